@@ -42,7 +42,7 @@ format: $(ENV)/tools/.complete
 	@tools/format.sh
 
 tidy: $(ENV)/tools/.complete
-	@tools/tidy.sh
+	@tools/tidy.sh --analyze
 
 wheel: setup $(ENV)/tools/.complete
 	$(ENV)/tools/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .

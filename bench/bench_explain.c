@@ -263,7 +263,7 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
     snprintf(folder, sizeof folder, "%s/runs/%s", state, id);
     snprintf(path, sizeof path, "%s/ledger.db", state);
     if (stet_fs_mkdirs(folder, &err) != STET_OK || stet_ledger_open(&l, path, &err) != STET_OK ||
-        stet_ledger_begin(l, &row, "xla", &err) != STET_OK ||
+        stet_ledger_begin(l, &row, STET_LANE_XLA, &err) != STET_OK ||
         stet_ledger_add_process(l, &process, &err) != STET_OK)
         fail(&err);
     snprintf(path, sizeof path, "%s/run.json", folder);

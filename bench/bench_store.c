@@ -75,10 +75,10 @@ static double get_ours(const struct stet_store *s, struct stet_hash key)
     struct stet_entry_file f;
 
     if (stet_store_get(s, key, &f, &err) != STET_OK ||
-        stet_entry_program(&f, &program, &err) != STET_OK ||
-        stet_entry_executable(&f, &executable, &err) != STET_OK)
+        stet_store_entry_program(&f, &program, &err) != STET_OK ||
+        stet_store_entry_executable(&f, &executable, &err) != STET_OK)
         die(&err);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     return (bench_now_ns() - begin) / 1e6;
@@ -139,7 +139,7 @@ static void put_and_get(void)
 
         make_bytes(executable, SIZE, i);
         k = kept_of(i, text, stet_view_of(program, PROGRAM), stet_view_of(executable, SIZE));
-        keys[i] = stet_key_of(&k.parts);
+        keys[i] = stet_store_key_of(&k.parts);
         snprintf(path, sizeof path, "%s/plain-%u", folder, i);
         ours[i] = put_ours(&s, &k);
         plain[i] = put_plain(path, &k);
@@ -179,8 +179,8 @@ static void grow(const struct stet_store *s, unsigned from, unsigned to)
         struct stet_buf out = STET_BUF_INIT;
         int fd;
 
-        stet_store_path(s, stet_key_of(&k.parts), path);
-        stet_entry_pack(&out, &k, NULL);
+        stet_store_path(s, stet_store_key_of(&k.parts), path);
+        stet_store_entry_pack(&out, &k, NULL);
         fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
         if (fd < 0 || stet_fs_write_all(fd, out.ptr, out.len) != 0) {
             perror(path);
@@ -195,7 +195,7 @@ static double look_up(const char *path, unsigned number, bool there)
 {
     char text[32];
     struct stet_kept k = kept_of(number, text, STET_VIEW("p"), STET_VIEW("x"));
-    struct stet_hash key = stet_key_of(&k.parts);
+    struct stet_hash key = stet_store_key_of(&k.parts);
     double begin = bench_now_ns();
     struct stet_entry_file f;
     struct stet_store s;
@@ -204,7 +204,7 @@ static double look_up(const char *path, unsigned number, bool there)
     stet_store_open(&s, path, NULL);
     rc = stet_store_get(&s, key, &f, NULL);
     if (rc == STET_OK)
-        stet_entry_close(&f);
+        stet_store_entry_close(&f);
     if (rc != (there ? STET_OK : STET_NOT_FOUND))
         exit(1);
     return (bench_now_ns() - begin) / 1e3;

@@ -56,6 +56,7 @@ for lane in "${lanes[@]}"; do
         check names tools/check-names
         check docs tools/check-docs
         check format tools/format.sh --check
+        check tidy tools/tidy.sh
         ;;
     dev | asan)
         [[ $lane == dev ]] || tools/python-env.sh jax build/env/jax # trains on the sanitized backend

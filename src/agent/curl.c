@@ -10,7 +10,7 @@
 enum { PROTOCOLS = 181, PROTOCOLS_STR = 10318 }; /* CURLOPT_… */
 static const long HTTP_AND_HTTPS = 1 | 2;        /* CURLPROTO_… */
 
-static struct stet_curl table;
+static struct stet_agent_curl table;
 static bool there;
 static char why[200];
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -42,7 +42,7 @@ static void open_it(void)
     }
 }
 
-const struct stet_curl *stet_curl(struct stet_err *err)
+const struct stet_agent_curl *stet_agent_curl(struct stet_err *err)
 {
     pthread_once(&once, open_it);
     if (there)
@@ -51,7 +51,8 @@ const struct stet_curl *stet_curl(struct stet_err *err)
     return NULL;
 }
 
-void stet_curl_common(const struct stet_curl *c, CURL *h, uint32_t connect_ms, uint64_t until_ms)
+void stet_agent_curl_common(const struct stet_agent_curl *c, CURL *h, uint32_t connect_ms,
+                            uint64_t until_ms)
 {
     uint64_t now = stet_wire_now_ms();
     long left = until_ms > now ? (long)(until_ms - now) : 1;

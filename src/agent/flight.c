@@ -5,7 +5,7 @@
  * compile. The others wait for their turn and receive WAIT at intervals. The leader keeps its turn
  * until it reports how its compile ended; if its connection closes first, the next client gets its
  * turn. */
-#include "agent/check.h"
+#include "agent/entry_check.h"
 #include "agent/internal.h"
 #include "base/mem.h"
 
@@ -123,7 +123,7 @@ static void leave(struct stet_agent *a, struct stet_flight *f)
     pthread_mutex_unlock(&a->lock);
     if (last)
         stet_mem_free(f);
-    stet_lease_give_up(a, lease, false);
+    stet_agent_lease_give_up(a, lease, false);
 }
 
 /* Sends WAIT to the client. False if it is gone. */
@@ -150,16 +150,16 @@ static bool is_in(struct visit *v, const struct stet_store *s)
     if (stet_store_get(s, v->key, &entry, NULL) != STET_OK)
         return false;
     v->bytes = entry.bytes_size;
-    stet_entry_close(&entry);
+    stet_store_entry_close(&entry);
     return true;
 }
 
 static bool is_in_store(struct visit *v)
 {
-    struct stet_keyring *keys = stet_keyring_take(v->a);
-    bool anyone = stet_keyring_trust(keys)->anyone;
+    struct stet_keyring *keys = stet_agent_keyring_take(v->a);
+    bool anyone = stet_agent_keyring_trust(keys)->anyone;
 
-    stet_keyring_put(v->a, keys);
+    stet_agent_keyring_put(v->a, keys);
     if (is_in(v, &v->store))
         return true;
     v->in_aside = anyone && is_in(v, &v->aside);
@@ -172,8 +172,8 @@ static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool
 {
     struct stet_tier *t = &v->a->tiers.items[i];
 
-    stet_tier_refuse(t, o->why);
-    stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_refusal_word(o->why),
+    stet_agent_tier_refuse(t, o->why);
+    stet_agent_log("%.*s: refused: %s: %s", STET_FMT(t->shown), stet_agent_refusal_word(o->why),
                    err->text);
     if (slot)
         return;
@@ -194,9 +194,9 @@ static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct 
     const struct stet_store *s = o->by_key ? &v->store : &v->aside;
     enum stet_rc rc = STET_OK;
 
-    stet_seal_make(&v->seal, &o->archive, &o->item);
+    stet_trust_seal_make(&v->seal, &o->archive, &o->item);
     if (!v->once)
-        rc = stet_seal_put(s, &v->seal, err);
+        rc = stet_trust_seal_put(s, &v->seal, err);
     if (rc == STET_OK)
         rc = stet_store_put_bytes(s, v->key, o->item.bytes, err);
     v->in_aside = rc == STET_OK && !o->by_key;
@@ -212,10 +212,11 @@ static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_tru
     struct stet_buf bytes = {.cap = STET_TIER_MAX + 4096};
     struct stet_err err = STET_ERR_INIT;
     struct stet_outside o;
-    enum stet_rc rc = stet_tier_get(t, name, &bytes, until_ms, &err);
+    enum stet_rc rc = stet_agent_tier_get(t, name, &bytes, until_ms, &err);
 
-    stet_report_tier(v->a, v->run, i, rc == STET_OK || rc == STET_NOT_FOUND);
-    if (rc == STET_OK && !stet_outside_check(&o, stet_buf_as_view(&bytes), v->key, trust, &err)) {
+    stet_agent_report_tier(v->a, v->run, i, rc == STET_OK || rc == STET_NOT_FOUND);
+    if (rc == STET_OK &&
+        !stet_agent_outside_check(&o, stet_buf_as_view(&bytes), v->key, trust, &err)) {
         refuse(v, i, &o, *name->slot != '\0', &err);
         rc = STET_BAD_INPUT;
     } else if (rc == STET_OK) {
@@ -238,19 +239,19 @@ static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_tru
 static enum stet_rc fetch_slots(struct visit *v, size_t i, const struct stet_keyring *keys,
                                 uint64_t until_ms)
 {
-    const struct stet_trust *trust = stet_keyring_trust(keys);
-    const struct stet_signer *own = stet_keyring_signer(keys);
+    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
+    const struct stet_signer *own = stet_agent_keyring_signer(keys);
     struct stet_tier_name name = {.key = v->key};
     enum stet_rc rc = STET_BAD_INPUT;
 
     if (own) {
-        stet_tier_slot(&name, &own->public);
+        stet_agent_tier_slot(&name, &own->public);
         rc = fetch_named(v, i, trust, &name, until_ms);
     }
     for (size_t k = 0; rc != STET_OK && k < trust->count && k < SLOTS; k++) {
         if (own && !memcmp(own->public.bytes, trust->keys[k].bytes, STET_PUBLIC_KEY))
             continue;
-        stet_tier_slot(&name, &trust->keys[k]);
+        stet_agent_tier_slot(&name, &trust->keys[k]);
         rc = fetch_named(v, i, trust, &name, until_ms);
     }
     return rc == STET_OK ? STET_OK : STET_BAD_INPUT;
@@ -258,13 +259,13 @@ static enum stet_rc fetch_slots(struct visit *v, size_t i, const struct stet_key
 
 static enum stet_rc fetch(struct visit *v, size_t i, uint64_t until_ms)
 {
-    struct stet_keyring *keys = stet_keyring_take(v->a);
+    struct stet_keyring *keys = stet_agent_keyring_take(v->a);
     const struct stet_tier_name plain = {.key = v->key};
-    enum stet_rc rc = fetch_named(v, i, stet_keyring_trust(keys), &plain, until_ms);
+    enum stet_rc rc = fetch_named(v, i, stet_agent_keyring_trust(keys), &plain, until_ms);
 
     if (rc == STET_BAD_INPUT && v->flight->taken & 1u << i)
         rc = fetch_slots(v, i, keys, until_ms);
-    stet_keyring_put(v->a, keys);
+    stet_agent_keyring_put(v->a, keys);
     return rc;
 }
 
@@ -277,9 +278,9 @@ static struct stet_tier_bits bits_of(const struct stet_flight *f, uint32_t tiers
 static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
 {
     if (missing)
-        v->found = stet_share_hold(v->a, v->key,
-                                   stet_view_str((v->in_aside ? &v->aside : &v->store)->folder),
-                                   bits_of(v->flight, missing), &v->seal);
+        v->found = stet_agent_share_hold(
+            v->a, v->key, stet_view_str((v->in_aside ? &v->aside : &v->store)->folder),
+            bits_of(v->flight, missing), &v->seal);
     v->flight->tier = v->a->tiers.items[from].kind->name;
 }
 
@@ -320,13 +321,13 @@ static enum verdict await_host(struct visit *v, size_t i)
             atomic_store(&t->lease_not_before_ms, now + DISBELIEF_MS);
             return alone(v, ALONE_DEADLINE);
         }
-        if (stet_tier_watch(t, v->key, &lease, now + v->wait_ms, NULL) != STET_OK)
+        if (stet_agent_tier_watch(t, v->key, &lease, now + v->wait_ms, NULL) != STET_OK)
             return alone(v, ALONE_TIER_FAILED);
         if (lease.state == STET_LEASE_FREE)
             return LEAD;
         if (lease.state == STET_LEASE_VOID ||
             (lease.state == STET_LEASE_HELD &&
-             !stet_lease_believed(v->a, t, v->key, lease.holder))) {
+             !stet_agent_lease_believed(v->a, t, v->key, lease.holder))) {
             v->unleased = true;
             return LEAD;
         }
@@ -348,13 +349,13 @@ static enum verdict await_host(struct visit *v, size_t i)
 /* The first tier with leases, for a host that may write there. */
 static size_t leasing_tier(struct visit *v)
 {
-    struct stet_keyring *keys = stet_keyring_take(v->a);
-    bool gives = stet_keyring_gives(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(v->a);
+    bool gives = stet_agent_keyring_gives(keys);
     size_t i = 0;
 
-    stet_keyring_put(v->a, keys);
+    stet_agent_keyring_put(v->a, keys);
     while (i < v->a->tiers.count &&
-           (!stet_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
+           (!stet_agent_tier_leases(&v->a->tiers.items[i]) || v->a->tiers.items[i].read_only))
         i++;
     return gives ? i : v->a->tiers.count;
 }
@@ -371,14 +372,15 @@ static enum verdict claim(struct visit *v)
         stet_wire_now_ms() < atomic_load(&v->a->tiers.items[i].lease_not_before_ms))
         return LEAD;
     for (int n = 0; n < CLAIMS && verdict == LEAD && !v->unleased; n++) {
-        struct stet_lease *lease = stet_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
+        struct stet_lease *lease =
+            stet_agent_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
 
         v->flight->lease = lease;
         /* another host may have finished between the lookup and the lease */
         if (lease && !((v->flight->refused | v->flight->taken) & 1u << i) &&
             fetch(v, i, until) == STET_OK) {
             v->flight->lease = NULL;
-            stet_lease_give_up(v->a, lease, false);
+            stet_agent_lease_give_up(v->a, lease, false);
             v->flight->tier = v->tier;
             return FOUND;
         }
@@ -477,9 +479,9 @@ static void end_turn(struct visit *v, uint32_t how)
     pthread_cond_broadcast(&a->moved);
     pthread_mutex_unlock(&a->lock);
     if (how == STET_MESSAGE_KEPT)
-        stet_share_add(a, v->key, stet_view_str(v->store.folder), lease, at);
+        stet_agent_share_add(a, v->key, stet_view_str(v->store.folder), lease, at);
     else
-        stet_lease_give_up(a, lease, true);
+        stet_agent_lease_give_up(a, lease, true);
 }
 
 /* The client compiles, and the others wait until it reports or is gone. */
@@ -518,8 +520,8 @@ static bool answer(struct visit *v, enum verdict verdict)
     return stet_wire_send(v->line, &m, stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
-                       struct stet_share **found)
+bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
+                             const struct stet_message *m, struct stet_share **found)
 {
     uint64_t now = stet_wire_now_ms();
     struct visit v = {.a = a,
@@ -544,7 +546,7 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
         return false;
     /* only the client knows how its store may be used */
     v.store.read_only = v.aside.read_only = false;
-    stet_report_asked(a, v.run);
+    stet_agent_report_asked(a, v.run);
     pthread_mutex_lock(&a->lock);
     if (!v.once)
         memcpy(a->store, folder, sizeof folder);
@@ -554,8 +556,8 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
         return false;
     verdict = go(&v);
     if (v.was_refused && verdict != FOUND)
-        stet_report_refused(a, v.run, v.refusal,
-                            v.refusal == STET_REFUSAL_UNTRUSTED ? &v.refused_signer : NULL);
+        stet_agent_report_refused(a, v.run, v.refusal,
+                                  v.refusal == STET_REFUSAL_UNTRUSTED ? &v.refused_signer : NULL);
     *found = v.found;
     on = verdict != GONE && answer(&v, verdict);
     if (verdict == LEAD && on)

@@ -27,7 +27,7 @@ struct stet_tier_bits {
 };
 
 /* The slot of this signer's entries. */
-void stet_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
+void stet_agent_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
 
 /* An entry that is queued for the tiers. */
 struct stet_share {
@@ -92,52 +92,52 @@ struct stet_agent {
 
 /* Handles a GET from the request to the answer and, if the client leads, to the end of its compile.
  * False if the connection is over. An entry that was found and that other tiers lack is then in
- * *found, for stet_share_settle. */
-bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
-                       struct stet_share **found);
+ * *found, for stet_agent_share_settle. */
+bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
+                             const struct stet_message *m, struct stet_share **found);
 
-/* The keys as their files are now, until stet_keyring_put. NULL, which trusts no key, if memory
- * runs out. */
-struct stet_keyring *stet_keyring_take(struct stet_agent *a);
-void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k);
-const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k);
+/* The keys as their files are now, until stet_agent_keyring_put. NULL, which trusts no key, if
+ * memory runs out. */
+struct stet_keyring *stet_agent_keyring_take(struct stet_agent *a);
+void stet_agent_keyring_put(struct stet_agent *a, struct stet_keyring *k);
+const struct stet_trust *stet_agent_keyring_trust(const struct stet_keyring *k);
 /* NULL if this user has no key. */
-const struct stet_signer *stet_keyring_signer(const struct stet_keyring *k);
+const struct stet_signer *stet_agent_keyring_signer(const struct stet_keyring *k);
 /* May this host write to tiers? Yes if it signs, or with STET_TRUST=any. */
-bool stet_keyring_gives(const struct stet_keyring *k);
+bool stet_agent_keyring_gives(const struct stet_keyring *k);
 
 /* NULL if it was not granted, with the reason in `rc`: STET_NOT_FOUND if another host holds it. */
-struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
-                                   uint64_t until_ms, enum stet_rc *rc);
+struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier *t,
+                                         struct stet_hash key, uint64_t until_ms, enum stet_rc *rc);
 /* Frees it. */
-void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
+void stet_agent_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
 /* Is this lease of another host one to wait for? A trusted key must have signed it recently. */
-bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
-                         const char *text);
+bool stet_agent_lease_believed(struct stet_agent *a, const struct stet_tier *t,
+                               struct stet_hash key, const char *text);
 /* Renews all leases; a thread. */
-void *stet_lease_keeper(void *agent);
+void *stet_agent_lease_keeper(void *agent);
 
 /* Takes ownership of the lease. */
-void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, struct stet_tier_bits at);
+void stet_agent_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                          struct stet_lease *lease, struct stet_tier_bits at);
 /* The same for an entry from a tier with this seal. It is sent only after the client has loaded it,
  * because the agent cannot load it. NULL if there is no room. */
-struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
-                                   struct stet_view store, struct stet_tier_bits at,
-                                   const struct stet_seal *seal);
+struct stet_share *stet_agent_share_hold(struct stet_agent *a, struct stet_hash key,
+                                         struct stet_view store, struct stet_tier_bits at,
+                                         const struct stet_seal *seal);
 /* Takes ownership. NULL does nothing. */
-void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
+void stet_agent_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
 /* Sends what is queued; a thread. */
-void *stet_share_worker(void *agent);
+void *stet_agent_share_worker(void *agent);
 
 /* Events of a run: it made a request; a tier did or did not answer; an entry was rejected and none
  * was found elsewhere. `signer` may be NULL. */
-void stet_report_asked(struct stet_agent *a, const char *run);
-void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
-void stet_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
-                         const struct stet_public *signer);
+void stet_agent_report_asked(struct stet_agent *a, const char *run);
+void stet_agent_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
+void stet_agent_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
+                               const struct stet_public *signer);
 /* Lines for the user who started the run, none if everything went well; then drops the run. */
-void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
+void stet_agent_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
 
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out);
 /* Logs to this file instead of standard error. A file that grew beyond a megabyte is renamed to

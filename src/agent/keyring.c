@@ -50,7 +50,7 @@ static bool same(const struct stamp *a, const struct stamp *b)
 static void read_keys(struct stet_keyring *k, const char *signing, const char *trusted)
 {
     struct stet_err err = STET_ERR_INIT;
-    enum stet_rc rc = signing ? stet_signer_open(&k->signer, signing, &err) : STET_NOT_FOUND;
+    enum stet_rc rc = signing ? stet_trust_signer_open(&k->signer, signing, &err) : STET_NOT_FOUND;
 
     k->signs = rc == STET_OK;
     if (rc != STET_OK && rc != STET_NOT_FOUND)
@@ -67,14 +67,14 @@ static void read_keys(struct stet_keyring *k, const char *signing, const char *t
 static void release(struct stet_keyring *k)
 {
     stet_trust_release(&k->trust);
-    stet_signer_release(&k->signer);
+    stet_trust_signer_release(&k->signer);
     stet_mem_free(k);
 }
 
 /* With the lock. False if there is no memory for changed keys: then no key is trusted. */
 static bool refresh(struct stet_agent *a)
 {
-    char *signing = stet_signing_path(NULL), *trusted = stet_trusted_path(NULL);
+    char *signing = stet_trust_signing_path(NULL), *trusted = stet_trust_keys_path(NULL);
     const char *const files[FILES] = {signing, trusted, getenv("STET_TLS_CA"),
                                       getenv("STET_TLS_CERT"), getenv("STET_TLS_KEY")};
     struct stet_keyring *old = a->keyring, *k;
@@ -94,14 +94,14 @@ static bool refresh(struct stet_agent *a)
         if (old && --old->refs == 0)
             release(old);
         if (old)
-            stet_tiers_renew(&a->tiers); /* connections were made with the old certificates */
+            stet_agent_tiers_renew(&a->tiers); /* connections were made with the old certificates */
     }
     stet_mem_free(signing);
     stet_mem_free(trusted);
     return !moved || k;
 }
 
-struct stet_keyring *stet_keyring_take(struct stet_agent *a)
+struct stet_keyring *stet_agent_keyring_take(struct stet_agent *a)
 {
     struct stet_keyring *k;
 
@@ -113,7 +113,7 @@ struct stet_keyring *stet_keyring_take(struct stet_agent *a)
     return k;
 }
 
-void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k)
+void stet_agent_keyring_put(struct stet_agent *a, struct stet_keyring *k)
 {
     bool last;
 
@@ -126,27 +126,27 @@ void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k)
         release(k);
 }
 
-const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k)
+const struct stet_trust *stet_agent_keyring_trust(const struct stet_keyring *k)
 {
     static const struct stet_trust nobody;
 
     return k ? &k->trust : &nobody;
 }
 
-const struct stet_signer *stet_keyring_signer(const struct stet_keyring *k)
+const struct stet_signer *stet_agent_keyring_signer(const struct stet_keyring *k)
 {
     return k && k->signs ? &k->signer : NULL;
 }
 
-bool stet_keyring_gives(const struct stet_keyring *k)
+bool stet_agent_keyring_gives(const struct stet_keyring *k)
 {
     return k && (k->signs || k->trust.anyone);
 }
 
-void stet_tier_slot(struct stet_tier_name *name, const struct stet_public *signer)
+void stet_agent_tier_slot(struct stet_tier_name *name, const struct stet_public *signer)
 {
     char text[STET_PUBLIC_TEXT];
 
-    stet_public_format(signer, text);
+    stet_trust_public_format(signer, text);
     snprintf(name->slot, sizeof name->slot, "%.32s", strchr(text, ':') + 1);
 }

@@ -48,8 +48,8 @@ static void claim_of(char out[160], struct stet_hash key, const char *token, uin
 /* The text after the token, for another lease_ms from now. */
 static void sign(struct stet_agent *a, struct stet_lease *l)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
-    const struct stet_signer *signer = stet_keyring_signer(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
+    const struct stet_signer *signer = stet_agent_keyring_signer(keys);
     uint64_t expires_ms = wall_ms() + l->tier->lease_ms;
     char claim[160], public[2 * STET_PUBLIC_KEY + 1], hex[2 * SIGNATURE + 1];
     unsigned char signature[SIGNATURE];
@@ -64,7 +64,7 @@ static void sign(struct stet_agent *a, struct stet_lease *l)
         snprintf(l->text + STET_TOKEN, sizeof l->text - STET_TOKEN, ".%" PRIu64 ".%s.%s",
                  expires_ms, public, hex);
     }
-    stet_keyring_put(a, keys);
+    stet_agent_keyring_put(a, keys);
 }
 
 static bool from_hex(const char *text, size_t digits, unsigned char *out)
@@ -99,19 +99,19 @@ static bool is_signed(const struct stet_trust *trust, const struct stet_tier *t,
                                        public.bytes) == 0;
 }
 
-bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
-                         const char *text)
+bool stet_agent_lease_believed(struct stet_agent *a, const struct stet_tier *t,
+                               struct stet_hash key, const char *text)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
-    const struct stet_trust *trust = stet_keyring_trust(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
+    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
     bool believed = trust->anyone || is_signed(trust, t, key, text);
 
-    stet_keyring_put(a, keys);
+    stet_agent_keyring_put(a, keys);
     return believed;
 }
 
-struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
-                                   uint64_t until_ms, enum stet_rc *rc)
+struct stet_lease *stet_agent_lease_take(struct stet_agent *a, struct stet_tier *t,
+                                         struct stet_hash key, uint64_t until_ms, enum stet_rc *rc)
 {
     struct stet_lease *lease = stet_mem_calloc(1, sizeof *lease);
 
@@ -120,7 +120,7 @@ struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, st
         lease->tier = t;
         lease->key = key;
         sign(a, lease);
-        *rc = stet_tier_lease(t, key, lease->text, until_ms, NULL);
+        *rc = stet_agent_tier_lease(t, key, lease->text, until_ms, NULL);
     }
     if (*rc != STET_OK) {
         stet_mem_free(lease);
@@ -133,7 +133,7 @@ struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, st
     return lease;
 }
 
-void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing)
+void stet_agent_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing)
 {
     if (!lease)
         return;
@@ -145,7 +145,7 @@ void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool not
         break;
     }
     pthread_mutex_unlock(&a->lock);
-    stet_tier_give_up(lease->tier, lease->key, lease->text, nothing, NULL);
+    stet_agent_tier_give_up(lease->tier, lease->key, lease->text, nothing, NULL);
     stet_mem_free(lease);
 }
 
@@ -175,7 +175,7 @@ static uint32_t shortest_ms(const struct stet_agent *a)
     return ms < 300 ? 300 : ms;
 }
 
-void *stet_lease_keeper(void *agent)
+void *stet_agent_lease_keeper(void *agent)
 {
     struct stet_agent *a = agent;
     uint32_t pause = shortest_ms(a) / 3;
@@ -187,7 +187,7 @@ void *stet_lease_keeper(void *agent)
             /* a lease released meanwhile is not renewed: the tier no longer knows its token */
             for (size_t i = 0; i < n; i++) {
                 sign(a, &some[i]);
-                stet_tier_renew(some[i].tier, some[i].key, some[i].text, NULL);
+                stet_agent_tier_renew(some[i].tier, some[i].key, some[i].text, NULL);
             }
         }
     }

@@ -16,14 +16,14 @@
 
 char *stet_agent_tiers(void)
 {
-    const char *told = getenv("STET_TIERS"), *config = getenv("XDG_CONFIG_HOME");
+    const char *setting = getenv("STET_TIERS"), *config = getenv("XDG_CONFIG_HOME");
     const char *home = getenv("HOME");
     char path[PATH_MAX];
     struct stet_file file;
     char *text = NULL;
 
-    if (told)
-        return *told ? stet_mem_strdup(told) : NULL;
+    if (setting)
+        return *setting ? stet_mem_strdup(setting) : NULL;
     if (config && *config == '/')
         snprintf(path, sizeof path, "%s/stet/tiers", config);
     else if (home && *home == '/')
@@ -134,13 +134,13 @@ static void name_of(struct stet_view tiers, const unsigned char salt[32], unsign
 
 enum stet_rc stet_agent_socket(struct stet_view tiers, char out[PATH_MAX], struct stet_err *err)
 {
-    const char *told = getenv("STET_AGENT"), *runtime = getenv("XDG_RUNTIME_DIR");
+    const char *setting = getenv("STET_AGENT"), *runtime = getenv("XDG_RUNTIME_DIR");
     unsigned char salt[32], name[16];
     char folder[PATH_MAX], text[33];
     enum stet_rc rc;
 
-    if (told && *told == '/') {
-        snprintf(out, PATH_MAX, "%s", told);
+    if (setting && *setting == '/') {
+        snprintf(out, PATH_MAX, "%s", setting);
         return STET_OK;
     }
     if (runtime && *runtime == '/' && strlen(runtime) < 60)

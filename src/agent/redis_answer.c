@@ -16,7 +16,7 @@ static void *small_array(const redisReadTask *task, int items)
     return items > ITEMS_MAX ? NULL : usual->createArray(task, items);
 }
 
-struct redisReader *stet_redis_reader_new(void)
+struct redisReader *stet_agent_redis_reader_new(void)
 {
     static redisReplyObjectFunctions own;
     redisReader *r = redisReaderCreate();
@@ -32,7 +32,7 @@ struct redisReader *stet_redis_reader_new(void)
     return r;
 }
 
-void stet_redis_reader_free(struct redisReader *r)
+void stet_agent_redis_reader_free(struct redisReader *r)
 {
     if (r)
         redisReaderFree(r);
@@ -88,8 +88,8 @@ static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer
     return stet_fail(err, STET_BAD_INPUT, "redis: the server's answer does not fit the command");
 }
 
-enum stet_rc stet_redis_take(struct redisReader *r, struct stet_view bytes,
-                             struct stet_redis_answer *out, struct stet_err *err)
+enum stet_rc stet_agent_redis_take(struct redisReader *r, struct stet_view bytes,
+                                   struct stet_redis_answer *out, struct stet_err *err)
 {
     void *reply = NULL;
     enum stet_rc rc;
@@ -104,7 +104,7 @@ enum stet_rc stet_redis_take(struct redisReader *r, struct stet_view bytes,
     return rc;
 }
 
-void stet_redis_clean(const char *text, const char *const *secrets, char *out, size_t room)
+void stet_agent_redis_clean(const char *text, const char *const *secrets, char *out, size_t room)
 {
     size_t n = 0;
 
@@ -131,7 +131,7 @@ void stet_redis_clean(const char *text, const char *const *secrets, char *out, s
     out[n] = '\0';
 }
 
-void stet_redis_login_error(const char *text, struct stet_err *err)
+void stet_agent_redis_login_error(const char *text, struct stet_err *err)
 {
     static const char *const codes[] = {"WRONGPASS", "NOAUTH", "NOPERM", "ERR"};
     const char *code = "no code";

@@ -24,14 +24,14 @@ static struct stet_report *find(struct stet_agent *a, struct stet_view run)
     return oldest;
 }
 
-void stet_report_asked(struct stet_agent *a, const char *run)
+void stet_agent_report_asked(struct stet_agent *a, const char *run)
 {
     pthread_mutex_lock(&a->lock);
     find(a, stet_view_str(run))->asked++;
     pthread_mutex_unlock(&a->lock);
 }
 
-void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered)
+void stet_agent_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered)
 {
     struct stet_report *r;
 
@@ -42,8 +42,8 @@ void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool a
     pthread_mutex_unlock(&a->lock);
 }
 
-void stet_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
-                         const struct stet_public *signer)
+void stet_agent_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
+                               const struct stet_public *signer)
 {
     struct stet_report *r;
     size_t i = 0;
@@ -78,7 +78,7 @@ static void refused_lines(const struct stet_report *r, struct stet_buf *out)
     char name[STET_PUBLIC_TEXT];
 
     for (size_t i = 0; i < r->signer_count; i++) {
-        stet_public_format(&r->signers[i], name);
+        stet_trust_public_format(&r->signers[i], name);
         count(out, r->refused_of[i], "entry was", "entries were");
         stet_buf_printf(out,
                         " refused: signed by %s, which this user does not trust; to trust: "
@@ -110,10 +110,10 @@ static void tier_lines(struct stet_agent *a, const struct stet_report *r, struct
     }
 }
 
-void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out)
+void stet_agent_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
-    const struct stet_trust *trust = stet_keyring_trust(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
+    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
     struct stet_report *r, copy;
 
     pthread_mutex_lock(&a->lock);
@@ -127,5 +127,5 @@ void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_b
     else
         refused_lines(&copy, out);
     tier_lines(a, &copy, out);
-    stet_keyring_put(a, keys);
+    stet_agent_keyring_put(a, keys);
 }

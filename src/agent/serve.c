@@ -27,12 +27,12 @@ enum {
 #define ASIDE_BYTES ((uint64_t)4 << 30)
 #define ASIDE_S     (7 * 24 * 3600)
 
-static atomic_bool told_to_stop;
+static atomic_bool stop_requested;
 
 static void on_signal(int number)
 {
     (void)number;
-    atomic_store(&told_to_stop, true);
+    atomic_store(&stop_requested, true);
 }
 
 struct guest {
@@ -48,8 +48,8 @@ static void refuse(struct stet_agent *a, const struct stet_message *m)
         if (!stet_view_is(m->tier, t->kind->name))
             continue;
         for (int r = 0; r < STET_REFUSALS; r++) {
-            if (stet_view_is(m->text, stet_refusal_word((enum stet_refusal)r)))
-                stet_tier_refuse(t, (enum stet_refusal)r);
+            if (stet_view_is(m->text, stet_agent_refusal_word((enum stet_refusal)r)))
+                stet_agent_tier_refuse(t, (enum stet_refusal)r);
         }
         stet_agent_log("%.*s: the client rejected the entry: %.*s", STET_FMT(t->shown),
                        STET_FMT(m->text));
@@ -70,15 +70,16 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
     struct stet_buf text = STET_BUF_INIT;
     bool on = false;
 
-    stet_share_settle(a, *found, m->kind == STET_MESSAGE_TOOK);
+    stet_agent_share_settle(a, *found, m->kind == STET_MESSAGE_TOOK);
     *found = NULL;
     switch (m->kind) {
     case STET_MESSAGE_GET:
-        return stet_flight_visit(a, l, m, found);
+        return stet_agent_flight_visit(a, l, m, found);
     case STET_MESSAGE_KEPT:
         if (!m->store.len || m->store.ptr[0] != '/')
             return false;
-        stet_share_add(a, m->key, m->store, NULL, (struct stet_tier_bits){.tiers = UINT32_MAX});
+        stet_agent_share_add(a, m->key, m->store, NULL,
+                             (struct stet_tier_bits){.tiers = UINT32_MAX});
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     case STET_MESSAGE_REFUSED:
         refuse(a, m);
@@ -91,7 +92,7 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         stet_buf_release(&text);
         return on;
     case STET_MESSAGE_REPORT:
-        stet_report_write(a, m->tier, &text);
+        stet_agent_report_write(a, m->tier, &text);
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
         stet_buf_release(&text);
         return on;
@@ -99,7 +100,7 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         pthread_mutex_lock(&a->lock);
         a->stoppers++;
         pthread_mutex_unlock(&a->lock);
-        atomic_store(&told_to_stop, true);
+        atomic_store(&stop_requested, true);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     default: /* from a newer client, which can continue without an answer */
         atomic_fetch_add(&a->strange, 1);
@@ -123,7 +124,7 @@ static void *entertain(void *context)
                serve(a, &l, &m, &found))
             continue;
     }
-    stet_share_settle(a, found, false); /* the entry may have killed the process */
+    stet_agent_share_settle(a, found, false); /* the entry may have killed the process */
     if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED || rc == STET_LIMIT)
         atomic_fetch_add(&a->strange, 1);
     stet_wire_close(&l);
@@ -261,11 +262,11 @@ static void tidy(struct stet_agent *a)
 
     if (!a->store[0] || stet_store_open(&store, a->store, NULL) != STET_OK || store.read_only)
         return;
-    stet_seal_sweep(&store);
+    stet_trust_seal_sweep(&store);
     snprintf(aside, sizeof aside, "%s/%s", a->store, STET_STORE_ASIDE);
     if (stet_store_open(&store, aside, NULL) == STET_OK && stet_fs_exists(aside)) {
         stet_store_gc(&store, &limits, NULL);
-        stet_seal_sweep(&store);
+        stet_trust_seal_sweep(&store);
     }
 }
 
@@ -288,18 +289,17 @@ static void finish(struct stet_agent *a)
 /* What the keys mean for the tiers, for the log. */
 static void tell_keys(struct stet_agent *a)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
-    const struct stet_trust *trust = stet_keyring_trust(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
+    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
 
     if (trust->anyone)
         stet_agent_log("STET_TRUST=any: entries that no trusted key signed are taken too");
     else if (a->tiers.count && !trust->count)
-        stet_agent_log(
-            "no key is trusted, so nothing is loaded from the tiers; `stet cache key` makes "
-            "and trusts keys, STET_TRUST=any does without");
-    if (a->tiers.count && !stet_keyring_gives(keys))
-        stet_agent_log("this user has no signing key, so nothing is written to the tiers");
-    stet_keyring_put(a, keys);
+        stet_agent_log("no key is trusted: nothing is taken from the tiers; `stet cache key` makes "
+                       "and trusts keys, STET_TRUST=any does without");
+    if (a->tiers.count && !stet_agent_keyring_gives(keys))
+        stet_agent_log("there is no signing key: nothing is written to the tiers");
+    stet_agent_keyring_put(a, keys);
 }
 
 static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *o,
@@ -307,7 +307,7 @@ static enum stet_rc init(struct stet_agent *a, const struct stet_agent_options *
 {
     pthread_condattr_t attr;
     struct sigaction stop = {.sa_handler = on_signal};
-    enum stet_rc rc = stet_tiers_init(&a->tiers, o->tiers, err);
+    enum stet_rc rc = stet_agent_tiers_init(&a->tiers, o->tiers, err);
 
     if (rc != STET_OK)
         return rc;
@@ -344,12 +344,12 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
     tell_keys(&a);
     for (size_t i = 0; i < a.tiers.count; i++)
         stet_agent_log("tier %.*s", STET_FMT(a.tiers.items[i].shown));
-    if (!start(stet_lease_keeper, &a))
+    if (!start(stet_agent_lease_keeper, &a))
         return stet_fail(err, STET_NO_MEMORY, "cannot start a thread");
     for (int i = 0; i < WORKERS; i++)
-        start(stet_share_worker, &a);
+        start(stet_agent_share_worker, &a);
     stet_agent_log("listening at %s", o->socket);
-    while (!atomic_load(&told_to_stop) && !is_idle(&a, o->idle_s)) {
+    while (!atomic_load(&stop_requested) && !is_idle(&a, o->idle_s)) {
         struct pollfd p = {.fd = listener, .events = POLLIN};
 
         if (poll(&p, 1, 100) > 0)

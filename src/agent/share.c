@@ -56,13 +56,13 @@ static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struc
     return s;
 }
 
-void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
-                    struct stet_lease *lease, struct stet_tier_bits at)
+void stet_agent_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
+                          struct stet_lease *lease, struct stet_tier_bits at)
 {
     struct stet_share *s = make(a, key, store, at);
 
     if (!s) {
-        stet_lease_give_up(a, lease, false);
+        stet_agent_lease_give_up(a, lease, false);
         return;
     }
     s->lease = lease;
@@ -71,9 +71,9 @@ void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view
     pthread_mutex_unlock(&a->lock);
 }
 
-struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
-                                   struct stet_view store, struct stet_tier_bits at,
-                                   const struct stet_seal *seal)
+struct stet_share *stet_agent_share_hold(struct stet_agent *a, struct stet_hash key,
+                                         struct stet_view store, struct stet_tier_bits at,
+                                         const struct stet_seal *seal)
 {
     struct stet_share *s = make(a, key, store, at);
 
@@ -94,7 +94,7 @@ static void free_share(struct stet_share *s)
     stet_mem_free(s);
 }
 
-void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good)
+void stet_agent_share_settle(struct stet_agent *a, struct stet_share *s, bool good)
 {
     if (!s)
         return;
@@ -145,9 +145,9 @@ static uint32_t send(struct stet_agent *a, const struct stet_share *s, const str
 
         if (!(s->at.tiers & bit) || t->read_only || (s->at.taken & bit && !*p->slot.slot))
             continue; /* an unsigned entry has no slot beside a signed one */
-        rc = stet_tier_put(t, s->at.taken & bit ? &p->slot : &plain, stet_buf_as_view(&p->bytes),
-                           s->lease && s->lease->tier == t ? s->lease->text : "",
-                           (s->at.anew & bit) != 0, &err);
+        rc = stet_agent_tier_put(
+            t, s->at.taken & bit ? &p->slot : &plain, stet_buf_as_view(&p->bytes),
+            s->lease && s->lease->tier == t ? s->lease->text : "", (s->at.anew & bit) != 0, &err);
         if (rc != STET_OK && rc != STET_NOT_FOUND) {
             stet_agent_log("%.*s: not shared: %s", STET_FMT(t->shown), err.text);
             left |= rc == STET_UNSUPPORTED ? 0 : bit;
@@ -168,7 +168,7 @@ static enum stet_rc pass_on(const struct stet_seal *seal, const struct stet_trus
     stet_buf_add(&p->bytes, seal->bytes, sizeof seal->bytes);
     stet_buf_view(&p->bytes, entry);
     if (sealed)
-        stet_tier_slot(&p->slot, &seal->signer);
+        stet_agent_tier_slot(&p->slot, &seal->signer);
     return p->bytes.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for an entry") : STET_OK;
 }
 
@@ -177,27 +177,27 @@ static enum stet_rc pass_on(const struct stet_seal *seal, const struct stet_trus
 static enum stet_rc wrap(struct stet_agent *a, const struct stet_share *s, struct stet_view entry,
                          struct parcel *p, struct stet_err *err)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
-    const struct stet_signer *signer = stet_keyring_signer(keys);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
+    const struct stet_signer *signer = stet_agent_keyring_signer(keys);
     struct stet_store store;
     struct stet_seal seal = s->seal;
     enum stet_rc rc = stet_store_open(&store, s->store, err);
 
-    if (rc == STET_OK && s->came && !stet_seal_fits(&seal, entry))
-        rc = stet_fail(err, STET_REFUSED, "the entry changed since it came from the tier");
+    if (rc == STET_OK && s->came && !stet_trust_seal_fits(&seal, entry))
+        rc = stet_fail(err, STET_REFUSED, "it is no longer what came from the tier");
     if (rc == STET_OK) {
         if (!s->came)
-            stet_seal_find(&store, entry, &seal);
+            stet_trust_seal_find(&store, entry, &seal);
         if (seal.origin != STET_ORIGIN_HERE)
-            rc = pass_on(&seal, stet_keyring_trust(keys), entry, p, err);
-        else if (!stet_keyring_gives(keys))
+            rc = pass_on(&seal, stet_agent_keyring_trust(keys), entry, p, err);
+        else if (!stet_agent_keyring_gives(keys))
             rc = stet_fail(err, STET_REFUSED, "this user has no signing key");
         else
-            rc = stet_archive_seal(&p->bytes, entry, signer, err);
+            rc = stet_trust_archive_seal(&p->bytes, entry, signer, err);
         if (rc == STET_OK && seal.origin == STET_ORIGIN_HERE && signer)
-            stet_tier_slot(&p->slot, &signer->public);
+            stet_agent_tier_slot(&p->slot, &signer->public);
     }
-    stet_keyring_put(a, keys);
+    stet_agent_keyring_put(a, keys);
     return rc;
 }
 
@@ -230,7 +230,7 @@ static void share(struct stet_agent *a, struct stet_share *s)
         left = send(a, s, &p);
     stet_buf_release(&p.bytes);
     /* other hosts need not wait for a tier that does not take it */
-    stet_lease_give_up(a, s->lease, false);
+    stet_agent_lease_give_up(a, s->lease, false);
     s->lease = NULL;
     s->at.tiers = left;
     pthread_mutex_lock(&a->lock);
@@ -248,7 +248,7 @@ static void share(struct stet_agent *a, struct stet_share *s)
     free_share(s);
 }
 
-void *stet_share_worker(void *agent)
+void *stet_agent_share_worker(void *agent)
 {
     struct stet_agent *a = agent;
 

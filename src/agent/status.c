@@ -7,13 +7,13 @@
 #include <unistd.h>
 
 struct facts {
-    size_t queued, connections, flying;
+    size_t queued, connections;
 };
 
 static void copy_facts(struct stet_agent *a, struct facts *f)
 {
     pthread_mutex_lock(&a->lock);
-    *f = (struct facts){a->queued + a->sharing, a->connections, a->flights != NULL};
+    *f = (struct facts){a->queued + a->sharing, a->connections};
     pthread_mutex_unlock(&a->lock);
 }
 
@@ -40,7 +40,7 @@ static void tier_json(struct stet_tier *t, struct stet_json *j)
     stet_json_cstr(j, "kind", t->kind->name);
     stet_json_string(j, "address", t->shown);
     stet_json_cstr(j, "state", state);
-    stet_json_bool(j, "leases", stet_tier_leases(t));
+    stet_json_bool(j, "leases", stet_agent_tier_leases(t));
     stet_json_uint(j, "hits", t->hits);
     stet_json_uint(j, "misses", t->misses);
     stet_json_uint(j, "errors", t->errors);
@@ -53,7 +53,7 @@ static void tier_json(struct stet_tier *t, struct stet_json *j)
     stet_json_object(j, "refused");
     for (int i = 0; i < STET_REFUSALS; i++) {
         if (t->refused[i])
-            stet_json_uint(j, stet_refusal_word((enum stet_refusal)i), t->refused[i]);
+            stet_json_uint(j, stet_agent_refusal_word((enum stet_refusal)i), t->refused[i]);
     }
     stet_json_end_object(j);
     stet_json_cstr(j, "last_error", error[0] ? error : NULL);
@@ -77,9 +77,9 @@ static void as_json(struct stet_agent *a, const struct facts *f, const struct st
 #define COUNT(name, what) stet_json_uint(&j, #name, a->name);
     STET_AGENT_COUNTS(COUNT)
 #undef COUNT
-    stet_json_bool(&j, "signs", stet_keyring_signer(keys) != NULL);
-    stet_json_uint(&j, "trusted_keys", stet_keyring_trust(keys)->count);
-    stet_json_bool(&j, "trusts_anyone", stet_keyring_trust(keys)->anyone);
+    stet_json_bool(&j, "signs", stet_agent_keyring_signer(keys) != NULL);
+    stet_json_uint(&j, "trusted_keys", stet_agent_keyring_trust(keys)->count);
+    stet_json_bool(&j, "trusts_anyone", stet_agent_keyring_trust(keys)->anyone);
     stet_json_array(&j, "tiers");
     for (size_t i = 0; i < a->tiers.count; i++)
         tier_json(&a->tiers.items[i], &j);
@@ -103,7 +103,7 @@ static void tier_text(struct stet_tier *t, struct stet_buf *out)
     for (int i = 0; i < STET_REFUSALS; i++) {
         if (t->refused[i])
             stet_buf_printf(out, "  refused: %s %" PRIu64 "\n",
-                            stet_refusal_word((enum stet_refusal)i), (uint64_t)t->refused[i]);
+                            stet_agent_refusal_word((enum stet_refusal)i), (uint64_t)t->refused[i]);
     }
     if (error[0])
         stet_buf_printf(out, "  last error: %s\n", error);
@@ -111,12 +111,12 @@ static void tier_text(struct stet_tier *t, struct stet_buf *out)
 
 static void keys_text(const struct stet_keyring *keys, struct stet_buf *out)
 {
-    const struct stet_signer *signer = stet_keyring_signer(keys);
-    const struct stet_trust *trust = stet_keyring_trust(keys);
+    const struct stet_signer *signer = stet_agent_keyring_signer(keys);
+    const struct stet_trust *trust = stet_agent_keyring_trust(keys);
     char name[STET_PUBLIC_TEXT];
 
     if (signer) {
-        stet_public_format(&signer->public, name);
+        stet_trust_public_format(&signer->public, name);
         stet_buf_printf(out, "  signs as %s\n", name);
     } else if (!trust->anyone) {
         stet_buf_str(out, "  no signing key, so nothing is written to the tiers "
@@ -153,7 +153,7 @@ static void as_text(struct stet_agent *a, const struct facts *f, const struct st
 
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out)
 {
-    struct stet_keyring *keys = stet_keyring_take(a);
+    struct stet_keyring *keys = stet_agent_keyring_take(a);
     struct facts f;
 
     copy_facts(a, &f);
@@ -161,5 +161,5 @@ void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out)
         as_json(a, &f, keys, out);
     else
         as_text(a, &f, keys, out);
-    stet_keyring_put(a, keys);
+    stet_agent_keyring_put(a, keys);
 }

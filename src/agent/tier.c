@@ -12,7 +12,7 @@ enum { TRIP = 3, SLOW_MS = 500, OPEN_MS = 2000, OPEN_MAX_MS = 60000 };
 static const struct stet_tier_kind *const kinds[] = {&stet_tier_redis, &stet_tier_http,
                                                      &stet_tier_s3};
 
-const char *stet_refusal_word(enum stet_refusal r)
+const char *stet_agent_refusal_word(enum stet_refusal r)
 {
     static const char *const words[] = {
 #define REFUSAL(id, word, what) word,
@@ -37,7 +37,7 @@ static const struct stet_tier_kind *kind_of(const char *scheme)
 static enum stet_rc configure(struct stet_tier *t, struct stet_view text, struct stet_arena *a,
                               struct stet_err *err)
 {
-    enum stet_rc rc = stet_url_parse(&t->url, text, a, err);
+    enum stet_rc rc = stet_agent_url_parse(&t->url, text, a, err);
     const char *mode;
 
     t->arena = a;
@@ -49,22 +49,23 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_view text, struct
                          "%s: no such kind of tier; there are redis, rediss, "
                          "http, https and s3",
                          t->url.scheme);
-    t->shown = stet_url_shown(&t->url, a);
-    mode = stet_url_get(&t->url, "mode", a);
+    t->shown = stet_agent_url_shown(&t->url, a);
+    mode = stet_agent_url_get(&t->url, "mode", a);
     t->read_only = mode && !strcmp(mode, "read-only");
-    rc = stet_url_ms(&t->url, "connect", 1000, a, &t->connect_ms, err);
+    rc = stet_agent_url_ms(&t->url, "connect", 1000, a, &t->connect_ms, err);
     if (rc == STET_OK)
-        rc = stet_url_ms(&t->url, "timeout", 2000, a, &t->get_ms, err);
+        rc = stet_agent_url_ms(&t->url, "timeout", 2000, a, &t->get_ms, err);
     if (rc == STET_OK)
-        rc = stet_url_ms(&t->url, "put", 30000, a, &t->put_ms, err);
+        rc = stet_agent_url_ms(&t->url, "put", 30000, a, &t->put_ms, err);
     if (rc == STET_OK)
-        rc = stet_url_ms(&t->url, "lease", 10000, a, &t->lease_ms, err);
+        rc = stet_agent_url_ms(&t->url, "lease", 10000, a, &t->lease_ms, err);
     if (rc == STET_OK)
         rc = t->kind->configure(t, err);
     return rc;
 }
 
-enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err)
+enum stet_rc stet_agent_tiers_init(struct stet_tiers *t, struct stet_view list,
+                                   struct stet_err *err)
 {
     size_t at = 0;
     enum stet_rc rc = STET_OK;
@@ -95,11 +96,11 @@ enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct
         at = end;
     }
     if (rc != STET_OK)
-        stet_tiers_release(t);
+        stet_agent_tiers_release(t);
     return rc;
 }
 
-void stet_tiers_release(struct stet_tiers *t)
+void stet_agent_tiers_release(struct stet_tiers *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         struct stet_tier *tier = &t->items[i];
@@ -115,10 +116,10 @@ void stet_tiers_release(struct stet_tiers *t)
 enum stet_rc stet_agent_tiers_check(struct stet_view tiers, struct stet_err *err)
 {
     struct stet_tiers t;
-    enum stet_rc rc = stet_tiers_init(&t, tiers, err);
+    enum stet_rc rc = stet_agent_tiers_init(&t, tiers, err);
 
     if (rc == STET_OK)
-        stet_tiers_release(&t);
+        stet_agent_tiers_release(&t);
     return rc;
 }
 
@@ -158,7 +159,7 @@ static void close_sessions(struct stet_tier *t)
         t->kind->close(t->sessions[--t->session_count]);
 }
 
-void stet_tiers_renew(struct stet_tiers *t)
+void stet_agent_tiers_renew(struct stet_tiers *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         pthread_mutex_lock(&t->items[i].lock);
@@ -262,8 +263,8 @@ static enum stet_rc get(struct stet_tier *t, const struct stet_tier_name *name,
     CALL(t, until, err, (out->len = 0, t->kind->get(t, c.session, name, out, until, &c.err)));
 }
 
-enum stet_rc stet_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
-                           struct stet_buf *out, uint64_t until_ms, struct stet_err *err)
+enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
+                                 struct stet_buf *out, uint64_t until_ms, struct stet_err *err)
 {
     uint64_t before = stet_wire_now_ms();
     enum stet_rc rc = get(t, name, out, sooner(until_ms, before + t->get_ms), err);
@@ -284,9 +285,9 @@ static enum stet_rc put(struct stet_tier *t, const struct stet_tier_name *name,
     CALL(t, until, err, t->kind->put(t, c.session, name, bytes, lease, anew, until, &c.err));
 }
 
-enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
-                           struct stet_view bytes, const char *lease, bool anew,
-                           struct stet_err *err)
+enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
+                                 struct stet_view bytes, const char *lease, bool anew,
+                                 struct stet_err *err)
 {
     enum stet_rc rc = put(t, name, bytes, lease, anew, stet_wire_now_ms() + t->put_ms, err);
 
@@ -299,39 +300,40 @@ enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *nam
     return rc;
 }
 
-enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
-                             uint64_t until_ms, struct stet_err *err)
+enum stet_rc stet_agent_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                   uint64_t until_ms, struct stet_err *err)
 {
     uint64_t until = sooner(until_ms, stet_wire_now_ms() + t->get_ms);
 
     CALL(t, until, err, t->kind->lease(t, c.session, key, lease, until, &c.err));
 }
 
-enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
-                             struct stet_err *err)
+enum stet_rc stet_agent_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                   struct stet_err *err)
 {
     uint64_t until = stet_wire_now_ms() + t->get_ms;
 
     CALL(t, until, err, t->kind->renew(t, c.session, key, lease, until, &c.err));
 }
 
-enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
-                               bool nothing, struct stet_err *err)
+enum stet_rc stet_agent_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                     bool nothing, struct stet_err *err)
 {
     uint64_t until = stet_wire_now_ms() + t->get_ms;
 
     CALL(t, until, err, t->kind->give_up(t, c.session, key, lease, nothing, until, &c.err));
 }
 
-enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key, struct stet_lease_view *out,
-                             uint64_t until_ms, struct stet_err *err)
+enum stet_rc stet_agent_tier_watch(struct stet_tier *t, struct stet_hash key,
+                                   struct stet_lease_view *out, uint64_t until_ms,
+                                   struct stet_err *err)
 {
     uint64_t until = sooner(until_ms, stet_wire_now_ms() + t->get_ms);
 
     CALL(t, until, err, t->kind->watch(t, c.session, key, out, until, &c.err));
 }
 
-void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why)
+void stet_agent_tier_refuse(struct stet_tier *t, enum stet_refusal why)
 {
     atomic_fetch_add(&t->refused[why], 1);
 }

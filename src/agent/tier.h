@@ -85,7 +85,7 @@ enum stet_refusal {
     STET_REFUSALS
 };
 
-const char *stet_refusal_word(enum stet_refusal r);
+const char *stet_agent_refusal_word(enum stet_refusal r);
 
 /* Opens after this many failures in a row, and longer each time. */
 struct stet_breaker {
@@ -113,7 +113,7 @@ struct stet_tier {
     struct stet_breaker breaker;
     char last_error[160];
     _Atomic uint64_t lease_not_before_ms; /* no lease is requested or waited for until then */
-    _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out, get_ns;
+    _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out;
     _Atomic uint64_t refused[STET_REFUSALS];
 };
 
@@ -124,30 +124,32 @@ struct stet_tiers {
 };
 
 /* From a list of addresses separated by spaces, commas or line ends; '#' begins a comment. */
-enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err);
-void stet_tiers_release(struct stet_tiers *t);
+enum stet_rc stet_agent_tiers_init(struct stet_tiers *t, struct stet_view list,
+                                   struct stet_err *err);
+void stet_agent_tiers_release(struct stet_tiers *t);
 /* Existing connections are not used again. From any thread. */
-void stet_tiers_renew(struct stet_tiers *t);
+void stet_agent_tiers_renew(struct stet_tiers *t);
 
 /* Each checks the breaker first (STET_LIMIT if it is open) and updates the counters. */
-enum stet_rc stet_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
-                           struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
-enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
-                           struct stet_view bytes, const char *lease, bool anew,
-                           struct stet_err *err);
-static inline bool stet_tier_leases(const struct stet_tier *t)
+enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
+                                 struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_agent_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
+                                 struct stet_view bytes, const char *lease, bool anew,
+                                 struct stet_err *err);
+static inline bool stet_agent_tier_leases(const struct stet_tier *t)
 {
     return t->kind->lease != NULL;
 }
-enum stet_rc stet_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
-                             uint64_t until_ms, struct stet_err *err);
-enum stet_rc stet_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
-                             struct stet_err *err);
-enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
-                               bool nothing, struct stet_err *err);
-enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key, struct stet_lease_view *out,
-                             uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_agent_tier_lease(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                   uint64_t until_ms, struct stet_err *err);
+enum stet_rc stet_agent_tier_renew(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                   struct stet_err *err);
+enum stet_rc stet_agent_tier_give_up(struct stet_tier *t, struct stet_hash key, const char *lease,
+                                     bool nothing, struct stet_err *err);
+enum stet_rc stet_agent_tier_watch(struct stet_tier *t, struct stet_hash key,
+                                   struct stet_lease_view *out, uint64_t until_ms,
+                                   struct stet_err *err);
 /* Reports an answer that was not acceptable. */
-void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why);
+void stet_agent_tier_refuse(struct stet_tier *t, enum stet_refusal why);
 
 #endif

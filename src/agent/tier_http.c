@@ -20,7 +20,7 @@ struct own {
 };
 
 struct session {
-    const struct stet_curl *curl;
+    const struct stet_agent_curl *curl;
     CURL *h;
 };
 
@@ -47,7 +47,7 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
 {
     struct own *own = STET_NEW(t->arena, struct own);
     const struct stet_url *u = &t->url;
-    const char *layout = stet_url_get(u, "layout", t->arena);
+    const char *layout = stet_agent_url_get(u, "layout", t->arena);
 
     if (!own)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a tier");
@@ -72,8 +72,8 @@ static enum stet_rc configure_s3(struct stet_tier *t, struct stet_err *err)
 {
     struct own *own = STET_NEW(t->arena, struct own);
     const struct stet_url *u = &t->url;
-    const char *region = stet_url_get(u, "region", t->arena);
-    const char *endpoint = stet_url_get(u, "endpoint", t->arena);
+    const char *region = stet_agent_url_get(u, "region", t->arena);
+    const char *endpoint = stet_agent_url_get(u, "endpoint", t->arena);
 
     if (!own)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a tier");
@@ -115,7 +115,7 @@ static void close_session(void *session)
 static enum stet_rc open_session(const struct stet_tier *t, void **session, uint64_t until_ms,
                                  struct stet_err *err)
 {
-    const struct stet_curl *curl = stet_curl(err);
+    const struct stet_agent_curl *curl = stet_agent_curl(err);
     struct session *s = curl ? stet_mem_calloc(1, sizeof *s) : NULL;
 
     (void)t;
@@ -173,7 +173,7 @@ static void add_header(struct request *r, const char *name, const char *value)
 static enum stet_rc sign(struct request *r, const struct own *own, struct stet_view body,
                          struct stet_err *err)
 {
-    const struct stet_curl *c = r->s->curl;
+    const struct stet_agent_curl *c = r->s->curl;
     unsigned char sum[crypto_hash_sha256_BYTES];
     char text[2 * sizeof sum + 1];
 
@@ -194,7 +194,7 @@ static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct s
                           struct stet_err *err)
 {
     const struct own *own = t->own;
-    const struct stet_curl *c = s->curl;
+    const struct stet_agent_curl *c = s->curl;
     char name[STET_HASH_TEXT], address[800];
 
     *r = (struct request){.s = s};
@@ -206,7 +206,7 @@ static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct s
         snprintf(address, sizeof address, "%s/%.2s/%s%s%s.stet", own->base, name, name,
                  *of->slot ? "." : "", of->slot);
     c->curl_easy_reset(s->h);
-    stet_curl_common(c, s->h, t->connect_ms, until_ms);
+    stet_agent_curl_common(c, s->h, t->connect_ms, until_ms);
     if (c->curl_easy_setopt(s->h, CURLOPT_URL, address) != CURLE_OK)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     c->curl_easy_setopt(s->h, CURLOPT_WRITEFUNCTION, take);
@@ -233,7 +233,7 @@ static enum stet_rc begin(struct request *r, const struct stet_tier *t, struct s
 /* The status of the answer. */
 static enum stet_rc perform(struct request *r, long *status, struct stet_err *err)
 {
-    const struct stet_curl *c = r->s->curl;
+    const struct stet_agent_curl *c = r->s->curl;
     enum stet_rc rc = STET_OK;
     CURLcode code;
 
@@ -286,7 +286,7 @@ static enum stet_rc put(const struct stet_tier *t, void *session, const struct s
                         struct stet_err *err)
 {
     struct session *s = session;
-    const struct stet_curl *c = s->curl;
+    const struct stet_agent_curl *c = s->curl;
     struct request r;
     long status = 0;
     enum stet_rc rc;

@@ -22,7 +22,7 @@ struct own {
 };
 
 struct session {
-    const struct stet_curl *curl;
+    const struct stet_agent_curl *curl;
     CURL *h;
     curl_socket_t socket;
     struct redisReader *reader;
@@ -53,7 +53,7 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
 {
     struct own *own = STET_NEW(t->arena, struct own);
     const char *user = getenv("STET_REDIS_USER"), *password = getenv("STET_REDIS_PASSWORD");
-    const char *prefix = stet_url_get(&t->url, "prefix", t->arena);
+    const char *prefix = stet_agent_url_get(&t->url, "prefix", t->arena);
     bool tls = !strcmp(t->url.scheme, "rediss");
     int n;
 
@@ -68,8 +68,8 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
     t->own = own;
     if (n < 0 || (size_t)n >= sizeof own->address)
         return stet_fail(err, STET_LIMIT, "%.*s: address too long", STET_FMT(t->shown));
-    stet_redis_reader_free(stet_redis_reader_new()); /* before there are threads */
-    return stet_url_ms(&t->url, "ttl", 0, t->arena, &own->ttl_ms, err);
+    stet_agent_redis_reader_free(stet_agent_redis_reader_new()); /* before there are threads */
+    return stet_agent_url_ms(&t->url, "ttl", 0, t->arena, &own->ttl_ms, err);
 }
 
 static enum stet_rc failed(const char *what, struct stet_err *err)
@@ -131,7 +131,7 @@ static enum stet_rc receive(struct session *s, struct stet_redis_answer *out, ui
         else if (total > VALUE_MAX + 4096)
             rc = stet_fail(err, STET_BAD_INPUT, "redis: an answer without end");
         else
-            rc = stet_redis_take(s->reader, stet_view_of(bytes, n), out, err);
+            rc = stet_agent_redis_take(s->reader, stet_view_of(bytes, n), out, err);
     }
     stet_mem_free(bytes);
     return rc;
@@ -173,7 +173,7 @@ static enum stet_rc ask(const struct stet_tier *t, struct session *s,
     char text[160];
 
     if (rc != STET_OK && rc != STET_NOT_FOUND) {
-        stet_redis_clean(plain.text, secrets, text, sizeof text);
+        stet_agent_redis_clean(plain.text, secrets, text, sizeof text);
         stet_fail(err, rc, "%s", text);
     }
     return rc;
@@ -187,7 +187,7 @@ static void close_session(void *session)
         return;
     if (s->h)
         s->curl->curl_easy_cleanup(s->h);
-    stet_redis_reader_free(s->reader);
+    stet_agent_redis_reader_free(s->reader);
     stet_mem_free(s);
 }
 
@@ -210,7 +210,7 @@ static enum stet_rc greet(const struct stet_tier *t, struct session *s, uint64_t
 
         rc = ask_plainly(s, auth, *own->user ? 3 : 2, &answer, until_ms, &plain);
         if (rc == STET_IO && stet_view_starts(stet_view_str(plain.text), "redis: ") && err)
-            stet_redis_login_error(plain.text, err);
+            stet_agent_redis_login_error(plain.text, err);
         else if (rc != STET_OK)
             stet_fail(err, rc, "no answer to AUTH");
     }
@@ -224,7 +224,7 @@ static enum stet_rc open_session(const struct stet_tier *t, void **session, uint
                                  struct stet_err *err)
 {
     const struct own *own = t->own;
-    const struct stet_curl *curl = stet_curl(err);
+    const struct stet_agent_curl *curl = stet_agent_curl(err);
     struct session *s = curl ? stet_mem_calloc(1, sizeof *s) : NULL;
     enum stet_rc rc;
     CURLcode code;
@@ -234,12 +234,12 @@ static enum stet_rc open_session(const struct stet_tier *t, void **session, uint
         return curl ? stet_fail(err, STET_NO_MEMORY, "out of memory") : STET_UNSUPPORTED;
     s->curl = curl;
     s->h = curl->curl_easy_init();
-    s->reader = stet_redis_reader_new();
+    s->reader = stet_agent_redis_reader_new();
     if (!s->h || !s->reader) {
         close_session(s);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
-    stet_curl_common(curl, s->h, t->connect_ms, until_ms);
+    stet_agent_curl_common(curl, s->h, t->connect_ms, until_ms);
     curl->curl_easy_setopt(s->h, CURLOPT_URL, own->address);
     curl->curl_easy_setopt(s->h, CURLOPT_CONNECT_ONLY, 1L);
     curl->curl_easy_setopt(s->h, CURLOPT_SSL_ENABLE_ALPN, 0L); /* it is not HTTP that follows */

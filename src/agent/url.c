@@ -84,8 +84,8 @@ static void take_host(struct stet_url *u, struct stet_view v, struct stet_arena 
     u->port = decode(v, a);
 }
 
-enum stet_rc stet_url_parse(struct stet_url *u, struct stet_view text, struct stet_arena *a,
-                            struct stet_err *err)
+enum stet_rc stet_agent_url_parse(struct stet_url *u, struct stet_view text, struct stet_arena *a,
+                                  struct stet_err *err)
 {
     struct stet_view rest = text, scheme = cut(&rest, ":"), authority;
 
@@ -110,7 +110,7 @@ enum stet_rc stet_url_parse(struct stet_url *u, struct stet_view text, struct st
     return STET_OK;
 }
 
-const char *stet_url_get(const struct stet_url *u, const char *name, struct stet_arena *a)
+const char *stet_agent_url_get(const struct stet_url *u, const char *name, struct stet_arena *a)
 {
     struct stet_view rest = stet_view_str(u->query);
 
@@ -125,10 +125,10 @@ const char *stet_url_get(const struct stet_url *u, const char *name, struct stet
     return NULL;
 }
 
-enum stet_rc stet_url_ms(const struct stet_url *u, const char *name, uint32_t otherwise,
-                         struct stet_arena *a, uint32_t *out, struct stet_err *err)
+enum stet_rc stet_agent_url_ms(const struct stet_url *u, const char *name, uint32_t otherwise,
+                               struct stet_arena *a, uint32_t *out, struct stet_err *err)
 {
-    const char *text = stet_url_get(u, name, a);
+    const char *text = stet_agent_url_get(u, name, a);
     unsigned long long n;
     char *end;
 
@@ -145,7 +145,7 @@ enum stet_rc stet_url_ms(const struct stet_url *u, const char *name, uint32_t ot
     return STET_OK;
 }
 
-struct stet_view stet_url_shown(const struct stet_url *u, struct stet_arena *a)
+struct stet_view stet_agent_url_shown(const struct stet_url *u, struct stet_arena *a)
 {
     return stet_arena_printf(a, "%s://%s%s%s%s", u->scheme, u->host, *u->port ? ":" : "", u->port,
                              u->path);

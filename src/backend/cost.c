@@ -31,10 +31,10 @@ static bool is_transcendental(int op)
  * pairs if exact counting would take long. */
 static double pairs(const struct stet_conv *c, uint32_t d)
 {
-    enum { MOST = 1 << 16 };
+    const double most = 1 << 16;
     double all = (double)c->out[d] * (double)c->window[d], met = 0;
 
-    if (all < 1 || all > MOST)
+    if (all < 1 || all > most)
         return all;
     for (int64_t i = 0; i < c->out[d]; i++) {
         for (int64_t k = 0; k < c->window[d]; k++) {

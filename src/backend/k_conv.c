@@ -186,7 +186,7 @@ static void conv_block(struct conv_job *j, int64_t task, char *lane)
     bool dense = c->out_type == c->dtype && c->y_feature == 1;
 
     columns(c, j->x + x * (int64_t)from, first, count, lane);
-    for (uint32_t i = c->spatial, step = 0; i-- > 0; step++) {
+    for (uint32_t i = c->spatial; i-- > 0;) {
         int64_t want = i + 1 == c->spatial ? c->y_spatial[c->spatial - 1]
                                            : c->y_spatial[i + 1] * c->out[i + 1];
 

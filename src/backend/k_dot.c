@@ -26,7 +26,7 @@ static void pack(char *d, const char *base, const struct stet_tile_view *rows,
 
         memcpy(m.dims, all.dims, sizeof m.dims);
         memcpy(m.from_strides, all.strides, sizeof m.from_strides);
-        for (uint32_t i = all.rank, step = 0; i-- > 0; step++)
+        for (uint32_t i = all.rank; i-- > 0;)
             m.to_strides[i] = i + 1 == all.rank ? 1 : m.to_strides[i + 1] * all.dims[i + 1];
         stet_move_run(&m, to, base, d, NULL);
         return;

@@ -34,7 +34,7 @@ enum stet_rc stet_lower_broadcast(struct stet_lower *l, int arg)
     CHECK(s.rank >= a->shape.rank && a->shape.dtype != STET_DT_TOKEN,
           "the result has a lower rank");
     for (uint32_t i = 0; i < a->shape.rank; i++) {
-        dims[i] = (int64_t)(s.rank - a->shape.rank + i);
+        dims[i] = (int64_t)s.rank - (int64_t)a->shape.rank + (int64_t)i;
         CHECK(s.dims[dims[i]] == a->shape.dims[i], "dimension %u does not fit the result", i);
     }
     return stet_lower_out(l, 0, stet_g_broadcast(l, a, &s, dims));

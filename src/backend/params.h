@@ -40,7 +40,7 @@ void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum 
 struct stet_dot {
     enum stet_dtype dtype; /* of both operands, as computed: f32, f64, c64, c128, or integers */
     enum stet_dtype a_type, b_type, out_type; /* in memory */
-    uint32_t batch_rank, m_rank, n_rank, k_rank;
+    uint32_t batch_rank;
     int64_t batch, m, n, k;
     /* element strides of each operand over its groups of dimensions */
     int64_t batch_dims[STET_MAX_RANK], a_batch[STET_MAX_RANK], b_batch[STET_MAX_RANK];
@@ -88,7 +88,7 @@ struct stet_reduce {
     /* set when emitted */
     struct stet_tile_prog *prog;
     uint16_t *regs;
-    uint32_t first_init, first_out, first_capture, temp;
+    uint32_t first_init, first_out, temp;
     uint64_t chunk; /* folded elements done at once when few are kept; 0: all */
 };
 
@@ -106,7 +106,7 @@ struct stet_window {
 };
 
 /* k_gather, k_scatter */
-struct stet_gather {
+struct stet_bundle_gather {
     uint32_t operands; /* scatter may have several */
     enum stet_dtype index_type;
     size_t *bytes;       /* of an element, per operand */
@@ -127,7 +127,6 @@ struct stet_gather {
     int simple;
     enum stet_dtype *types;
     struct stet_shape operand;
-    bool unsafe_index; /* u64 */
 };
 
 /* k_sort, k_top_k */
@@ -141,7 +140,7 @@ struct stet_sort {
      * first */
     int32_t key;
     struct stet_body *key_body;
-    bool descending, key_total;
+    bool descending;
     enum stet_dtype key_type;
     int64_t k; /* top_k */
     uint32_t lanes;

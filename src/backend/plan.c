@@ -103,7 +103,7 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
         err = &own;
     rc = STET_OK;
     if (p->source == STET_SOURCE_HLO || p->source == STET_SOURCE_HLO_TEXT) {
-        rc = stet_hlo_to_stablehlo(&plan->legal, p, err);
+        rc = stet_legalize_hlo(&plan->legal, p, err);
         plan->legalised = rc == STET_OK;
         p = &plan->legal;
     }

@@ -18,8 +18,10 @@ double stet_digamma(double x)
         return NAN;
     if (x < 0)
         return stet_digamma(1 - x) - M_PI / tan(M_PI * x);
-    for (; x < 10; x++)
+    while (x < 10) {
         shift -= 1 / x;
+        x++;
+    }
     z = 1 / (x * x);
     /* the asymptotic series, Bernoulli numbers over 2k */
     return shift + log(x) - 0.5 / x -

@@ -89,20 +89,6 @@ void stet_text_foreign(struct stet_buf *out, struct stet_view text)
     copy(out, text, foreign_passes);
 }
 
-void stet_text_lines(struct stet_buf *out, struct stet_view text)
-{
-    while (text.len) {
-        const char *end = memchr(text.ptr, '\n', text.len);
-        size_t n = end ? (size_t)(end - text.ptr) : text.len;
-
-        stet_text_foreign(out, stet_view_of(text.ptr, n));
-        if (end)
-            stet_buf_char(out, '\n');
-        n += end != NULL;
-        text = stet_view_of(text.ptr + n, text.len - n);
-    }
-}
-
 static size_t plain_passes(struct stet_view rest)
 {
     return strchr("\t\n#", *rest.ptr) && *rest.ptr;

@@ -33,8 +33,6 @@ const char *stet_pen(enum stet_pen pen, bool colour);
  * command (:: at the beginning, ##[ anywhere) is broken up in the same way. Escaping twice changes
  * nothing. */
 void stet_text_foreign(struct stet_buf *out, struct stet_view text);
-/* Appends foreign text of several lines: line ends pass, and each line is escaped as above. */
-void stet_text_lines(struct stet_buf *out, struct stet_view text);
 /* The last filter before text leaves the process: line ends pass, and our colours if `colour`. */
 void stet_text_filter(struct stet_buf *out, struct stet_view text, bool colour);
 

@@ -72,7 +72,7 @@ static bool item(struct parser *x, struct stet_item_ref *out)
     struct stet_view group = stet_view_of(word.ptr, dot ? (size_t)(dot - word.ptr) : 0);
 
     for (enum stet_group g = 0; g < STET_GROUPS; g++)
-        if (stet_view_is(group, stet_group_name(g))) {
+        if (stet_view_is(group, stet_bundle_group_name(g))) {
             out->group = g;
             x->p = dot + 1;
             out->pattern = text(x);
@@ -186,8 +186,9 @@ static const struct stet_detector *parse_or(struct parser *x)
     return chain(x, "or", STET_DETECT_OR, parse_and);
 }
 
-const struct stet_detector *stet_detector_parse(struct stet_arena *arena, struct stet_view source,
-                                                const char **at, const char **what)
+const struct stet_detector *stet_bundle_detector_parse(struct stet_arena *arena,
+                                                       struct stet_view source, const char **at,
+                                                       const char **what)
 {
     struct parser x = {.arena = arena, .p = source.ptr, .end = source.ptr + source.len};
     const struct stet_detector *d = parse_or(&x);
@@ -222,15 +223,15 @@ static bool stands(enum stet_detector_op op, struct stet_view is, struct stet_vi
     case STET_OP_NE:
         return !stet_view_eq(is, wanted);
     case STET_OP_LT:
-        return stet_version_cmp(is, wanted) < 0;
+        return stet_bundle_version_cmp(is, wanted) < 0;
     case STET_OP_LE:
-        return stet_version_cmp(is, wanted) <= 0;
+        return stet_bundle_version_cmp(is, wanted) <= 0;
     case STET_OP_GT:
-        return stet_version_cmp(is, wanted) > 0;
+        return stet_bundle_version_cmp(is, wanted) > 0;
     case STET_OP_GE:
-        return stet_version_cmp(is, wanted) >= 0;
+        return stet_bundle_version_cmp(is, wanted) >= 0;
     case STET_OP_LIKE:
-        return pattern && stet_glob(pattern, is);
+        return pattern && stet_bundle_glob(pattern, is);
     case STET_OP_SAME:
         return same_minor(is, wanted);
     }
@@ -243,7 +244,7 @@ static bool refers(const struct stet_item_ref *ref, const struct stet_item *i)
                  (ref->group == STET_GROUP_package &&
                   (i->group == STET_GROUP_compiler || i->group == STET_GROUP_other));
 
-    return group && stet_glob(ref->pattern, i->name);
+    return group && stet_bundle_glob(ref->pattern, i->name);
 }
 
 static bool item_fits(const struct stet_detector *d, const struct stet_inventory *v,
@@ -266,11 +267,11 @@ static bool item_fits(const struct stet_detector *d, const struct stet_inventory
             continue;
         if (why) {
             stet_buf_printf(why, "%s%s %.*s%s%.*s", why->len ? "; " : "",
-                            stet_group_name(one->group), STET_FMT(one->name),
+                            stet_bundle_group_name(one->group), STET_FMT(one->name),
                             one->value.len ? " = " : "",
                             (int)(one->value.len < 120 ? one->value.len : 120), one->value.ptr);
             if (other)
-                stet_buf_printf(why, "; %s %.*s = %.*s", stet_group_name(other->group),
+                stet_buf_printf(why, "; %s %.*s = %.*s", stet_bundle_group_name(other->group),
                                 STET_FMT(other->name), STET_FMT(other->value));
         }
         return true;
@@ -278,16 +279,16 @@ static bool item_fits(const struct stet_detector *d, const struct stet_inventory
     return false;
 }
 
-bool stet_detector_fits(const struct stet_detector *d, const struct stet_inventory *v,
-                        struct stet_buf *why)
+bool stet_bundle_detector_fits(const struct stet_detector *d, const struct stet_inventory *v,
+                               struct stet_buf *why)
 {
     switch (d->kind) {
     case STET_DETECT_AND:
-        return stet_detector_fits(d->a, v, why) && stet_detector_fits(d->b, v, why);
+        return stet_bundle_detector_fits(d->a, v, why) && stet_bundle_detector_fits(d->b, v, why);
     case STET_DETECT_OR:
-        return stet_detector_fits(d->a, v, why) || stet_detector_fits(d->b, v, why);
+        return stet_bundle_detector_fits(d->a, v, why) || stet_bundle_detector_fits(d->b, v, why);
     case STET_DETECT_NOT:
-        return !stet_detector_fits(d->a, v, NULL);
+        return !stet_bundle_detector_fits(d->a, v, NULL);
     case STET_DETECT_ITEM:
         return item_fits(d, v, why);
     }

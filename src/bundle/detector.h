@@ -40,9 +40,10 @@ struct stet_detector {
 
 /* `text` is a part of the file. On failure returns NULL; *at is the position in it and *what the
  * reason, a literal. */
-const struct stet_detector *stet_detector_parse(struct stet_arena *arena, struct stet_view text,
-                                                const char **at, const char **what);
-bool stet_detector_fits(const struct stet_detector *d, const struct stet_inventory *v,
-                        struct stet_buf *why);
+const struct stet_detector *stet_bundle_detector_parse(struct stet_arena *arena,
+                                                       struct stet_view text, const char **at,
+                                                       const char **what);
+bool stet_bundle_detector_fits(const struct stet_detector *d, const struct stet_inventory *v,
+                               struct stet_buf *why);
 
 #endif

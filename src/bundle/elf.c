@@ -160,14 +160,14 @@ static void look(struct stet_elf *e, struct source *f)
         look_at_sections(e, f, &h);
 }
 
-void stet_elf_look(struct stet_elf *e, struct stet_view bytes)
+void stet_bundle_elf_look(struct stet_elf *e, struct stet_view bytes)
 {
     struct source f = {.bytes = bytes.ptr, .len = bytes.len, .fd = -1};
 
     look(e, &f);
 }
 
-bool stet_elf_read(struct stet_elf *e, int fd)
+bool stet_bundle_elf_read(struct stet_elf *e, int fd)
 {
     struct source f = {.fd = fd};
     struct stat st;
@@ -179,10 +179,10 @@ bool stet_elf_read(struct stet_elf *e, int fd)
     return true;
 }
 
-bool stet_elf_open(struct stet_elf *e, const char *path)
+bool stet_bundle_elf_open(struct stet_elf *e, const char *path)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-    bool readable = fd >= 0 && stet_elf_read(e, fd);
+    bool readable = fd >= 0 && stet_bundle_elf_read(e, fd);
 
     if (fd >= 0)
         close(fd);

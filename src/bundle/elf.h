@@ -13,10 +13,10 @@ struct stet_elf {
 };
 
 /* Works on any bytes. */
-void stet_elf_look(struct stet_elf *e, struct stet_view bytes);
+void stet_bundle_elf_look(struct stet_elf *e, struct stet_view bytes);
 /* False if the file does not exist or cannot be read. */
-bool stet_elf_open(struct stet_elf *e, const char *path);
+bool stet_bundle_elf_open(struct stet_elf *e, const char *path);
 /* The same for an open file. */
-bool stet_elf_read(struct stet_elf *e, int fd);
+bool stet_bundle_elf_read(struct stet_elf *e, int fd);
 
 #endif

@@ -43,9 +43,9 @@ static enum stet_rc probe_all(struct stet_inventory *v, const struct stet_found_
                                    .deadline_ms = deadline,
                                    .through = w->client ? STET_STEP_MEMORY : STET_STEP_INIT};
 
-        rc = stet_probe_run(&probe, err);
-        stet_gather_probe(v, &found->items[i], &probe);
-        stet_probe_release(&probe);
+        rc = stet_bundle_probe_run(&probe, err);
+        stet_bundle_gather_probe(v, &found->items[i], &probe);
+        stet_bundle_probe_release(&probe);
     }
     return rc;
 }
@@ -54,26 +54,26 @@ enum stet_rc stet_bundle_now(struct stet_inventory *v, const struct stet_bundle_
                              struct stet_err *err)
 {
     static struct stet_found_list found;
-    struct stet_python python;
+    struct stet_bundle_python python;
     enum stet_rc rc = STET_OK;
 
     found.count = found.note_count = 0;
-    stet_inventory_init(v);
-    stet_python_find(&python, w->python, environ);
+    stet_bundle_inventory_init(v);
+    stet_bundle_python_find(&python, w->python, environ);
     if (w->python && !python.version)
         rc = stet_fail(err, STET_USAGE, "%s: %s", w->python, python.why_not);
     if (w->plugin)
-        stet_plugins_add(&found, w->plugin, "--plugin", STET_VIEW(""));
-    stet_plugins_find(&found, &python, environ);
-    stet_gather(v, &python, &found, environ);
+        stet_bundle_plugins_add(&found, w->plugin, "--plugin", STET_VIEW(""));
+    stet_bundle_plugins_find(&found, &python, environ);
+    stet_bundle_gather(v, &python, &found, environ);
     if (rc == STET_OK && !w->no_load)
         rc = probe_all(v, &found, w, err);
-    stet_python_release(&python);
-    stet_inventory_sort(v);
+    stet_bundle_python_release(&python);
+    stet_bundle_inventory_sort(v);
     if (rc == STET_OK && v->failed)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory");
     if (rc != STET_OK)
-        stet_inventory_release(v);
+        stet_bundle_inventory_release(v);
     return rc;
 }
 
@@ -107,8 +107,8 @@ static void take_values(struct stet_inventory *v, const char *path, struct stet_
         size_t n = equals ? (size_t)(equals - one.ptr) : 0;
 
         if (n)
-            stet_gather_attribute(v, path, stet_view_of(one.ptr, n),
-                                  dotted(v, stet_view_of(equals + 1, one.len - n - 1)));
+            stet_bundle_gather_attribute(v, path, stet_view_of(one.ptr, n),
+                                         dotted(v, stet_view_of(equals + 1, one.len - n - 1)));
     }
 }
 
@@ -124,8 +124,8 @@ static void take_plugin(struct stet_inventory *v, const struct stet_rec_plugin *
              (int)(r->build_id.len < 129 ? r->build_id.len : 129), r->build_id.ptr);
     snprintf(api, sizeof api, "%llu.%llu", (unsigned long long)r->api_major,
              (unsigned long long)r->api_minor);
-    stet_gather_plugin(v, known->path, build_id);
-    stet_gather_detail(v, STET_GROUP_plugin, known->path, "api", stet_view_str(api));
+    stet_bundle_gather_plugin(v, known->path, build_id);
+    stet_bundle_gather_detail(v, STET_GROUP_plugin, known->path, "api", stet_view_str(api));
     take_values(v, known->path, r->attributes);
 }
 
@@ -136,12 +136,12 @@ static void take_client(struct stet_inventory *v, const struct stet_rec_client_c
 
     if (!r->client)
         return;
-    stet_gather_detail(v, STET_GROUP_plugin, path, "platform", r->platform);
-    stet_gather_detail(v, STET_GROUP_plugin, path, "platform version", r->platform_version);
+    stet_bundle_gather_detail(v, STET_GROUP_plugin, path, "platform", r->platform);
+    stet_bundle_gather_detail(v, STET_GROUP_plugin, path, "platform version", r->platform_version);
     snprintf(text, sizeof text, "%llu x %.*s", (unsigned long long)r->devices,
              r->device_kinds.count ? (int)r->device_kinds.items[0].len : 0,
              r->device_kinds.count ? r->device_kinds.items[0].ptr : "");
-    stet_gather_detail(v, STET_GROUP_topology, path, "devices", stet_view_str(text));
+    stet_bundle_gather_detail(v, STET_GROUP_topology, path, "devices", stet_view_str(text));
     for (size_t i = 0; i < r->topology_attributes.count; i++) {
         struct stet_view one = r->topology_attributes.items[i];
         const char *equals = one.len ? memchr(one.ptr, '=', one.len) : NULL;
@@ -149,8 +149,9 @@ static void take_client(struct stet_inventory *v, const struct stet_rec_client_c
         if (!equals)
             continue;
         snprintf(text, sizeof text, "%.*s", (int)(equals - one.ptr), one.ptr);
-        stet_gather_detail(v, STET_GROUP_topology, path, text,
-                           stet_view_of(equals + 1, (size_t)(one.ptr + one.len - equals) - 1));
+        stet_bundle_gather_detail(
+            v, STET_GROUP_topology, path, text,
+            stet_view_of(equals + 1, (size_t)(one.ptr + one.len - equals) - 1));
     }
 }
 
@@ -172,10 +173,10 @@ static void take_journal(struct stet_inventory *v, const char *path)
             const char *blank = p->python.len ? memchr(p->python.ptr, ' ', p->python.len) : NULL;
 
             if (p->python.len)
-                stet_inventory_put(v, STET_GROUP_python, STET_VIEW("version"),
-                                   stet_view_of(p->python.ptr, blank
-                                                                   ? (size_t)(blank - p->python.ptr)
-                                                                   : p->python.len));
+                stet_bundle_inventory_put(
+                    v, STET_GROUP_python, STET_VIEW("version"),
+                    stet_view_of(p->python.ptr,
+                                 blank ? (size_t)(blank - p->python.ptr) : p->python.len));
         } else if (e.kind == STET_REC_client_create) {
             const struct stet_rec_client_create *c = e.record;
 
@@ -202,12 +203,12 @@ enum stet_rc stet_bundle_of_run(struct stet_inventory *v, const char *folder, st
     int n;
 
     snprintf(path, sizeof path, "%s/bundle.json", folder);
-    rc = stet_fs_is_plain(path) ? stet_inventory_read(v, path, err) : STET_NOT_FOUND;
+    rc = stet_fs_is_plain(path) ? stet_bundle_inventory_read(v, path, err) : STET_NOT_FOUND;
     if (rc == STET_IO || rc == STET_NOT_FOUND) {
         rc = STET_OK; /* an older run, or one in plugin mode: its journals tell */
         if (err)
             *err = (struct stet_err)STET_ERR_INIT;
-        stet_inventory_init(v);
+        stet_bundle_inventory_init(v);
     }
     if (rc != STET_OK)
         return rc;
@@ -220,9 +221,9 @@ enum stet_rc stet_bundle_of_run(struct stet_inventory *v, const char *folder, st
     }
     if (n >= 0)
         free(names);
-    stet_inventory_sort(v);
+    stet_bundle_inventory_sort(v);
     if (!v->count) {
-        stet_inventory_release(v);
+        stet_bundle_inventory_release(v);
         return stet_fail(err, STET_NOT_FOUND, "%s: this run has no bundle", folder);
     }
     return STET_OK;
@@ -240,23 +241,23 @@ enum stet_rc stet_bundle_named(struct stet_inventory *v, const char *name,
         return stet_bundle_now(v, w, err);
     snprintf(path, sizeof path, "%s/run.json", name);
     if (!stet_fs_exists(path) && (stet_fs_exists(name) || strchr(name, '/') || strchr(name, '.')))
-        return stet_inventory_read(v, name, err);
-    rc = stet_runs_open(&runs, err);
+        return stet_bundle_inventory_read(v, name, err);
+    rc = stet_ledger_runs_open(&runs, err);
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, name, &run, NULL);
+    rc = stet_ledger_runs_find(&runs, name, &run, NULL);
     if (rc == STET_OK)
         rc = stet_bundle_of_run(v, run->folder, err);
     else
-        stet_fail(err, rc, "'%s' is not a file or a run; `stet runs` lists the runs", name);
-    stet_runs_close(&runs);
+        stet_fail(err, rc, "'%s' is no file and no run; `stet runs` lists them", name);
+    stet_ledger_runs_close(&runs);
     return rc;
 }
 
 static _Noreturn void record(const char *folder, char *const *argv, char *const *environment)
 {
     static struct stet_found_list found;
-    struct stet_python python;
+    struct stet_bundle_python python;
     struct stet_inventory v;
     char path[PATH_MAX + 16];
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -267,12 +268,12 @@ static _Noreturn void record(const char *folder, char *const *argv, char *const 
     setpgid(0, 0); /* a signal for the command is not for us */
     if (nice(10) == -1)
         errno = 0;
-    stet_python_of_command(&python, argv, environment);
-    stet_plugins_find(&found, &python, environment);
-    stet_inventory_init(&v);
-    stet_gather(&v, &python, &found, environment);
+    stet_bundle_python_of_command(&python, argv, environment);
+    stet_bundle_plugins_find(&found, &python, environment);
+    stet_bundle_inventory_init(&v);
+    stet_bundle_gather(&v, &python, &found, environment);
     snprintf(path, sizeof path, "%s/bundle.json", folder);
-    stet_inventory_write(&v, path, NULL);
+    stet_bundle_inventory_write(&v, path, NULL);
     _exit(0);
 }
 

@@ -7,7 +7,7 @@
 #include <sys/types.h>
 
 struct stet_bundle_wishes {
-    const char *python;   /* NULL: as stet_python_find looks for it */
+    const char *python;   /* NULL: as stet_bundle_python_find looks for it */
     const char *plugin;   /* one more plugin file */
     const char *deadline; /* seconds of each child */
     bool client;          /* make a client too: platform version, devices */

@@ -29,24 +29,24 @@ static const struct {
 #undef EFFECT
 };
 
-const char *stet_group_name(enum stet_group g)
+const char *stet_bundle_group_name(enum stet_group g)
 {
     return groups[g].name;
 }
 
-const char *stet_group_about(enum stet_group g)
+const char *stet_bundle_group_about(enum stet_group g)
 {
     return groups[g].about;
 }
 
-const char *stet_effect_name(enum stet_effect e)
+const char *stet_bundle_effect_name(enum stet_effect e)
 {
     static const char *const names[] = {"nothing", "key", "program"};
 
     return names[e];
 }
 
-bool stet_glob(const char *pattern, struct stet_view text)
+bool stet_bundle_glob(const char *pattern, struct stet_view text)
 {
     const char *star = NULL;
     size_t i = 0, back = 0;
@@ -70,21 +70,21 @@ bool stet_glob(const char *pattern, struct stet_view text)
     return !*pattern;
 }
 
-enum stet_effect stet_item_effect(enum stet_group g, struct stet_view name)
+enum stet_effect stet_bundle_item_effect(enum stet_group g, struct stet_view name)
 {
     for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-        if (effects[i].group == g && stet_glob(effects[i].pattern, name))
+        if (effects[i].group == g && stet_bundle_glob(effects[i].pattern, name))
             return effects[i].effect;
     return groups[g].effect;
 }
 
-void stet_inventory_init(struct stet_inventory *v)
+void stet_bundle_inventory_init(struct stet_inventory *v)
 {
     *v = (struct stet_inventory){0};
     stet_arena_init(&v->arena, ARENA_MAX);
 }
 
-void stet_inventory_release(struct stet_inventory *v)
+void stet_bundle_inventory_release(struct stet_inventory *v)
 {
     stet_arena_release(&v->arena);
     stet_mem_free(v->items);
@@ -118,8 +118,8 @@ static struct stet_view tidy(struct stet_inventory *v, struct stet_view text)
     return copy;
 }
 
-void stet_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet_view name,
-                        struct stet_view value)
+void stet_bundle_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet_view name,
+                               struct stet_view value)
 {
     struct stet_item *item = find(v, g, name);
 
@@ -135,8 +135,8 @@ void stet_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet
     v->failed |= v->arena.failed;
 }
 
-void stet_inventory_putf(struct stet_inventory *v, enum stet_group g, const char *name,
-                         const char *fmt, ...)
+void stet_bundle_inventory_putf(struct stet_inventory *v, enum stet_group g, const char *name,
+                                const char *fmt, ...)
 {
     char text[2048];
     va_list list;
@@ -147,12 +147,13 @@ void stet_inventory_putf(struct stet_inventory *v, enum stet_group g, const char
     va_end(list);
     if (n < 0)
         n = 0;
-    stet_inventory_put(v, g, stet_view_str(name),
-                       stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
+    stet_bundle_inventory_put(
+        v, g, stet_view_str(name),
+        stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
 }
 
-const struct stet_item *stet_inventory_get(const struct stet_inventory *v, enum stet_group g,
-                                           struct stet_view name)
+const struct stet_item *stet_bundle_inventory_get(const struct stet_inventory *v, enum stet_group g,
+                                                  struct stet_view name)
 {
     return find(v, g, name);
 }
@@ -167,7 +168,7 @@ static int compare_items(const void *a, const void *b)
     return by_place(a, b);
 }
 
-void stet_inventory_sort(struct stet_inventory *v)
+void stet_bundle_inventory_sort(struct stet_inventory *v)
 {
     if (v->count)
         qsort(v->items, v->count, sizeof *v->items, compare_items);
@@ -205,10 +206,10 @@ static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
 static bool was_not_asked(const struct stet_inventory *own, const struct stet_inventory *other,
                           const struct stet_item *item)
 {
-    bool client = item->group == STET_GROUP_topology || stet_glob("* platform*", item->name);
+    bool client = item->group == STET_GROUP_topology || stet_bundle_glob("* platform*", item->name);
 
-    if (!is_detail(item) || !of_same_plugin(own, item, "") || stet_glob("* path", item->name) ||
-        stet_glob("* found by", item->name))
+    if (!is_detail(item) || !of_same_plugin(own, item, "") ||
+        stet_bundle_glob("* path", item->name) || stet_bundle_glob("* found by", item->name))
         return false;
     return !of_same_plugin(other, item, client ? "platform" : "api");
 }
@@ -222,10 +223,10 @@ static enum stet_rc add_change(struct stet_item_changes *c, const struct stet_it
     if (!more)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     c->items = more;
-    more[c->count] = (struct stet_item_change){from, to,
-                                               (!from || !to) && is_detail(one)
-                                                   ? STET_EFFECT_NOTHING
-                                                   : stet_item_effect(one->group, one->name)};
+    more[c->count] = (struct stet_item_change){
+        from, to,
+        (!from || !to) && is_detail(one) ? STET_EFFECT_NOTHING
+                                         : stet_bundle_item_effect(one->group, one->name)};
     c->by_effect[more[c->count++].effect]++;
     return STET_OK;
 }
@@ -239,8 +240,9 @@ static int gravest_first(const void *a, const void *b)
     return by_place(x->to ? x->to : x->from, y->to ? y->to : y->from);
 }
 
-enum stet_rc stet_inventory_diff(const struct stet_inventory *a, const struct stet_inventory *b,
-                                 struct stet_item_changes *out, struct stet_err *err)
+enum stet_rc stet_bundle_inventory_diff(const struct stet_inventory *a,
+                                        const struct stet_inventory *b,
+                                        struct stet_item_changes *out, struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
     size_t i = 0, k = 0;
@@ -264,7 +266,7 @@ enum stet_rc stet_inventory_diff(const struct stet_inventory *a, const struct st
     return rc;
 }
 
-void stet_item_changes_release(struct stet_item_changes *c)
+void stet_bundle_item_changes_release(struct stet_item_changes *c)
 {
     stet_mem_free(c->items);
     *c = (struct stet_item_changes){0};

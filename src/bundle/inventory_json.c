@@ -23,7 +23,7 @@ static void write_groups(const struct stet_inventory *v, struct stet_json *j)
             if (open != STET_GROUPS)
                 stet_json_end_object(j);
             open = item->group;
-            stet_json_object(j, stet_group_name(open));
+            stet_json_object(j, stet_bundle_group_name(open));
         }
         stet_json_string(j, item->name.ptr, item->value);
     }
@@ -31,7 +31,8 @@ static void write_groups(const struct stet_inventory *v, struct stet_json *j)
         stet_json_end_object(j);
 }
 
-void stet_inventory_json(const struct stet_inventory *v, struct stet_json *j, const char *key)
+void stet_bundle_inventory_json(const struct stet_inventory *v, struct stet_json *j,
+                                const char *key)
 {
     stet_json_object(j, key);
     stet_json_cstr(j, "schema", schema);
@@ -41,15 +42,16 @@ void stet_inventory_json(const struct stet_inventory *v, struct stet_json *j, co
     stet_json_end_object(j);
 }
 
-enum stet_rc stet_inventory_write(struct stet_inventory *v, const char *path, struct stet_err *err)
+enum stet_rc stet_bundle_inventory_write(struct stet_inventory *v, const char *path,
+                                         struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
     enum stet_rc rc;
 
-    stet_inventory_sort(v);
+    stet_bundle_inventory_sort(v);
     stet_json_init(&j, &out);
-    stet_inventory_json(v, &j, NULL);
+    stet_bundle_inventory_json(v, &j, NULL);
     stet_buf_char(&out, '\n');
     rc = out.failed || v->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
                                  : stet_fs_write(path, stet_buf_as_view(&out), err);
@@ -64,15 +66,16 @@ static enum stet_rc take_group(struct stet_inventory *v, enum stet_group g, json
     json_t *value;
 
     if (!json_is_object(values))
-        return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" is not an object", what,
-                         stet_group_name(g));
+        return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" is no object", what,
+                         stet_bundle_group_name(g));
     json_object_foreach(values, name, value)
     {
         if (!json_is_string(value))
-            return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" of \"%s\" is not a text", what, name,
-                             stet_group_name(g));
-        stet_inventory_put(v, g, stet_view_str(name),
-                           stet_view_of(json_string_value(value), json_string_length(value)));
+            return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" of \"%s\" is no text", what, name,
+                             stet_bundle_group_name(g));
+        stet_bundle_inventory_put(
+            v, g, stet_view_str(name),
+            stet_view_of(json_string_value(value), json_string_length(value)));
     }
     return STET_OK;
 }
@@ -92,7 +95,7 @@ static enum stet_rc take_all(struct stet_inventory *v, json_t *root, const char 
         stet_arena_copy(&v->arena, stet_view_str(json_string_value(json_object_get(root, "host"))));
     /* Skips groups of a later Stet. */
     for (enum stet_group g = 0; rc == STET_OK && g < STET_GROUPS; g++) {
-        json_t *values = json_object_get(root, stet_group_name(g));
+        json_t *values = json_object_get(root, stet_bundle_group_name(g));
 
         if (values)
             rc = take_group(v, g, values, what, err);
@@ -102,34 +105,35 @@ static enum stet_rc take_all(struct stet_inventory *v, json_t *root, const char 
     return rc;
 }
 
-enum stet_rc stet_inventory_parse(struct stet_inventory *v, struct stet_view text, const char *what,
-                                  struct stet_err *err)
+enum stet_rc stet_bundle_inventory_parse(struct stet_inventory *v, struct stet_view text,
+                                         const char *what, struct stet_err *err)
 {
     json_error_t bad;
     json_t *root = json_loadb(text.len ? text.ptr : "", text.len, 0, &bad);
     enum stet_rc rc;
 
-    stet_inventory_init(v);
+    stet_bundle_inventory_init(v);
     if (!root)
         rc = stet_fail(err, STET_BAD_INPUT, "%s:%d:%d: no bundle, which is JSON: %s", what,
                        bad.line, bad.column, bad.text);
     else
         rc = take_all(v, root, what, err);
     json_decref(root);
-    stet_inventory_sort(v);
+    stet_bundle_inventory_sort(v);
     if (rc != STET_OK)
-        stet_inventory_release(v);
+        stet_bundle_inventory_release(v);
     return rc;
 }
 
-enum stet_rc stet_inventory_read(struct stet_inventory *v, const char *path, struct stet_err *err)
+enum stet_rc stet_bundle_inventory_read(struct stet_inventory *v, const char *path,
+                                        struct stet_err *err)
 {
     struct stet_file f;
     enum stet_rc rc = stet_file_open_small(&f, path, LARGEST, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_inventory_parse(v, f.bytes, path, err);
+    rc = stet_bundle_inventory_parse(v, f.bytes, path, err);
     stet_file_close(&f);
     return rc;
 }

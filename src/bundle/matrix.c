@@ -20,7 +20,7 @@ static const char *const areas[] = {"version", "plugin", "cache",   "flags",
 static const char *const kinds[] = {"upstream defect", "launch policy", "version gate",
                                     "structural gate", NULL};
 
-const char *stet_row_field_name(enum stet_row_field f)
+const char *stet_bundle_row_field_name(enum stet_row_field f)
 {
     return field_names[f];
 }
@@ -46,13 +46,13 @@ static enum stet_rc fail(struct reader *r, const char *at, const char *fmt, cons
                      line, column, what);
 }
 
-void stet_matrix_init(struct stet_matrix *m)
+void stet_bundle_matrix_init(struct stet_matrix *m)
 {
     *m = (struct stet_matrix){0};
     stet_arena_init(&m->arena, 16 << 20);
 }
 
-void stet_matrix_release(struct stet_matrix *m)
+void stet_bundle_matrix_release(struct stet_matrix *m)
 {
     stet_arena_release(&m->arena);
     stet_mem_free(m->rows);
@@ -136,7 +136,7 @@ static enum stet_rc take_field(struct reader *r, struct stet_row *row, struct st
                     "");
     if (f != STET_ROW_DETECT)
         return STET_OK;
-    row->detector = stet_detector_parse(&r->m->arena, raw, &at, &what);
+    row->detector = stet_bundle_detector_parse(&r->m->arena, raw, &at, &what);
     return row->detector ? STET_OK : fail(r, at ? at : raw.ptr, "%s", what);
 }
 
@@ -180,8 +180,8 @@ static struct stet_view whole_line(const struct reader *r, const char *p)
     return stet_view_of(p, (size_t)(e - p));
 }
 
-enum stet_rc stet_matrix_add(struct stet_matrix *m, struct stet_view text, const char *source,
-                             struct stet_err *err)
+enum stet_rc stet_bundle_matrix_add(struct stet_matrix *m, struct stet_view text,
+                                    const char *source, struct stet_err *err)
 {
     struct reader r = {m, text, source, err};
     struct stet_row *row = NULL;
@@ -227,15 +227,16 @@ enum stet_rc stet_matrix_add(struct stet_matrix *m, struct stet_view text, const
     return rc;
 }
 
-enum stet_rc stet_matrix_built_in(struct stet_matrix *m, struct stet_err *err)
+enum stet_rc stet_bundle_matrix_built_in(struct stet_matrix *m, struct stet_err *err)
 {
-    return stet_matrix_add(m, stet_view_of(stet_bundle_matrix, sizeof stet_bundle_matrix - 1), "",
-                           err);
+    return stet_bundle_matrix_add(
+        m, stet_view_of(stet_bundle_matrix, sizeof stet_bundle_matrix - 1), "", err);
 }
 
-bool stet_row_fits(const struct stet_row *row, const struct stet_inventory *v, struct stet_buf *why)
+bool stet_bundle_row_fits(const struct stet_row *row, const struct stet_inventory *v,
+                          struct stet_buf *why)
 {
-    return row->detector && stet_detector_fits(row->detector, v, why);
+    return row->detector && stet_bundle_detector_fits(row->detector, v, why);
 }
 
 static uint64_t number(struct stet_view *v)
@@ -259,7 +260,7 @@ static int suffix(struct stet_view v)
     return v.len && isalpha((unsigned char)*v.ptr) ? -1 : 0;
 }
 
-int stet_version_cmp(struct stet_view a, struct stet_view b)
+int stet_bundle_version_cmp(struct stet_view a, struct stet_view b)
 {
     for (;;) {
         uint64_t x = number(&a), y = number(&b);

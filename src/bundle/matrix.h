@@ -33,23 +33,23 @@ struct stet_matrix {
     size_t count, room;
 };
 
-const char *stet_row_field_name(enum stet_row_field f);
+const char *stet_bundle_row_field_name(enum stet_row_field f);
 
 /* An empty matrix; the two functions below add rows. */
-void stet_matrix_init(struct stet_matrix *m);
-void stet_matrix_release(struct stet_matrix *m);
+void stet_bundle_matrix_init(struct stet_matrix *m);
+void stet_bundle_matrix_release(struct stet_matrix *m);
 /* The rows that come with Stet. */
-enum stet_rc stet_matrix_built_in(struct stet_matrix *m, struct stet_err *err);
+enum stet_rc stet_bundle_matrix_built_in(struct stet_matrix *m, struct stet_err *err);
 /* Adds the rows of a text; a row replaces an earlier one with the same id. On STET_BAD_INPUT the
  * message is "source:line:column: what". The text need not outlive the call, but `source` must. */
-enum stet_rc stet_matrix_add(struct stet_matrix *m, struct stet_view text, const char *source,
-                             struct stet_err *err);
+enum stet_rc stet_bundle_matrix_add(struct stet_matrix *m, struct stet_view text,
+                                    const char *source, struct stet_err *err);
 
 /* Does the row's detector match? `why`, if not NULL, gets the items that matched. */
-bool stet_row_fits(const struct stet_row *row, const struct stet_inventory *v,
-                   struct stet_buf *why);
+bool stet_bundle_row_fits(const struct stet_row *row, const struct stet_inventory *v,
+                          struct stet_buf *why);
 
 /* Versions by their numbers: 0.10.2 > 0.9, 2.0rc1 < 2.0, 2.9.0+cu128 = 2.9.0. */
-int stet_version_cmp(struct stet_view a, struct stet_view b);
+int stet_bundle_version_cmp(struct stet_view a, struct stet_view b);
 
 #endif

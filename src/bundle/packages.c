@@ -1,5 +1,5 @@
 /* Installed distributions, from their dist-info folders: version, content, origin, entry points. */
-#include "bundle/python.h"
+#include "bundle/interpreter.h"
 
 #include "base/fs.h"
 #include "base/hash.h"
@@ -131,7 +131,7 @@ static bool read_metadata(struct distribution *d)
 static enum stet_group group_of(const struct distribution *d)
 {
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        if (stet_glob(kinds[i].pattern, stet_view_str(d->name)))
+        if (stet_bundle_glob(kinds[i].pattern, stet_view_str(d->name)))
             return kinds[i].group;
     return d->needs_framework ? STET_GROUP_package : STET_GROUP_other;
 }
@@ -195,11 +195,11 @@ static void read_record(const struct distribution *d, struct stet_inventory *v)
     }
     stet_file_close(&f);
     stet_hash_format(sum, text);
-    stet_inventory_put(v, STET_GROUP_wheel, stet_view_str(d->name), stet_view_str(text));
+    stet_bundle_inventory_put(v, STET_GROUP_wheel, stet_view_str(d->name), stet_view_str(text));
     if (moved)
-        stet_inventory_putf(v, STET_GROUP_patch, d->name,
-                            "%zu file%s whose size differs from its RECORD: %s%s", moved,
-                            moved == 1 ? "" : "s", first, moved > 1 ? ", …" : "");
+        stet_bundle_inventory_putf(v, STET_GROUP_patch, d->name,
+                                   "%zu file%s of another size than its RECORD says: %s%s", moved,
+                                   moved == 1 ? "" : "s", first, moved > 1 ? ", …" : "");
 }
 
 /* PEP 610: installed from a folder (editable: its code may change at any time) or a commit. */
@@ -215,8 +215,9 @@ static void read_origin(const struct distribution *d, struct stet_inventory *v)
     commit = memmem(f.bytes.ptr, f.bytes.len, "\"commit_id\"", 11);
     if (memmem(f.bytes.ptr, f.bytes.len, "\"editable\": true", 16) ||
         memmem(f.bytes.ptr, f.bytes.len, "\"editable\":true", 15))
-        stet_inventory_putf(v, STET_GROUP_patch, d->name,
-                            "installed in place (editable): its files are what they are now");
+        stet_bundle_inventory_putf(
+            v, STET_GROUP_patch, d->name,
+            "installed in place (editable): its files are what they are now");
     if (commit) {
         struct stet_view rest =
             stet_view_of(commit + 11, (size_t)(f.bytes.ptr + f.bytes.len - commit) - 11);
@@ -227,8 +228,8 @@ static void read_origin(const struct distribution *d, struct stet_inventory *v)
 
             while (n < left && isxdigit((unsigned char)open[1 + n]))
                 n++;
-            stet_inventory_put(v, STET_GROUP_commit, stet_view_str(d->name),
-                               stet_view_of(open + 1, n));
+            stet_bundle_inventory_put(v, STET_GROUP_commit, stet_view_str(d->name),
+                                      stet_view_of(open + 1, n));
         }
     }
     stet_file_close(&f);
@@ -262,18 +263,18 @@ static bool assigned(struct stet_view text, const char *name, struct stet_view *
     return false;
 }
 
-static void read_commits(const struct stet_python *p, struct stet_inventory *v)
+static void read_commits(const struct stet_bundle_python *p, struct stet_inventory *v)
 {
     for (size_t i = 0; i < sizeof commits / sizeof *commits; i++) {
         struct stet_view value;
         char path[PATH_MAX];
         struct stet_file f;
 
-        if (!stet_python_file(p, commits[i].file, path, sizeof path) ||
+        if (!stet_bundle_python_file(p, commits[i].file, path, sizeof path) ||
             stet_file_open(&f, path, NULL) != STET_OK)
             continue;
         if (assigned(f.bytes, commits[i].variable, &value))
-            stet_inventory_put(v, STET_GROUP_commit, stet_view_str(commits[i].name), value);
+            stet_bundle_inventory_put(v, STET_GROUP_commit, stet_view_str(commits[i].name), value);
         stet_file_close(&f);
     }
 }
@@ -284,7 +285,7 @@ static void read_local_version(const struct distribution *d, struct stet_invento
     const char *plus = strchr(d->version, '+'), *dev = strstr(d->version, ".dev");
 
     if (plus || dev)
-        stet_inventory_putf(v, STET_GROUP_commit, d->name, "%s", plus ? plus + 1 : dev + 1);
+        stet_bundle_inventory_putf(v, STET_GROUP_commit, d->name, "%s", plus ? plus + 1 : dev + 1);
 }
 
 static void take(const char *site, const char *name, struct stet_inventory *v)
@@ -297,11 +298,11 @@ static void take(const char *site, const char *name, struct stet_inventory *v)
         return;
     g = group_of(&d);
     /* Python imports the first one on sys.path. */
-    if (stet_inventory_get(v, STET_GROUP_package, stet_view_str(d.name)) ||
-        stet_inventory_get(v, STET_GROUP_compiler, stet_view_str(d.name)) ||
-        stet_inventory_get(v, STET_GROUP_other, stet_view_str(d.name)))
+    if (stet_bundle_inventory_get(v, STET_GROUP_package, stet_view_str(d.name)) ||
+        stet_bundle_inventory_get(v, STET_GROUP_compiler, stet_view_str(d.name)) ||
+        stet_bundle_inventory_get(v, STET_GROUP_other, stet_view_str(d.name)))
         return;
-    stet_inventory_put(v, g, stet_view_str(d.name), stet_view_str(d.version));
+    stet_bundle_inventory_put(v, g, stet_view_str(d.name), stet_view_str(d.version));
     if (g == STET_GROUP_other)
         return;
     read_local_version(&d, v);
@@ -314,15 +315,15 @@ static int is_dist_info(const struct dirent *e)
     return stet_view_ends(stet_view_str(e->d_name), ".dist-info");
 }
 
-void stet_python_packages(const struct stet_python *p, struct stet_inventory *v)
+void stet_bundle_python_packages(const struct stet_bundle_python *p, struct stet_inventory *v)
 {
     if (p->executable)
-        stet_inventory_putf(v, STET_GROUP_python, "executable", "%s", p->executable);
+        stet_bundle_inventory_putf(v, STET_GROUP_python, "executable", "%s", p->executable);
     if (!p->version)
         return;
-    stet_inventory_putf(v, STET_GROUP_python, "version", "%s", p->version);
-    stet_inventory_putf(v, STET_GROUP_python, "implementation", "%s", p->implementation);
-    stet_inventory_putf(v, STET_GROUP_python, "prefix", "%s", p->prefix);
+    stet_bundle_inventory_putf(v, STET_GROUP_python, "version", "%s", p->version);
+    stet_bundle_inventory_putf(v, STET_GROUP_python, "implementation", "%s", p->implementation);
+    stet_bundle_inventory_putf(v, STET_GROUP_python, "prefix", "%s", p->prefix);
     for (size_t i = 0; i < p->path_count; i++) {
         struct dirent **names;
         int n = scandir(p->paths[i], &names, is_dist_info, alphasort);
@@ -367,8 +368,8 @@ static void points_of(const char *path, const char *group, stet_entry_point *giv
     stet_file_close(&f);
 }
 
-void stet_python_entry_points(const struct stet_python *p, const char *group,
-                              stet_entry_point *give, void *arg)
+void stet_bundle_python_entry_points(const struct stet_bundle_python *p, const char *group,
+                                     stet_entry_point *give, void *arg)
 {
     for (size_t i = 0; i < p->path_count; i++) {
         struct dirent **names;

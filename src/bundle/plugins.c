@@ -29,8 +29,8 @@ static void note(struct stet_found_list *list, const char *fmt, struct stet_view
     }
 }
 
-void stet_plugins_add(struct stet_found_list *list, const char *path, const char *by,
-                      struct stet_view platform)
+void stet_bundle_plugins_add(struct stet_found_list *list, const char *path, const char *by,
+                             struct stet_view platform)
 {
     char real[PATH_MAX];
     struct stet_found *f;
@@ -54,7 +54,7 @@ void stet_plugins_add(struct stet_found_list *list, const char *path, const char
     snprintf(f->path, sizeof f->path, "%s", real);
     snprintf(f->by, sizeof f->by, "%s", by);
     snprintf(f->platform, sizeof f->platform, "%.*s", STET_FMT(platform));
-    f->missing = !stet_elf_open(&f->elf, real);
+    f->missing = !stet_bundle_elf_open(&f->elf, real);
 }
 
 /* A plugin may be named by a JSON file with its "library_path" and options. */
@@ -90,8 +90,8 @@ static void from_names(struct stet_found_list *list, const char *value)
             snprintf(path, sizeof path, "%.*s", (int)(n - (size_t)(colon - value) - 1), colon + 1);
             if (stet_view_ends(stet_view_str(path), ".json"))
                 library_of(path, path);
-            stet_plugins_add(list, path, "PJRT_NAMES_AND_LIBRARY_PATHS",
-                             stet_view_of(value, (size_t)(colon - value)));
+            stet_bundle_plugins_add(list, path, "PJRT_NAMES_AND_LIBRARY_PATHS",
+                                    stet_view_of(value, (size_t)(colon - value)));
         }
         value += n + (value[n] == ',');
     }
@@ -110,11 +110,11 @@ static bool from_folder(struct stet_found_list *list, const char *folder, const 
 
         if (!stet_view_ends(stet_view_str(e->d_name), ".so") ||
             snprintf(path, sizeof path, "%s/%s", folder, e->d_name) >= (int)sizeof path ||
-            !stet_elf_open(&elf, path))
+            !stet_bundle_elf_open(&elf, path))
             continue;
         if (!elf.has_entry && !elf.wrong && elf.has_symbols)
             continue;
-        stet_plugins_add(list, path, by, platform);
+        stet_bundle_plugins_add(list, path, by, platform);
         found = true;
     }
     if (dir)
@@ -124,7 +124,7 @@ static bool from_folder(struct stet_found_list *list, const char *folder, const 
 
 struct walk {
     struct stet_found_list *list;
-    const struct stet_python *python;
+    const struct stet_bundle_python *python;
     const char *by;
 };
 
@@ -140,7 +140,7 @@ static void from_entry_point(void *arg, struct stet_view name, struct stet_view 
         n++;
     }
     module[n] = 0;
-    if (stet_python_file(w->python, module, path, sizeof path) &&
+    if (stet_bundle_python_file(w->python, module, path, sizeof path) &&
         from_folder(w->list, path, w->by, name))
         return;
     if (!stet_view_starts(target, "torch_xla._internal")) /* it looks for libtpu itself */
@@ -166,8 +166,8 @@ static void from_namespace(struct walk *w)
     }
 }
 
-void stet_plugins_find(struct stet_found_list *list, const struct stet_python *p,
-                       char *const *environment)
+void stet_bundle_plugins_find(struct stet_found_list *list, const struct stet_bundle_python *p,
+                              char *const *environment)
 {
     const char *device = variable(environment, "PJRT_DEVICE");
     const char *path = variable(environment, "TPU_LIBRARY_PATH");
@@ -176,19 +176,19 @@ void stet_plugins_find(struct stet_found_list *list, const struct stet_python *p
 
     from_names(list, variable(environment, "PJRT_NAMES_AND_LIBRARY_PATHS"));
     if (path)
-        stet_plugins_add(list, path, "TPU_LIBRARY_PATH", STET_VIEW("tpu"));
+        stet_bundle_plugins_add(list, path, "TPU_LIBRARY_PATH", STET_VIEW("tpu"));
     path = variable(environment, "PJRT_LIBRARY_PATH");
     if (path && device && !strcmp(device, "LIBRARY"))
-        stet_plugins_add(list, path, "PJRT_LIBRARY_PATH", STET_VIEW(""));
+        stet_bundle_plugins_add(list, path, "PJRT_LIBRARY_PATH", STET_VIEW(""));
     path = variable(environment, "STET_PLUGIN");
     if (path)
-        stet_plugins_add(list, path, "STET_PLUGIN", STET_VIEW(""));
+        stet_bundle_plugins_add(list, path, "STET_PLUGIN", STET_VIEW(""));
     from_namespace(&w);
-    stet_python_entry_points(p, "jax_plugins", from_entry_point, &w);
+    stet_bundle_python_entry_points(p, "jax_plugins", from_entry_point, &w);
     w.by = "torch_xla.plugins";
-    stet_python_entry_points(p, "torch_xla.plugins", from_entry_point, &w);
+    stet_bundle_python_entry_points(p, "torch_xla.plugins", from_entry_point, &w);
     path = variable(environment, "TPU_LIBRARY_PATH"); /* one that is not there is passed over */
     if ((!path || !stet_fs_exists(path)) &&
-        stet_python_file(p, "libtpu/libtpu.so", file, sizeof file))
-        stet_plugins_add(list, file, "package libtpu", STET_VIEW("tpu"));
+        stet_bundle_python_file(p, "libtpu/libtpu.so", file, sizeof file))
+        stet_bundle_plugins_add(list, file, "package libtpu", STET_VIEW("tpu"));
 }

@@ -4,7 +4,7 @@
 #define STET_BUNDLE_PLUGINS_H
 
 #include "bundle/elf.h"
-#include "bundle/python.h"
+#include "bundle/interpreter.h"
 
 #include <limits.h>
 
@@ -26,9 +26,9 @@ struct stet_found_list {
 };
 
 /* In the order in which frameworks would find them; a file found twice is listed once. */
-void stet_plugins_find(struct stet_found_list *list, const struct stet_python *p,
-                       char *const *environment);
-void stet_plugins_add(struct stet_found_list *list, const char *path, const char *by,
-                      struct stet_view platform);
+void stet_bundle_plugins_find(struct stet_found_list *list, const struct stet_bundle_python *p,
+                              char *const *environment);
+void stet_bundle_plugins_add(struct stet_found_list *list, const char *path, const char *by,
+                             struct stet_view platform);
 
 #endif

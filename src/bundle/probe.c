@@ -23,12 +23,12 @@ static const char *const step_names[] = {
 #undef STEP
 };
 
-const char *stet_probe_step_name(enum stet_probe_step s)
+const char *stet_bundle_probe_step_name(enum stet_probe_step s)
 {
     return step_names[s];
 }
 
-const char *stet_probe_result_name(enum stet_probe_result r)
+const char *stet_bundle_probe_result_name(enum stet_probe_result r)
 {
     static const char *const names[] = {"skipped", "fine", "missing", "failed", "crashed", "hung"};
 
@@ -85,7 +85,8 @@ static void take_line(struct stet_probe *p, struct stet_view line, int *open)
     if (kind == 'V' && p->value_count < STET_PROBE_VALUES) {
         struct stet_view name = cut(&rest, '\t');
 
-        p->values[p->value_count++] = (struct stet_probe_value){keep(p, name), keep(p, rest)};
+        p->values[p->value_count++] =
+            (struct stet_bundle_probe_value){keep(p, name), keep(p, rest)};
     } else if (kind == 'D') {
         take_device(p, rest);
     }
@@ -129,7 +130,7 @@ static enum stet_rc one_child(struct stet_probe *p, struct stet_prober *prober,
     struct stet_job job = {.deadline_ms = p->deadline_ms ? p->deadline_ms : DEADLINE_MS,
                            .tick = p->tick,
                            .tick_arg = p->tick_arg};
-    enum stet_rc rc = stet_job_run(&job, stet_probe_child, prober, err);
+    enum stet_rc rc = stet_job_run(&job, stet_bundle_probe_child, prober, err);
     struct stet_view answer = stet_buf_as_view(&job.answer);
     int open = STET_STEP_LOAD;
     char how[96];
@@ -158,7 +159,7 @@ static bool look_at_file(struct stet_probe *p)
     struct stet_elf elf;
 
     o->result = STET_PROBE_FAILED;
-    if (!stet_elf_open(&elf, p->path)) {
+    if (!stet_bundle_elf_open(&elf, p->path)) {
         o->detail = errno == EACCES ? "it may not be read" : "no such file";
         return false;
     }
@@ -172,10 +173,10 @@ static bool look_at_file(struct stet_probe *p)
     return true;
 }
 
-enum stet_rc stet_probe_run(struct stet_probe *p, struct stet_err *err)
+enum stet_rc stet_bundle_probe_run(struct stet_probe *p, struct stet_err *err)
 {
     struct stet_prober prober = {
-        .path = p->path, .through = p->through, .no_tpu = !stet_system_bus().tpus};
+        .path = p->path, .through = p->through, .no_tpu = !stet_bundle_system_bus().tpus};
     enum stet_rc rc;
 
     stet_arena_init(&p->arena, 8 << 20);
@@ -224,12 +225,12 @@ enum stet_rc stet_probe_run(struct stet_probe *p, struct stet_err *err)
     return rc;
 }
 
-void stet_probe_release(struct stet_probe *p)
+void stet_bundle_probe_release(struct stet_probe *p)
 {
     stet_arena_release(&p->arena);
 }
 
-const char *stet_probe_value(const struct stet_probe *p, const char *name)
+const char *stet_bundle_probe_value(const struct stet_probe *p, const char *name)
 {
     for (size_t i = 0; i < p->value_count; i++)
         if (!strcmp(p->values[i].name, name))
@@ -237,7 +238,7 @@ const char *stet_probe_value(const struct stet_probe *p, const char *name)
     return "";
 }
 
-enum stet_probe_step stet_probe_broken(const struct stet_probe *p)
+enum stet_probe_step stet_bundle_probe_broken(const struct stet_probe *p)
 {
     for (int i = 0; i < STET_STEPS; i++)
         if (p->steps[i].result > STET_PROBE_MISSING)
@@ -245,7 +246,8 @@ enum stet_probe_step stet_probe_broken(const struct stet_probe *p)
     return STET_STEPS;
 }
 
-bool stet_probe_alive(const struct stet_probe *p)
+bool stet_bundle_probe_alive(const struct stet_probe *p)
 {
-    return stet_probe_broken(p) == STET_STEPS && p->steps[p->through].result != STET_PROBE_SKIPPED;
+    return stet_bundle_probe_broken(p) == STET_STEPS &&
+           p->steps[p->through].result != STET_PROBE_SKIPPED;
 }

@@ -22,8 +22,8 @@ enum stet_probe_result {
     STET_PROBE_HUNG,
 };
 
-const char *stet_probe_step_name(enum stet_probe_step s);
-const char *stet_probe_result_name(enum stet_probe_result r);
+const char *stet_bundle_probe_step_name(enum stet_probe_step s);
+const char *stet_bundle_probe_result_name(enum stet_probe_result r);
 
 struct stet_probe_outcome {
     enum stet_probe_result result;
@@ -40,7 +40,7 @@ struct stet_probe_device {
     int64_t in_use, limit, peak;
 };
 
-struct stet_probe_value {
+struct stet_bundle_probe_value {
     const char *name, *value;
 };
 
@@ -54,8 +54,9 @@ struct stet_probe {
     /* Filled in. */
     struct stet_arena arena;
     struct stet_probe_outcome steps[STET_STEPS];
-    enum stet_probe_step reached;                      /* the last step that was begun */
-    struct stet_probe_value values[STET_PROBE_VALUES]; /* api, extensions, platform, attributes… */
+    enum stet_probe_step reached; /* the last step that was begun */
+    struct stet_bundle_probe_value
+        values[STET_PROBE_VALUES]; /* api, extensions, platform, attributes… */
     size_t value_count;
     struct stet_probe_device devices[STET_PROBE_DEVICES];
     size_t device_count;
@@ -63,14 +64,14 @@ struct stet_probe {
 };
 
 /* STET_IO if no child could be started. */
-enum stet_rc stet_probe_run(struct stet_probe *p, struct stet_err *err);
-void stet_probe_release(struct stet_probe *p);
+enum stet_rc stet_bundle_probe_run(struct stet_probe *p, struct stet_err *err);
+void stet_bundle_probe_release(struct stet_probe *p);
 
 /* "" if it was not reported. */
-const char *stet_probe_value(const struct stet_probe *p, const char *name);
+const char *stet_bundle_probe_value(const struct stet_probe *p, const char *name);
 /* Did every step that was tried succeed (apart from a missing function)? */
-bool stet_probe_alive(const struct stet_probe *p);
+bool stet_bundle_probe_alive(const struct stet_probe *p);
 /* The first step that failed, crashed or hung; STET_STEPS if none did. */
-enum stet_probe_step stet_probe_broken(const struct stet_probe *p);
+enum stet_probe_step stet_bundle_probe_broken(const struct stet_probe *p);
 
 #endif

@@ -40,13 +40,13 @@ static void say(const struct stet_prober *p, const char *fmt, ...)
     stet_fs_write_all(p->fd, line, (size_t)n + 1);
 }
 
-void stet_prober_begin(const struct stet_prober *p, enum stet_probe_step s)
+void stet_bundle_prober_begin(const struct stet_prober *p, enum stet_probe_step s)
 {
     say(p, "B%d", (int)s);
 }
 
-void stet_prober_end(const struct stet_prober *p, char how, enum stet_probe_step s, const char *fmt,
-                     ...)
+void stet_bundle_prober_end(const struct stet_prober *p, char how, enum stet_probe_step s,
+                            const char *fmt, ...)
 {
     char text[TEXT_MAX];
     va_list list;
@@ -57,8 +57,8 @@ void stet_prober_end(const struct stet_prober *p, char how, enum stet_probe_step
     say(p, "%c%d %s", how, (int)s, text);
 }
 
-bool stet_prober_ok(const struct stet_prober *p, enum stet_probe_step s, const char *entry,
-                    PJRT_Error *error)
+bool stet_bundle_prober_ok(const struct stet_prober *p, enum stet_probe_step s, const char *entry,
+                           PJRT_Error *error)
 {
     STET_PROBE_ARGS(PJRT_Error_Message, m, .error = error);
     STET_PROBE_ARGS(PJRT_Error_GetCode, c, .error = error);
@@ -69,12 +69,12 @@ bool stet_prober_ok(const struct stet_prober *p, enum stet_probe_step s, const c
     p->api->PJRT_Error_Message(&m);
     if (p->api->PJRT_Error_GetCode(&c))
         c.code = PJRT_Error_Code_UNKNOWN;
-    stet_prober_end(p, c.code == PJRT_Error_Code_UNIMPLEMENTED && s == STET_STEP_MEMORY ? 'M' : 'X',
-                    s, "%s: %s: %.*s", entry,
-                    (size_t)c.code < sizeof code_names / sizeof *code_names ? code_names[c.code]
-                                                                            : "unknown code",
-                    (int)(m.message_size < TEXT_MAX ? m.message_size : TEXT_MAX),
-                    m.message ? m.message : "");
+    stet_bundle_prober_end(
+        p, c.code == PJRT_Error_Code_UNIMPLEMENTED && s == STET_STEP_MEMORY ? 'M' : 'X', s,
+        "%s: %s: %.*s", entry,
+        (size_t)c.code < sizeof code_names / sizeof *code_names ? code_names[c.code]
+                                                                : "unknown code",
+        (int)(m.message_size < TEXT_MAX ? m.message_size : TEXT_MAX), m.message ? m.message : "");
     p->api->PJRT_Error_Destroy(&d);
     return false;
 }
@@ -87,20 +87,20 @@ static bool load(struct stet_prober *p)
         stet_get_pjrt_api *get;
     } entry;
 
-    stet_prober_begin(p, STET_STEP_LOAD);
+    stet_bundle_prober_begin(p, STET_STEP_LOAD);
     library = dlopen(p->path, RTLD_NOW | RTLD_LOCAL);
     if (!library) {
-        stet_prober_end(p, 'X', STET_STEP_LOAD, "%s", dlerror());
+        stet_bundle_prober_end(p, 'X', STET_STEP_LOAD, "%s", dlerror());
         return false;
     }
     entry.symbol = dlsym(library, STET_GET_PJRT_API);
     if (!entry.symbol) {
-        stet_prober_end(p, 'X', STET_STEP_LOAD,
-                        "no symbol GetPjrtApi: a shared object, but no PJRT plugin");
+        stet_bundle_prober_end(p, 'X', STET_STEP_LOAD,
+                               "no symbol GetPjrtApi: a shared object, but no PJRT plugin");
         return false;
     }
-    stet_prober_end(p, 'F', STET_STEP_LOAD, "GetPjrtApi found");
-    stet_prober_begin(p, STET_STEP_API);
+    stet_bundle_prober_end(p, 'F', STET_STEP_LOAD, "GetPjrtApi found");
+    stet_bundle_prober_begin(p, STET_STEP_API);
     p->api = entry.get();
     return true;
 }
@@ -148,42 +148,44 @@ static bool table(struct stet_prober *p)
     size_t count;
 
     if (!api) {
-        stet_prober_end(p, 'X', STET_STEP_API, "GetPjrtApi returned NULL");
+        stet_bundle_prober_end(p, 'X', STET_STEP_API, "GetPjrtApi returned NULL");
         return false;
     }
     if (api->struct_size < offsetof(PJRT_Api, PJRT_Error_Destroy) || api->struct_size > TABLE_MAX ||
         api->pjrt_api_version.major_version < 0 || api->pjrt_api_version.minor_version < 0 ||
         api->pjrt_api_version.minor_version > 100000) {
-        stet_prober_end(p, 'X', STET_STEP_API,
-                        "the table is not valid: its size is %zu bytes, its version %d.%d",
-                        api->struct_size, api->pjrt_api_version.major_version,
-                        api->pjrt_api_version.minor_version);
+        stet_bundle_prober_end(p, 'X', STET_STEP_API,
+                               "the table is garbage: it says %zu bytes, version %d.%d",
+                               api->struct_size, api->pjrt_api_version.major_version,
+                               api->pjrt_api_version.minor_version);
         return false;
     }
     say(p, "Vapi\t%d.%d", api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version);
     say(p, "Vfunctions\t%zu", stet_api_entries(api));
     if (!stet_api_usable(api)) {
-        stet_prober_end(p, 'X', STET_STEP_API,
-                        "API %d.%d cannot be used: Stet and the frameworks need major version 0, "
-                        "0.29 or newer (0.56 has another order)",
-                        api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version);
+        stet_bundle_prober_end(
+            p, 'X', STET_STEP_API,
+            "API %d.%d can't be used: Stet and the frameworks need major version 0, "
+            "0.29 or newer (0.56 has another order)",
+            api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version);
         return false;
     }
     say_extensions(p);
     count = missing_entries(api, missing, sizeof missing);
     if (count)
-        stet_prober_end(p, 'X', STET_STEP_API,
-                        "API %d.%d without %zu function%s that frameworks "
-                        "call: %s",
-                        api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version,
-                        count, count == 1 ? "" : "s", missing);
+        stet_bundle_prober_end(p, 'X', STET_STEP_API,
+                               "API %d.%d without %zu function%s that frameworks "
+                               "call: %s",
+                               api->pjrt_api_version.major_version,
+                               api->pjrt_api_version.minor_version, count, count == 1 ? "" : "s",
+                               missing);
     else
-        stet_prober_end(p, 'F', STET_STEP_API, "API %d.%d, %zu functions%s",
-                        api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version,
-                        stet_api_entries(api),
-                        api->pjrt_api_version.minor_version > PJRT_API_MINOR
-                            ? ", newer than this Stet knows"
-                            : "");
+        stet_bundle_prober_end(p, 'F', STET_STEP_API, "API %d.%d, %zu functions%s",
+                               api->pjrt_api_version.major_version,
+                               api->pjrt_api_version.minor_version, stet_api_entries(api),
+                               api->pjrt_api_version.minor_version > PJRT_API_MINOR
+                                   ? ", newer than this Stet knows"
+                                   : "");
     return !count;
 }
 
@@ -212,16 +214,16 @@ static bool initialize(struct stet_prober *p)
     STET_PROBE_ASK(PJRT_Plugin_Initialize, init);
     STET_PROBE_ASK(PJRT_Plugin_Attributes, attributes);
 
-    stet_prober_begin(p, STET_STEP_INIT);
-    if (!stet_prober_ok(p, STET_STEP_INIT, "PJRT_Plugin_Initialize",
-                        p->api->PJRT_Plugin_Initialize(&init)) ||
-        !stet_prober_ok(p, STET_STEP_INIT, "PJRT_Plugin_Attributes",
-                        p->api->PJRT_Plugin_Attributes(&attributes)))
+    stet_bundle_prober_begin(p, STET_STEP_INIT);
+    if (!stet_bundle_prober_ok(p, STET_STEP_INIT, "PJRT_Plugin_Initialize",
+                               p->api->PJRT_Plugin_Initialize(&init)) ||
+        !stet_bundle_prober_ok(p, STET_STEP_INIT, "PJRT_Plugin_Attributes",
+                               p->api->PJRT_Plugin_Attributes(&attributes)))
         return false;
     for (size_t i = 0; i < attributes.num_attributes && i < ATTRIBUTES_MAX; i++)
         say_attribute(p, &attributes.attributes[i]);
-    stet_prober_end(p, 'F', STET_STEP_INIT, "%zu attribute%s", attributes.num_attributes,
-                    attributes.num_attributes == 1 ? "" : "s");
+    stet_bundle_prober_end(p, 'F', STET_STEP_INIT, "%zu attribute%s", attributes.num_attributes,
+                           attributes.num_attributes == 1 ? "" : "s");
     return true;
 }
 
@@ -243,7 +245,7 @@ static bool create(struct stet_prober *p)
     STET_PROBE_ASK(PJRT_Client_PlatformVersion, version);
     PJRT_Error *error;
 
-    stet_prober_begin(p, STET_STEP_CLIENT);
+    stet_bundle_prober_begin(p, STET_STEP_CLIENT);
     error = p->api->PJRT_Client_Create(&args);
     if (error && gpu) {
         STET_PROBE_ARGS(PJRT_Error_GetCode, c, .error = error);
@@ -255,24 +257,25 @@ static bool create(struct stet_prober *p)
             error = p->api->PJRT_Client_Create(&args);
         }
     }
-    if (!stet_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_Create", error))
+    if (!stet_bundle_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_Create", error))
         return false;
     p->client = platform.client = version.client = args.client;
     if (!p->client) {
-        stet_prober_end(p, 'X', STET_STEP_CLIENT, "PJRT_Client_Create gave no client and no error");
+        stet_bundle_prober_end(p, 'X', STET_STEP_CLIENT,
+                               "PJRT_Client_Create gave no client and no error");
         return false;
     }
-    if (!stet_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_PlatformName",
-                        p->api->PJRT_Client_PlatformName(&platform)) ||
-        !stet_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_PlatformVersion",
-                        p->api->PJRT_Client_PlatformVersion(&version)))
+    if (!stet_bundle_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_PlatformName",
+                               p->api->PJRT_Client_PlatformName(&platform)) ||
+        !stet_bundle_prober_ok(p, STET_STEP_CLIENT, "PJRT_Client_PlatformVersion",
+                               p->api->PJRT_Client_PlatformVersion(&version)))
         return false;
     say(p, "Vplatform\t%.*s", (int)platform.platform_name_size, platform.platform_name);
     say(p, "Vplatform version\t%.*s",
         (int)(version.platform_version_size < 1000 ? version.platform_version_size : 1000),
         version.platform_version);
-    stet_prober_end(p, 'F', STET_STEP_CLIENT, "platform %.*s", (int)platform.platform_name_size,
-                    platform.platform_name);
+    stet_bundle_prober_end(p, 'F', STET_STEP_CLIENT, "platform %.*s",
+                           (int)platform.platform_name_size, platform.platform_name);
     return true;
 }
 
@@ -309,23 +312,23 @@ static bool list_devices(struct stet_prober *p, PJRT_Client_AddressableDevices_A
 {
     STET_PROBE_ARGS(PJRT_Client_Devices, all, .client = p->client);
 
-    stet_prober_begin(p, STET_STEP_DEVICES);
-    if (!stet_prober_ok(p, STET_STEP_DEVICES, "PJRT_Client_Devices",
-                        p->api->PJRT_Client_Devices(&all)) ||
-        !stet_prober_ok(p, STET_STEP_DEVICES, "PJRT_Client_AddressableDevices",
-                        p->api->PJRT_Client_AddressableDevices(own)))
+    stet_bundle_prober_begin(p, STET_STEP_DEVICES);
+    if (!stet_bundle_prober_ok(p, STET_STEP_DEVICES, "PJRT_Client_Devices",
+                               p->api->PJRT_Client_Devices(&all)) ||
+        !stet_bundle_prober_ok(p, STET_STEP_DEVICES, "PJRT_Client_AddressableDevices",
+                               p->api->PJRT_Client_AddressableDevices(own)))
         return false;
     say(p, "Vdevices\t%zu", all.num_devices);
     say(p, "Vaddressable\t%zu", own->num_addressable_devices);
     if (!own->num_addressable_devices) {
-        stet_prober_end(p, 'X', STET_STEP_DEVICES,
-                        "%zu device%s, none of this process's: nothing can run here",
-                        all.num_devices, all.num_devices == 1 ? "" : "s");
+        stet_bundle_prober_end(p, 'X', STET_STEP_DEVICES,
+                               "%zu device%s, none of this process's: nothing can run here",
+                               all.num_devices, all.num_devices == 1 ? "" : "s");
         return false;
     }
     p->device = own->addressable_devices[0];
-    stet_prober_end(p, 'F', STET_STEP_DEVICES, "%zu of %zu are this process's",
-                    own->num_addressable_devices, all.num_devices);
+    stet_bundle_prober_end(p, 'F', STET_STEP_DEVICES, "%zu of %zu are this process's",
+                           own->num_addressable_devices, all.num_devices);
     return true;
 }
 
@@ -334,25 +337,27 @@ static bool memory(struct stet_prober *p, const PJRT_Client_AddressableDevices_A
 {
     bool has = stet_api_has(p->api, PJRT_Device_MemoryStats), fine = has;
 
-    stet_prober_begin(p, STET_STEP_MEMORY);
+    stet_bundle_prober_begin(p, STET_STEP_MEMORY);
     for (size_t i = 0; i < own->num_addressable_devices && i < STET_PROBE_DEVICES; i++) {
         STET_PROBE_ARGS(PJRT_Device_MemoryStats, m, .device = own->addressable_devices[i]);
-        bool told = fine && stet_prober_ok(p, STET_STEP_MEMORY, "PJRT_Device_MemoryStats",
-                                           p->api->PJRT_Device_MemoryStats(&m));
+        bool answered =
+            fine && stet_bundle_prober_ok(p, STET_STEP_MEMORY, "PJRT_Device_MemoryStats",
+                                          p->api->PJRT_Device_MemoryStats(&m));
 
-        fine &= told;
-        say_device(p, own->addressable_devices[i], told ? &m : NULL);
+        fine &= answered;
+        say_device(p, own->addressable_devices[i], answered ? &m : NULL);
     }
     if (!has)
-        stet_prober_end(p, 'M', STET_STEP_MEMORY,
-                        "the table has no PJRT_Device_MemoryStats: memory cannot be read from this "
-                        "plugin, whatever a framework shows");
+        stet_bundle_prober_end(
+            p, 'M', STET_STEP_MEMORY,
+            "the table has no PJRT_Device_MemoryStats: memory can't be asked of this "
+            "plugin, whatever a framework shows");
     else if (fine)
-        stet_prober_end(p, 'F', STET_STEP_MEMORY, "every device reports its memory");
+        stet_bundle_prober_end(p, 'F', STET_STEP_MEMORY, "each device tells");
     return true;
 }
 
-void stet_probe_child(void *arg, int fd)
+void stet_bundle_probe_child(void *arg, int fd)
 {
     struct stet_prober *p = arg;
     STET_PROBE_ASK(PJRT_Client_AddressableDevices, own);
@@ -372,7 +377,7 @@ void stet_probe_child(void *arg, int fd)
         return;
     own.client = p->client;
     if (list_devices(p, &own) && (p->warm || memory(p, &own)) && p->through >= STET_STEP_COMPILE)
-        stet_prober_programs(p);
+        stet_bundle_prober_programs(p);
     /* Exits without destroying the client: a failing teardown is not what is tested here. */
     _exit(0);
 }

@@ -22,17 +22,17 @@ struct stet_prober {
 };
 
 /* The body of the job; arg is a struct stet_prober. */
-void stet_probe_child(void *arg, int fd);
+void stet_bundle_probe_child(void *arg, int fd);
 
 /* probe_run.c: compile … execute again; false if a step failed. */
-bool stet_prober_programs(struct stet_prober *p);
+bool stet_bundle_prober_programs(struct stet_prober *p);
 
-void stet_prober_begin(const struct stet_prober *p, enum stet_probe_step s);
-void stet_prober_end(const struct stet_prober *p, char how, enum stet_probe_step s, const char *fmt,
-                     ...) __attribute__((format(printf, 4, 5)));
+void stet_bundle_prober_begin(const struct stet_prober *p, enum stet_probe_step s);
+void stet_bundle_prober_end(const struct stet_prober *p, char how, enum stet_probe_step s,
+                            const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* True for NULL; otherwise reports the step as failed with the error's code and text. */
-bool stet_prober_ok(const struct stet_prober *p, enum stet_probe_step s, const char *entry,
-                    PJRT_Error *error);
+bool stet_bundle_prober_ok(const struct stet_prober *p, enum stet_probe_step s, const char *entry,
+                           PJRT_Error *error);
 
 /* Declares the arguments of an entry with struct_size set, the rest zero or as given. */
 #define STET_PROBE_ASK(entry, name) entry##_Args name = {.struct_size = entry##_Args_STRUCT_SIZE}

@@ -35,7 +35,7 @@ static bool await(const struct stet_prober *p, enum stet_probe_step s, PJRT_Even
 
     if (!event)
         return true;
-    fine = stet_prober_ok(p, s, "PJRT_Event_Await", p->api->PJRT_Event_Await(&wait));
+    fine = stet_bundle_prober_ok(p, s, "PJRT_Event_Await", p->api->PJRT_Event_Await(&wait));
     return !p->api->PJRT_Event_Destroy(&destroy) && fine;
 }
 
@@ -50,12 +50,12 @@ static bool compile(struct stet_prober *p)
                     .compile_options = (const char *)options,
                     .compile_options_size = sizeof options);
 
-    stet_prober_begin(p, STET_STEP_COMPILE);
-    if (!stet_prober_ok(p, STET_STEP_COMPILE, "PJRT_Client_Compile",
-                        p->api->PJRT_Client_Compile(&args)))
+    stet_bundle_prober_begin(p, STET_STEP_COMPILE);
+    if (!stet_bundle_prober_ok(p, STET_STEP_COMPILE, "PJRT_Client_Compile",
+                               p->api->PJRT_Client_Compile(&args)))
         return false;
     p->loaded = args.executable;
-    stet_prober_end(p, 'F', STET_STEP_COMPILE, "four operations");
+    stet_bundle_prober_end(p, 'F', STET_STEP_COMPILE, "four operations");
     return true;
 }
 
@@ -68,8 +68,8 @@ static PJRT_Buffer *upload(const struct stet_prober *p, enum stet_probe_step s, 
                         PJRT_HostBufferSemantics_kImmutableUntilTransferCompletes,
                     .device = device);
 
-    if (!stet_prober_ok(p, s, "PJRT_Client_BufferFromHostBuffer",
-                        p->api->PJRT_Client_BufferFromHostBuffer(&args)) ||
+    if (!stet_bundle_prober_ok(p, s, "PJRT_Client_BufferFromHostBuffer",
+                               p->api->PJRT_Client_BufferFromHostBuffer(&args)) ||
         !await(p, s, args.done_with_host_buffer))
         return NULL;
     return args.buffer;
@@ -81,25 +81,27 @@ static bool download(const struct stet_prober *p, enum stet_probe_step s, PJRT_B
     float got[64] = {0};
     STET_PROBE_ARGS(PJRT_Buffer_ToHostBuffer, args, .src = buffer);
 
-    if (!stet_prober_ok(p, s, "PJRT_Buffer_ToHostBuffer", p->api->PJRT_Buffer_ToHostBuffer(&args)))
+    if (!stet_bundle_prober_ok(p, s, "PJRT_Buffer_ToHostBuffer",
+                               p->api->PJRT_Buffer_ToHostBuffer(&args)))
         return false;
     if (args.dst_size != sizeof wanted) {
-        stet_prober_end(p, 'X', s, "wrong result: %zu bytes, where %zu belong", args.dst_size,
-                        sizeof wanted);
+        stet_bundle_prober_end(p, 'X', s, "wrong result: %zu bytes, where %zu belong",
+                               args.dst_size, sizeof wanted);
         return false;
     }
     args.dst = got;
-    if (!stet_prober_ok(p, s, "PJRT_Buffer_ToHostBuffer",
-                        p->api->PJRT_Buffer_ToHostBuffer(&args)) ||
+    if (!stet_bundle_prober_ok(p, s, "PJRT_Buffer_ToHostBuffer",
+                               p->api->PJRT_Buffer_ToHostBuffer(&args)) ||
         !await(p, s, args.event))
         return false;
-    if (memcmp(got, wanted, sizeof wanted) != 0) {
-        stet_prober_end(p, 'X', s, "wrong numbers: [%g %g %g %g] where [%g %g %g %g] belong",
-                        (double)got[0], (double)got[1], (double)got[2], (double)got[3],
-                        (double)wanted[0], (double)wanted[1], (double)wanted[2], (double)wanted[3]);
+    if (got[0] != wanted[0] || got[1] != wanted[1] || got[2] != wanted[2] || got[3] != wanted[3]) {
+        stet_bundle_prober_end(p, 'X', s, "wrong numbers: [%g %g %g %g] where [%g %g %g %g] belong",
+                               (double)got[0], (double)got[1], (double)got[2], (double)got[3],
+                               (double)wanted[0], (double)wanted[1], (double)wanted[2],
+                               (double)wanted[3]);
         return false;
     }
-    stet_prober_end(p, 'F', s, "right numbers");
+    stet_bundle_prober_end(p, 'F', s, "right numbers");
     return true;
 }
 
@@ -114,21 +116,21 @@ static bool execute(struct stet_prober *p, enum stet_probe_step s)
                     .num_devices = 1, .num_args = 1, .output_lists = &output_list,
                     .device_complete_events = &done);
 
-    stet_prober_begin(p, s);
-    if (!stet_prober_ok(p, s, "PJRT_LoadedExecutable_AddressableDevices",
-                        p->api->PJRT_LoadedExecutable_AddressableDevices(&where)))
+    stet_bundle_prober_begin(p, s);
+    if (!stet_bundle_prober_ok(p, s, "PJRT_LoadedExecutable_AddressableDevices",
+                               p->api->PJRT_LoadedExecutable_AddressableDevices(&where)))
         return false;
     in = upload(p, s, where.num_addressable_devices ? where.addressable_devices[0] : p->device);
     if (!in)
         return false;
     inputs = &in;
     args.argument_lists = &inputs;
-    if (!stet_prober_ok(p, s, "PJRT_LoadedExecutable_Execute",
-                        p->api->PJRT_LoadedExecutable_Execute(&args)) ||
+    if (!stet_bundle_prober_ok(p, s, "PJRT_LoadedExecutable_Execute",
+                               p->api->PJRT_LoadedExecutable_Execute(&args)) ||
         !await(p, s, done))
         return false;
     if (!outputs[0]) {
-        stet_prober_end(p, 'X', s, "no result and no error");
+        stet_bundle_prober_end(p, 'X', s, "no result and no error");
         return false;
     }
     return download(p, s, outputs[0]);
@@ -140,29 +142,29 @@ static bool serialize(struct stet_prober *p)
     STET_PROBE_ASK(PJRT_Executable_Serialize, args);
     ssize_t n;
 
-    stet_prober_begin(p, STET_STEP_SERIALIZE);
+    stet_bundle_prober_begin(p, STET_STEP_SERIALIZE);
     if (!stet_api_has(p->api, PJRT_Executable_Serialize) ||
         !stet_api_has(p->api, PJRT_Executable_DeserializeAndLoad)) {
-        stet_prober_end(
+        stet_bundle_prober_end(
             p, 'X', STET_STEP_SERIALIZE,
             "the table has no PJRT_Executable_Serialize or DeserializeAndLoad: no cache "
             "can keep what this plugin compiles");
         return false;
     }
-    if (!stet_prober_ok(p, STET_STEP_SERIALIZE, "PJRT_LoadedExecutable_GetExecutable",
-                        p->api->PJRT_LoadedExecutable_GetExecutable(&get)))
+    if (!stet_bundle_prober_ok(p, STET_STEP_SERIALIZE, "PJRT_LoadedExecutable_GetExecutable",
+                               p->api->PJRT_LoadedExecutable_GetExecutable(&get)))
         return false;
     args.executable = get.executable;
-    if (!stet_prober_ok(p, STET_STEP_SERIALIZE, "PJRT_Executable_Serialize",
-                        p->api->PJRT_Executable_Serialize(&args)))
+    if (!stet_bundle_prober_ok(p, STET_STEP_SERIALIZE, "PJRT_Executable_Serialize",
+                               p->api->PJRT_Executable_Serialize(&args)))
         return false;
     n = pwrite(p->keep, args.serialized_bytes, args.serialized_bytes_size, 0);
     if (n < 0 || (size_t)n != args.serialized_bytes_size || !n) {
-        stet_prober_end(p, 'X', STET_STEP_SERIALIZE, "%zu bytes, which could not be written",
-                        args.serialized_bytes_size);
+        stet_bundle_prober_end(p, 'X', STET_STEP_SERIALIZE, "%zu bytes, which could not be kept",
+                               args.serialized_bytes_size);
         return false;
     }
-    stet_prober_end(p, 'F', STET_STEP_SERIALIZE, "%zu bytes", args.serialized_bytes_size);
+    stet_bundle_prober_end(p, 'F', STET_STEP_SERIALIZE, "%zu bytes", args.serialized_bytes_size);
     return true;
 }
 
@@ -172,23 +174,24 @@ static bool reload(struct stet_prober *p)
     STET_PROBE_ARGS(PJRT_Executable_DeserializeAndLoad, args, .client = p->client);
     char *bytes;
 
-    stet_prober_begin(p, STET_STEP_RELOAD);
+    stet_bundle_prober_begin(p, STET_STEP_RELOAD);
     if (fstat(p->keep, &s) != 0 || !(bytes = malloc((size_t)s.st_size + 1)) ||
         pread(p->keep, bytes, (size_t)s.st_size, 0) != s.st_size) {
-        stet_prober_end(p, 'X', STET_STEP_RELOAD, "the written bytes could not be read");
+        stet_bundle_prober_end(p, 'X', STET_STEP_RELOAD, "the kept bytes could not be read");
         return false;
     }
     args.serialized_executable = bytes;
     args.serialized_executable_size = (size_t)s.st_size;
-    if (!stet_prober_ok(p, STET_STEP_RELOAD, "PJRT_Executable_DeserializeAndLoad",
-                        p->api->PJRT_Executable_DeserializeAndLoad(&args)))
+    if (!stet_bundle_prober_ok(p, STET_STEP_RELOAD, "PJRT_Executable_DeserializeAndLoad",
+                               p->api->PJRT_Executable_DeserializeAndLoad(&args)))
         return false;
     p->loaded = args.loaded_executable;
-    stet_prober_end(p, 'F', STET_STEP_RELOAD, "%lld bytes, in a new process", (long long)s.st_size);
+    stet_bundle_prober_end(p, 'F', STET_STEP_RELOAD, "%lld bytes, in a new process",
+                           (long long)s.st_size);
     return true;
 }
 
-bool stet_prober_programs(struct stet_prober *p)
+bool stet_bundle_prober_programs(struct stet_prober *p)
 {
     if (p->warm)
         return reload(p) && execute(p, STET_STEP_AGAIN);

@@ -44,8 +44,9 @@ static void take_flags(struct stet_inventory *v, struct stet_view text)
             continue;
         equals = memchr(flag.ptr, '=', flag.len);
         n = equals ? (size_t)(equals - flag.ptr) : flag.len;
-        stet_inventory_put(v, STET_GROUP_flag, stet_view_of(flag.ptr, n),
-                           equals ? stet_view_of(equals + 1, flag.len - n - 1) : STET_VIEW(""));
+        stet_bundle_inventory_put(v, STET_GROUP_flag, stet_view_of(flag.ptr, n),
+                                  equals ? stet_view_of(equals + 1, flag.len - n - 1)
+                                         : STET_VIEW(""));
     }
 }
 
@@ -57,9 +58,9 @@ static bool passes(struct stet_view variable)
     return false;
 }
 
-void stet_system_environment(struct stet_inventory *v, char *const *environment)
+void stet_bundle_system_environment(struct stet_inventory *v, char *const *environment)
 {
-    struct stet_list list = stet_env_list(&v->arena, environment);
+    struct stet_list list = stet_journal_env_list(&v->arena, environment);
 
     for (size_t i = 0; i < list.count; i++) {
         struct stet_view one = list.items[i];
@@ -69,9 +70,9 @@ void stet_system_environment(struct stet_inventory *v, char *const *environment)
 
         if (!n || passes(one))
             continue;
-        stet_inventory_put(v, STET_GROUP_env, stet_view_of(one.ptr, n),
-                           stet_view_of(equals + 1, one.len - n - 1));
-        known = stet_variable_find(stet_view_of(one.ptr, n));
+        stet_bundle_inventory_put(v, STET_GROUP_env, stet_view_of(one.ptr, n),
+                                  stet_view_of(equals + 1, one.len - n - 1));
+        known = stet_journal_variable_find(stet_view_of(one.ptr, n));
         if (known && known->form != STET_FORM_VALUE)
             take_flags(v, stet_view_of(equals + 1, one.len - n - 1));
     }
@@ -118,7 +119,7 @@ static void put_file(struct stet_inventory *v, enum stet_group g, const char *na
     else if (text.len && memchr(text.ptr, '\n', text.len))
         value.len = (size_t)((const char *)memchr(text.ptr, '\n', text.len) - text.ptr);
     if (value.len)
-        stet_inventory_put(v, g, stet_view_str(name), value);
+        stet_bundle_inventory_put(v, g, stet_view_str(name), value);
 }
 
 static unsigned long pci_word(const char *device, const char *name)
@@ -130,7 +131,7 @@ static unsigned long pci_word(const char *device, const char *name)
     return strtoul(room, NULL, 16);
 }
 
-struct stet_bus stet_system_bus(void)
+struct stet_bus stet_bundle_system_bus(void)
 {
     enum { GOOGLE = 0x1ae0, NVIDIA = 0x10de, AMD = 0x1002, DISPLAY = 0x03, ACCELERATOR = 0x12 };
     struct stet_bus bus = {0};
@@ -180,7 +181,7 @@ static void put_hash(struct stet_inventory *v, const char *name, const char *pat
         return;
     stet_hash_format(stet_hash_bytes(f.bytes), text);
     stet_file_close(&f);
-    stet_inventory_put(v, STET_GROUP_toolkit, stet_view_str(name), stet_view_str(text));
+    stet_bundle_inventory_put(v, STET_GROUP_toolkit, stet_view_str(name), stet_view_str(text));
 }
 
 static void put_on_path(struct stet_inventory *v, char *const *environment, const char *tool)
@@ -217,9 +218,9 @@ static void put_tools(struct stet_inventory *v, char *const *environment)
     put_on_path(v, environment, "nvlink");
 }
 
-void stet_system_machine(struct stet_inventory *v, char *const *environment)
+void stet_bundle_system_machine(struct stet_inventory *v, char *const *environment)
 {
-    struct stet_bus bus = stet_system_bus();
+    struct stet_bus bus = stet_bundle_system_bus();
     struct utsname u;
     char host[256] = "";
     cpu_set_t set;
@@ -227,20 +228,21 @@ void stet_system_machine(struct stet_inventory *v, char *const *environment)
     gethostname(host, sizeof host - 1);
     v->host = stet_arena_copy(&v->arena, stet_view_str(host));
     if (uname(&u) == 0) {
-        stet_inventory_putf(v, STET_GROUP_system, "kernel", "%s %s", u.sysname, u.release);
-        stet_inventory_putf(v, STET_GROUP_system, "machine", "%s", u.machine);
+        stet_bundle_inventory_putf(v, STET_GROUP_system, "kernel", "%s %s", u.sysname, u.release);
+        stet_bundle_inventory_putf(v, STET_GROUP_system, "machine", "%s", u.machine);
     }
-    stet_inventory_putf(v, STET_GROUP_system, "glibc", "%s", gnu_get_libc_version());
+    stet_bundle_inventory_putf(v, STET_GROUP_system, "glibc", "%s", gnu_get_libc_version());
     put_file(v, STET_GROUP_system, "os", "/etc/os-release", "PRETTY_NAME");
     put_file(v, STET_GROUP_system, "cpu", "/proc/cpuinfo", "model name");
     if (sched_getaffinity(0, sizeof set, &set) == 0)
-        stet_inventory_putf(v, STET_GROUP_system, "cpus", "%d", CPU_COUNT(&set));
+        stet_bundle_inventory_putf(v, STET_GROUP_system, "cpus", "%d", CPU_COUNT(&set));
     put_tools(v, environment);
     if (bus.tpus)
-        stet_inventory_putf(v, STET_GROUP_topology, "tpu chips on the bus", "%u", bus.tpus);
+        stet_bundle_inventory_putf(v, STET_GROUP_topology, "tpu chips on the bus", "%u", bus.tpus);
     if (bus.nvidia)
-        stet_inventory_putf(v, STET_GROUP_topology, "nvidia gpus on the bus", "%u", bus.nvidia);
+        stet_bundle_inventory_putf(v, STET_GROUP_topology, "nvidia gpus on the bus", "%u",
+                                   bus.nvidia);
     if (bus.amd)
-        stet_inventory_putf(v, STET_GROUP_topology, "amd gpus on the bus", "%u", bus.amd);
+        stet_bundle_inventory_putf(v, STET_GROUP_topology, "amd gpus on the bus", "%u", bus.amd);
     put_gpus(v);
 }

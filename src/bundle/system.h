@@ -7,14 +7,14 @@
 
 /* Groups env and flag. Variables that differ in every run (`STET_DIR`, ports, process ids) are left
  * out. */
-void stet_system_environment(struct stet_inventory *v, char *const *environment);
+void stet_bundle_system_environment(struct stet_inventory *v, char *const *environment);
 /* Groups system, driver, toolkit, topology. */
-void stet_system_machine(struct stet_inventory *v, char *const *environment);
+void stet_bundle_system_machine(struct stet_inventory *v, char *const *environment);
 
 /* Accelerators that the PCI bus shows. */
 struct stet_bus {
     unsigned tpus, nvidia, amd;
 };
-struct stet_bus stet_system_bus(void);
+struct stet_bus stet_bundle_system_bus(void);
 
 #endif

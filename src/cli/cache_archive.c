@@ -34,15 +34,15 @@ static enum stet_rc gather(const struct stet_store *s, const struct stet_args *a
     }
     for (size_t i = 0; rc == STET_OK && args->count == 1 && i < all.count; i++)
         stet_trust_transfer_add(s, signer, o, all.items[i].key);
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     return rc;
 }
 
 static enum stet_rc open_signer(struct stet_signer *signer, struct stet_err *err)
 {
-    char *path =
-        stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key) : stet_signing_path(err);
-    enum stet_rc rc = path ? stet_signer_open(signer, path, err) : STET_IO;
+    char *path = stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key)
+                                       : stet_trust_signing_path(err);
+    enum stet_rc rc = path ? stet_trust_signer_open(signer, path, err) : STET_IO;
 
     if (rc == STET_NOT_FOUND)
         rc = stet_fail(
@@ -60,7 +60,7 @@ static int tell_export(const struct stet_args *args, const struct stet_outgoing 
     struct stet_json j;
 
     if (signer)
-        stet_public_format(&signer->public, name);
+        stet_trust_public_format(&signer->public, name);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -107,12 +107,12 @@ int stet_cli_cache_export(const struct stet_store *s, const struct stet_args *ar
     if (rc == STET_OK)
         rc = gather(s, args, with_key ? &signer : NULL, &o, &err);
     if (rc == STET_OK)
-        rc = stet_archive_head(&head, o.items, o.count, with_key ? &signer : NULL, &err);
+        rc = stet_trust_archive_head(&head, o.items, o.count, with_key ? &signer : NULL, &err);
     if (rc == STET_OK)
         rc = stet_trust_transfer_write(args->values[0], stet_buf_as_view(&head), &o, &err);
     code =
         rc == STET_OK ? tell_export(args, &o, with_key ? &signer : NULL) : stet_cli_complain(&err);
-    stet_signer_release(&signer);
+    stet_trust_signer_release(&signer);
     stet_buf_release(&head);
     stet_trust_transfer_release(&o);
     return code;
@@ -128,7 +128,7 @@ static int tell_import(const struct stet_args *args, const struct stet_archive *
     struct stet_json j;
 
     if (a->is_signed)
-        stet_public_format(&a->signer, name);
+        stet_trust_public_format(&a->signer, name);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -155,7 +155,7 @@ static int tell_import(const struct stet_args *args, const struct stet_archive *
 
 static enum stet_rc open_trust(struct stet_trust *t, struct stet_err *err)
 {
-    char *path = stet_trusted_path(err);
+    char *path = stet_trust_keys_path(err);
     enum stet_rc rc = path ? stet_trust_open(t, path, err) : STET_IO;
 
     stet_mem_free(path);
@@ -176,7 +176,7 @@ int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *ar
     if (rc == STET_OK)
         rc = stet_file_open(&file, args->values[0], &err);
     if (rc == STET_OK) {
-        rc = stet_archive_read(&archive, file.bytes, &trust, &inner);
+        rc = stet_trust_archive_read(&archive, file.bytes, &trust, &inner);
         if (rc != STET_OK)
             stet_fail(&err, rc, "%s: nothing was imported: %s", args->values[0], inner.text);
     }
@@ -212,15 +212,15 @@ static int key_new(const struct stet_args *args, const char *signing, const char
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_signer signer;
 
-    if (stet_signer_make(&signer, signing, err) != STET_OK ||
+    if (stet_trust_signer_make(&signer, signing, err) != STET_OK ||
         stet_trust_add(trusted, &signer.public, "own", err) != STET_OK)
         return stet_cli_complain(err);
-    stet_public_format(&signer.public, name);
+    stet_trust_public_format(&signer.public, name);
     if (args->format == STET_FORMAT_JSON) {
-        stet_signer_release(&signer);
+        stet_trust_signer_release(&signer);
         return tell_key("own", name, signing);
     }
-    stet_signer_release(&signer);
+    stet_trust_signer_release(&signer);
     stet_buf_printf(
         &out, "%s\nthe secret half is in %s; others trust this one by `stet cache key trust %s`\n",
         name, signing, name);
@@ -236,13 +236,13 @@ static int key_show(const struct stet_args *args, const char *signing, const cha
     char name[STET_PUBLIC_TEXT];
     struct stet_json j;
     bool json = args->format == STET_FORMAT_JSON;
-    enum stet_rc rc = stet_signer_open(&signer, signing, err);
+    enum stet_rc rc = stet_trust_signer_open(&signer, signing, err);
 
     if (rc != STET_OK && rc != STET_NOT_FOUND)
         return stet_cli_complain(err);
     if (stet_trust_open(&trust, trusted, err) != STET_OK)
         return stet_cli_complain(err);
-    stet_public_format(&signer.public, name);
+    stet_trust_public_format(&signer.public, name);
     stet_json_init(&j, &out);
     if (json) {
         stet_json_object(&j, NULL);
@@ -254,7 +254,7 @@ static int key_show(const struct stet_args *args, const char *signing, const cha
         stet_buf_printf(&out, "own      %s\n", rc == STET_OK ? name : "none: stet cache key new");
     }
     for (size_t i = 0; i < trust.count; i++) {
-        stet_public_format(&trust.keys[i], name);
+        stet_trust_public_format(&trust.keys[i], name);
         if (json)
             stet_json_cstr(&j, NULL, name);
         else
@@ -267,7 +267,7 @@ static int key_show(const struct stet_args *args, const char *signing, const cha
     } else if (trust.anyone) {
         stet_buf_str(&out, "anyone is trusted: STET_TRUST=any\n");
     }
-    stet_signer_release(&signer);
+    stet_trust_signer_release(&signer);
     stet_trust_release(&trust);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
@@ -276,7 +276,7 @@ static int key_trust(const struct stet_args *args, const char *trusted, struct s
 {
     struct stet_public key;
 
-    if (args->count < 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
+    if (args->count < 2 || !stet_trust_public_parse(stet_view_str(args->values[1]), &key)) {
         stet_fail(err, STET_USAGE,
                   "stet cache key trust KEY [COMMENT]: KEY is ed25519:<64 digits>");
         return stet_cli_complain(err);
@@ -298,21 +298,21 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
     size_t removed;
     enum stet_rc rc;
 
-    if (args->count != 2 || !stet_public_parse(stet_view_str(args->values[1]), &key)) {
+    if (args->count != 2 || !stet_trust_public_parse(stet_view_str(args->values[1]), &key)) {
         stet_fail(err, STET_USAGE, "stet cache key untrust KEY: KEY is ed25519:<64 digits>");
         return stet_cli_complain(err);
     }
-    if (stet_signer_open(&signer, signing, NULL) == STET_OK &&
+    if (stet_trust_signer_open(&signer, signing, NULL) == STET_OK &&
         !memcmp(signer.public.bytes, key.bytes, sizeof key.bytes))
         rc = stet_fail(err, STET_USAGE,
                        "%s is this user's own key: move %s away first, then make another",
                        args->values[1], signing);
     else
         rc = stet_trust_remove(trusted, &key, err);
-    stet_signer_release(&signer);
+    stet_trust_signer_release(&signer);
     if (rc != STET_OK && rc != STET_NOT_FOUND)
         return stet_cli_complain(err);
-    removed = stet_seal_remove_signer(s, &key);
+    removed = stet_trust_seal_remove_signer(s, &key);
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
@@ -336,9 +336,9 @@ static int key_untrust(const struct stet_store *s, const struct stet_args *args,
 int stet_cli_cache_key(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
-    char *signing =
-        stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key) : stet_signing_path(&err);
-    char *trusted = stet_trusted_path(&err);
+    char *signing = stet_cache_wishes.key ? stet_mem_strdup(stet_cache_wishes.key)
+                                          : stet_trust_signing_path(&err);
+    char *trusted = stet_trust_keys_path(&err);
     int code = STET_EXIT_FAILURE;
 
     if (!signing || !trusted)

@@ -120,7 +120,7 @@ static enum stet_rc launch(struct launch *l, const char *work, const char *name,
                          name);
     rc = find_run(l, folder, sizeof folder, err);
     if (rc == STET_OK)
-        rc = stet_run_load(&l->digest, folder, err);
+        rc = stet_ledger_run_load(&l->digest, folder, err);
     if (rc == STET_OK)
         sum(l);
     return rc;
@@ -189,8 +189,8 @@ int stet_cli_cache_prove(const struct stet_store *s, const struct stet_args *arg
     if (rc == STET_OK)
         rc = launch(&warm, work, "warm", &fresh, args->values, &err);
     code = rc == STET_OK ? tell(args, &cold, &warm) : stet_cli_complain(&err);
-    stet_run_unload(&cold.digest);
-    stet_run_unload(&warm.digest);
+    stet_ledger_run_unload(&cold.digest);
+    stet_ledger_run_unload(&warm.digest);
     remove_tree(work);
     return code;
 }

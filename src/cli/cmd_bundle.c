@@ -30,8 +30,8 @@ static void show_text(struct stet_buf *out, const struct stet_inventory *v)
         }
         if (item->group != open) {
             open = item->group;
-            stet_buf_printf(out, out->len ? "\n%s: %s\n" : "%s: %s\n", stet_group_name(open),
-                            stet_group_about(open));
+            stet_buf_printf(out, out->len ? "\n%s: %s\n" : "%s: %s\n", stet_bundle_group_name(open),
+                            stet_bundle_group_about(open));
         }
         stet_buf_printf(out, "  %-28.*s %.*s\n", STET_FMT(item->name), STET_FMT(item->value));
     }
@@ -46,12 +46,12 @@ static int print(const struct stet_args *args, struct stet_inventory *v)
 
     if (args->format == STET_FORMAT_JSON) {
         stet_json_init(&j, &out);
-        stet_inventory_json(v, &j, NULL);
+        stet_bundle_inventory_json(v, &j, NULL);
         stet_buf_char(&out, '\n');
     } else {
         show_text(&out, v);
     }
-    stet_inventory_release(v);
+    stet_bundle_inventory_release(v);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
@@ -64,10 +64,10 @@ static int record(const struct stet_args *args)
     if (stet_bundle_now(&v, &wishes, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (output) {
-        enum stet_rc rc = stet_inventory_write(&v, output, &err);
+        enum stet_rc rc = stet_bundle_inventory_write(&v, output, &err);
         size_t n = v.count;
 
-        stet_inventory_release(&v);
+        stet_bundle_inventory_release(&v);
         if (rc != STET_OK)
             return stet_cli_complain(&err);
         stet_say("stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
@@ -91,7 +91,7 @@ static void change_text(struct stet_buf *out, const struct stet_item_change *c)
 {
     const struct stet_item *one = c->to ? c->to : c->from;
 
-    stet_buf_printf(out, "  %s %.*s: ", stet_group_name(one->group), STET_FMT(one->name));
+    stet_buf_printf(out, "  %s %.*s: ", stet_bundle_group_name(one->group), STET_FMT(one->name));
     if (!c->from)
         stet_buf_printf(out, "absent -> %.*s\n", STET_FMT(c->to->value));
     else if (!c->to)
@@ -122,8 +122,8 @@ static void changes_json(struct stet_json *j, const struct stet_item_changes *c)
         const struct stet_item *item = one->to ? one->to : one->from;
 
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "effect", stet_effect_name(one->effect));
-        stet_json_cstr(j, "group", stet_group_name(item->group));
+        stet_json_cstr(j, "effect", stet_bundle_effect_name(one->effect));
+        stet_json_cstr(j, "group", stet_bundle_group_name(item->group));
         stet_json_string(j, "name", item->name);
         if (one->from)
             stet_json_string(j, "from", one->from->value);
@@ -151,10 +151,10 @@ static int compare(const struct stet_args *args, const char *a_name, const char 
     if (stet_bundle_named(&a, a_name, &wishes, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (stet_bundle_named(&b, b_name, &wishes, &err) != STET_OK) {
-        stet_inventory_release(&a);
+        stet_bundle_inventory_release(&a);
         return stet_cli_complain(&err);
     }
-    if (stet_inventory_diff(&a, &b, &c, &err) != STET_OK)
+    if (stet_bundle_inventory_diff(&a, &b, &c, &err) != STET_OK)
         return stet_cli_complain(&err);
     moved = c.by_effect[STET_EFFECT_KEY] || c.by_effect[STET_EFFECT_PROGRAM] || (strict && c.count);
     if (args->format == STET_FORMAT_JSON) {
@@ -168,9 +168,9 @@ static int compare(const struct stet_args *args, const char *a_name, const char 
     } else {
         changes_text(&out, &c);
     }
-    stet_item_changes_release(&c);
-    stet_inventory_release(&a);
-    stet_inventory_release(&b);
+    stet_bundle_item_changes_release(&c);
+    stet_bundle_inventory_release(&a);
+    stet_bundle_inventory_release(&b);
     return stet_cli_print(&out, moved ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 

@@ -72,7 +72,8 @@ static void row_json(struct stet_json *j, const struct stet_stored *s,
         stet_json_string(j, "plugin_path", f->plugin_path);
         stet_json_string(j, "format", f->format);
         for (size_t i = 0; i < STET_COMPONENTS; i++)
-            stet_json_string(j, stet_component_name((enum stet_component)i), f->parts.part[i]);
+            stet_json_string(j, stet_store_component_name((enum stet_component)i),
+                             f->parts.part[i]);
     }
     stet_json_end_object(j);
 }
@@ -88,13 +89,13 @@ static void rows(const struct stet_store *s, const struct stet_stored_list *all,
         bool readable;
 
         stet_store_path(s, one->key, path);
-        readable = stet_entry_open(&f, path, NULL) == STET_OK;
+        readable = stet_store_entry_open(&f, path, NULL) == STET_OK;
         if (j)
             row_json(j, one, readable ? &f : NULL, NULL);
         else
             row_text(out, one, readable ? &f : NULL);
         if (readable)
-            stet_entry_close(&f);
+            stet_store_entry_close(&f);
     }
 }
 
@@ -125,7 +126,7 @@ int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
     } else {
         stet_buf_printf(&out, "nothing is stored in %s\n", s->folder);
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
@@ -137,10 +138,10 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
     struct stet_run_digest d;
     struct stet_runs runs;
 
-    if (stet_runs_open(&runs, NULL) != STET_OK)
+    if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
-    if (stet_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
-        stet_run_load(&d, run->folder, NULL) == STET_OK) {
+    if (stet_ledger_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
+        stet_ledger_run_load(&d, run->folder, NULL) == STET_OK) {
         stet_served_unkept(&unkept, &d);
         if (j) {
             stet_json_object(j, "last_run");
@@ -159,9 +160,9 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
                                 unkept.count[i], STET_FMT(unkept.name[i]));
             stet_buf_char(out, '\n');
         }
-        stet_run_unload(&d);
+        stet_ledger_run_unload(&d);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
 }
 
 int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *args)
@@ -196,7 +197,7 @@ int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *arg
                             all.foreign == 1 ? "y" : "ies");
         last_run(&out, NULL);
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
@@ -236,7 +237,7 @@ enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
         *key = all.items[i].key;
         found++;
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     if (!found || !*prefix)
         return stet_fail(err, STET_NOT_FOUND, "%s: no such key in %s", prefix, s->folder);
     return found > 1 ? stet_fail(err, STET_USAGE, "%s: %zu keys begin so", prefix, found) : STET_OK;
@@ -254,7 +255,7 @@ int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args
     if (stet_cli_cache_find(s, args->values[0], &key, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_store_path(s, key, path);
-    if (stet_entry_open(&f, path, &err) != STET_OK)
+    if (stet_store_entry_open(&f, path, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
         struct stat st = {0};
@@ -275,11 +276,12 @@ int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args
         for (size_t i = 0; i < STET_COMPONENTS; i++) {
             struct stet_view part = f.parts.part[i];
 
-            stet_buf_printf(&out, "  %-12s %.*s\n", stet_component_name((enum stet_component)i),
+            stet_buf_printf(&out, "  %-12s %.*s\n",
+                            stet_store_component_name((enum stet_component)i),
                             part.len ? (int)part.len : 4, part.len ? part.ptr : "none");
         }
     }
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
@@ -302,7 +304,7 @@ int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args)
         rc = stet_cli_cache_find(s, args->values[i], &key, &err);
         if (rc != STET_OK)
             break;
-        stet_quarantine_clear(s, key);
+        stet_store_quarantine_clear(s, key);
         rc = stet_store_remove(s, key, &err) == STET_IO ? STET_IO : STET_OK;
         stet_hash_format(key, name);
         stet_json_cstr(&j, NULL, name);

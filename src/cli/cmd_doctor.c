@@ -26,13 +26,15 @@ static int list_rows(const struct stet_args *args, struct stet_doctor *d)
             stet_json_object(&j, NULL);
             stet_json_string(&j, "id", row->id);
             for (int f = 0; f < STET_ROW_FIELDS; f++)
-                stet_json_string(&j, stet_row_field_name((enum stet_row_field)f), row->field[f]);
+                stet_json_string(&j, stet_bundle_row_field_name((enum stet_row_field)f),
+                                 row->field[f]);
             stet_json_end_object(&j);
             continue;
         }
         stet_buf_printf(&out, "[%.*s]\n", STET_FMT(row->id));
         for (int f = 0; f < STET_ROW_FIELDS; f++)
-            stet_buf_printf(&out, "%-8s = %.*s\n", stet_row_field_name((enum stet_row_field)f),
+            stet_buf_printf(&out, "%-8s = %.*s\n",
+                            stet_bundle_row_field_name((enum stet_row_field)f),
                             STET_FMT(row->field[f]));
         stet_buf_char(&out, '\n');
     }
@@ -41,7 +43,7 @@ static int list_rows(const struct stet_args *args, struct stet_doctor *d)
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     }
-    stet_matrix_release(&d->matrix);
+    stet_bundle_matrix_release(&d->matrix);
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 

@@ -86,11 +86,11 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
     const struct stet_misses *asked = NULL;
     struct stet_run_digest d;
 
-    if (stet_run_load(&d, run->folder, NULL) != STET_OK)
+    if (stet_ledger_run_load(&d, run->folder, NULL) != STET_OK)
         return NULL;
     if (d.compiles <= MOST_COMPILES && stet_misses_make(m, &d, NULL) == STET_OK)
         asked = m;
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
     return asked;
 }
 
@@ -102,10 +102,10 @@ static int explain(const char *name, struct choices *c)
     const struct stet_run *run;
     struct stet_runs runs;
 
-    if (stet_runs_open(&runs, &err) != STET_OK)
+    if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (stet_runs_find(&runs, name, &run, &err) != STET_OK) {
-        stet_runs_close(&runs);
+    if (stet_ledger_runs_find(&runs, name, &run, &err) != STET_OK) {
+        stet_ledger_runs_close(&runs);
         return stet_cli_complain(&err);
     }
     if (!c->log_file)
@@ -115,7 +115,7 @@ static int explain(const char *name, struct choices *c)
         p.code = stet_cli_complain(&err);
     if (c->misses)
         stet_misses_release(&misses);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return p.code;
 }
 

@@ -39,7 +39,7 @@ static void release(struct side *s)
 {
     stet_report_release(&s->model);
     stet_torch_release(&s->torch);
-    stet_run_unload(&s->digest);
+    stet_ledger_run_unload(&s->digest);
 }
 
 static enum stet_rc write_json(struct stet_buf *out, struct side *const *sides, size_t count,
@@ -163,14 +163,14 @@ int cmd_report(int argc, char **argv)
         return stet_cli_usage_error(&usage, "reports one run, or two side by side");
     if (path && args.format == STET_FORMAT_JSON)
         return stet_cli_usage_error(&usage, "--format=json prints to standard output");
-    if (stet_runs_open(&runs, &err) != STET_OK)
+    if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
     count = args.count == 2 ? 2 : 1;
-    rc = stet_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
+    rc = stet_ledger_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
     if (rc == STET_OK) {
         a.run = *found; /* the list may grow by the second */
         if (count == 2)
-            rc = stet_runs_find(&runs, args.values[1], &found, &err);
+            rc = stet_ledger_runs_find(&runs, args.values[1], &found, &err);
         b.run = *found;
     }
     if (rc == STET_OK)
@@ -179,6 +179,6 @@ int cmd_report(int argc, char **argv)
         done = stet_cli_complain(&err);
     release(&a);
     release(&b);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return done;
 }

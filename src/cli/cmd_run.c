@@ -74,7 +74,7 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
 
-    stet_run_record_begin(&j, &out, r->id, r->argv);
+    stet_ledger_run_record_begin(&j, &out, r->id, r->argv);
     if (r->child.pid)
         stet_json_int(&j, "pid", r->child.pid);
     stet_json_int(&j, "parent", getpid());
@@ -92,7 +92,7 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
             stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
         stet_launch_watch_json(&r->watch, &j);
     }
-    return stet_run_record_end(&j, r->folder, r->over, err);
+    return stet_ledger_run_record_end(&j, r->folder, r->over, err);
 }
 
 /* A run that came to nothing. */
@@ -264,7 +264,7 @@ static int run(struct run *r, const struct wishes *w)
     struct stet_err err = STET_ERR_INIT;
     struct stet_live_tap tap = {0};
     struct stet_launch_env env = {0};
-    enum stet_rc rc = stet_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
+    enum stet_rc rc = stet_ledger_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
     bool no_folder = rc != STET_OK;
 
     if (rc == STET_OK)

@@ -71,13 +71,13 @@ static struct totals totals_of(struct stet_ledger *l, const struct stet_run *run
     t.explained =
         l && run->ended_ns && stet_ledger_run_totals(l, run->id, &arena, &t.all, NULL) == STET_OK;
     stet_arena_release(&arena);
-    if (!t.explained && stet_run_load(&d, run->folder, NULL) == STET_OK) {
+    if (!t.explained && stet_ledger_run_load(&d, run->folder, NULL) == STET_OK) {
         t.all = (struct stet_ledger_totals){.compiles = d.compiles,
                                             .loads = d.loads,
                                             .executions = d.executions,
                                             .compile_ns = d.compile_ns,
                                             .processes = d.process_count};
-        stet_run_unload(&d);
+        stet_ledger_run_unload(&d);
     }
     if (!t.all.compiles)
         take_torch(&t, run);
@@ -88,7 +88,7 @@ static void row_text(struct stet_buf *out, const struct stet_run *run, const str
 {
     struct stet_buf cell = STET_BUF_INIT;
 
-    stet_run_outcome(&cell, run);
+    stet_ledger_run_outcome(&cell, run);
     stet_buf_printf(out, "%-22s  %-9s  ", run->id, cell.ptr);
     stet_buf_release(&cell);
     stet_text_duration(&cell, t->all.compile_ns + t->torch_ns);
@@ -206,7 +206,8 @@ static int prune(enum stet_format format, const struct stet_runs *runs, struct s
         uint64_t last = r->ended_ns ? r->ended_ns : r->started_ns;
 
         /* compared in days: any number of them in nanoseconds would not fit */
-        if (last > now || (now - last) / day < days || (!r->ended_ns && stet_run_is_alive(r)))
+        if (last > now || (now - last) / day < days ||
+            (!r->ended_ns && stet_ledger_run_is_alive(r)))
             continue;
         if (nftw(r->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
             gone++;
@@ -268,7 +269,7 @@ int cmd_runs(int argc, char **argv)
         return done;
     if (args.count || !number(most_text, &most) || (prune_text && !number(prune_text, &days)))
         return stet_cli_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
-    if (stet_runs_open(&runs, &err) != STET_OK)
+    if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_ledger_open(&l, NULL, NULL); /* without it the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
@@ -276,6 +277,6 @@ int cmd_runs(int argc, char **argv)
         prune_text ? prune(args.format, &runs, l, days) : list(args.format, &runs, l, folder, most);
     free(folder);
     stet_ledger_close(l);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return done;
 }

@@ -35,7 +35,7 @@ static enum stet_rc print_program(struct stet_buf *out, const struct stet_sessio
 
     if (!l->program.module || l->program.module->known != STET_HLO_MODULE)
         return stet_print_program(out, &l->program, &print, err);
-    rc = stet_hlo_to_stablehlo(&p, &l->program, err);
+    rc = stet_legalize_hlo(&p, &l->program, err);
     if (rc != STET_OK)
         return rc;
     rc = stet_print_program(out, &p, &print, err);
@@ -88,24 +88,24 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
     struct stet_run_digest digest;
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, name, &run, err);
+    rc = stet_ledger_runs_find(&runs, name, &run, err);
     if (rc == STET_OK)
-        rc = stet_run_load(&digest, run->folder, err);
+        rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
-        stet_run_steps(&digest, run->folder,
-                       NULL); /* without them the rest is still worth showing */
+        stet_ledger_run_steps(&digest, run->folder,
+                              NULL); /* without them the rest is still worth showing */
         if (format == STET_FORMAT_JSON)
             stet_session_run_json(&out, run, &digest);
         else
             stet_cli_show_run_text(&out, run, &digest, colour);
-        stet_run_unload(&digest);
+        stet_ledger_run_unload(&digest);
         *code = stet_cli_print(&out, STET_EXIT_FINE);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return rc;
 }
 

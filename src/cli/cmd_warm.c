@@ -205,12 +205,12 @@ static int warm(const char *name, const struct wishes *w, bool json)
         stet_warm_work(&plan, jobs < 1 ? 1 : jobs > JOBS_MAX ? JOBS_MAX : (unsigned)jobs);
     clock_gettime(CLOCK_MONOTONIC, &end);
     if (rc == STET_OK)
-        rc = stet_run_load(&did, state, &err);
+        rc = stet_ledger_run_load(&did, state, &err);
     if (rc == STET_OK) {
         code = tell(
             &plan, &did, json,
             (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec));
-        stet_run_unload(&did);
+        stet_ledger_run_unload(&did);
     } else {
         code = stet_cli_complain(&err);
     }

@@ -11,7 +11,7 @@ static const char *const result_words[] = {"fine", "note", "WRONG"};
 
 static const char *state_of(const struct stet_doctor *d, size_t i)
 {
-    if (stet_probe_alive(&d->probes[i]))
+    if (stet_bundle_probe_alive(&d->probes[i]))
         return d->wishes->quick ? "makes a client" : "alive";
     if (d->found.items[i].missing)
         return "not there";
@@ -39,7 +39,7 @@ static void plugin_text(const struct stet_doctor *d, size_t i, struct stet_buf *
 {
     const struct stet_found *f = &d->found.items[i];
     const struct stet_probe *p = &d->probes[i];
-    const char *version = stet_probe_value(p, "platform version");
+    const char *version = stet_bundle_probe_value(p, "platform version");
 
     stet_buf_printf(out, "  %s: %s\n    found by %s\n", f->path, state_of(d, i), f->by);
     for (int s = 0; s < STET_STEPS; s++) {
@@ -47,18 +47,19 @@ static void plugin_text(const struct stet_doctor *d, size_t i, struct stet_buf *
 
         if (o->result == STET_PROBE_SKIPPED)
             continue;
-        stet_buf_printf(out, "    %-14s %-8s %s\n", stet_probe_step_name((enum stet_probe_step)s),
-                        stet_probe_result_name(o->result), o->detail);
-        if (s == STET_STEP_API && *stet_probe_value(p, "extensions"))
-            stet_buf_printf(out, "      extensions %s\n", stet_probe_value(p, "extensions"));
+        stet_buf_printf(out, "    %-14s %-8s %s\n",
+                        stet_bundle_probe_step_name((enum stet_probe_step)s),
+                        stet_bundle_probe_result_name(o->result), o->detail);
+        if (s == STET_STEP_API && *stet_bundle_probe_value(p, "extensions"))
+            stet_buf_printf(out, "      extensions %s\n", stet_bundle_probe_value(p, "extensions"));
         if (s == STET_STEP_CLIENT && *version)
             stet_buf_printf(out, "      %s\n", version);
         for (size_t k = 0; s == STET_STEP_MEMORY && k < p->device_count; k++)
             device_text(out, &p->devices[k]);
     }
     /* A process that died says why on its standard error; one that answered has said it already. */
-    if (stet_probe_broken(p) != STET_STEPS &&
-        p->steps[stet_probe_broken(p)].result != STET_PROBE_FAILED && *p->noise) {
+    if (stet_bundle_probe_broken(p) != STET_STEPS &&
+        p->steps[stet_bundle_probe_broken(p)].result != STET_PROBE_FAILED && *p->noise) {
         stet_buf_str(out, "    it said\n");
         for (const char *line = p->noise; *line; line += strcspn(line, "\n"), line += *line != 0)
             stet_buf_printf(out, "      %.*s\n", (int)strcspn(line, "\n"), line);

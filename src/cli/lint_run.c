@@ -96,15 +96,15 @@ enum stet_rc stet_cli_lint_join(struct stet_lint_result *r, const char *name, ch
 {
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, name, &run, err);
+    rc = stet_ledger_runs_find(&runs, name, &run, err);
     if (rc == STET_OK) {
         snprintf(id, room, "%s", run->id);
         rc = join(r, &runs, run, err);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return rc;
 }

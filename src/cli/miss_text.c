@@ -24,7 +24,7 @@ static void say(struct stet_buf *out, const struct stet_miss *m, size_t times)
         stet_buf_printf(out, "%.*s\n", STET_FMT(m->word));
         return;
     }
-    stet_buf_printf(out, "%s moved", stet_component_name(m->moved));
+    stet_buf_printf(out, "%s moved", stet_store_component_name(m->moved));
     if (m->detail.len)
         stet_buf_printf(out, " (%.*s)", STET_FMT(m->detail));
     else if (!hashes)

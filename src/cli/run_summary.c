@@ -164,9 +164,9 @@ static void explain(struct stet_buf *out, const char *folder)
     struct stet_session x;
     struct stet_account a;
 
-    if (stet_runs_open(&runs, NULL) != STET_OK)
+    if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
-    if (stet_runs_find(&runs, folder, &run, NULL) == STET_OK &&
+    if (stet_ledger_runs_find(&runs, folder, &run, NULL) == STET_OK &&
         stet_session_open(&x, &runs, run, NULL) == STET_OK) {
         stet_session_account(&a, &x);
         if (stet_ledger_open(&l, NULL, NULL) == STET_OK &&
@@ -177,7 +177,7 @@ static void explain(struct stet_buf *out, const char *folder)
         stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
 }
 
 /* Can a journal be written where it belongs? 0, or the errno. */
@@ -250,7 +250,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     struct stet_dump dump = {0};
     struct stet_run_digest d;
 
-    if (stet_run_load(&d, folder, &err) != STET_OK) {
+    if (stet_ledger_run_load(&d, folder, &err) != STET_OK) {
         stet_say("stet: %s\n", err.text);
         stet_session_programs_free(shelf);
         return;
@@ -274,5 +274,5 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     stet_buf_release(&out);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
 }

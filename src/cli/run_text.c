@@ -146,7 +146,7 @@ void stet_cli_show_run_text(struct stet_buf *out, const struct stet_run *run,
     stet_buf_printf(out, "run %s: %s\n  started ", run->id, run->command);
     stet_text_time(out, run->started_ns);
     stet_buf_printf(out, " in %s, ", run->cwd);
-    stet_run_outcome(out, run);
+    stet_ledger_run_outcome(out, run);
     if (run->ended_ns > run->started_ns) {
         stet_buf_str(out, " after ");
         stet_text_duration(out, run->ended_ns - run->started_ns);

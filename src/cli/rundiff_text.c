@@ -153,18 +153,18 @@ int stet_cli_rundiff_print(const char *a, const char *b, const struct stet_rundi
     struct stet_run first; /* the list may grow by the second */
     struct stet_runs runs;
     bool moved = false;
-    enum stet_rc rc = stet_runs_open(&runs, &err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, &err);
 
     if (rc != STET_OK)
         return stet_cli_complain(&err);
-    rc = stet_runs_find(&runs, a, &found, &err);
+    rc = stet_ledger_runs_find(&runs, a, &found, &err);
     if (rc == STET_OK) {
         first = *found;
-        rc = stet_runs_find(&runs, b, &found, &err);
+        rc = stet_ledger_runs_find(&runs, b, &found, &err);
     }
     if (rc == STET_OK)
         rc = stet_cli_rundiff_write(&out, &first, found, view, &moved, &err);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     if (rc != STET_OK) {
         stet_buf_release(&out);
         return stet_cli_complain(&err);

@@ -21,7 +21,7 @@ static void measure_transfers(struct stet_top *t)
     struct stet_pulse_sum s = stet_pulse_add_up(t->attach->pulse, STET_ALL_RANKS, t->now_ns);
     double seconds = (double)(t->now_ns - t->last_ns) / 1e9;
 
-    for (int i = 0; i < STET_DIRECTIONS; i++) {
+    for (int i = 0; i < STET_MEASURED; i++) {
         uint64_t more = s.transfer_bytes[i] - t->last_bytes[i];
 
         if (t->last_ns && seconds > 0)

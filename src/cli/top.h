@@ -21,8 +21,8 @@ struct stet_top {
     int64_t rank; /* STET_ALL_RANKS, or the one that is looked at */
     bool paused, help;
     /* For rates of what is only counted. */
-    uint64_t last_ns, last_bytes[STET_DIRECTIONS];
-    double bytes_rate[STET_DIRECTIONS];
+    uint64_t last_ns, last_bytes[STET_MEASURED];
+    double bytes_rate[STET_MEASURED];
     bool rates; /* they are known: it was looked at twice */
 };
 

@@ -79,7 +79,7 @@ static void bar(const struct stet_top *t, struct stet_page *p)
     struct stet_buf outcome = STET_BUF_INIT;
     struct text since;
 
-    stet_run_outcome(&outcome, &a->run);
+    stet_ledger_run_outcome(&outcome, &a->run);
     stet_cli_page_printf(
         p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
         a->running    ? "running"
@@ -149,7 +149,7 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
             (t->rank != STET_ALL_RANKS && q->rank != t->rank))
             continue;
         label(p, "now");
-        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling %s for %s", q->compiling,
+        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling for %s",
                              duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
         stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
         stet_cli_page_line(p);
@@ -173,13 +173,11 @@ static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 static void transfers_row(const struct stet_top *t, struct stet_page *p,
                           const struct stet_pulse_sum *s)
 {
-    static const char *const words[] = {"to device", "to host", "between"};
+    static const char *const words[] = {"to device", "to host"};
     struct text a, b;
 
     label(p, "transfers");
-    for (int i = 0; i < STET_DIRECTIONS; i++) {
-        if (i == STET_BETWEEN && !s->transfer_bytes[i])
-            continue;
+    for (int i = 0; i < STET_MEASURED; i++) {
         stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
                              size(&a, s->transfer_bytes[i]));
         if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)
@@ -253,7 +251,8 @@ static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_
 {
     switch (t->sort) {
     case STET_SORT_RATE: /* the slowest first */
-        return UINT64_MAX - (uint64_t)(stet_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
+        return UINT64_MAX -
+               (uint64_t)(stet_ledger_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
     case STET_SORT_COMPILES:
         return q->compiles;
     case STET_SORT_LOST:
@@ -286,8 +285,8 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
                         const struct stet_pulse_process *q)
 {
     bool runs = stet_pulse_runs(q);
-    struct stet_rate r = stet_steps_live_rate(&q->steps, runs ? t->now_ns : q->last_ns);
-    struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
+    struct stet_rate r = stet_ledger_steps_live_rate(&q->steps, runs ? t->now_ns : q->last_ns);
+    struct stet_steps_answer steps = stet_ledger_steps_live_now(&q->steps);
     struct text a;
 
     stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);

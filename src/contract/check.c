@@ -57,7 +57,7 @@ enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct
         k->items[number].times++;
         return STET_OK;
     }
-    if (stet_view_is(v->lane, "xla"))
+    if (v->lane == STET_LANE_XLA)
         stet_intern_add(&k->programs, v->family);
     if (k->count == k->room) {
         k->room = k->room ? k->room * 2 : 16;
@@ -69,7 +69,7 @@ enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct
     own = &k->items[k->count++];
     *own = *v;
     own->times = 1;
-    own->lane = stet_arena_copy(a, v->lane);
+    own->lane = v->lane;
     own->family = stet_arena_copy(a, v->family);
     own->argument = stet_arena_copy(a, v->argument);
     own->what = stet_arena_copy(a, v->what);
@@ -127,7 +127,7 @@ static void explain(struct stet_violation *v, struct stet_session *x, uint32_t s
     const struct stet_finding *f =
         s->finding == STET_NONE ? NULL : &x->history.findings[s->finding];
 
-    v->lane = STET_VIEW("xla");
+    v->lane = STET_LANE_XLA;
     v->rank = s->rank;
     v->process = s->process;
     v->compile = s->index;
@@ -219,7 +219,7 @@ static enum stet_rc check_pairs(struct stet_contract_check *k, const struct stet
         const struct stet_part *part = part_of(b, p, flags);
         struct stet_view have = part ? stet_contract_part(part) : (struct stet_view){0};
         struct stet_violation v = {.clause = flags ? STET_CLAUSE_FLAGS : STET_CLAUSE_BUNDLE,
-                                   .lane = STET_VIEW("xla"),
+                                   .lane = STET_LANE_XLA,
                                    .line = p->line,
                                    .argument = p->name,
                                    .rank = rank};
@@ -278,7 +278,7 @@ static enum stet_rc check_watched(struct stet_contract_check *k, const struct st
     bool torch = c->frame_count && !(l->has_torch && l->torch.compile_count);
     struct stet_violation v = {
         .clause = STET_CLAUSE_WATCHED,
-        .lane = xla ? STET_VIEW("xla") : STET_VIEW("torch"),
+        .lane = xla ? STET_LANE_XLA : STET_LANE_TORCH,
         .what =
             STET_VIEW("nothing was compiled in this run: it did no work, or Stet did not see it"),
         .rank = -1};

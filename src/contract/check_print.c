@@ -115,7 +115,7 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
 {
     stet_json_object(j, NULL);
     stet_json_cstr(j, "clause", stet_gate_clause_name(v->clause));
-    stet_json_string(j, "lane", v->lane);
+    stet_json_cstr(j, "lane", stet_journal_lane_word(v->lane));
     json_text(j, "family", v->family);
     json_text(j, "argument", v->argument);
     stet_json_string(j, "message", v->what);

@@ -40,7 +40,7 @@ static void say(struct lane *l, const struct stet_torch_frame *f, enum stet_clau
 {
     if (l->rc != STET_OK || is_told(l->k, f->code.function))
         return;
-    v.lane = STET_VIEW("torch");
+    v.lane = STET_LANE_TORCH;
     v.clause = clause;
     v.line = line;
     v.family = f->code.function;

@@ -19,7 +19,7 @@ struct stet_lanes {
     bool has_torch;
 };
 
-/* `name` as stet_runs_find takes it. On failure nothing is left to release. */
+/* `name` as stet_ledger_runs_find takes it. On failure nothing is left to release. */
 enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err);
 void stet_contract_lanes_close(struct stet_lanes *l);
 
@@ -52,7 +52,8 @@ void stet_contract_write(struct stet_buf *out, const struct stet_contract *c,
 
 struct stet_violation {
     enum stet_clause clause;
-    struct stet_view lane, family, argument, what;
+    enum stet_lane lane;
+    struct stet_view family, argument, what;
     uint32_t line;  /* of the contract; 0: none */
     uint64_t times; /* the same again */
     int64_t rank;   /* -1: not known */

@@ -12,14 +12,14 @@ enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, st
     enum stet_rc rc;
 
     *l = (struct stet_lanes){0};
-    rc = stet_runs_open(&l->runs, err);
+    rc = stet_ledger_runs_open(&l->runs, err);
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&l->runs, name, &l->run, err);
+    rc = stet_ledger_runs_find(&l->runs, name, &l->run, err);
     if (rc == STET_OK)
         rc = stet_session_open(&l->x, &l->runs, l->run, err);
     if (rc != STET_OK) {
-        stet_runs_close(&l->runs);
+        stet_ledger_runs_close(&l->runs);
         return rc;
     }
     stet_torch_init(&l->torch);
@@ -40,7 +40,7 @@ void stet_contract_lanes_close(struct stet_lanes *l)
 {
     stet_torch_release(&l->torch);
     stet_session_close(&l->x);
-    stet_runs_close(&l->runs);
+    stet_ledger_runs_close(&l->runs);
 }
 
 enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct stet_seen *out,

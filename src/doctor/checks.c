@@ -33,8 +33,8 @@ void stet_doctor_check(struct stet_doctor *d, const char *what, enum stet_doctor
     va_end(list);
     d->checks[d->check_count++] = (struct stet_doctor_finding){
         what, result, stet_arena_copy(&d->arena, stet_view_str(text)).ptr, fix};
-    stet_inventory_putf(&d->bundle, STET_GROUP_probe, what, "%s: %s",
-                        result == STET_DOCTOR_WRONG ? "failed" : "fine", text);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, what, "%s: %s",
+                               result == STET_DOCTOR_WRONG ? "failed" : "fine", text);
 }
 
 void stet_doctor_tick(void *arg, int milliseconds)
@@ -221,7 +221,7 @@ void stet_doctor_frameworks(struct stet_doctor *d)
         return;
     }
     for (size_t i = 0; !d->wishes->no_frameworks && i < sizeof frameworks / sizeof *frameworks; i++)
-        if (stet_inventory_get(&d->bundle, STET_GROUP_package,
-                               stet_view_str(frameworks[i].package)))
+        if (stet_bundle_inventory_get(&d->bundle, STET_GROUP_package,
+                                      stet_view_str(frameworks[i].package)))
             try_framework(d, i);
 }

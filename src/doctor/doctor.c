@@ -20,14 +20,16 @@ static void put_outcomes(struct stet_doctor *d, const struct stet_found *f,
         if (p->steps[s].result == STET_PROBE_SKIPPED)
             continue;
         snprintf(name, sizeof name, "%s %s", stet_path_base_str(f->path),
-                 stet_probe_step_name((enum stet_probe_step)s));
-        stet_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
-                            stet_probe_result_name(p->steps[s].result), p->steps[s].detail);
+                 stet_bundle_probe_step_name((enum stet_probe_step)s));
+        stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
+                                   stet_bundle_probe_result_name(p->steps[s].result),
+                                   p->steps[s].detail);
         if (s == STET_STEP_FILE && strstr(f->by, "TPU_LIBRARY_PATH")) {
             snprintf(name, sizeof name, "%s found by TPU_LIBRARY_PATH file",
                      stet_path_base_str(f->path));
-            stet_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
-                                stet_probe_result_name(p->steps[s].result), p->steps[s].detail);
+            stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
+                                       stet_bundle_probe_result_name(p->steps[s].result),
+                                       p->steps[s].detail);
         }
     }
 }
@@ -49,12 +51,12 @@ static enum stet_rc probe_all(struct stet_doctor *d, struct stet_err *err)
         p->through = d->wishes->quick ? STET_STEP_MEMORY : STET_STEP_AGAIN;
         p->tick = stet_doctor_tick;
         p->tick_arg = (void *)(uintptr_t)stet_path_base_str(f->path);
-        rc = stet_probe_run(p, err);
+        rc = stet_bundle_probe_run(p, err);
         if (rc != STET_OK)
             break;
-        stet_gather_probe(&d->bundle, f, p);
+        stet_bundle_gather_probe(&d->bundle, f, p);
         put_outcomes(d, f, p);
-        d->alive += stet_probe_alive(p);
+        d->alive += stet_bundle_probe_alive(p);
     }
     return rc;
 }
@@ -84,14 +86,14 @@ enum stet_rc stet_doctor_load_matrix(struct stet_doctor *d, struct stet_err *err
     struct stet_file f;
     enum stet_rc rc;
 
-    stet_matrix_init(&d->matrix);
-    rc = stet_matrix_built_in(&d->matrix, err);
+    stet_bundle_matrix_init(&d->matrix);
+    rc = stet_bundle_matrix_built_in(&d->matrix, err);
     if (rc != STET_OK || !d->wishes->matrix)
         return rc;
     rc = stet_file_open(&f, d->wishes->matrix, err);
     if (rc != STET_OK)
         return rc;
-    rc = stet_matrix_add(&d->matrix, f.bytes, d->wishes->matrix, err);
+    rc = stet_bundle_matrix_add(&d->matrix, f.bytes, d->wishes->matrix, err);
     stet_file_close(&f);
     return rc;
 }
@@ -105,7 +107,7 @@ static enum stet_rc match(struct stet_doctor *d, struct stet_err *err)
     for (size_t i = 0; i < d->matrix.count; i++) {
         struct stet_buf why = STET_BUF_INIT;
 
-        if (stet_row_fits(&d->matrix.rows[i], &d->bundle, &why)) {
+        if (stet_bundle_row_fits(&d->matrix.rows[i], &d->bundle, &why)) {
             d->why[d->row_count] = stet_arena_copy(&d->arena, stet_buf_as_view(&why)).ptr;
             d->rows[d->row_count++] = &d->matrix.rows[i];
         }
@@ -116,22 +118,22 @@ static enum stet_rc match(struct stet_doctor *d, struct stet_err *err)
 
 enum stet_rc stet_doctor_examine(struct stet_doctor *d, struct stet_err *err)
 {
-    struct stet_bus bus = stet_system_bus();
+    struct stet_bus bus = stet_bundle_system_bus();
     enum stet_rc rc;
 
     stet_arena_init(&d->arena, 16 << 20);
-    stet_inventory_init(&d->bundle);
+    stet_bundle_inventory_init(&d->bundle);
     rc =
         stet_doctor_load_matrix(d, err); /* first: a bad file should not cost a minute of probing */
     if (rc != STET_OK)
         return rc;
-    stet_python_find(&d->python, d->wishes->python, environ);
+    stet_bundle_python_find(&d->python, d->wishes->python, environ);
     if (d->wishes->plugin)
-        stet_plugins_add(&d->found, d->wishes->plugin, "--plugin", STET_VIEW(""));
-    stet_plugins_find(&d->found, &d->python, environ);
-    stet_gather(&d->bundle, &d->python, &d->found, environ);
-    stet_inventory_putf(&d->bundle, STET_GROUP_probe, "tpus", "%u", bus.tpus);
-    stet_inventory_putf(&d->bundle, STET_GROUP_probe, "nvidia gpus", "%u", bus.nvidia);
+        stet_bundle_plugins_add(&d->found, d->wishes->plugin, "--plugin", STET_VIEW(""));
+    stet_bundle_plugins_find(&d->found, &d->python, environ);
+    stet_bundle_gather(&d->bundle, &d->python, &d->found, environ);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, "tpus", "%u", bus.tpus);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, "nvidia gpus", "%u", bus.nvidia);
     rc = probe_all(d, err);
     if (rc != STET_OK)
         return rc;
@@ -143,7 +145,7 @@ enum stet_rc stet_doctor_examine(struct stet_doctor *d, struct stet_err *err)
     d->fine = !d->row_count;
     for (size_t i = 0; rc == STET_OK && i < d->found.count; i++) {
         d->wanted[i] = is_wanted(d, &d->found.items[i], &bus);
-        d->fine &= !d->wanted[i] || stet_probe_alive(&d->probes[i]);
+        d->fine &= !d->wanted[i] || stet_bundle_probe_alive(&d->probes[i]);
     }
     for (size_t i = 0; i < d->check_count; i++)
         d->fine &= d->checks[i].result != STET_DOCTOR_WRONG;
@@ -155,10 +157,10 @@ enum stet_rc stet_doctor_examine(struct stet_doctor *d, struct stet_err *err)
 void stet_doctor_release(struct stet_doctor *d)
 {
     for (size_t i = 0; d->probes && i < d->found.count; i++)
-        stet_probe_release(&d->probes[i]);
-    stet_matrix_release(&d->matrix);
-    stet_python_release(&d->python);
-    stet_inventory_release(&d->bundle);
+        stet_bundle_probe_release(&d->probes[i]);
+    stet_bundle_matrix_release(&d->matrix);
+    stet_bundle_python_release(&d->python);
+    stet_bundle_inventory_release(&d->bundle);
     stet_arena_release(&d->arena);
 }
 
@@ -174,7 +176,7 @@ void stet_doctor_verdict(const struct stet_doctor *d, char *out, size_t room)
     for (size_t i = 0; i < d->check_count; i++)
         wrong += d->checks[i].result == STET_DOCTOR_WRONG;
     for (size_t i = 0; i < d->found.count; i++)
-        dead += d->wanted[i] && !stet_probe_alive(&d->probes[i]);
+        dead += d->wanted[i] && !stet_bundle_probe_alive(&d->probes[i]);
     if (d->fine)
         snprintf(out, room, "all is well: %zu of %zu plugin%s alive", d->alive, d->found.count,
                  plural(d->found.count));

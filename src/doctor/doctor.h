@@ -42,7 +42,7 @@ struct stet_doctor {
     const struct stet_doctor_wishes *wishes;
     struct stet_arena arena;
     struct stet_inventory bundle;
-    struct stet_python python;
+    struct stet_bundle_python python;
     struct stet_found_list found;
     struct stet_probe *probes; /* one for each plugin found */
     bool *wanted;              /* a dead one of these is a finding */

@@ -8,24 +8,24 @@ static void plugin_json(const struct stet_doctor *d, size_t i, struct stet_json 
 {
     const struct stet_found *f = &d->found.items[i];
     const struct stet_probe *p = &d->probes[i];
-    enum stet_probe_step broken = stet_probe_broken(p);
+    enum stet_probe_step broken = stet_bundle_probe_broken(p);
 
     stet_json_object(j, NULL);
     stet_json_cstr(j, "path", f->path);
     stet_json_cstr(j, "found_by", f->by);
-    stet_json_bool(j, "alive", stet_probe_alive(p));
+    stet_json_bool(j, "alive", stet_bundle_probe_alive(p));
     stet_json_bool(j, "wanted", d->wanted[i]);
-    stet_json_cstr(j, "broken", broken == STET_STEPS ? NULL : stet_probe_step_name(broken));
+    stet_json_cstr(j, "broken", broken == STET_STEPS ? NULL : stet_bundle_probe_step_name(broken));
     stet_json_cstr(j, "build_id", f->elf.build_id);
-    stet_json_cstr(j, "api", stet_probe_value(p, "api"));
-    stet_json_cstr(j, "extensions", stet_probe_value(p, "extensions"));
-    stet_json_cstr(j, "platform", stet_probe_value(p, "platform"));
-    stet_json_cstr(j, "platform_version", stet_probe_value(p, "platform version"));
+    stet_json_cstr(j, "api", stet_bundle_probe_value(p, "api"));
+    stet_json_cstr(j, "extensions", stet_bundle_probe_value(p, "extensions"));
+    stet_json_cstr(j, "platform", stet_bundle_probe_value(p, "platform"));
+    stet_json_cstr(j, "platform_version", stet_bundle_probe_value(p, "platform version"));
     stet_json_array(j, "steps");
     for (int s = 0; s < STET_STEPS; s++) {
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "step", stet_probe_step_name((enum stet_probe_step)s));
-        stet_json_cstr(j, "result", stet_probe_result_name(p->steps[s].result));
+        stet_json_cstr(j, "step", stet_bundle_probe_step_name((enum stet_probe_step)s));
+        stet_json_cstr(j, "result", stet_bundle_probe_result_name(p->steps[s].result));
         stet_json_cstr(j, "detail", p->steps[s].detail);
         stet_json_end_object(j);
     }
@@ -115,7 +115,8 @@ void stet_doctor_json(const struct stet_doctor *d, struct stet_buf *out)
         stet_json_cstr(&j, "because", d->why[i]);
         stet_json_cstr(&j, "source", d->rows[i]->source);
         for (int f = 0; f < STET_ROW_DETECT; f++)
-            stet_json_string(&j, stet_row_field_name((enum stet_row_field)f), d->rows[i]->field[f]);
+            stet_json_string(&j, stet_bundle_row_field_name((enum stet_row_field)f),
+                             d->rows[i]->field[f]);
         stet_json_end_object(&j);
     }
     stet_json_end_array(&j);

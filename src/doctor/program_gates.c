@@ -160,8 +160,8 @@ static void count_lanes(struct stet_doctor *d, const char *folder,
     }
     if (dir)
         closedir(dir);
-    stet_inventory_putf(&d->bundle, STET_GROUP_run, "lazy programs", "%zu", lazy);
-    stet_inventory_putf(&d->bundle, STET_GROUP_run, "torch compiles", "%zu", traces);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "lazy programs", "%zu", lazy);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "torch compiles", "%zu", traces);
 }
 
 static enum stet_rc look_at_run(struct stet_doctor *d, struct stet_err *err)
@@ -169,14 +169,14 @@ static enum stet_rc look_at_run(struct stet_doctor *d, struct stet_err *err)
     struct stet_run_digest digest;
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
     size_t n = 0;
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, d->wishes->run, &run, err);
+    rc = stet_ledger_runs_find(&runs, d->wishes->run, &run, err);
     if (rc == STET_OK)
-        rc = stet_run_load(&digest, run->folder, err);
+        rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
         count_lanes(d, run->folder, &digest);
         for (size_t i = 0; i < digest.process_count; i++)
@@ -191,9 +191,9 @@ static enum stet_rc look_at_run(struct stet_doctor *d, struct stet_err *err)
                 look_at(d, path, name, (double)c->plugin_ns / 1e9);
                 n++;
             }
-        stet_run_unload(&digest);
+        stet_ledger_run_unload(&digest);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return rc;
 }
 
@@ -210,7 +210,7 @@ enum stet_rc stet_doctor_gates(struct stet_doctor *d, struct stet_err *err)
 
     for (size_t i = 0; i < sizeof gates / sizeof *gates; i++) {
         char path[PATH_MAX];
-        bool there = stet_python_file(&d->python, gates[i].file, path, sizeof path);
+        bool there = stet_bundle_python_file(&d->python, gates[i].file, path, sizeof path);
 
         d->gates[d->gate_count++] = (struct stet_doctor_gate){
             gates[i].name, gates[i].what,
@@ -224,6 +224,7 @@ enum stet_rc stet_doctor_gates(struct stet_doctor *d, struct stet_err *err)
         look_at(d, d->wishes->program, d->wishes->program, 0);
     }
     if (d->scan.name && !d->scan.barrier)
-        stet_inventory_putf(&d->bundle, STET_GROUP_run, "scannable blocks", "%u", d->scan.times);
+        stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "scannable blocks", "%u",
+                                   d->scan.times);
     return rc;
 }

@@ -92,7 +92,7 @@ struct stet_diff {
     uint32_t ops_came, ops_went; /* operations without counterpart */
     uint32_t ops_unexplained;    /* of those, the ones that no argument that came or went feeds */
     uint32_t ops_matched;
-    uint32_t repeat_from, repeat_to; /* when a block's count differs, otherwise 0 */
+    uint32_t repeat_to; /* when a block's count differs, otherwise 0 */
     struct stet_bounded bounded;
 };
 

@@ -90,6 +90,7 @@ static bool same(const struct stet_journal_value *a, const struct stet_journal_v
     case STET_VALUE_LENGTH:
         return a->number == b->number && stet_view_eq(a->type, b->type);
     case STET_VALUE_FLOAT:
+        /* NOLINTNEXTLINE(bugprone-suspicious-memory-comparison,cert-*): as bits, for NaN and -0 */
         return memcmp(&a->real, &b->real, sizeof a->real) == 0 && stet_view_eq(a->type, b->type);
     case STET_VALUE_WORD:
         return stet_view_eq(a->text, b->text);
@@ -170,7 +171,7 @@ static struct stet_view keyword(struct stet_view path, size_t *end)
 static struct stet_view parameter(const struct table *t, int64_t number)
 {
     char path[32];
-    struct stet_journal_value like = {.scope = STET_SCOPE_CALLED};
+    struct stet_journal_value like = {.kind = STET_VALUE_WORD, .scope = STET_SCOPE_CALLED};
     const struct stet_journal_value *v;
     int n = snprintf(path, sizeof path, "parameters[%lld]", (long long)number);
 
@@ -254,7 +255,8 @@ static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET
  * names, and the user did not choose what is static. */
 static bool wraps(const struct table *t)
 {
-    const struct stet_journal_value like = {.scope = STET_SCOPE_CALLED, .path = STET_VIEW("fun")};
+    const struct stet_journal_value like = {
+        .kind = STET_VALUE_FUNCTION, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("fun")};
     const struct stet_journal_value *fun = find(t, &like);
 
     return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));

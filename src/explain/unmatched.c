@@ -206,7 +206,6 @@ static void say_repeat(struct stet_comparison *c, const struct repeat *r)
     uint32_t times = r->from < r->to ? r->to - r->from : r->from - r->to;
     uint32_t block = r->count / (times ? times : 1);
 
-    c->out->repeat_from = r->from;
     c->out->repeat_to = r->to;
     stet_change_add(c,
                     &(struct stet_change){

@@ -1,22 +1,15 @@
 /* Prepares the streams, lets facets.c and key.c fill them, and takes the digests. */
 #include "fingerprint/fingerprint_internal.h"
 
-static const struct {
-    const char *name, *about;
-} facets[STET_FACETS] = {
-#define FACET(id, name, what) {name, what},
+static const char *const facets[STET_FACETS] = {
+#define FACET(id, name, what) name,
 #include "fingerprint/facets.def"
 #undef FACET
 };
 
 const char *stet_facet_name(enum stet_facet f)
 {
-    return facets[f].name;
-}
-
-const char *stet_facet_about(enum stet_facet f)
-{
-    return facets[f].about;
+    return facets[f];
 }
 
 uint32_t stet_fingerprint_moved(const struct stet_fingerprint *a, const struct stet_fingerprint *b)

@@ -32,7 +32,6 @@ enum stet_rc stet_fingerprint_make(struct stet_fingerprint *out, const struct st
                                    struct stet_view options, struct stet_err *err);
 
 const char *stet_facet_name(enum stet_facet f);
-const char *stet_facet_about(enum stet_facet f);
 /* Bit f is set if facet f differs. */
 uint32_t stet_fingerprint_moved(const struct stet_fingerprint *a, const struct stet_fingerprint *b);
 

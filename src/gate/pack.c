@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/reader.h"
 
-static const char magic[8] = "STETCTR1";
+static const char magic[] = {'S', 'T', 'E', 'T', 'C', 'T', 'R', '1'};
 
 /* ---- writing ---- */
 

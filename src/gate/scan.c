@@ -171,7 +171,10 @@ bool stet_gate_scan_quoted(struct stet_scan *s, struct stet_view *out)
     for (size_t i = 0; i < n; i++)
         if ((unsigned char)copy[i] < ' ' || copy[i] == 0x7f)
             return stet_scan_fail(s, from, "a control character in this text");
-    return (s->at < s->end && *s->at++ == '"') || stet_scan_fail(s, from, "this text has no end");
+    if (s->at == s->end || *s->at != '"')
+        return stet_scan_fail(s, from, "this text has no end");
+    s->at++;
+    return true;
 }
 
 /* A word or a text in quotes. */

@@ -192,7 +192,7 @@ static void input_line(struct stet_torch_log *log, struct stet_view v)
     log->text.len = 0;
     stet_buf_str(&log->text, "x\nUser stack trace:\n"); /* the guard's own parser reads a stack */
     stet_buf_view(&log->text, stack);
-    stet_guard_parse(&g, stet_buf_as_view(&log->text));
+    stet_ingest_guard_parse(&g, stet_buf_as_view(&log->text));
     r->place = (struct stet_torch_place){stet_torch_keep(log->t, g.file),
                                          stet_torch_keep(log->t, g.function), g.line};
     log->text.len = 0;

@@ -33,7 +33,7 @@ static bool number(struct stet_view *v, int64_t *out)
     return i > 0;
 }
 
-const char *stet_guard_kind_name(enum stet_guard_kind kind)
+const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind)
 {
     static const char *const names[] = {
         [STET_GUARD_OTHER] = "other",
@@ -58,14 +58,14 @@ const char *stet_guard_kind_name(enum stet_guard_kind kind)
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "other";
 }
 
-bool stet_guard_is_library(struct stet_view file)
+bool stet_ingest_guard_is_library(struct stet_view file)
 {
     return !file.len || file.ptr[0] == '<' || find(file, "site-packages/") != NONE ||
            find(file, "dist-packages/") != NONE || find(file, "/lib/python3") != NONE ||
            find(file, "torch/_dynamo/") != NONE;
 }
 
-bool stet_guard_is_torch(struct stet_view file)
+bool stet_ingest_guard_is_torch(struct stet_view file)
 {
     return find(file, "-packages/torch/") != NONE || find(file, "torch/_dynamo/") != NONE;
 }
@@ -109,7 +109,7 @@ static void user_stack(struct stet_guard *g, struct stet_view stack)
             newline = find(rest, "\n");
             function = from(upto(rest, newline), 5);
         }
-        if (!stet_guard_is_library(file)) {
+        if (!stet_ingest_guard_is_library(file)) {
             g->file = file;
             g->line = (uint64_t)line;
             g->function = stet_view_trim(function);
@@ -135,7 +135,7 @@ static void comment(struct stet_guard *g, struct stet_view v)
         size_t next = find(rest, "  # "), paren = find(rest, " (");
 
         part = stet_view_trim(upto(rest, next < paren ? next : paren));
-        if (start && stet_guard_place(part, &file, &line, &function)) {
+        if (start && stet_ingest_guard_place(part, &file, &line, &function)) {
             g->code = stet_view_trim(upto(v, start - 4));
             g->place = part;
             return;
@@ -147,8 +147,8 @@ static void comment(struct stet_guard *g, struct stet_view v)
     g->place = stet_view_trim(upto(v, hint));
 }
 
-bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
-                      struct stet_view *function)
+bool stet_ingest_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
+                             struct stet_view *function)
 {
     size_t in = find(place, " in "), colon;
     struct stet_view front = upto(place, in), digits;
@@ -345,7 +345,7 @@ static void unwrap(struct stet_view *source)
         *source = from(upto(*source, source->len - 2), 3);
 }
 
-void stet_guard_parse(struct stet_guard *g, struct stet_view text)
+void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text)
 {
     size_t stack, hash;
 

@@ -40,16 +40,16 @@ struct stet_guard {
     uint64_t line;
 };
 
-void stet_guard_parse(struct stet_guard *g, struct stet_view text);
+void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text);
 /* "size", "equals", … */
-const char *stet_guard_kind_name(enum stet_guard_kind kind);
+const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind);
 /* Is it a file of an installed package, or of Python itself? */
-bool stet_guard_is_library(struct stet_view file);
+bool stet_ingest_guard_is_library(struct stet_view file);
 /* A file of torch itself. */
-bool stet_guard_is_torch(struct stet_view file);
+bool stet_ingest_guard_is_torch(struct stet_view file);
 
 /* "mp/tl/a.py:13 in forward": file, line, function. */
-bool stet_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
-                      struct stet_view *function);
+bool stet_ingest_guard_place(struct stet_view place, struct stet_view *file, uint64_t *line,
+                             struct stet_view *function);
 
 #endif

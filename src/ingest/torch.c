@@ -92,13 +92,13 @@ void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_
     struct stet_guard g;
     uint32_t i, entry;
 
-    stet_guard_parse(&g, text);
+    stet_ingest_guard_parse(&g, text);
     if (!g.expr.len || (i = GROW(t, failure)) == STET_TORCH_NONE)
         return;
     c = &t->compiles[compile];
     entry = g.compile >= 0 && g.compile < UINT32_MAX ? (uint32_t)g.compile : STET_TORCH_NONE;
     kept = stet_torch_keep(t, stet_view_of(g.expr.ptr, (size_t)(text.ptr + text.len - g.expr.ptr)));
-    stet_guard_parse(&g, kept);
+    stet_ingest_guard_parse(&g, kept);
     t->failures[i] = (struct stet_torch_failure){.text = kept,
                                                  .entry = entry,
                                                  .next = STET_TORCH_NONE,

@@ -31,7 +31,7 @@ struct stet_torch_failure {
     struct stet_view text; /* torch's text, without the entry's number */
     uint32_t entry;        /* of the same frame; STET_TORCH_NONE if unknown */
     uint32_t next;
-    /* The parsed text (stet_guard_parse), kept because values over time are read often. */
+    /* The parsed text (stet_ingest_guard_parse), kept because values over time are read often. */
     enum stet_guard_kind kind;
     int dim;
     struct stet_view source, expected, actual;
@@ -91,7 +91,7 @@ struct stet_torch_compile {
     uint32_t failures, last_failure, failure_count, drifts, specials;
     struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
     enum stet_torch_cache aot_cache, fx_cache;
-    uint32_t fx_hits, fx_misses, tensorify_failed;
+    uint32_t fx_hits, fx_misses;
     bool ended, limit;         /* metrics have come; it was refused, the limit was reached */
     uint32_t held, held_count; /* guards, see stet_torch_held */
     bool inferred;             /* the failures were found by comparing guards, not from the trace */

@@ -32,7 +32,6 @@ enum field {
     F_FAIL_TYPE,
     F_FAIL_REASON,
     F_CUDAGRAPH_SKIP,
-    F_TENSORIFY,
     F_FX_HITS,
     F_FX_MISSES,
 };
@@ -67,7 +66,6 @@ static enum field field_of(struct stet_view key)
         {STATIC_VIEW("fail_type"), F_FAIL_TYPE},
         {STATIC_VIEW("fail_reason"), F_FAIL_REASON},
         {STATIC_VIEW("cudagraph_skip_reason"), F_CUDAGRAPH_SKIP},
-        {STATIC_VIEW("tensorify_float_failure"), F_TENSORIFY},
         {STATIC_VIEW("inductor_fx_local_cache_hit_count"), F_FX_HITS},
         {STATIC_VIEW("inductor_fx_local_cache_miss_count"), F_FX_MISSES},
     };
@@ -163,9 +161,6 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
         break;
     case F_CUDAGRAPH_SKIP:
         c->cudagraph_skip = stet_torch_keep_raw(t, stet_jscan_string(j));
-        break;
-    case F_TENSORIFY:
-        c->tensorify_failed = stet_jscan_bool(j);
         break;
     case F_FX_HITS:
         c->fx_hits += (uint32_t)stet_jscan_int(j);
@@ -289,7 +284,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
     t->scratch.len = 0;
     stet_buf_str(&t->scratch, "x\nUser stack trace:");
     stet_buf_view(&t->scratch, stack);
-    stet_guard_parse(&g, stet_buf_as_view(&t->scratch));
+    stet_ingest_guard_parse(&g, stet_buf_as_view(&t->scratch));
     b->place.file = stet_torch_keep(t, g.file);
     b->place.function = stet_torch_keep(t, g.function);
     b->place.line = g.line;
@@ -305,7 +300,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
         struct stet_view file, function;
         uint64_t line;
 
-        if (stet_guard_place(at, &file, &line, &function)) {
+        if (stet_ingest_guard_place(at, &file, &line, &function)) {
             b->place.file = stet_torch_keep(t, file);
             b->place.line = line;
         }
@@ -518,8 +513,8 @@ void stet_torch_take_nested(struct stet_torch *t, uint32_t compile, struct stet_
         graph = stet_view_of(line.ptr + line.len,
                              (size_t)(graph.ptr + graph.len - line.ptr) - line.len);
         line.len = stet_view_find(line, ", code: ");
-        if (stet_guard_place(line, &place.file, &place.line, &place.function) &&
-            place.function.len && !stet_guard_is_library(place.file) &&
+        if (stet_ingest_guard_place(line, &place.file, &place.line, &place.function) &&
+            place.function.len && !stet_ingest_guard_is_library(place.file) &&
             !stet_view_eq(place.function, t->frames[frame].code.function))
             add_nested(t, frame, &place);
     }

@@ -108,7 +108,7 @@ static void recompiling(struct stet_torch_log *log, uint32_t compile, struct ste
     if (!in)
         return;
     file = skip(v, (size_t)(in - v.ptr) + 4);
-    if (!stet_guard_place(file, &file, &line, &none))
+    if (!stet_ingest_guard_place(file, &file, &line, &none))
         return;
     code->function = stet_torch_keep(t, stet_view_of(v.ptr, (size_t)(in - v.ptr)));
     code->file = stet_torch_keep(t, file);

@@ -92,7 +92,8 @@ void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
         stack_frame(log, j, &now);
         /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
          * if torch's own wrapper is right below it. */
-        if (before.line && !stet_guard_is_library(before.file) && stet_guard_is_torch(now.file))
+        if (before.line && !stet_ingest_guard_is_library(before.file) &&
+            stet_ingest_guard_is_torch(now.file))
             *caller = before;
         *last = before = now;
     }

@@ -39,34 +39,23 @@ void stet_trace_release(struct stet_trace *t)
     stet_mem_free(t->checks);
 }
 
-static bool digits(const char *p, size_t n, uint64_t *out)
+static bool digits(const char *p, size_t n)
 {
-    uint64_t v = 0;
-
     for (size_t i = 0; i < n; i++) {
         if (p[i] < '0' || p[i] > '9')
             return false;
-        v = v * 10 + (uint64_t)(p[i] - '0');
     }
-    *out = v;
     return true;
 }
 
 /* "V1115 08:58:44.555000 " */
-static bool stamp(const char *p, size_t n, struct stet_trace_line *out)
+static bool is_stamp(const char *p, size_t n)
 {
-    uint64_t day, h, m, s, us;
-
     if (n < 22 || !memchr("VDIWEC", p[0], 6) || p[5] != ' ' || p[8] != ':' || p[11] != ':' ||
         p[14] != '.' || p[21] != ' ')
         return false;
-    if (!digits(p + 1, 4, &day) || !digits(p + 6, 2, &h) || !digits(p + 9, 2, &m) ||
-        !digits(p + 12, 2, &s) || !digits(p + 15, 6, &us))
-        return false;
-    out->level = p[0];
-    out->day = (uint32_t)day;
-    out->time_us = ((h * 60 + m) * 60 + s) * 1000000 + us;
-    return true;
+    return digits(p + 1, 4) && digits(p + 6, 2) && digits(p + 9, 2) && digits(p + 12, 2) &&
+           digits(p + 15, 6);
 }
 
 bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out)
@@ -85,7 +74,7 @@ bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out)
         for (p += 2; p < end && *p == ' '; p++)
             ;
     }
-    if (!stamp(p, (size_t)(end - p), out))
+    if (!is_stamp(p, (size_t)(end - p)))
         return false;
     for (p += 22; p < end && *p >= '0' && *p <= '9' && out->pid < (uint64_t)1 << 58; p++)
         out->pid = out->pid * 10 + (uint64_t)(*p - '0');

@@ -29,9 +29,6 @@ const char *stet_trace_fault_words(enum stet_trace_fault fault);
 
 /* The front of a line. */
 struct stet_trace_line {
-    char level;       /* V I W E C */
-    uint32_t day;     /* month * 100 + day */
-    uint64_t time_us; /* since midnight, local time of the machine that wrote it */
     uint64_t pid;
     int64_t rank; /* of a "[rank3]:" before the line, else -1 */
     struct stet_view text;
@@ -44,7 +41,6 @@ struct stet_trace_record {
     struct stet_view body;   /* its value, as text */
     int64_t frame, compile, attempt, rank; /* -1 if unknown */
     bool has_payload;
-    uint64_t payload_size;
     struct stet_view payload; /* at most as much of it as was requested; never NULL */
     struct stet_md5_digest md5;
 };

@@ -370,7 +370,7 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
     } else if (why->guard.line) {
         why->origin =
             (struct stet_torch_place){why->guard.file, why->guard.function, why->guard.line};
-    } else if (stet_guard_place(why->guard.place, &file, &line, &function) && file.len &&
+    } else if (stet_ingest_guard_place(why->guard.place, &file, &line, &function) && file.len &&
                f->code.file.len >= file.len &&
                !memcmp(f->code.file.ptr + (f->code.file.len - file.len), file.ptr, file.len)) {
         why->origin = (struct stet_torch_place){f->code.file, function, line};
@@ -383,7 +383,7 @@ static void find_origin(const struct stet_torch *t, uint32_t compile, struct ste
 static void judge(const struct stet_torch *t, uint32_t compile, uint32_t failure,
                   struct stet_torch_why *why)
 {
-    stet_guard_parse(&why->guard, t->failures[failure].text);
+    stet_ingest_guard_parse(&why->guard, t->failures[failure].text);
     why->has_guard = true;
     why->what = why->guard.source;
     why->dim = why->guard.dim;

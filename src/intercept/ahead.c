@@ -33,14 +33,14 @@ struct stet_ahead {
     struct stet_arena arena;
     struct stet_key_parts parts; /* the client's components of a key */
     struct stet_hash name;       /* of the list on disk */
-    struct stet_order on_disk, asked;
+    struct stet_store_order on_disk, asked;
     bool dirty, writing; /* the list on disk */
     bool running;        /* the loader has this */
     bool over;           /* the client goes */
     bool left;           /* the client is gone: the loader, which was still running, frees this */
     bool working;        /* the loader is inside the plugin, or about to be */
     bool stuck;          /* and has been for longer than a load may take: stop waiting for it */
-    bool told;
+    bool reported;
     struct stet_flag wake; /* wakes the loader early */
     uint64_t begin_ns, bytes;
     size_t count, loaded, taken;
@@ -118,9 +118,9 @@ static void send_note(size_t loaded, size_t taken)
 /* With the lock held; afterwards `a` may be gone, unless the caller keeps it. */
 static void tell(struct stet_ahead *a)
 {
-    size_t loaded = a->told ? 0 : a->loaded, taken = a->taken;
+    size_t loaded = a->reported ? 0 : a->loaded, taken = a->taken;
 
-    a->told = true;
+    a->reported = true;
     if (!loaded)
         return;
     pthread_mutex_unlock(&lock);
@@ -167,13 +167,13 @@ static void destroy(struct stet_ahead *a, struct stet_loaded *item)
 static void write_list(struct stet_ahead *a)
 {
     while (a->dirty && !a->writing) {
-        struct stet_order copy = a->asked;
+        struct stet_store_order copy = a->asked;
 
         a->on_disk = copy;
         a->dirty = false;
         a->writing = true;
         pthread_mutex_unlock(&lock);
-        stet_order_write(&stet_layer.store, a->name, &copy);
+        stet_store_order_write(&stet_layer.store, a->name, &copy);
         pthread_mutex_lock(&lock);
         a->writing = false;
     }
@@ -211,7 +211,7 @@ static void *loader(void *p)
     struct stet_ahead *a = p;
     struct stet_loaded *item;
 
-    stet_guard_enter();
+    stet_intercept_guard_enter();
     pthread_mutex_lock(&lock);
     while (may_work(a) && (item = first(a, QUEUED)))
         load_next(a, item);
@@ -252,11 +252,11 @@ static struct stet_ahead *new_ahead(struct stet_plugin *p, PJRT_Client *client)
     a->begin_ns = stet_journal_now();
     stet_arena_init(&a->arena, (size_t)1 << 20);
     if (stet_identity_now(p, client, &a->arena, &a->parts) ||
-        !stet_order_name(&a->parts, &a->name)) {
+        !stet_store_order_name(&a->parts, &a->name)) {
         free_ahead(a);
         return NULL;
     }
-    stet_order_read(&stet_layer.store, a->name, &a->on_disk);
+    stet_store_order_read(&stet_layer.store, a->name, &a->on_disk);
     for (size_t i = 0; i < a->on_disk.count; i++)
         a->items[a->count++] = (struct stet_loaded){.of = a, .key = a->on_disk.keys[i]};
     return a;
@@ -291,9 +291,9 @@ static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
     pthread_mutex_unlock(&lock);
     if (stet_store_get(&stet_layer.store, l->key, &entry, NULL) == STET_OK) {
         compile_ns = entry.compile_ns;
-        stet_entry_close(&entry);
+        stet_store_entry_close(&entry);
     }
-    end = stet_journal_now() + stet_quarantine_patience_ns(&stet_layer.store, compile_ns);
+    end = stet_journal_now() + stet_store_quarantine_patience_ns(&stet_layer.store, compile_ns);
     pthread_mutex_lock(&lock);
     while (l->state == LOADING && !l->given_up && stet_journal_now() < end)
         pause_briefly();
@@ -355,16 +355,16 @@ void stet_ahead_note(struct stet_plugin *p, const PJRT_Client *client, struct st
 
     pthread_mutex_lock(&lock);
     a = find(p, client);
-    if (a && a->asked.count < STET_ORDER_MAX && !stet_order_has(&a->asked, key)) {
+    if (a && a->asked.count < STET_ORDER_MAX && !stet_store_order_has(&a->asked, key)) {
         bool touch = !a->asked.count && a->on_disk.count;
         struct stet_hash name = a->name;
 
         a->asked.keys[a->asked.count++] = key;
-        a->dirty |= !stet_order_has(&a->on_disk, key);
+        a->dirty |= !stet_store_order_has(&a->on_disk, key);
         write_list(a);
         pthread_mutex_unlock(&lock);
         if (touch)
-            stet_order_touch(&stet_layer.store, name);
+            stet_store_order_touch(&stet_layer.store, name);
         return;
     }
     pthread_mutex_unlock(&lock);
@@ -386,7 +386,7 @@ void stet_ahead_finish(struct stet_plugin *p, const PJRT_Client *client)
     }
     *at = a->next;
     a->over = true;
-    end = stet_journal_now() + stet_quarantine_patience_ns(&stet_layer.store, 0);
+    end = stet_journal_now() + stet_store_quarantine_patience_ns(&stet_layer.store, 0);
     while ((a->working && !a->stuck && stet_journal_now() < end) || a->writing)
         pause_briefly();
     while ((item = first(a, READY)))
@@ -422,10 +422,10 @@ void stet_ahead_end(int ms)
     ended = true;
     wait_until_idle(ms);
     for (struct stet_ahead *a = list; a;) {
-        bool told = a->told;
+        bool reported = a->reported;
 
         tell(a);
-        a = told ? a->next : list;
+        a = reported ? a->next : list;
     }
     pthread_mutex_unlock(&lock);
 }

@@ -65,9 +65,9 @@ void stet_ahead_load(struct stet_plugin *p, PJRT_Client *client, const struct st
     if (stet_store_get(s, l->key, &entry, NULL) != STET_OK)
         return;
     if (same_maker(parts, &entry.parts) && affordable(bytes, &entry) &&
-        !stet_quarantine_condemned(s, l->key) &&
-        stet_entry_program(&entry, &l->program, NULL) == STET_OK &&
-        stet_entry_executable(&entry, &l->executable, NULL) == STET_OK)
+        !stet_store_quarantine_condemned(s, l->key) &&
+        stet_store_entry_program(&entry, &l->program, NULL) == STET_OK &&
+        stet_store_entry_executable(&entry, &l->executable, NULL) == STET_OK)
         deserialize(p, client, l, entry.compile_ns);
-    stet_entry_close(&entry);
+    stet_store_entry_close(&entry);
 }

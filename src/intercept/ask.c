@@ -71,13 +71,14 @@ static void ask(struct stet_question *q)
         q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable;
 
     if (!executable) {
-        stet_keeping_free(q->keep); /* may talk to the agent, so not with the lock, in forget() */
+        stet_intercept_pending_free(
+            q->keep); /* may talk to the agent, so not with the lock, in forget() */
         q->keep = NULL;
         return;
     }
     ask_memory(q, executable);
     if (q->keep)
-        stet_keeping_do(q->keep, q->plugin, executable);
+        stet_intercept_pending_write(q->keep, q->plugin, executable);
     q->keep = NULL;
     if (!stet_hash_is_zero(q->used))
         stet_store_touch(&stet_layer.store, q->used);
@@ -91,7 +92,7 @@ static void ask(struct stet_question *q)
 
 static void forget(struct stet_question *q)
 {
-    stet_keeping_free(q->keep);
+    stet_intercept_pending_free(q->keep);
     stet_mem_free(q);
 }
 
@@ -115,7 +116,7 @@ static void *asker(void *unused)
 {
     struct stet_question *q;
 
-    stet_guard_enter();
+    stet_intercept_guard_enter();
     pthread_mutex_lock(&lock);
     while (!ended && !forks && (q = take_first())) {
         at_work = q;
@@ -157,13 +158,13 @@ void stet_ask_memory(const struct stet_question *q)
         !stet_api_has(stet_plugin_real(q->plugin), PJRT_Executable_GetCompiledMemoryStats))
         return;
     if (atomic_load(&pending) >= QUESTIONS_MAX) {
-        stet_keeping_free(q->keep);
+        stet_intercept_pending_free(q->keep);
         stet_fault(STET_FAULT_QUEUE_FULL);
         return;
     }
     copy = stet_mem_alloc(sizeof *copy);
     if (!copy) {
-        stet_keeping_free(q->keep);
+        stet_intercept_pending_free(q->keep);
         stet_fault(STET_FAULT_NO_MEMORY);
         return;
     }

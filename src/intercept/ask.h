@@ -20,7 +20,7 @@ struct stet_question {
     struct stet_hash entry;          /* its key in the store, now or later; zero for none */
     struct stet_hash bytes, program; /* hash of the program's bytes, to be recorded; zero for
                                       * none */
-    struct stet_keeping *keep;       /* adopted; NULL if it is not to be stored */
+    struct stet_pending_write *keep; /* adopted; NULL if it is not to be stored */
 };
 
 /* Runs the query soon, on a second thread; the query is copied. */

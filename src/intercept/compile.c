@@ -4,9 +4,9 @@
 #include "intercept/ask.h"
 #include "intercept/blob.h"
 #include "intercept/constants.h"
-#include "intercept/contract.h"
 #include "intercept/describe.h"
 #include "intercept/drain.h"
+#include "intercept/enforce.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -107,15 +107,15 @@ static void take_program(struct stet_compile *c, struct stet_event *e, const PJR
 
 static bool write_topology(struct stet_event *e, struct stet_journal *j)
 {
-    static struct stet_hash told[64];
+    static struct stet_hash reported[64];
     static size_t count;
 
     (void)j;
     for (size_t i = 0; i < count && i < 64; i++) {
-        if (stet_hash_eq(told[i], *(struct stet_hash *)e->extra))
+        if (stet_hash_eq(reported[i], *(struct stet_hash *)e->extra))
             return false;
     }
-    told[count++ % 64] = *(struct stet_hash *)e->extra;
+    reported[count++ % 64] = *(struct stet_hash *)e->extra;
     return true;
 }
 
@@ -157,7 +157,7 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
 
     *c = (struct stet_compile){.p = p,
                                .function = function,
-                               .outermost = stet_guard_enter(),
+                               .outermost = stet_intercept_guard_enter(),
                                .client = client,
                                .program = program,
                                .options = options};
@@ -203,14 +203,14 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
     r->capture_ns = c->capture_ns;
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
-        r->error = stet_env_mask(&e->arena, text);
+        r->error = stet_journal_env_mask(&e->arena, text);
     } else {
         stet_executable_ask(c->p, loaded, executable, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;
         if (facts.has_outputs)
-            stet_flow_executable(&stet_layer.flow, id, facts.num_outputs);
+            stet_journal_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
     r->served = c->reload.served;
     r->store = stet_view_str(stet_journal_outcome_word(c->reload.outcome));
@@ -236,7 +236,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
 {
     uint64_t plugin_ns = plugin_time(c);
     const void *handle = loaded ? (const void *)loaded : (const void *)executable;
-    struct stet_keeping *keep = NULL;
+    struct stet_pending_write *keep = NULL;
     uint32_t id = 0;
 
     if (!error && handle)
@@ -245,7 +245,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
         return error;
     stet_pystack_end(c->stack);
     if (id)
-        keep = stet_keeping_new(&c->reload, c->program, c->options, c->index, plugin_ns);
+        keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
     record_end(c, error, loaded, executable, id, plugin_ns);
     if (id)
         stet_ask_memory(&(struct stet_question){
@@ -264,30 +264,30 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     stet_reload_end(&c->reload);
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);
-    stet_guard_leave();
+    stet_intercept_guard_leave();
     return stet_plugin_failed(c->p, c->function, error);
 }
 
 /* Checks the contract before any other work: a program that it forbids is not served from a store
  * either. */
-static PJRT_Error *refused(const struct stet_compile *c, struct stet_looked *looked)
+static PJRT_Error *refused(const struct stet_compile *c, struct stet_lookup *lookup)
 {
-    *looked = (struct stet_looked){0};
-    return c->outermost ? stet_contract_refuse(c->program, c->options, looked) : NULL;
+    *lookup = (struct stet_lookup){0};
+    return c->outermost ? stet_intercept_contract_refuse(c->program, c->options, lookup) : NULL;
 }
 
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
-    struct stet_looked looked;
+    struct stet_lookup lookup;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, &looked);
+    error = refused(&c, &lookup);
     if (error)
         return compile_end(&c, error, NULL, NULL);
-    if (c.outermost && stet_reload_try(&c.reload, p, args, &looked))
+    if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup))
         return compile_end(&c, NULL, args->executable, NULL);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Client_Compile(args);
@@ -297,16 +297,16 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
 PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 {
     struct stet_compile c;
-    struct stet_looked looked;
+    struct stet_lookup lookup;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
                   stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, &looked);
+    error = refused(&c, &lookup);
     if (error)
         return compile_end(&c, error, NULL, NULL);
     if (c.outermost)
-        stet_reload_ahead(&c.reload, p, args, &looked);
+        stet_reload_ahead(&c.reload, p, args, &lookup);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Compile(args);
     return compile_end(&c, error, NULL, error ? NULL : args->executable);
@@ -316,7 +316,7 @@ PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *args)
 {
     uint32_t id = stet_executable_id(p, args->executable);
-    bool outermost = stet_guard_enter();
+    bool outermost = stet_intercept_guard_enter();
     PJRT_Error *error;
 
     stet_ask_finish(p, args->executable); /* loading may take it apart */
@@ -326,6 +326,6 @@ PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *ar
         stet_executable_add(p, args->loaded_executable, outermost ? id : STET_HANDLE_SILENT);
     if (!outermost)
         return error;
-    stet_guard_leave();
+    stet_intercept_guard_leave();
     return stet_plugin_failed(p, "PJRT_Client_Load", error);
 }

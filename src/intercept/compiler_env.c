@@ -98,7 +98,7 @@ void stet_compiler_env_first(const struct stet_plugin *p)
 
 static void free_state(struct state *s)
 {
-    stet_file_watch_release(&s->files);
+    stet_intercept_file_watch_release(&s->files);
     stet_mem_free((char *)(uintptr_t)s->own.ptr);
     stet_mem_free((char *)(uintptr_t)s->text.ptr);
     stet_mem_free(s);
@@ -188,8 +188,9 @@ enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_m
         struct state *s = atomic_load(place), *next;
         const char *bytes = atomic_load(&raw[p->id - 1]);
 
-        if (s && (s->why == STET_OUTCOME_FLAGS_UNSETTLED ||
-                  (stet_hash_eq(s->values, values) && !stet_file_watch_moved(&s->files)))) {
+        if (s &&
+            (s->why == STET_OUTCOME_FLAGS_UNSETTLED ||
+             (stet_hash_eq(s->values, values) && !stet_intercept_file_watch_moved(&s->files)))) {
             *text = s->text;
             *states = s->number;
             return s->why;

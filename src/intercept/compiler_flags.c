@@ -74,7 +74,7 @@ static bool read_small(struct flags *f, struct stet_view name, struct stet_view 
         return false;
     memcpy(path, name.ptr, name.len);
     path[name.len] = '\0';
-    stet_file_watch_add(f->watch, path);
+    stet_intercept_file_watch_add(f->watch, path);
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size > FILE_MOST ||
         stet_file_open(&file, path, NULL) != STET_OK)
         return false;

@@ -17,11 +17,11 @@
 
 enum { DEADLINE_MS = 100, MOST_NAMES = 4096 };
 
-static const struct stet_python *python;
+static const struct stet_intercept_python *python;
 static atomic_bool registered;
 static pid_t owner; /* a child of fork has its parent's counts, and maybe its locks */
 
-static bool is_usable(const struct stet_python *py)
+static bool is_usable(const struct stet_intercept_python *py)
 {
     return py->PyObject_CallMethod && py->PyCFunction_NewEx && py->Py_BuildValue &&
            py->PySequence_Size && py->PySequence_GetItem && py->PyFloat_AsDouble &&
@@ -148,7 +148,7 @@ static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
     return python->Py_BuildValue("");
 }
 
-static bool register_exit(const struct stet_python *py)
+static bool register_exit(const struct stet_intercept_python *py)
 {
     static struct stet_python_method def = {"stet_counters", at_python_exit, STET_METH_NOARGS,
                                             NULL};
@@ -166,7 +166,7 @@ static bool register_exit(const struct stet_python *py)
     return done != NULL;
 }
 
-void stet_counters_watch(const struct stet_python *py)
+void stet_counters_watch(const struct stet_intercept_python *py)
 {
     int collecting;
 

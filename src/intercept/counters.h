@@ -7,6 +7,6 @@
 /* Call it with the GIL held and no error set, during a compile. When PyTorch/XLA is first found
  * loaded, registers a function that Python calls at its end; the counters are read then. Leaves no
  * error set. */
-void stet_counters_watch(const struct stet_python *py);
+void stet_counters_watch(const struct stet_intercept_python *py);
 
 #endif

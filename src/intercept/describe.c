@@ -53,7 +53,8 @@ struct stet_list stet_describe_values(struct stet_arena *a, const PJRT_NamedValu
     items = STET_NEW_ARRAY(a, struct stet_view, n);
     for (size_t i = 0; items && i < n; i++) {
         struct stet_view name = stet_plugin_text(values[i].name, values[i].name_size);
-        struct stet_view text = stet_env_is_secret(name) ? STET_VIEW("***") : value(a, &values[i]);
+        struct stet_view text =
+            stet_journal_env_is_secret(name) ? STET_VIEW("***") : value(a, &values[i]);
 
         items[i] = stet_arena_printf(a, "%.*s=%.*s", STET_FMT(name), STET_FMT(text));
     }
@@ -124,7 +125,7 @@ static void put_text(struct stet_buf *out, struct stet_view name, struct stet_vi
 {
     bool exact = text.len <= TEXT_SHOWN;
 
-    if (!exact || stet_env_is_secret(name)) {
+    if (!exact || stet_journal_env_is_secret(name)) {
         stet_named_digest(out, text);
         return;
     }

@@ -16,9 +16,9 @@ static uint64_t last_ns;               /* time of the last execution written */
 static struct stet_exec batch[BATCH];
 static uint64_t *counts; /* by executable id */
 static size_t counts_room;
-static uint64_t executions, missed_told;
+static uint64_t executions, missed_reported;
 static uint64_t transfers_ns;
-static uint64_t transfers_told[STET_PLUGINS][5];
+static uint64_t transfers_reported[STET_PLUGINS][5];
 
 void stet_drain_init(void)
 {
@@ -96,11 +96,11 @@ static void write_missed(struct stet_journal *j)
 {
     uint64_t missed = atomic_load_explicit(&stet_layer.missed, memory_order_relaxed);
     struct stet_rec_loss loss = {.why = stet_view_str(stet_journal_loss_word(STET_LOSS_BUSY)),
-                                 .executions = missed - missed_told,
+                                 .executions = missed - missed_reported,
                                  .stream = STET_STREAM_DETAIL};
 
     if (loss.executions && stet_journal_write(j, STET_REC_loss, &loss))
-        missed_told = missed;
+        missed_reported = missed;
 }
 
 bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns)
@@ -121,7 +121,7 @@ bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns)
     return any;
 }
 
-static bool plugin_transfers(struct stet_journal *j, struct stet_plugin *p, uint64_t told[5])
+static bool plugin_transfers(struct stet_journal *j, struct stet_plugin *p, uint64_t reported[5])
 {
     uint64_t now[5] = {
         atomic_load_explicit(&p->to_device_count, memory_order_relaxed),
@@ -132,18 +132,18 @@ static bool plugin_transfers(struct stet_journal *j, struct stet_plugin *p, uint
     };
     struct stet_rec_transfers record = {
         .begin_ns = transfers_ns,
-        .to_device_count = now[0] - told[0],
-        .to_device_bytes = now[1] - told[1],
-        .to_host_count = now[2] - told[2],
-        .to_host_bytes = now[3] - told[3],
-        .between_count = now[4] - told[4],
+        .to_device_count = now[0] - reported[0],
+        .to_device_bytes = now[1] - reported[1],
+        .to_host_count = now[2] - reported[2],
+        .to_host_bytes = now[3] - reported[3],
+        .between_count = now[4] - reported[4],
         .plugin = p->id,
     };
 
     if (!record.to_device_count && !record.to_host_count && !record.between_count)
         return false;
     if (stet_journal_write(j, STET_REC_transfers, &record))
-        memcpy(told, now, sizeof now);
+        memcpy(reported, now, sizeof now);
     return true;
 }
 
@@ -158,7 +158,7 @@ bool stet_drain_transfers(struct stet_journal *j, bool last)
         struct stet_plugin *p = stet_plugin_at(i);
 
         if (p)
-            any |= plugin_transfers(j, p, transfers_told[i]);
+            any |= plugin_transfers(j, p, transfers_reported[i]);
     }
     transfers_ns = now;
     return any;
@@ -219,10 +219,10 @@ void stet_drain_end(struct stet_journal *j)
     count_missed_of_the_living();
     note_memory_asked(j);
     for (size_t i = 0; i < STET_PLUGINS; i++) {
-        record.to_device_count += transfers_told[i][0];
-        record.to_device_bytes += transfers_told[i][1];
-        record.to_host_count += transfers_told[i][2];
-        record.to_host_bytes += transfers_told[i][3];
+        record.to_device_count += transfers_reported[i][0];
+        record.to_device_bytes += transfers_reported[i][1];
+        record.to_host_count += transfers_reported[i][2];
+        record.to_host_bytes += transfers_reported[i][3];
     }
     record.compiles = atomic_load(&stet_layer.compiles);
     record.loads = atomic_load(&stet_layer.loads);
@@ -241,11 +241,11 @@ void stet_drain_reset(void)
 {
     if (counts)
         memset(counts, 0, counts_room * sizeof *counts);
-    executions = missed_told = 0;
+    executions = missed_reported = 0;
     for (size_t i = 0; i < STET_PLUGINS; i++) {
         struct stet_plugin *p = stet_plugin_at(i);
 
-        memset(transfers_told[i], 0, sizeof transfers_told[i]);
+        memset(transfers_reported[i], 0, sizeof transfers_reported[i]);
         if (!p)
             continue;
         atomic_store(&p->to_device_count, 0);

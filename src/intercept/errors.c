@@ -68,7 +68,7 @@ static void record(struct stet_plugin *p, const char *function, const PJRT_Error
         .code = (uint64_t)stet_plugin_error_text(p, error, &text),
         .count = number < RECORDED_ONE_BY_ONE ? 1 : RECORDED_ONE_BY_ONE,
     };
-    e->record.plugin_error.message = stet_env_mask(&e->arena, text);
+    e->record.plugin_error.message = stet_journal_env_mask(&e->arena, text);
     stet_event_send(e);
 }
 

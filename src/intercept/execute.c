@@ -59,10 +59,10 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
     uint64_t number = stet_ring_head(&stet_layer.ring) - 1;
 
     if (args->num_devices && args->output_lists && (args->argument_lists || !args->num_args))
-        stet_flow_executed(&stet_layer.flow, number,
-                           atomic_load_explicit(&h->id, memory_order_relaxed),
-                           (const void *const *)(args->num_args ? args->argument_lists[0] : NULL),
-                           args->num_args, (const void *const *)args->output_lists[0]);
+        stet_journal_flow_executed(
+            &stet_layer.flow, number, atomic_load_explicit(&h->id, memory_order_relaxed),
+            (const void *const *)(args->num_args ? args->argument_lists[0] : NULL), args->num_args,
+            (const void *const *)args->output_lists[0]);
 }
 
 /* An executable that was created elsewhere (by an extension, for example) gets an id now. If this
@@ -70,7 +70,7 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
 __attribute__((noinline)) static PJRT_Error *
 execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
 {
-    bool outermost = stet_guard_enter();
+    bool outermost = stet_intercept_guard_enter();
     struct stet_handle *h;
     PJRT_Error *error;
 
@@ -83,7 +83,7 @@ execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (!outermost)
         return error;
-    stet_guard_leave();
+    stet_intercept_guard_leave();
     return stet_plugin_failed(p, function, error);
 }
 
@@ -106,7 +106,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (UNLIKELY(error))
         return stet_plugin_failed(p, function, error);
-    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
+    if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
         follow(h, args);
     return NULL;
 }
@@ -115,8 +115,8 @@ PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Ar
 {
     PJRT_Error *error;
 
-    if (UNLIKELY(stet_flow_on(&stet_layer.flow)))
-        stet_flow_gone(&stet_layer.flow, args->buffer);
+    if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
+        stet_journal_flow_gone(&stet_layer.flow, args->buffer);
     error = stet_plugin_real(p)->PJRT_Buffer_Destroy(args);
     return UNLIKELY(error) ? stet_plugin_failed(p, "PJRT_Buffer_Destroy", error) : NULL;
 }

@@ -5,22 +5,22 @@
 
 static pthread_key_t key;
 
-bool stet_guard_init(void)
+bool stet_intercept_guard_init(void)
 {
     return pthread_key_create(&key, NULL) == 0;
 }
 
-bool stet_guard_inside(void)
+bool stet_intercept_guard_inside(void)
 {
     return pthread_getspecific(key) != NULL;
 }
 
-bool stet_guard_enter(void)
+bool stet_intercept_guard_enter(void)
 {
-    return !stet_guard_inside() && pthread_setspecific(key, &key) == 0;
+    return !stet_intercept_guard_inside() && pthread_setspecific(key, &key) == 0;
 }
 
-void stet_guard_leave(void)
+void stet_intercept_guard_leave(void)
 {
     pthread_setspecific(key, NULL);
 }

@@ -7,10 +7,10 @@
 
 /* A pthread key instead of thread-local storage: it needs no static TLS, and its allocation cannot
  * fail in the middle of a thread of the host. */
-bool stet_guard_init(void);
-/* True if this thread was outside; then it is inside until stet_guard_leave. */
-bool stet_guard_enter(void);
-void stet_guard_leave(void);
-bool stet_guard_inside(void);
+bool stet_intercept_guard_init(void);
+/* True if this thread was outside; then it is inside until stet_intercept_guard_leave. */
+bool stet_intercept_guard_enter(void);
+void stet_intercept_guard_leave(void);
+bool stet_intercept_guard_inside(void);
 
 #endif

@@ -81,9 +81,9 @@ void stet_identity_first(const struct stet_plugin *p)
     w = stet_mem_calloc(1, sizeof *w);
     if (!w)
         return;
-    stet_file_watch_add(w, object.path);
+    stet_intercept_file_watch_add(w, object.path);
     if (!atomic_compare_exchange_strong(&first_seen[p->id - 1], &none, w)) {
-        stet_file_watch_release(w);
+        stet_intercept_file_watch_release(w);
         stet_mem_free(w);
     }
 }
@@ -106,7 +106,8 @@ static enum stet_outcome plugin_part(const struct stet_plugin *p, struct stet_ar
     }
     if (stet_named_hash(object->path, &hash, w) != STET_NAMED_FILE)
         return STET_OUTCOME_PLUGIN_UNKNOWN;
-    if (!first || !first->count || stet_file_watch_moved(first) || !stet_object_is_file(object))
+    if (!first || !first->count || stet_intercept_file_watch_moved(first) ||
+        !stet_object_is_file(object))
         return STET_OUTCOME_PLUGIN_CHANGED;
     stet_hash_format(hash, text);
     *out = stet_arena_printf(a, "content %s", text);
@@ -247,7 +248,7 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
 static bool has_moved(struct identity *id)
 {
     if (!atomic_load_explicit(&id->moved, memory_order_relaxed) &&
-        stet_file_watch_moved(&id->files))
+        stet_intercept_file_watch_moved(&id->files))
         atomic_store(&id->moved, true);
     return atomic_load_explicit(&id->moved, memory_order_relaxed);
 }
@@ -348,7 +349,7 @@ enum stet_outcome stet_identity_ahead(struct stet_plugin *p,
     }
     if (!why)
         why = see_compile(p, &out->part[STET_COMPONENT_ENVIRONMENT], &states);
-    stet_file_watch_release(&files);
+    stet_intercept_file_watch_release(&files);
     return why;
 }
 

@@ -13,7 +13,7 @@ static _Atomic size_t pending;
 /* Larger than any executable; a plugin that reports more is not trusted. */
 #define EXECUTABLE_MOST ((size_t)64 << 30)
 
-struct stet_keeping {
+struct stet_pending_write {
     struct stet_arena arena;
     struct stet_buf program; /* a copy, because the framework may free its own at once */
     size_t bytes;            /* that count as pending */
@@ -23,7 +23,7 @@ struct stet_keeping {
     unsigned lease;
 };
 
-void stet_keeping_limit(size_t bytes)
+void stet_intercept_pending_limit(size_t bytes)
 {
     most = bytes;
 }
@@ -39,11 +39,13 @@ static enum stet_outcome reserve(size_t bytes)
     return STET_OUTCOME_QUEUE_FULL;
 }
 
-struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
-                                      struct stet_view options, uint64_t index, uint64_t compile_ns)
+struct stet_pending_write *stet_intercept_pending_new(struct stet_reload *r,
+                                                      const PJRT_Program *program,
+                                                      struct stet_view options, uint64_t index,
+                                                      uint64_t compile_ns)
 {
     enum stet_outcome full = r->keep ? reserve(program->code_size) : STET_OUTCOME_NONE;
-    struct stet_keeping *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
+    struct stet_pending_write *k = r->keep && !full ? stet_mem_calloc(1, sizeof *k) : NULL;
 
     if (full) {
         r->outcome = full;
@@ -70,7 +72,7 @@ struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program 
     k->index = index;
     if (k->arena.failed || k->program.failed) {
         stet_fault(STET_FAULT_NO_MEMORY);
-        stet_keeping_free(k);
+        stet_intercept_pending_free(k);
         return NULL;
     }
     k->lease = r->remote.lease;
@@ -78,7 +80,7 @@ struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program 
     return k;
 }
 
-void stet_keeping_free(struct stet_keeping *k)
+void stet_intercept_pending_free(struct stet_pending_write *k)
 {
     if (k) {
         stet_remote_failed(k->lease, k->key);
@@ -89,7 +91,7 @@ void stet_keeping_free(struct stet_keeping *k)
     stet_mem_free(k);
 }
 
-static void tell(const struct stet_keeping *k, uint64_t bytes, uint64_t begin_ns,
+static void tell(const struct stet_pending_write *k, uint64_t bytes, uint64_t begin_ns,
                  struct stet_view error)
 {
     struct stet_event *e = stet_event_new(STET_REC_stored);
@@ -121,7 +123,7 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
 
 /* For the next compile of it here. The program is moved, not copied again: the held entry keeps it
  * until it is written. */
-static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view executable)
+static struct stet_remembered *remember(struct stet_pending_write *k, struct stet_view executable)
 {
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};
     struct stet_remembered *m = NULL;
@@ -137,7 +139,7 @@ static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view
     return m;
 }
 
-static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable,
+static void store(struct stet_pending_write *k, struct stet_plugin *p, PJRT_Executable *executable,
                   struct stet_view bytes, uint64_t begin_ns)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -158,7 +160,8 @@ static void store(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable
         stet_intercept_memory_put_back(m);
 }
 
-void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable)
+void stet_intercept_pending_write(struct stet_pending_write *k, struct stet_plugin *p,
+                                  PJRT_Executable *executable)
 {
     PJRT_Executable_Serialize_Args s = {.struct_size = PJRT_Executable_Serialize_Args_STRUCT_SIZE,
                                         .executable = executable};
@@ -181,5 +184,5 @@ void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executa
         if (s.serialized_executable_deleter)
             s.serialized_executable_deleter(s.serialized_executable);
     }
-    stet_keeping_free(k);
+    stet_intercept_pending_free(k);
 }

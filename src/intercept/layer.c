@@ -7,9 +7,9 @@
 #include "base/mem.h"
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
-#include "intercept/contract.h"
 #include "intercept/copysites.h"
 #include "intercept/drain.h"
+#include "intercept/enforce.h"
 #include "intercept/executable_memory.h"
 #include "intercept/guard.h"
 #include "intercept/plugin.h"
@@ -82,7 +82,7 @@ void stet_log(const char *fmt, ...)
 /* Creates a run folder if there is no `stet run`: plugin mode without a parent. */
 static bool own_folder(char *out, size_t room)
 {
-    const char *told = getenv("STET_STATE_DIR"), *state = getenv("XDG_STATE_HOME");
+    const char *setting = getenv("STET_STATE_DIR"), *state = getenv("XDG_STATE_HOME");
     const char *home = getenv("HOME");
     unsigned random = (unsigned)getpid();
     struct timespec now;
@@ -96,8 +96,8 @@ static bool own_folder(char *out, size_t room)
     if (getrandom(&random, sizeof random, GRND_NONBLOCK) < 0)
         random ^= (unsigned)now.tv_nsec;
     random &= 0xffffff;
-    if (told && *told == '/')
-        n = snprintf(out, room, "%s/runs/%s-%06x", told, when, random);
+    if (setting && *setting == '/')
+        n = snprintf(out, room, "%s/runs/%s-%06x", setting, when, random);
     else if (state && *state == '/')
         n = snprintf(out, room, "%s/stet/runs/%s-%06x", state, when, random);
     else if (home && *home == '/')
@@ -131,7 +131,7 @@ static bool read_settings(void)
     if (memory && *memory)
         stet_intercept_memory_limit(strtoull(memory, NULL, 10));
     if (pending && *pending)
-        stet_keeping_limit(strtoull(pending, NULL, 10));
+        stet_intercept_pending_limit(strtoull(pending, NULL, 10));
     if (!dir || !*dir)
         return own_folder(stet_layer.dir, sizeof stet_layer.dir);
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
@@ -152,7 +152,7 @@ static struct stet_list arguments(struct stet_arena *a)
         close(fd);
     while (len == room && len && text[len - 1])
         len--;
-    return stet_env_arguments(a, stet_view_of(text, len));
+    return stet_journal_env_arguments(a, stet_view_of(text, len));
 }
 
 static uint64_t nanoseconds(clockid_t clock)
@@ -198,7 +198,7 @@ static void describe_process(struct stet_journal *j)
 
     stet_arena_init(&arena, (size_t)4 << 20);
     process.argv = arguments(&arena);
-    process.env = stet_env_list(&arena, environ);
+    process.env = stet_journal_env_list(&arena, environ);
     process.python = stet_view_str(stet_pystack_version());
     process.start_wall_ns = process_started();
     if (n > 0)
@@ -239,7 +239,7 @@ static void before_fork(void)
     stet_intercept_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
-    stet_contract_fork_prepare();
+    stet_intercept_contract_fork_prepare();
 }
 
 /* False if before_fork could not stop the writer: a disk that hangs must not hang forks. */
@@ -253,7 +253,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
-    stet_contract_fork_done();
+    stet_intercept_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_intercept_memory_fork_done();
@@ -272,7 +272,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
-    stet_contract_fork_done();
+    stet_intercept_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_intercept_memory_fork_done();
@@ -288,7 +288,7 @@ static void after_fork_in_child(void)
     }
     stet_ring_init(&stet_layer.ring);
     stet_writer_fork_child(prepared);
-    stet_flow_forked(&stet_layer.flow);
+    stet_journal_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
     stet_intercept_copysites_after_fork();
@@ -346,7 +346,8 @@ static void start(void)
     char journal[PATH_MAX + 16];
     struct stet_journal_options options = {.dir = journal};
 
-    if (!stet_layer_wanted() || !descriptors_to_spare() || !read_settings() || !stet_guard_init())
+    if (!stet_layer_wanted() || !descriptors_to_spare() || !read_settings() ||
+        !stet_intercept_guard_init())
         return;
     snprintf(journal, sizeof journal, "%s/journal", stet_layer.dir);
     stet_layer.journal = stet_journal_new(&options);
@@ -356,9 +357,9 @@ static void start(void)
     atexit(at_exit);
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
-    stet_flow_init(&stet_layer.flow);
+    stet_journal_flow_init(&stet_layer.flow);
     stet_intercept_copysites_init();
-    stet_contract_start();
+    stet_intercept_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
     starter = getpid();

@@ -44,13 +44,13 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
 
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
-        r->error = stet_env_mask(&e->arena, text);
+        r->error = stet_journal_env_mask(&e->arena, text);
     } else {
         stet_executable_ask(p, loaded, NULL, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         if (facts.has_outputs)
-            stet_flow_executable(&stet_layer.flow, r->executable, facts.num_outputs);
+            stet_journal_flow_executable(&stet_layer.flow, r->executable, facts.num_outputs);
     }
     e->time_ns = stet_journal_now();
     e->ring_end = stet_ring_head(&stet_layer.ring);
@@ -82,10 +82,10 @@ PJRT_Error *on_PJRT_Executable_DeserializeAndLoad(struct stet_plugin *p,
 {
     PJRT_Error *error;
 
-    if (stet_guard_enter()) {
+    if (stet_intercept_guard_enter()) {
         stet_plugin_announce(p);
         error = load(p, args);
-        stet_guard_leave();
+        stet_intercept_guard_leave();
         return stet_plugin_failed(p, function, error);
     }
     error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(args);

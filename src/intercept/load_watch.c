@@ -36,7 +36,7 @@ static void on_fatal(int number)
     static const char why[] = "the load crashed\n";
 
     if (atomic_load(&loader) == syscall(SYS_gettid))
-        stet_quarantine_strike(&crash, why, sizeof why - 1);
+        stet_store_quarantine_strike(&crash, why, sizeof why - 1);
     restore();
     if (number == SIGABRT)
         raise(number);
@@ -49,7 +49,7 @@ static void catch_crashes(const struct stet_store *s, struct stet_hash key)
 
     if (pthread_mutex_trylock(&one) != 0)
         return;
-    stet_quarantine_place(s, key, &crash);
+    stet_store_quarantine_place(s, key, &crash);
     sigemptyset(&act.sa_mask);
     sigemptyset(&open_to);
     for (size_t i = 0; i < FATAL; i++) {
@@ -109,8 +109,9 @@ static void begin_watch(const struct stet_store *s, struct stet_hash key, uint64
         if (!atomic_compare_exchange_strong(&l->thread, &none, self))
             continue;
         l->process = getpid();
-        stet_quarantine_place(s, key, &l->place);
-        atomic_store(&l->deadline_ns, stet_clock_ns() + stet_quarantine_patience_ns(s, compile_ns));
+        stet_store_quarantine_place(s, key, &l->place);
+        atomic_store(&l->deadline_ns,
+                     stet_clock_ns() + stet_store_quarantine_patience_ns(s, compile_ns));
         return;
     }
 }
@@ -142,7 +143,7 @@ static void note_stuck(struct load *l)
     static const char why[] = "the process ended in a load that took too long\n";
     uint64_t writing = WRITING;
 
-    l->noted = stet_quarantine_strike(&l->place, why, sizeof why - 1);
+    l->noted = stet_store_quarantine_strike(&l->place, why, sizeof why - 1);
     if (atomic_compare_exchange_strong(&l->deadline_ns, &writing, WRITTEN))
         return;
     if (l->noted)
@@ -189,5 +190,5 @@ void stet_intercept_load_prepare(const struct stet_store *s)
     stet_mem_populate(&crash, sizeof crash, true);
     stet_mem_populate(loads, sizeof loads, true);
     stet_mem_populate(before, sizeof before, true);
-    stet_quarantine_condemned(s, (struct stet_hash){0});
+    stet_store_quarantine_condemned(s, (struct stet_hash){0});
 }

@@ -53,7 +53,7 @@ static bool has_local(const struct stet_op *op, unsigned depth)
     return false;
 }
 
-bool stet_program_is_local(const struct stet_program *p)
+bool stet_intercept_program_is_local(const struct stet_program *p)
 {
     return has_local(p->module, 0);
 }

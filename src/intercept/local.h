@@ -15,6 +15,6 @@
 
 /* True if it calls back into Python, is partitioned by a function of this process, or has a
  * transfer whose other end is set when it is loaded. */
-bool stet_program_is_local(const struct stet_program *p);
+bool stet_intercept_program_is_local(const struct stet_program *p);
 
 #endif

@@ -39,7 +39,7 @@ static struct stet_hash now_at(const char *path)
     return stat(path, &st) == 0 ? stat_hash(&st) : (struct stet_hash){0};
 }
 
-void stet_file_watch_release(struct stet_file_watch *w)
+void stet_intercept_file_watch_release(struct stet_file_watch *w)
 {
     for (size_t i = 0; i < w->count; i++)
         stet_mem_free(w->items[i].path);
@@ -47,7 +47,7 @@ void stet_file_watch_release(struct stet_file_watch *w)
     *w = (struct stet_file_watch){0};
 }
 
-bool stet_file_watch_moved(const struct stet_file_watch *w)
+bool stet_intercept_file_watch_moved(const struct stet_file_watch *w)
 {
     for (size_t i = 0; i < w->count; i++) {
         if (!stet_hash_eq(now_at(w->items[i].path), w->items[i].was))
@@ -70,7 +70,7 @@ static void watch(struct stet_file_watch *w, const char *path, struct stet_hash 
     w->items[w->count++].was = was;
 }
 
-void stet_file_watch_add(struct stet_file_watch *w, const char *path)
+void stet_intercept_file_watch_add(struct stet_file_watch *w, const char *path)
 {
     watch(w, path, now_at(path));
 }
@@ -233,7 +233,7 @@ static enum stet_outcome put_tree(struct stet_buf *out, struct stet_view value,
         return STET_OUTCOME_FILES_UNREADABLE;
     if (stat(path, &st) != 0 || !S_ISDIR(st.st_mode))
         return put_file(out, value, w);
-    stet_file_watch_add(w, path);
+    stet_intercept_file_watch_add(w, path);
     return put_folder(out, path, w);
 }
 
@@ -269,7 +269,7 @@ enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
     case STET_OPTION_FILE_NONE:
         break;
     }
-    if (stet_env_is_secret(name))
+    if (stet_journal_env_is_secret(name))
         stet_named_digest(out, value);
     else
         stet_named_text(out, value);

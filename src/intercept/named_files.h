@@ -15,11 +15,11 @@ struct stet_file_watch {
     bool failed; /* memory was short */
 };
 
-void stet_file_watch_release(struct stet_file_watch *w);
+void stet_intercept_file_watch_release(struct stet_file_watch *w);
 /* Has any of them changed, disappeared or appeared since? One stat(2) per file. */
-bool stet_file_watch_moved(const struct stet_file_watch *w);
+bool stet_intercept_file_watch_moved(const struct stet_file_watch *w);
 /* Notes the file at `path`, which need not exist. */
-void stet_file_watch_add(struct stet_file_watch *w, const char *path);
+void stet_intercept_file_watch_add(struct stet_file_watch *w, const char *path);
 
 enum stet_named {
     STET_NAMED_ABSENT,

@@ -14,10 +14,10 @@
 
 enum { TRACING = 1, LOWERING = 2, NAME_MAX_BYTES = 256, PATIENCE_MS = 20 };
 
-static const struct stet_python *python;
+static const struct stet_intercept_python *python;
 static atomic_bool registered;
 
-static bool is_usable(const struct stet_python *py)
+static bool is_usable(const struct stet_intercept_python *py)
 {
     return py->PyObject_CallMethod && py->PyCFunction_NewEx && py->Py_BuildValue &&
            py->PyTuple_Size && py->PyTuple_GetItem && py->PyFloat_AsDouble && py->PyObject_Type &&
@@ -79,7 +79,7 @@ static PyObject *on_duration(PyObject *self, PyObject *arguments, PyObject *meta
     return python->Py_BuildValue("");
 }
 
-static void listen(const struct stet_python *py, PyObject *monitoring)
+static void listen(const struct stet_intercept_python *py, PyObject *monitoring)
 {
     static union {
         PyObject *(*with_keywords)(PyObject *, PyObject *, PyObject *);
@@ -101,7 +101,7 @@ static void listen(const struct stet_python *py, PyObject *monitoring)
     py->PyErr_Clear();
 }
 
-void stet_intercept_phases_watch(const struct stet_python *py)
+void stet_intercept_phases_watch(const struct stet_intercept_python *py)
 {
     PyObject *monitoring;
     int collecting;
@@ -123,10 +123,10 @@ static struct stet_flag asked; /* set once, by the first thread that comes back 
 
 static void *watch_soon(void *argument)
 {
-    const struct stet_python *py = argument;
+    const struct stet_intercept_python *py = argument;
     int gil;
 
-    if (stet_python_unfit(py))
+    if (stet_intercept_python_unfit(py))
         return NULL;
     gil = py->PyGILState_Ensure(); /* may never come back, when Python ends */
     stet_intercept_phases_watch(py);
@@ -137,15 +137,15 @@ static void *watch_soon(void *argument)
 
 void stet_intercept_phases_begin(void)
 {
-    const struct stet_python *py = stet_python();
+    const struct stet_intercept_python *py = stet_intercept_python();
     union {
-        const struct stet_python *read;
+        const struct stet_intercept_python *read;
         void *argument;
     } to = {py};
 
-    if (!py || atomic_load(&registered) || stet_python_unfit(py))
+    if (!py || atomic_load(&registered) || stet_intercept_python_unfit(py))
         return;
-    if (!stet_python_held(py)) {
+    if (!stet_intercept_python_held(py)) {
         /* The caller has given the GIL away, so this takes a moment unless other threads want it.
          */
         if (stet_thread_start(watch_soon, to.argument))

@@ -80,6 +80,6 @@ uint32_t stet_plugin_client(struct stet_plugin *p, const PJRT_Client *client);
 /* Records the memory statistics of a client's devices, at most once in ten seconds. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once);
 /* The framework requested a device's statistics: counted, and recorded at the same rate. */
-void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
+void stet_plugin_memory_reported(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
 
 #endif

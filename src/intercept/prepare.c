@@ -20,11 +20,11 @@ static void prepare_store(const struct stet_store *s)
     struct stet_entry_file entry;
     struct stet_hash nothing = {0}, hash;
 
-    stet_entry_prepare(s->unpacker);
+    stet_store_entry_prepare(s->unpacker);
     stet_intercept_load_prepare(s);
     /* the folders on the way to an entry, which may be on another machine */
     if (stet_store_get(s, nothing, &entry, NULL) == STET_OK)
-        stet_entry_close(&entry);
+        stet_store_entry_close(&entry);
     stet_store_alias(s, nothing, STET_HINT_VERSION, &hash);
     stet_options_hash(stet_view_of(few_options, sizeof few_options - 1), &hash, NULL, NULL);
 }
@@ -40,7 +40,7 @@ static void *prepare(void *p)
 
     stet_thread_start(nothing_to_do, NULL); /* the second of two that wait for a compile */
     stet_object_populate((const void *)(uintptr_t)prepare);
-    stet_flow_prepare(&stet_layer.flow);
+    stet_journal_flow_prepare(&stet_layer.flow);
     stet_mem_populate(plugin->handles.entries, STET_HANDLES_SIZE * sizeof *plugin->handles.entries,
                       true);
     if (stet_layer.storing)

@@ -86,8 +86,8 @@ static const struct layout layouts[] = {
 enum { UNPROVEN, PROVING, PROVEN, WRONG };
 
 static atomic_int state;
-static const struct layout *known;    /* once PROVEN */
-static const struct stet_python *api; /* likewise */
+static const struct layout *known;              /* once PROVEN */
+static const struct stet_intercept_python *api; /* likewise */
 
 static const char *pointer_at(const void *base, size_t offset)
 {
@@ -182,8 +182,8 @@ static bool is_readable_frame(const struct layout *l, const char *frame)
     return readable(frame, (size_t)(l->instruction > l->owner ? l->instruction : l->owner) + 16);
 }
 
-static bool same_text(const struct stet_python *py, const struct layout *l, PyObject *code,
-                      const char *attribute, const void *string)
+static bool same_text(const struct stet_intercept_python *py, const struct layout *l,
+                      PyObject *code, const char *attribute, const void *string)
 {
     PyObject *real = py->PyObject_GetAttrString(code, attribute);
     struct stet_view text;
@@ -199,8 +199,8 @@ static bool same_text(const struct stet_python *py, const struct layout *l, PyOb
     return same;
 }
 
-static bool same_frame(const struct stet_python *py, const struct layout *l, const char *raw,
-                       PyObject *frame)
+static bool same_frame(const struct stet_intercept_python *py, const struct layout *l,
+                       const char *raw, PyObject *frame)
 {
     PyObject *code = py->PyFrame_GetCode(frame);
     bool same = code && pointer_at(raw, l->code) == (const char *)code;
@@ -215,8 +215,8 @@ static bool same_frame(const struct stet_python *py, const struct layout *l, con
     return same;
 }
 
-static bool same_frames(const struct stet_python *py, const struct layout *l, const void *thread,
-                        PyObject *frame)
+static bool same_frames(const struct stet_intercept_python *py, const struct layout *l,
+                        const void *thread, PyObject *frame)
 {
     const char *raw = leads_to_frame(l, thread) ? innermost(l, thread) : NULL;
     PyObject *next = frame;
@@ -239,7 +239,7 @@ static bool same_frames(const struct stet_python *py, const struct layout *l, co
 }
 
 /* The thread that stands in this frame. */
-static void *thread_of(const struct stet_python *py, PyObject *frame)
+static void *thread_of(const struct stet_intercept_python *py, PyObject *frame)
 {
     void *t = py->PyInterpreterState_ThreadHead(py->PyInterpreterState_Head());
 
@@ -255,7 +255,8 @@ static void *thread_of(const struct stet_python *py, PyObject *frame)
     return NULL;
 }
 
-static bool is_right(const struct stet_python *py, const struct layout *l, PyObject *frame)
+static bool is_right(const struct stet_intercept_python *py, const struct layout *l,
+                     PyObject *frame)
 {
     const void *thread;
 
@@ -266,7 +267,7 @@ static bool is_right(const struct stet_python *py, const struct layout *l, PyObj
     return thread && same_frames(py, l, thread, frame);
 }
 
-void stet_intercept_pyline_prove(const struct stet_python *py, PyObject *frame)
+void stet_intercept_pyline_prove(const struct stet_intercept_python *py, PyObject *frame)
 {
     int expected = UNPROVEN;
 

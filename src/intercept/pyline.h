@@ -38,7 +38,7 @@ struct stet_pyline_cache {
 
 /* Compares the layout with CPython's own answers about the thread whose innermost frame is `frame`.
  * With the interpreter's lock held. The first answer is final. */
-void stet_intercept_pyline_prove(const struct stet_python *py, PyObject *frame);
+void stet_intercept_pyline_prove(const struct stet_intercept_python *py, PyObject *frame);
 
 /* CPython's state of the calling thread; NULL when it has none, and before the layout was compared.
  * Needs no lock. */

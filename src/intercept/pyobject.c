@@ -19,13 +19,13 @@ enum {
     TP_NAME_OFFSET = 24
 };
 
-static void drop(const struct stet_python *py, PyObject *o)
+static void drop(const struct stet_intercept_python *py, PyObject *o)
 {
     if (o)
         py->Py_DecRef(o);
 }
 
-struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObject *s)
+struct stet_view stet_intercept_pyread_text(const struct stet_intercept_python *py, PyObject *s)
 {
     Py_ssize_t n = 0;
     const char *text = s ? py->PyUnicode_AsUTF8AndSize(s, &n) : NULL;
@@ -37,7 +37,7 @@ struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObje
     return stet_view_of(text, (size_t)n);
 }
 
-bool stet_intercept_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type)
+bool stet_intercept_pyread_is(const struct stet_intercept_python *py, PyObject *o, PyObject *type)
 {
     PyObject *own = py->PyObject_Type(o);
 
@@ -57,7 +57,8 @@ static void copy_name(char out[TYPE_NAME_MAX], struct stet_view name)
 
 /* type.__name__ would call the metaclass. Before PyType_GetName there is the field tp_name, whose
  * offset is the same in every Python 3. */
-static void type_name(const struct stet_python *py, PyObject *type, char out[TYPE_NAME_MAX])
+static void type_name(const struct stet_intercept_python *py, PyObject *type,
+                      char out[TYPE_NAME_MAX])
 {
     PyObject *name;
     const char *field, *dot;
@@ -78,7 +79,7 @@ static void type_name(const struct stet_python *py, PyObject *type, char out[TYP
  * the object or its type. */
 static const struct stet_pytype *type_of(struct stet_pyread *r, PyObject *o)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *type = py->PyObject_Type(o);
     struct stet_pytype *t =
         &r->types[((uintptr_t)type >> 5) % (sizeof r->types / sizeof *r->types)];
@@ -119,7 +120,7 @@ static bool native_property(struct stet_pyread *r, PyObject *property)
 
 static bool allowed(struct stet_pyread *r, PyObject *descriptor, unsigned by)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
 
     return ((by & STET_BY_SLOT) &&
             stet_intercept_pyread_is(py, descriptor, py->PyMemberDescr_Type)) ||
@@ -142,7 +143,7 @@ PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
 }
 
 /* The keys of any dictionary may be objects with their own __eq__, so nothing is looked up. */
-static PyObject *find_key(const struct stet_python *py, PyObject *dict, const char *name)
+static PyObject *find_key(const struct stet_intercept_python *py, PyObject *dict, const char *name)
 {
     PyObject *key, *value;
     Py_ssize_t at = 0;
@@ -155,7 +156,8 @@ static PyObject *find_key(const struct stet_python *py, PyObject *dict, const ch
     return NULL;
 }
 
-PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o, const char *name)
+PyObject *stet_intercept_pyread_member(const struct stet_intercept_python *py, PyObject *o,
+                                       const char *name)
 {
     PyObject *dict = py->PyObject_GenericGetDict(o, NULL), *value;
 
@@ -170,7 +172,7 @@ PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o
 
 static void find_torch(struct stet_pyread *r)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *modules = py->PySys_GetObject("modules");
     PyObject *torch = modules ? py->PyDict_GetItemString(modules, "torch") : NULL;
     PyObject *nn = modules ? py->PyDict_GetItemString(modules, "torch.nn.parameter") : NULL;
@@ -181,7 +183,7 @@ static void find_torch(struct stet_pyread *r)
         r->parameter = find_key(py, py->PyModule_GetDict(nn), "Parameter");
 }
 
-void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
 {
     static const char *const names[] = {
@@ -275,7 +277,7 @@ static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObj
 /* A tuple of exact ints, such as a shape. False for anything else. */
 static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     Py_ssize_t n = type_of(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
     int overflow = 0;
 
@@ -308,7 +310,7 @@ static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAM
 /* jax.Array: its abstract value has everything that tracing uses, in slots. */
 static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
     PyObject *shape =
@@ -340,7 +342,7 @@ static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, P
 
 static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
@@ -361,7 +363,7 @@ static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
  * are read. */
 static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
@@ -394,7 +396,7 @@ static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k
     static const char *const ints[] = {"int8",  "int16",  "int32",  "int64",
                                        "uint8", "uint16", "uint32", "uint64"};
     static const char *const floats[] = {"float16", "float32", "float64"};
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *plain;
 
     if (k->flags & HEAP_TYPE)
@@ -416,7 +418,7 @@ static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k
 
 static void read_function(struct stet_pyread *r, const struct stet_pytype *k, PyObject *function)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *code = py->PyFunction_GetCode(function);
     PyObject *file =
         code ? stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_filename, STET_BY_C) : NULL;
@@ -484,7 +486,7 @@ static uint32_t push_index(struct stet_pyread *r, long long i)
 
 static uint32_t push_key(struct stet_pyread *r, PyObject *key)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     int overflow = 0;
 
     if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
@@ -517,7 +519,7 @@ static PyObject *fields_of(struct stet_pyread *r, PyObject *o, Py_ssize_t n)
 static void read_tuple(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                        unsigned depth, unsigned inside)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     Py_ssize_t n = py->PyTuple_Size(o);
     PyObject *fields = fields_of(r, o, n);
 
@@ -551,7 +553,7 @@ static void read_list(struct stet_pyread *r, const struct stet_pytype *k, PyObje
 static void read_dict(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                       unsigned depth, unsigned inside)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *key, *value;
     Py_ssize_t at = 0, n = py->PyDict_Size(o);
 
@@ -588,7 +590,7 @@ static void read_wrapped(struct stet_pyread *r, PyObject *o)
 static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                           unsigned depth, unsigned inside)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     PyObject *dict = depth && inside ? py->PyObject_GenericGetDict(o, NULL) : NULL, *key, *value;
     struct stet_journal_value v = {.kind = STET_VALUE_OBJECT, .address = (uint64_t)(uintptr_t)o};
     PyObject *wrapped = dict ? find_key(py, dict, "__wrapped__") : NULL;
@@ -620,7 +622,7 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
 static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                        unsigned depth, unsigned inside)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
 
     if (o == py->_Py_NoneStruct)
         emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
@@ -652,7 +654,7 @@ static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObj
 
 static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsigned inside)
 {
-    const struct stet_python *py = r->py;
+    const struct stet_intercept_python *py = r->py;
     struct stet_pytype k;
 
     if (!o || !r->left)

@@ -51,7 +51,7 @@ struct stet_pytype {
 };
 
 struct stet_pyread {
-    const struct stet_python *py;
+    const struct stet_intercept_python *py;
     struct stet_journal_values *out;
     PyObject *names[STET_PYNAMES]; /* references */
     PyObject *tensor, *parameter;  /* torch's two types, or NULL; compared only */
@@ -66,7 +66,7 @@ struct stet_pyread {
     struct stet_pytype types[64]; /* by address */
 };
 
-void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_python *py,
+void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
 void stet_intercept_pyread_release(struct stet_pyread *r);
 
@@ -75,9 +75,9 @@ void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, P
                                  unsigned depth, unsigned inside);
 
 /* The text of a str, or an empty view. Borrowed from the object. */
-struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObject *s);
+struct stet_view stet_intercept_pyread_text(const struct stet_intercept_python *py, PyObject *s);
 /* Is `o` of exactly this type? */
-bool stet_intercept_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type);
+bool stet_intercept_pyread_is(const struct stet_intercept_python *py, PyObject *o, PyObject *type);
 
 /* Descriptors through which an attribute may be read. */
 enum stet_pyread_by {
@@ -92,6 +92,7 @@ enum stet_pyread_by {
 PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
                                           enum stet_pyread_name name, unsigned by);
 /* The value in an instance's dictionary under `name`; borrowed, NULL if there is none. */
-PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o, const char *name);
+PyObject *stet_intercept_pyread_member(const struct stet_intercept_python *py, PyObject *o,
+                                       const char *name);
 
 #endif

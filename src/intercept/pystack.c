@@ -21,15 +21,16 @@
  * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
  * machine the thread that looks may not have run at all. That needs a core and no lock of the
  * host's, so it is waited for first, and as long as a starved thread may take: without the stack
- * the compile could not be explained. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
+ * the compile could not be explained. So is a GIL whose holder may only lack a core: as long as
+ * another thread of the process is able to run, and STARVED_MS at most. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
     atomic_bool first;   /* of a load: the walk is done, or the call is over; the later one sends */
     struct stet_flag begun, done;
-    const struct stet_python *py;
+    const struct stet_intercept_python *py;
     const char *missing; /* why there are no frames; a literal */
     uint64_t index, walk_ns, values_ns;
     uint64_t thread; /* kernel's id of the compiling thread */
@@ -45,7 +46,7 @@ static atomic_bool last_failed;
 
 const char *stet_pystack_version(void)
 {
-    const struct stet_python *py = stet_python();
+    const struct stet_intercept_python *py = stet_intercept_python();
 
     return py ? py->Py_GetVersion() : NULL;
 }
@@ -170,7 +171,7 @@ static void walk(struct stet_pystack *s)
 static void *look(void *p)
 {
     struct stet_pystack *s = p;
-    const char *unfit = stet_python_unfit(s->py);
+    const char *unfit = stet_intercept_python_unfit(s->py);
     int gil;
 
     stet_flag_set(&s->begun);
@@ -191,7 +192,8 @@ static void *look(void *p)
     return NULL;
 }
 
-static struct stet_pystack *new_look(const struct stet_python *py, uint64_t index, bool load)
+static struct stet_pystack *new_look(const struct stet_intercept_python *py, uint64_t index,
+                                     bool load)
 {
     struct stet_pystack *s = stet_mem_alloc(sizeof *s);
 
@@ -213,12 +215,12 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
 
 struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
 {
-    const struct stet_python *py = stet_python();
+    const struct stet_intercept_python *py = stet_intercept_python();
     struct stet_pystack *s = py ? new_look(py, index, load) : NULL;
 
     if (!s)
         return NULL;
-    if (!stet_python_unfit(py) && stet_python_held(py)) {
+    if (!stet_intercept_python_unfit(py) && stet_intercept_python_held(py)) {
         atomic_store(&s->claimed, true);
         if (!py->PyErr_Occurred())
             walk(s);
@@ -237,17 +239,33 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     return s;
 }
 
+/* True when the look is over. */
+static bool wait_for_look(struct stet_pystack *s)
+{
+    bool done;
+
+    if (!atomic_load(&s->claimed))
+        stet_flag_wait(&s->begun, BEGIN_MS);
+    if (atomic_load(&last_failed))
+        return stet_flag_wait(&s->done, SHORT_GRACE_MS);
+    done = stet_flag_wait(&s->done, GRACE_MS);
+    for (int ms = 0; !done && ms < STARVED_MS && !atomic_load(&s->claimed); ms += GRACE_MS) {
+        if (!stet_threads_others_run())
+            break;
+        done = stet_flag_wait(&s->done, GRACE_MS);
+    }
+    return done;
+}
+
 void stet_pystack_end(struct stet_pystack *s)
 {
-    bool in_time;
+    bool gave_up;
 
     if (!s)
         return;
-    if (!atomic_load(&s->claimed))
-        stet_flag_wait(&s->begun, BEGIN_MS);
-    in_time = stet_flag_wait(&s->done, atomic_load(&last_failed) ? SHORT_GRACE_MS : GRACE_MS);
-    atomic_store(&last_failed, !in_time);
-    if (!in_time && !atomic_exchange(&s->claimed, true)) {
+    gave_up = !wait_for_look(s) && !atomic_exchange(&s->claimed, true);
+    atomic_store(&last_failed, gave_up);
+    if (gave_up) {
         stet_fault(STET_FAULT_STACK_DEADLINE);
         s->missing = "the call was over before Python let us look";
         send(s);

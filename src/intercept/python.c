@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct stet_python api;
+static struct stet_intercept_python api;
 static atomic_int state; /* 0 not found, 1 a thread is looking, 2 found */
 
 static const struct {
@@ -15,8 +15,9 @@ static const struct {
     size_t offset;
     bool needed;
 } functions[] = {
-#define PY(result, name, arguments)     {#name, offsetof(struct stet_python, name), true},
-#define PY_MAY(result, name, arguments) {#name, offsetof(struct stet_python, name), false},
+#define PY(result, name, arguments) {#name, offsetof(struct stet_intercept_python, name), true},
+#define PY_MAY(result, name, arguments)                                                            \
+    {#name, offsetof(struct stet_intercept_python, name), false},
     STET_PYTHON_FUNCTIONS
 #undef PY
 #undef PY_MAY
@@ -26,13 +27,13 @@ static const struct {
     const char *name;
     size_t offset;
 } objects[] = {
-#define PY_OBJECT(name) {#name, offsetof(struct stet_python, name)},
+#define PY_OBJECT(name) {#name, offsetof(struct stet_intercept_python, name)},
     STET_PYTHON_OBJECTS
 #undef PY_OBJECT
 };
 
 /* Only PyFrame_GetVar and PyType_GetName may be missing: older versions are read without them. */
-static bool can_read_values(const struct stet_python *py)
+static bool can_read_values(const struct stet_intercept_python *py)
 {
     bool all = py->PyUnicode_AsUTF8AndSize && py->PyObject_Type && py->PyType_GetFlags &&
                py->_PyType_Lookup && py->PyUnicode_InternFromString &&
@@ -50,7 +51,7 @@ static bool can_read_values(const struct stet_python *py)
     return all;
 }
 
-static void look_for_values(struct stet_python *py)
+static void look_for_values(struct stet_intercept_python *py)
 {
     const char *version = py->Py_GetVersion();
 
@@ -63,7 +64,7 @@ static void look_for_values(struct stet_python *py)
     py->values = can_read_values(py) && py->minor >= 9 && (py->minor < 12 || py->PyFrame_GetVar);
 }
 
-static bool look(struct stet_python *py)
+static bool look(struct stet_intercept_python *py)
 {
     for (size_t i = 0; i < sizeof functions / sizeof *functions; i++) {
         void *found = dlsym(RTLD_DEFAULT, functions[i].name);
@@ -78,7 +79,7 @@ static bool look(struct stet_python *py)
     return true;
 }
 
-const struct stet_python *stet_python(void)
+const struct stet_intercept_python *stet_intercept_python(void)
 {
     int nobody = 0;
 
@@ -95,7 +96,7 @@ const struct stet_python *stet_python(void)
     return NULL;
 }
 
-const char *stet_python_unfit(const struct stet_python *py)
+const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
 {
     void *first;
 
@@ -117,7 +118,7 @@ const char *stet_python_unfit(const struct stet_python *py)
 /* Not PyGILState_Check, which is always true once there was a subinterpreter. Up to 3.11 the
  * current state is the process's, from 3.12 the thread's: in both it equals this thread's own only
  * for the holder. */
-bool stet_python_held(const struct stet_python *py)
+bool stet_intercept_python_held(const struct stet_intercept_python *py)
 {
     void *own = py->PyGILState_GetThisThreadState();
 
@@ -125,7 +126,7 @@ bool stet_python_held(const struct stet_python *py)
                                                          : py->_PyThreadState_UncheckedGet());
 }
 
-PyObject *stet_python_module(const struct stet_python *py, const char *name)
+PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name)
 {
     PyObject *modules = py->PySys_GetObject("modules");
 

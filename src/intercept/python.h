@@ -92,7 +92,7 @@ typedef ptrdiff_t Py_ssize_t;
     PY_OBJECT(PyGetSetDescr_Type)                                                                  \
     PY_OBJECT(PyProperty_Type)
 
-struct stet_python {
+struct stet_intercept_python {
 #define PY(result, name, arguments)     result(*name) arguments;
 #define PY_MAY(result, name, arguments) result(*name) arguments;
     STET_PYTHON_FUNCTIONS
@@ -117,14 +117,14 @@ enum { STET_METH_VARARGS = 1, STET_METH_KEYWORDS = 2, STET_METH_NOARGS = 4 };
 
 /* The interpreter of this process, or NULL if none is loaded or it is not usable. Looks again each
  * time until it finds one. */
-const struct stet_python *stet_python(void);
+const struct stet_intercept_python *stet_intercept_python(void);
 
 /* NULL if the GIL may be requested now, else the reason: not running, finalising, several
  * interpreters, no GIL. */
-const char *stet_python_unfit(const struct stet_python *py);
+const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
 /* Does this thread hold the GIL? */
-bool stet_python_held(const struct stet_python *py);
+bool stet_intercept_python_held(const struct stet_intercept_python *py);
 /* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
-PyObject *stet_python_module(const struct stet_python *py, const char *name);
+PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name);
 
 #endif

@@ -35,7 +35,7 @@ enum {
 
 struct look {
     struct stet_pyread read;
-    const struct stet_python *py;
+    const struct stet_intercept_python *py;
     bool call_found, jit_found;
     unsigned user_frames;
 };
@@ -46,12 +46,13 @@ static PyObject *pointer_at(const void *base, size_t offset)
 {
     PyObject *p;
 
-    memcpy(&p, (const char *)base + offset, sizeof p);
+    memcpy(&p, (const char *)base + offset, sizeof(PyObject *));
     return p;
 }
 
 /* The array of a frame's variables, or NULL if the frame does not have the expected form. */
-static PyObject *const *slots_of(const struct stet_python *py, PyObject *frame, PyObject *code)
+static PyObject *const *slots_of(const struct stet_intercept_python *py, PyObject *frame,
+                                 PyObject *code)
 {
     const char *data = (const char *)frame;
     size_t code_at = FRAME_310_CODE, locals = py->minor == 9 ? FRAME_39_LOCALS : FRAME_310_LOCALS;
@@ -72,7 +73,7 @@ static PyObject *const *slots_of(const struct stet_python *py, PyObject *frame, 
 static PyObject *variable(struct look *l, PyObject *frame, PyObject *const *slots, size_t i,
                           PyObject *name)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *value;
 
     if (!slots) {
@@ -112,7 +113,7 @@ static bool has_name(const struct variables *v, size_t n, PyObject *name)
 static void add_names(struct look *l, struct variables *v, size_t which, PyObject *code,
                       enum stet_pyread_name attribute, enum stet_journal_value_scope scope)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *tuple = stet_intercept_pyread_attribute(&l->read, code, attribute, STET_BY_C);
     size_t locals = v->count;
     Py_ssize_t n = tuple ? py->PyTuple_Size(tuple) : 0;
@@ -150,16 +151,16 @@ static void variables_release(struct look *l, struct variables *v)
 /* The globals that code names, without a lookup: keys of a dictionary may have an __eq__. */
 static void read_globals(struct look *l, PyObject *code, PyObject *globals)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *names =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
     Py_ssize_t n = names ? py->PyTuple_Size(names) : 0, at = 0;
     PyObject *key, *value;
 
     l->read.scope = STET_SCOPE_GLOBAL;
-    for (size_t looked = 0; n > 0 && looked < GLOBALS_MAX && l->read.left &&
-                            py->PyDict_Next(globals, &at, &key, &value);
-         looked++) {
+    for (size_t visited = 0; n > 0 && visited < GLOBALS_MAX && l->read.left &&
+                             py->PyDict_Next(globals, &at, &key, &value);
+         visited++) {
         bool named = false;
 
         for (Py_ssize_t i = 0; i < n && i < NAMES_MAX && !named; i++)
@@ -175,14 +176,14 @@ static void read_globals(struct look *l, PyObject *code, PyObject *globals)
 /* A module's own frame has its globals as locals. */
 static void read_module(struct look *l, PyObject *globals)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *key, *value;
     Py_ssize_t at = 0;
 
     l->read.scope = STET_SCOPE_LOCAL;
-    for (size_t looked = 0;
-         looked < GLOBALS_MAX && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
-         looked++) {
+    for (size_t visited = 0;
+         visited < GLOBALS_MAX && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
+         visited++) {
         struct stet_view name = {0};
 
         if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
@@ -197,7 +198,7 @@ static void read_module(struct look *l, PyObject *globals)
 
 static void read_closure(struct look *l, PyObject *code, PyObject *closure)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *names =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
     Py_ssize_t n = closure && names ? py->PyTuple_Size(closure) : 0;
@@ -224,7 +225,7 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure)
  * first parameter of a method is not among the arguments. */
 static void read_parameters(struct look *l, PyObject *code, bool method)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *names =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_varnames, STET_BY_C);
     PyObject *count =
@@ -256,7 +257,7 @@ static void read_parameters(struct look *l, PyObject *code, bool method)
 /* A wrapper's `__wrapped__` and a partial's `func` lead to the user's function. */
 static void read_called(struct look *l, PyObject *fun)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *partial = NULL;
 
     for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
@@ -321,7 +322,7 @@ static bool holds_calls(struct stet_view file)
 static void find_variables(struct look *l, PyObject *frame, PyObject *code,
                            const char *const *names, PyObject **values, size_t n)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *const *slots = slots_of(py, frame, code);
     struct variables v;
 
@@ -370,7 +371,7 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
 
 static void read_user(struct look *l, PyObject *frame, PyObject *code)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *const *slots = slots_of(py, frame, code);
     PyObject *name =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_name, STET_BY_C);
@@ -407,7 +408,7 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
 
 static void read_frame(struct look *l, PyObject *frame, uint32_t index)
 {
-    const struct stet_python *py = l->py;
+    const struct stet_intercept_python *py = l->py;
     PyObject *code = py->PyFrame_GetCode(frame);
     PyObject *name =
         code ? stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C)
@@ -442,8 +443,8 @@ static uint64_t process_salt(void)
     return atomic_compare_exchange_strong(&salt, &nobody, mine) ? mine : nobody;
 }
 
-void stet_intercept_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
-                                  struct stet_journal_values *out)
+void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObject *frame,
+                                  bool hide_numbers, struct stet_journal_values *out)
 {
     struct look l = {.py = py};
     PyObject *next = frame;

@@ -9,7 +9,7 @@
  * in the user's own frames, starting at the innermost frame. `hide_numbers` keeps only hashes of
  * numbers. With the interpreter's lock held; runs no Python code, keeps no reference and leaves no
  * error set. */
-void stet_intercept_pyvalues_read(const struct stet_python *py, PyObject *frame, bool hide_numbers,
-                                  struct stet_journal_values *out);
+void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObject *frame,
+                                  bool hide_numbers, struct stet_journal_values *out);
 
 #endif

@@ -17,7 +17,7 @@ void stet_pywalk_init(struct stet_pywalk *w, unsigned long self)
 }
 
 /* A copy of a str in the walk's text; the same object is copied once. */
-static uint32_t keep(const struct stet_python *py, struct stet_pywalk *w, PyObject *s)
+static uint32_t keep(const struct stet_intercept_python *py, struct stet_pywalk *w, PyObject *s)
 {
     const char *utf8;
     size_t n;
@@ -45,8 +45,8 @@ static uint32_t keep(const struct stet_python *py, struct stet_pywalk *w, PyObje
 
 /* A str attribute. Its owner keeps the object alive, so its address may be compared later in the
  * same walk. */
-static uint32_t keep_attribute(const struct stet_python *py, struct stet_pywalk *w, PyObject *owner,
-                               const char *name)
+static uint32_t keep_attribute(const struct stet_intercept_python *py, struct stet_pywalk *w,
+                               PyObject *owner, const char *name)
 {
     PyObject *s = owner ? py->PyObject_GetAttrString(owner, name) : NULL;
     uint32_t at;
@@ -60,7 +60,7 @@ static uint32_t keep_attribute(const struct stet_python *py, struct stet_pywalk 
     return at;
 }
 
-static unsigned long number_attribute(const struct stet_python *py, PyObject *owner,
+static unsigned long number_attribute(const struct stet_intercept_python *py, PyObject *owner,
                                       const char *name)
 {
     PyObject *v = owner ? py->PyObject_GetAttrString(owner, name) : NULL;
@@ -75,7 +75,8 @@ static unsigned long number_attribute(const struct stet_python *py, PyObject *ow
     return n;
 }
 
-static void take_frame(const struct stet_python *py, struct stet_pywalk *w, PyObject *frame)
+static void take_frame(const struct stet_intercept_python *py, struct stet_pywalk *w,
+                       PyObject *frame)
 {
     struct stet_pyframe *f = &w->frames[w->frame_count++];
     PyObject *code = py->PyFrame_GetCode(frame);
@@ -90,8 +91,8 @@ static void take_frame(const struct stet_python *py, struct stet_pywalk *w, PyOb
         py->Py_DecRef(code);
 }
 
-static void take_thread(const struct stet_python *py, struct stet_pywalk *w, unsigned long ident,
-                        PyObject *frame)
+static void take_thread(const struct stet_intercept_python *py, struct stet_pywalk *w,
+                        unsigned long ident, PyObject *frame)
 {
     struct stet_pythread *t = &w->threads[w->thread_count++];
     PyObject *next;
@@ -112,7 +113,7 @@ static void take_thread(const struct stet_python *py, struct stet_pywalk *w, uns
 }
 
 /* threading has names, kernel ids and the main thread. */
-static void ask_threading(const struct stet_python *py, struct stet_pywalk *w)
+static void ask_threading(const struct stet_intercept_python *py, struct stet_pywalk *w)
 {
     PyObject *modules = py->PySys_GetObject("modules");
     PyObject *threading = modules ? py->PyDict_GetItemString(modules, "threading") : NULL;
@@ -183,7 +184,7 @@ static size_t waiting_thread(const struct stet_pywalk *w)
     return i;
 }
 
-static void show_waiting(const struct stet_python *py, const struct stet_pywalk *w,
+static void show_waiting(const struct stet_intercept_python *py, const struct stet_pywalk *w,
                          PyObject *frames, stet_pywalk_waiting *waiting, void *data)
 {
     size_t i = waiting_thread(w);
@@ -199,7 +200,7 @@ static void show_waiting(const struct stet_python *py, const struct stet_pywalk 
     py->PyErr_Clear();
 }
 
-static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
+static const char *walk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data)
 {
     PyObject *function = py->PySys_GetObject("_current_frames");
@@ -224,7 +225,7 @@ static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
     return w->thread_count ? NULL : "no thread has Python frames";
 }
 
-const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
+const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data)
 {
     /* Up to 3.11 an allocation may start a garbage collection, and with it any finaliser. */

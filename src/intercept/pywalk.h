@@ -50,7 +50,7 @@ void stet_pywalk_init(struct stet_pywalk *w, unsigned long self);
 /* Call it with the GIL held. NULL, or why there are no frames; leaves no error set and no
  * reference. `waiting` is called with the innermost frame of the thread that waits, if there is
  * one. */
-const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
+const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data);
 
 #endif

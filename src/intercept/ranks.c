@@ -96,7 +96,7 @@ static bool job_of(uint32_t client, struct job *out)
     return j;
 }
 
-static bool told(const char *word)
+static bool mode_is(const char *word)
 {
     const char *mode = getenv("STET_RANKS");
 
@@ -107,7 +107,7 @@ bool stet_ranks_can(uint32_t client)
 {
     struct job j;
 
-    return told("each") || job_of(client, &j);
+    return mode_is("each") || job_of(client, &j);
 }
 
 /* ---- which ranks ---- */
@@ -257,18 +257,18 @@ bool stet_ranks_alone(struct stet_plugin *p, PJRT_Client *client)
 {
     struct job j;
 
-    return told("each") || (!(told("all") && job_of(stet_plugin_client(p, client), &j)) &&
-                            !stet_ranks_span(p, client));
+    return mode_is("each") || (!(mode_is("all") && job_of(stet_plugin_client(p, client), &j)) &&
+                               !stet_ranks_span(p, client));
 }
 
 bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
                    struct stet_view options, struct stet_arena *a)
 {
-    bool all = told("all");
+    bool all = mode_is("all");
     struct job j;
 
     *r = (struct stet_ranks){.client = stet_plugin_client(p, client)};
-    if (told("each"))
+    if (mode_is("each"))
         return true;
     if (!job_of(r->client, &j))
         return !stet_ranks_span(p, client);

@@ -39,7 +39,7 @@ static enum stet_outcome read_program(struct stet_view code, struct stet_hash *k
 
     if (stet_decode(&program, code, NULL) != STET_OK)
         return STET_OUTCOME_UNDECODABLE;
-    if (stet_program_is_local(&program))
+    if (stet_intercept_program_is_local(&program))
         why = STET_OUTCOME_PROCESS_LOCAL;
     else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
         why = STET_OUTCOME_NO_MEMORY;
@@ -53,12 +53,12 @@ static enum stet_outcome program_part(struct stet_reload *r, struct stet_view co
 {
     enum stet_outcome why = STET_OUTCOME_NONE;
 
-    if (!r->looked->known)
+    if (!r->lookup->known)
         why = read_program(code, &r->program);
-    else if (r->looked->local)
+    else if (r->lookup->local)
         why = STET_OUTCOME_PROCESS_LOCAL;
     else
-        r->program = r->looked->key;
+        r->program = r->lookup->key;
     if (!why)
         r->parts.part[STET_COMPONENT_PROGRAM] =
             hash_text(&r->arena, STET_FINGERPRINT_VERSION, r->program);
@@ -90,7 +90,7 @@ static enum stet_outcome put_files(struct stet_buf *out, struct stet_view named)
         if (stet_view_ends(stet_buf_as_view(out), "={}")) /* a folder without tools is none */
             out->len = before;
     }
-    stet_file_watch_release(&unused);
+    stet_intercept_file_watch_release(&unused);
     return why;
 }
 
@@ -133,7 +133,7 @@ static enum stet_outcome end_key(struct stet_reload *r, struct stet_view code)
     if (!why && r->arena.failed)
         why = STET_OUTCOME_NO_MEMORY;
     if (!why)
-        r->key = stet_key_of(&r->parts);
+        r->key = stet_store_key_of(&r->parts);
     return why;
 }
 
@@ -199,7 +199,7 @@ static enum stet_outcome load_entry(struct stet_reload *r, const struct stet_sto
         return STET_OUTCOME_HIT;
     }
     stet_plugin_error_text(p, error, &why);
-    stet_quarantine_failed(s, r->key, why);
+    stet_store_quarantine_failed(s, r->key, why);
     stet_plugin_drop(p, error);
     return STET_OUTCOME_LOAD_FAILED;
 }
@@ -223,10 +223,10 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
                                       : STET_OUTCOME_DAMAGED;
     }
     r->compile_ns = entry.compile_ns;
-    if (stet_quarantine_condemned(s, r->key)) {
+    if (stet_store_quarantine_condemned(s, r->key)) {
         outcome = STET_OUTCOME_CONDEMNED;
-    } else if (stet_entry_program(&entry, &program, &err) == STET_OK &&
-               stet_entry_executable(&entry, &executable, &err) == STET_OK) {
+    } else if (stet_store_entry_program(&entry, &program, &err) == STET_OK &&
+               stet_store_entry_executable(&entry, &executable, &err) == STET_OK) {
         if (same_program(r, stet_buf_as_view(&program), code))
             outcome = load_entry(r, s, p, args, stet_buf_as_view(&executable), entry.compile_ns);
         else
@@ -238,7 +238,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
         stet_intercept_memory_adopt(r->key, &program, &executable);
     stet_buf_release(&program);
     stet_buf_release(&executable);
-    stet_entry_close(&entry);
+    stet_store_entry_close(&entry);
     return outcome;
 }
 
@@ -258,7 +258,7 @@ static enum stet_outcome from_ahead(struct stet_reload *r, struct stet_plugin *p
         return STET_OUTCOME_OTHER_PROGRAM;
     }
     if (!l->handle) {
-        stet_quarantine_failed(&stet_layer.store, r->key, stet_buf_as_view(&l->fault));
+        stet_store_quarantine_failed(&stet_layer.store, r->key, stet_buf_as_view(&l->fault));
         stet_ahead_take(l);
         return STET_OUTCOME_LOAD_FAILED;
     }
@@ -308,7 +308,8 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
     bool aside = stet_layer.store.read_only;
     struct stet_store place;
 
-    if (!make_place(&place) || (aside && stet_quarantine_condemned(&stet_layer.store, r->key)))
+    if (!make_place(&place) ||
+        (aside && stet_store_quarantine_condemned(&stet_layer.store, r->key)))
         return;
     r->remote.once = aside;
     if (!stet_remote_ask(&r->remote, place.folder, r->key, together || aside)) {
@@ -355,7 +356,7 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     r->parts.part[STET_COMPONENT_PROGRAM] = hash_text(&r->arena, STET_FINGERPRINT_VERSION, program);
     if (r->arena.failed)
         return false;
-    r->key = stet_key_of(&r->parts);
+    r->key = stet_store_key_of(&r->parts);
     r->exact = true;
     look_up(r, p, args, code);
     r->exact = false;
@@ -377,13 +378,13 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
 }
 
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     const struct stet_looked *looked)
+                     const struct stet_lookup *lookup)
 {
     const PJRT_Program *program = args->program;
     struct stet_ranks ranks;
     struct stet_view code;
 
-    *r = (struct stet_reload){.looked = looked, .outcome = stet_layer.no_store};
+    *r = (struct stet_reload){.lookup = lookup, .outcome = stet_layer.no_store};
     if (!stet_layer.storing)
         return false;
     stet_arena_init(&r->arena, (size_t)1 << 20);
@@ -416,12 +417,12 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
 }
 
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
-                       const struct stet_looked *looked)
+                       const struct stet_lookup *lookup)
 {
     const PJRT_Program *program = args->program;
     struct stet_entry_file entry;
 
-    *r = (struct stet_reload){.looked = looked};
+    *r = (struct stet_reload){.lookup = lookup};
     if (!stet_layer.storing || !program || !STET_HAS(program, format_size) || !program->code)
         return;
     stet_arena_init(&r->arena, (size_t)8 << 20);
@@ -436,7 +437,7 @@ void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_
         return;
     r->bytes = stet_hash_bytes(stet_view_of(program->code, program->code_size));
     if (stet_store_get(&stet_layer.store, r->key, &entry, NULL) == STET_OK) {
-        stet_entry_close(&entry);
+        stet_store_entry_close(&entry);
         r->outcome = STET_OUTCOME_KEPT_ALREADY;
     } else {
         r->outcome = STET_OUTCOME_MISS;
@@ -452,7 +453,7 @@ struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_aren
     if (r->outcome != STET_OUTCOME_MISS)
         return text;
     stet_buf_printf(&out, "store=%s\n", stet_layer.store.folder);
-    stet_key_words(&out, &r->parts);
+    stet_store_key_words(&out, &r->parts);
     if (!out.failed)
         text = stet_arena_copy(a, stet_buf_as_view(&out));
     stet_buf_release(&out);

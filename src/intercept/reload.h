@@ -9,14 +9,14 @@
 #include "store/entry.h"
 
 /* What the gate has found out about the program, if it is on: it need not be read again. */
-struct stet_looked {
-    bool known, local; /* local: as stet_program_is_local */
+struct stet_lookup {
+    bool known, local; /* local: as stet_intercept_program_is_local */
     struct stet_hash key;
 };
 
 /* One compile and the store; on the caller's stack. */
 struct stet_reload {
-    const struct stet_looked *looked;
+    const struct stet_lookup *lookup;
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_hash key;
@@ -33,25 +33,27 @@ struct stet_reload {
 
 /* True if args->executable is loaded and the plugin need not compile. */
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     const struct stet_looked *looked);
+                     const struct stet_lookup *lookup);
 /* Ahead of time there is no client to load into; but what is compiled is stored. */
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
-                       const struct stet_looked *looked);
+                       const struct stet_lookup *lookup);
 /* The components of a miss as text for the journal; empty for anything else. */
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);
 
 /* What is needed to store an executable, on its way to the thread that serialises it (ask.h). */
-struct stet_keeping;
+struct stet_pending_write;
 /* Limits the bytes of programs that wait to be stored. */
-void stet_keeping_limit(size_t bytes);
+void stet_intercept_pending_limit(size_t bytes);
 /* NULL if it is not to be stored; r->word gives the reason if there is no room. Copies what it
  * needs, and takes ownership of the lease. */
-struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
-                                      struct stet_view options, uint64_t index,
-                                      uint64_t compile_ns);
+struct stet_pending_write *stet_intercept_pending_new(struct stet_reload *r,
+                                                      const PJRT_Program *program,
+                                                      struct stet_view options, uint64_t index,
+                                                      uint64_t compile_ns);
 /* Serialises and stores it; frees `k`. */
-void stet_keeping_do(struct stet_keeping *k, struct stet_plugin *p, PJRT_Executable *executable);
-void stet_keeping_free(struct stet_keeping *k);
+void stet_intercept_pending_write(struct stet_pending_write *k, struct stet_plugin *p,
+                                  PJRT_Executable *executable);
+void stet_intercept_pending_free(struct stet_pending_write *k);
 
 #endif

@@ -80,11 +80,11 @@ static void read_notes(void)
 
 void stet_remote_init(void)
 {
-    const char *told = getenv("STET_AGENT"), *id = getenv("STET_RUN");
+    const char *setting = getenv("STET_AGENT"), *id = getenv("STET_RUN");
     const char *trust = getenv("STET_TRUST");
 
-    if (told && *told == '/' && strlen(told) < sizeof path)
-        snprintf(path, sizeof path, "%s", told);
+    if (setting && *setting == '/' && strlen(setting) < sizeof path)
+        snprintf(path, sizeof path, "%s", setting);
     if (id && strlen(id) < sizeof run)
         snprintf(run, sizeof run, "%s", id);
     anyone = trust && !strcmp(trust, "any");

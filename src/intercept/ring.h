@@ -2,7 +2,7 @@
 #ifndef STET_INTERCEPT_RING_H
 #define STET_INTERCEPT_RING_H
 
-#include "intercept/clock.h"
+#include "intercept/ticks.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -7,9 +7,13 @@
 #include "intercept/layer.h"
 #include "intercept/wait.h"
 
+#include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -80,7 +84,7 @@ static void *thread(void *p)
     do {
         be_late();
         task.body(task.argument);
-        stet_guard_leave();
+        stet_intercept_guard_leave();
     } while (wait_for_task(&task));
     return NULL;
 }
@@ -127,6 +131,36 @@ bool stet_thread_start(void *(*body)(void *), void *argument)
         return true;
     stet_fault(STET_FAULT_NO_THREAD);
     return false;
+}
+
+/* The state in /proc/self/task/ID/stat, behind the name in brackets; 0 when there is none. */
+static char state_of(const char *id)
+{
+    char path[64], text[512], *name_end;
+    ssize_t n;
+    int fd;
+
+    snprintf(path, sizeof path, "/proc/self/task/%.16s/stat", id);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    if (fd >= 0)
+        close(fd);
+    text[n > 0 ? n : 0] = 0;
+    name_end = strrchr(text, ')');
+    return name_end && name_end[1] == ' ' ? name_end[2] : 0;
+}
+
+bool stet_threads_others_run(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    struct dirent *task;
+    bool run = false;
+
+    while (tasks && !run && (task = readdir(tasks)))
+        run = strtoull(task->d_name, NULL, 10) != stet_thread_id() && state_of(task->d_name) == 'R';
+    if (tasks)
+        closedir(tasks);
+    return run;
 }
 
 uint64_t stet_thread_id(void)

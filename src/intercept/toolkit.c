@@ -117,15 +117,15 @@ static enum stet_outcome put_roots(struct stet_buf *out, const char *plugin,
     char root[PATH_MAX];
 
     for (; *roots && !why; roots++) {
-        const char *told = **roots == '$' ? getenv(*roots + 1) : *roots;
+        const char *setting = **roots == '$' ? getenv(*roots + 1) : *roots;
         int n;
 
-        if (!told || !*told)
+        if (!setting || !*setting)
             continue;
         if (**roots == '.')
             n = snprintf(root, sizeof root, "%.*s%s", beside, slash ? plugin : ".", *roots + 1);
         else
-            n = snprintf(root, sizeof root, "%s", told);
+            n = snprintf(root, sizeof root, "%s", setting);
         if (n < (int)sizeof root)
             why = put_root(out, *roots, root, files, w);
     }

@@ -49,14 +49,14 @@ static void between(struct stet_plugin *p)
 #define FORWARD(entry, count)                                                                      \
     PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
     {                                                                                              \
-        bool outermost = stet_guard_enter();                                                       \
+        bool outermost = stet_intercept_guard_enter();                                             \
         PJRT_Error *error = stet_plugin_real(p)->entry(args);                                      \
                                                                                                    \
         if (!outermost)                                                                            \
             return error;                                                                          \
         if (!error)                                                                                \
             count;                                                                                 \
-        stet_guard_leave();                                                                        \
+        stet_intercept_guard_leave();                                                              \
         return stet_plugin_failed(p, #entry, error);                                               \
     }
 
@@ -119,4 +119,4 @@ FORWARD(PJRT_Buffer_CopyRawToHost,
                      args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0, args->event))
 FORWARD(PJRT_Buffer_CopyToDevice, between(p))
 FORWARD(PJRT_Buffer_CopyToMemory, between(p))
-FORWARD(PJRT_Device_MemoryStats, stet_plugin_memory_told(p, args))
+FORWARD(PJRT_Device_MemoryStats, stet_plugin_memory_reported(p, args))

@@ -182,7 +182,7 @@ static struct stet_event *dequeue(void)
     return e;
 }
 
-static uint64_t faults_told[STET_FAULTS];
+static uint64_t faults_reported[STET_FAULTS];
 
 static void write_faults(struct stet_journal *j)
 {
@@ -190,11 +190,11 @@ static void write_faults(struct stet_journal *j)
         uint64_t now = atomic_load_explicit(&stet_layer.faults[i], memory_order_relaxed);
         struct stet_rec_fault fault = {
             .what = stet_view_str(stet_journal_fault_word((enum stet_fault)i)),
-            .count = now - faults_told[i],
+            .count = now - faults_reported[i],
             .detail = stet_view_str(stet_journal_fault_text((enum stet_fault)i))};
 
         if (fault.count && stet_journal_write(j, STET_REC_fault, &fault))
-            faults_told[i] = now;
+            faults_reported[i] = now;
     }
 }
 
@@ -290,7 +290,7 @@ static bool pump(uint64_t until_ns)
         atomic_store(&used, true);
         any = true;
     }
-    any |= stet_flow_write(&stet_layer.flow, j);
+    any |= stet_journal_flow_write(&stet_layer.flow, j);
     any |= stet_drain_transfers(j, false);
     write_faults(j);
     return any;
@@ -393,7 +393,7 @@ void stet_writer_fork_child(bool prepared)
     atomic_store(&used, false);
     for (size_t i = 0; i < STET_FAULTS; i++) {
         atomic_store(&stet_layer.faults[i], 0);
-        faults_told[i] = 0;
+        faults_reported[i] = 0;
     }
     stet_ring_reset(&stet_layer.ring);
     stet_drain_reset();

@@ -59,9 +59,9 @@ static const char *const matter[] = {
     "STET_",
 };
 
-bool stet_env_matters(struct stet_view name)
+bool stet_journal_env_matters(struct stet_view name)
 {
-    if (stet_variable_find(name))
+    if (stet_journal_variable_find(name))
         return true;
     for (size_t i = 0; i < sizeof matter / sizeof *matter; i++) {
         size_t n = strlen(matter[i]);
@@ -73,12 +73,12 @@ bool stet_env_matters(struct stet_view name)
     return false;
 }
 
-bool stet_env_is_secret(struct stet_view name)
+bool stet_journal_env_is_secret(struct stet_view name)
 {
     return stet_mask_is_secret(name);
 }
 
-struct stet_view stet_env_mask(struct stet_arena *a, struct stet_view text)
+struct stet_view stet_journal_env_mask(struct stet_arena *a, struct stet_view text)
 {
     struct stet_buf masked = STET_BUF_INIT;
     struct stet_view copy = {0};
@@ -94,13 +94,14 @@ struct stet_view stet_env_mask(struct stet_arena *a, struct stet_view text)
 
 static struct stet_view masked(struct stet_arena *a, struct stet_view name, const char *value)
 {
-    struct stet_view text =
-        stet_mask_is_secret(name) ? STET_VIEW(STET_MASK) : stet_env_mask(a, stet_view_str(value));
+    struct stet_view text = stet_mask_is_secret(name)
+                                ? STET_VIEW(STET_MASK)
+                                : stet_journal_env_mask(a, stet_view_str(value));
 
     return stet_arena_printf(a, "%.*s=%.*s", STET_FMT(name), STET_FMT(text));
 }
 
-struct stet_list stet_env_list(struct stet_arena *a, char *const *environment)
+struct stet_list stet_journal_env_list(struct stet_arena *a, char *const *environment)
 {
     struct stet_view *items;
     size_t n = 0, all = 0;
@@ -113,13 +114,13 @@ struct stet_list stet_env_list(struct stet_arena *a, char *const *environment)
         struct stet_view name =
             stet_view_of(environment[i], equals ? (size_t)(equals - environment[i]) : 0);
 
-        if (name.len && stet_env_matters(name))
+        if (name.len && stet_journal_env_matters(name))
             items[n++] = masked(a, name, equals + 1);
     }
     return (struct stet_list){items, n};
 }
 
-struct stet_list stet_env_arguments(struct stet_arena *a, struct stet_view command)
+struct stet_list stet_journal_env_arguments(struct stet_arena *a, struct stet_view command)
 {
     struct stet_buf text = STET_BUF_INIT;
     struct stet_view *items, rest;

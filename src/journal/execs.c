@@ -76,8 +76,9 @@ static void encode_times(struct stet_buf *out, const struct stet_exec *e, size_t
     }
 }
 
-enum stet_rc stet_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
-                               struct stet_buf *times, const struct stet_exec *execs, size_t n)
+enum stet_rc stet_journal_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
+                                       struct stet_buf *times, const struct stet_exec *execs,
+                                       size_t n)
 {
     size_t every = (n + STET_EXECS_TIMES - 1) / STET_EXECS_TIMES;
 
@@ -162,8 +163,8 @@ static void decode_times(struct stet_reader *r, const struct stet_rec_execs *rec
         stet_reader_fail(r, "has bytes after its last time");
 }
 
-enum stet_rc stet_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out, size_t room,
-                               struct stet_err *err)
+enum stet_rc stet_journal_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out,
+                                       size_t room, struct stet_err *err)
 {
     struct stet_reader order, times;
     enum stet_rc rc;

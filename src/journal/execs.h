@@ -16,11 +16,12 @@ struct stet_exec {
 
 /* Encodes `n` executions in order (a time before its predecessor is set to it). Appends to `order`
  * and `times` and fills `rec` with views of those two; allocates nothing else. */
-enum stet_rc stet_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
-                               struct stet_buf *times, const struct stet_exec *execs, size_t n);
+enum stet_rc stet_journal_execs_encode(struct stet_rec_execs *rec, struct stet_buf *order,
+                                       struct stet_buf *times, const struct stet_exec *execs,
+                                       size_t n);
 
 /* Decodes into `out`, where the caller provides room for rec->count, at most STET_EXECS_MAX. */
-enum stet_rc stet_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out, size_t room,
-                               struct stet_err *err);
+enum stet_rc stet_journal_execs_decode(const struct stet_rec_execs *rec, struct stet_exec *out,
+                                       size_t room, struct stet_err *err);
 
 #endif

@@ -23,14 +23,14 @@ struct stet_flow_bucket {
     _Alignas(64) uint64_t slots[WAYS];
 };
 
-void stet_flow_init(struct stet_flow *f)
+void stet_journal_flow_init(struct stet_flow *f)
 {
     *f = (struct stet_flow){.total = STET_FLOW_TOTAL};
     atomic_flag_clear(&f->lock);
     f->batch.cap = f->spare.cap = BATCH_CAP + ENTRY_MAX + 1;
 }
 
-void stet_flow_release(struct stet_flow *f)
+void stet_journal_flow_release(struct stet_flow *f)
 {
     atomic_store(&f->left, 0);
     stet_mem_free(f->memory);
@@ -112,7 +112,7 @@ static bool has_tables(struct stet_flow *f)
     return f->results;
 }
 
-void stet_flow_prepare(struct stet_flow *f)
+void stet_journal_flow_prepare(struct stet_flow *f)
 {
     struct tables t = new_tables();
 
@@ -128,7 +128,7 @@ void stet_flow_prepare(struct stet_flow *f)
     free_tables(t);
 }
 
-void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results)
+void stet_journal_flow_executable(struct stet_flow *f, uint64_t executable, size_t results)
 {
     if (!lock(f))
         return;
@@ -285,8 +285,9 @@ static bool follow(struct stet_flow *f, uint64_t number, uint64_t executable,
     return !f->batch.failed;
 }
 
-void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
-                        const void *const *args, size_t arg_count, const void *const *results)
+void stet_journal_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                                const void *const *args, size_t arg_count,
+                                const void *const *results)
 {
     uint32_t left;
 
@@ -304,7 +305,7 @@ void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executabl
     unlock(f);
 }
 
-void stet_flow_gone(struct stet_flow *f, const void *buffer)
+void stet_journal_flow_gone(struct stet_flow *f, const void *buffer)
 {
     uint64_t *slot;
 
@@ -316,7 +317,7 @@ void stet_flow_gone(struct stet_flow *f, const void *buffer)
     unlock(f);
 }
 
-bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec)
+bool stet_journal_flow_take(struct stet_flow *f, struct stet_rec_flow *rec)
 {
     struct stet_buf full;
 
@@ -339,25 +340,25 @@ bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec)
     return rec->count && !full.failed;
 }
 
-bool stet_flow_write(struct stet_flow *f, struct stet_journal *j)
+bool stet_journal_flow_write(struct stet_flow *f, struct stet_journal *j)
 {
     struct stet_rec_flow rec;
 
-    return stet_flow_take(f, &rec) && stet_journal_write(j, STET_REC_flow, &rec);
+    return stet_journal_flow_take(f, &rec) && stet_journal_write(j, STET_REC_flow, &rec);
 }
 
-void stet_flow_forked(struct stet_flow *f)
+void stet_journal_flow_forked(struct stet_flow *f)
 {
     f->total = STET_FLOW_TOTAL;
     atomic_store(&f->left, 0);
     atomic_flag_clear(&f->lock);
-    if (f->spare.ptr == f->batch.ptr) /* caught in stet_flow_take */
+    if (f->spare.ptr == f->batch.ptr) /* caught in stet_journal_flow_take */
         f->spare = (struct stet_buf){.cap = f->batch.cap};
     f->batch.len = f->spare.len = 0;
     f->batch_count = 0;
 }
 
-void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec)
+void stet_journal_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec)
 {
     stet_reader_init(&c->reader, rec->entries, 0);
     c->index = (uint32_t)rec->first;
@@ -376,8 +377,8 @@ static void read_source(struct stet_reader *r, struct stet_flow_entry *e)
             (struct stet_flow_source){e->index - (uint32_t)(from >> 1), (uint32_t)args, from & 1};
 }
 
-enum stet_rc stet_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
-                            struct stet_err *err)
+enum stet_rc stet_journal_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
+                                    struct stet_err *err)
 {
     struct stet_reader *r = &c->reader;
     uint64_t args, results, sources;

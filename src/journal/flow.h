@@ -31,33 +31,35 @@ struct stet_flow {
 };
 
 /* Allocates nothing before the first executable. */
-void stet_flow_init(struct stet_flow *f);
-void stet_flow_release(struct stet_flow *f);
+void stet_journal_flow_init(struct stet_flow *f);
+void stet_journal_flow_release(struct stet_flow *f);
 /* Allocates earlier, so that the first executable need not wait for it. From any thread. */
-void stet_flow_prepare(struct stet_flow *f);
+void stet_journal_flow_prepare(struct stet_flow *f);
 
-static inline bool stet_flow_on(struct stet_flow *f)
+static inline bool stet_journal_flow_on(struct stet_flow *f)
 {
     return __builtin_expect(atomic_load_explicit(&f->left, memory_order_relaxed) != 0, 0);
 }
 
 /* Reports a new executable with this number of results: follow the next window of executions. From
  * any thread. */
-void stet_flow_executable(struct stet_flow *f, uint64_t executable, size_t results);
+void stet_journal_flow_executable(struct stet_flow *f, uint64_t executable, size_t results);
 /* Reports that an execution returned; `number` of this process's executions came before it. The
- * pointers are only compared. From any thread, if stet_flow_on. */
-void stet_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
-                        const void *const *args, size_t arg_count, const void *const *results);
-/* Reports that a buffer will be destroyed; its address may be reused. Only if stet_flow_on. */
-void stet_flow_gone(struct stet_flow *f, const void *buffer);
+ * pointers are only compared. From any thread, if stet_journal_flow_on. */
+void stet_journal_flow_executed(struct stet_flow *f, uint64_t number, uint64_t executable,
+                                const void *const *args, size_t arg_count,
+                                const void *const *results);
+/* Reports that a buffer will be destroyed; its address may be reused. Only if stet_journal_flow_on.
+ */
+void stet_journal_flow_gone(struct stet_flow *f, const void *buffer);
 /* What was collected since the last call; false if nothing was. From one thread; valid until its
  * next call. */
-bool stet_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
+bool stet_journal_flow_take(struct stet_flow *f, struct stet_rec_flow *rec);
 /* The same, into the journal. */
-bool stet_flow_write(struct stet_flow *f, struct stet_journal *j);
+bool stet_journal_flow_write(struct stet_flow *f, struct stet_journal *j);
 /* In the child of a fork: drops what was collected, because it is the parent's; nothing is followed
  * before the next executable. */
-void stet_flow_forked(struct stet_flow *f);
+void stet_journal_flow_forked(struct stet_flow *f);
 
 /* Reading. The source of an argument is an earlier entry of the window that produced it or, if
  * `external`, the entry that used it first (host data, or produced before the window). */
@@ -81,9 +83,9 @@ struct stet_flow_cursor {
     uint64_t number;
 };
 
-void stet_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec);
+void stet_journal_flow_cursor_init(struct stet_flow_cursor *c, const struct stet_rec_flow *rec);
 /* STET_NOT_FOUND at the end, STET_BAD_INPUT for invalid data. */
-enum stet_rc stet_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
-                            struct stet_err *err);
+enum stet_rc stet_journal_flow_next(struct stet_flow_cursor *c, struct stet_flow_entry *e,
+                                    struct stet_err *err);
 
 #endif

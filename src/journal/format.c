@@ -13,7 +13,7 @@
 #undef FIELD
 #undef END
 
-static const struct stet_record_info records[] = {
+static const struct stet_journal_record_info records[] = {
 #define RECORD(name, number, stream, what)                                                         \
     [number] = {#name,         what,                                                               \
                 number,        STET_STREAM_##stream,                                               \
@@ -26,7 +26,7 @@ static const struct stet_record_info records[] = {
 #undef END
 };
 
-const struct stet_record_info *stet_record_info(unsigned kind)
+const struct stet_journal_record_info *stet_journal_record_info(unsigned kind)
 {
     if (kind >= sizeof records / sizeof *records || !records[kind].name)
         return NULL;
@@ -163,8 +163,8 @@ static void add_field(struct stet_buf *out, const struct stet_field_info *f, con
     }
 }
 
-void stet_record_encode(struct stet_buf *out, const struct stet_record_info *info,
-                        const void *record)
+void stet_journal_record_encode(struct stet_buf *out, const struct stet_journal_record_info *info,
+                                const void *record)
 {
     for (size_t i = 0; i < info->field_count; i++)
         add_field(out, &info->fields[i], (const char *)record + info->fields[i].offset);

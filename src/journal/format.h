@@ -106,7 +106,7 @@ struct stet_field_info {
     size_t offset; /* in the record's struct */
 };
 
-struct stet_record_info {
+struct stet_journal_record_info {
     const char *name, *what;
     unsigned kind; /* enum stet_rec */
     enum stet_stream stream;
@@ -115,11 +115,11 @@ struct stet_record_info {
 };
 
 /* NULL for a kind that this build does not know. */
-const struct stet_record_info *stet_record_info(unsigned kind);
+const struct stet_journal_record_info *stet_journal_record_info(unsigned kind);
 
 /* Payload of a record struct, appended to `out`; failure sticks in `out`. */
-void stet_record_encode(struct stet_buf *out, const struct stet_record_info *info,
-                        const void *record);
+void stet_journal_record_encode(struct stet_buf *out, const struct stet_journal_record_info *info,
+                                const void *record);
 
 /* Low 32 bits of XXH3-128: the checksum of heads and frames. */
 uint32_t stet_journal_checksum(const void *bytes, size_t n);

@@ -227,7 +227,7 @@ static enum stet_rc read_head(struct stet_journal_reader *r, struct stet_err *er
 static bool make_event(struct stet_journal_reader *r, const struct frame *f,
                        struct stet_journal_event *event)
 {
-    const struct stet_record_info *info = stet_record_info(f->kind);
+    const struct stet_journal_record_info *info = stet_journal_record_info(f->kind);
     struct stet_view payload = stet_view_of(f->bytes.ptr + STET_JOURNAL_FRAME_SIZE, f->length);
 
     if (!info) {
@@ -236,7 +236,7 @@ static bool make_event(struct stet_journal_reader *r, const struct frame *f,
     }
     stet_arena_release(&r->arena);
     stet_arena_init(&r->arena, ARENA_CAP);
-    if (stet_record_decode(&r->record, &r->arena, info, payload, NULL) != STET_OK) {
+    if (stet_journal_record_decode(&r->record, &r->arena, info, payload, NULL) != STET_OK) {
         r->damage.bad_payloads++;
         return false;
     }

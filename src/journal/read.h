@@ -57,8 +57,8 @@ enum stet_rc stet_journal_next(struct stet_journal_reader *r, struct stet_journa
                                struct stet_err *err);
 
 /* Decodes a payload alone. Views point into it, lists into the arena. */
-enum stet_rc stet_record_decode(union stet_record *out, struct stet_arena *arena,
-                                const struct stet_record_info *info, struct stet_view payload,
-                                struct stet_err *err);
+enum stet_rc stet_journal_record_decode(union stet_record *out, struct stet_arena *arena,
+                                        const struct stet_journal_record_info *info,
+                                        struct stet_view payload, struct stet_err *err);
 
 #endif

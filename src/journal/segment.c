@@ -68,7 +68,7 @@ static void set_identity(struct stet_segments *s)
              (unsigned long long)(stet_clock_wall_ns() / 1000000u), (unsigned long long)s->uid.lo);
 }
 
-bool stet_segments_init(struct stet_segments *s, const struct stet_journal_options *options)
+bool stet_journal_segments_init(struct stet_segments *s, const struct stet_journal_options *options)
 {
     *s = (struct stet_segments){
         .dir = stet_mem_strdup(options->dir),
@@ -101,7 +101,7 @@ static void close_file(struct stet_segment_file *f)
     f->tally = (struct stet_tally){0};
 }
 
-void stet_segments_release(struct stet_segments *s)
+void stet_journal_segments_release(struct stet_segments *s)
 {
     for (unsigned i = 0; i < STET_STREAMS; i++)
         close_file(&s->streams[i]);
@@ -109,7 +109,7 @@ void stet_segments_release(struct stet_segments *s)
     s->dir = NULL;
 }
 
-void stet_segments_forked(struct stet_segments *s)
+void stet_journal_segments_forked(struct stet_segments *s)
 {
     for (unsigned i = 0; i < STET_STREAMS; i++) {
         close_file(&s->streams[i]);
@@ -187,8 +187,8 @@ static void add_dropped(struct stet_dropped *dropped, const struct stet_tally *t
     dropped->executions += t->executions;
 }
 
-int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
-                        struct stet_dropped *dropped)
+int stet_journal_segments_ready(struct stet_segments *s, enum stet_stream stream,
+                                struct stet_dropped *dropped)
 {
     struct stet_segment_file *f = &s->streams[stream];
     struct stat st;
@@ -203,8 +203,8 @@ int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
     return open_segment(s, stream);
 }
 
-void stet_segments_describe(const struct stet_segments *s, enum stet_stream stream,
-                            struct stet_rec_segment *out)
+void stet_journal_segments_describe(const struct stet_segments *s, enum stet_stream stream,
+                                    struct stet_rec_segment *out)
 {
     *out = (struct stet_rec_segment){
         .uid = s->uid,
@@ -262,8 +262,9 @@ static void rotate(struct stet_segments *s, struct stet_dropped *dropped)
     *t = (struct stet_tally){0};
 }
 
-int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struct stet_view bytes,
-                         uint64_t executions, struct stet_dropped *dropped)
+int stet_journal_segments_append(struct stet_segments *s, enum stet_stream stream,
+                                 struct stet_view bytes, uint64_t executions,
+                                 struct stet_dropped *dropped)
 {
     struct stet_segment_file *f = &s->streams[stream];
     int error = append(f, bytes);
@@ -279,7 +280,7 @@ int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struc
     return 0;
 }
 
-enum stet_loss stet_segments_why(int error)
+enum stet_loss stet_journal_segments_why(int error)
 {
     switch (error) {
     case ENOSPC:

@@ -41,28 +41,31 @@ struct stet_dropped {
 };
 
 /* False if memory runs out; release is safe then too. */
-bool stet_segments_init(struct stet_segments *s, const struct stet_journal_options *options);
-void stet_segments_release(struct stet_segments *s);
+bool stet_journal_segments_init(struct stet_segments *s,
+                                const struct stet_journal_options *options);
+void stet_journal_segments_release(struct stet_segments *s);
 /* In a forked child: a new identity, and no file yet. */
-void stet_segments_forked(struct stet_segments *s);
+void stet_journal_segments_forked(struct stet_segments *s);
 
 /* Makes sure that a file is open for appending, a new one if needed (first use, deleted, or closed
  * by the host). 0 or an errno. The content of a deleted file is added to `dropped`. */
-int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
-                        struct stet_dropped *dropped);
-static inline bool stet_segments_empty(const struct stet_segments *s, enum stet_stream stream)
+int stet_journal_segments_ready(struct stet_segments *s, enum stet_stream stream,
+                                struct stet_dropped *dropped);
+static inline bool stet_journal_segments_empty(const struct stet_segments *s,
+                                               enum stet_stream stream)
 {
     return s->streams[stream].tally.bytes == 0;
 }
-void stet_segments_describe(const struct stet_segments *s, enum stet_stream stream,
-                            struct stet_rec_segment *out);
+void stet_journal_segments_describe(const struct stet_segments *s, enum stet_stream stream,
+                                    struct stet_rec_segment *out);
 
 /* 0, or an errno with nothing appended (a torn end is removed if the file system allows it). After
  * a detail record that filled its segment, the next one is begun and the oldest dropped. */
-int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struct stet_view bytes,
-                         uint64_t executions, struct stet_dropped *dropped);
+int stet_journal_segments_append(struct stet_segments *s, enum stet_stream stream,
+                                 struct stet_view bytes, uint64_t executions,
+                                 struct stet_dropped *dropped);
 
 /* The word for a loss record. */
-enum stet_loss stet_segments_why(int error);
+enum stet_loss stet_journal_segments_why(int error);
 
 #endif

@@ -7,7 +7,7 @@ const struct stet_variable stet_variables[STET_VARIABLES] = {
 #undef VARIABLE
 };
 
-const struct stet_variable *stet_variable_find(struct stet_view name)
+const struct stet_variable *stet_journal_variable_find(struct stet_view name)
 {
     for (size_t i = 0; i < STET_VARIABLES; i++) {
         if (stet_view_is(name, stet_variables[i].name))

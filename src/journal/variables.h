@@ -23,6 +23,6 @@ struct stet_variable {
 extern const struct stet_variable stet_variables[STET_VARIABLES];
 
 /* The variable of this name, or NULL. */
-const struct stet_variable *stet_variable_find(struct stet_view name);
+const struct stet_variable *stet_journal_variable_find(struct stet_view name);
 
 #endif

@@ -11,6 +11,13 @@ static const char *const served_words[] = {
 #undef SERVED
 };
 
+static const char *const lane_words[] = {
+#define LANE(id, word) [STET_LANE_##id] = word,
+#include "journal/lanes.def"
+#undef LANE
+    [STET_LANES] = "unknown",
+};
+
 enum { SKIP, KEEP };
 
 static const struct outcome {
@@ -59,6 +66,20 @@ enum stet_served stet_journal_served_of(struct stet_view word)
             return (enum stet_served)i;
     }
     return word.len ? STET_SERVED_REMOTE : STET_SERVED_COMPILED;
+}
+
+const char *stet_journal_lane_word(enum stet_lane lane)
+{
+    return lane_words[lane];
+}
+
+enum stet_lane stet_journal_lane_of(struct stet_view word)
+{
+    size_t i = 0;
+
+    while (i < STET_LANES && !stet_view_is(word, lane_words[i]))
+        i++;
+    return (enum stet_lane)i;
 }
 
 const char *stet_journal_outcome_word(enum stet_outcome o)

@@ -21,6 +21,18 @@ const char *stet_journal_served_word(enum stet_served s);
 /* COMPILED for an empty word, REMOTE for an unknown one. */
 enum stet_served stet_journal_served_of(struct stet_view word);
 
+/* Which compiler a compile belongs to. */
+enum stet_lane {
+#define LANE(id, word) STET_LANE_##id,
+#include "journal/lanes.def"
+#undef LANE
+    STET_LANES /* one that a newer Stet wrote */
+};
+
+/* "unknown" for STET_LANES. */
+const char *stet_journal_lane_word(enum stet_lane lane);
+enum stet_lane stet_journal_lane_of(struct stet_view word);
+
 /* How the store's lookup for a compile ended. */
 enum stet_outcome {
     STET_OUTCOME_NONE, /* the store is off, or the lookup has not ended */

@@ -60,9 +60,9 @@ struct stet_journal *stet_journal_new(const struct stet_journal_options *options
     if (!j)
         return NULL;
     j->scratch.cap = j->order.cap = j->times.cap = j->process.cap = cap;
-    if (!stet_segments_init(&j->files, options) || !stet_buf_reserve(&j->scratch, RESERVE) ||
-        pthread_mutex_init(&j->lock, NULL) != 0) {
-        stet_segments_release(&j->files);
+    if (!stet_journal_segments_init(&j->files, options) ||
+        !stet_buf_reserve(&j->scratch, RESERVE) || pthread_mutex_init(&j->lock, NULL) != 0) {
+        stet_journal_segments_release(&j->files);
         stet_buf_release(&j->scratch);
         stet_mem_free(j);
         return NULL;
@@ -113,7 +113,7 @@ static void add_frame(struct stet_journal *j, unsigned kind, uint64_t time_ns, c
 
     stet_buf_add(b, zeroes, sizeof zeroes);
     if (record)
-        stet_record_encode(b, stet_record_info(kind), record);
+        stet_journal_record_encode(b, stet_journal_record_info(kind), record);
     else
         stet_buf_view(b, payload);
     if (b->failed || b->len - start - STET_JOURNAL_FRAME_SIZE > STET_JOURNAL_PAYLOAD_MAX) {
@@ -148,7 +148,7 @@ static void add_opening(struct stet_journal *j, enum stet_stream stream, uint64_
 
     if (stream == STET_STREAM_MAIN)
         memset(j->stacks, 0, sizeof j->stacks); /* a new file has none of them */
-    stet_segments_describe(&j->files, stream, &segment);
+    stet_journal_segments_describe(&j->files, stream, &segment);
     add_head(&j->scratch);
     add_frame(j, STET_REC_segment, now, &segment, (struct stet_view){0});
     if (stream == STET_STREAM_MAIN && j->process.len)
@@ -219,7 +219,7 @@ static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned ki
 {
     j->scratch.len = 0;
     j->scratch.failed = false;
-    if (stet_segments_empty(&j->files, stream))
+    if (stet_journal_segments_empty(&j->files, stream))
         add_opening(j, stream, time_ns);
     if (stream == STET_STREAM_MAIN)
         add_losses(j, time_ns);
@@ -233,11 +233,11 @@ static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned ki
 static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                 uint64_t executions)
 {
-    enum stet_stream stream = stet_record_info(kind)->stream;
+    enum stet_stream stream = stet_journal_record_info(kind)->stream;
     uint64_t sequence = j->sequence;
     struct stet_dropped deleted = {0}, rotated = {0};
     enum stet_loss why = STET_LOSS_NONE;
-    int error = stet_segments_ready(&j->files, stream, &deleted);
+    int error = stet_journal_segments_ready(&j->files, stream, &deleted);
 
     add_dropped(j, stream, STET_LOSS_DELETED, &deleted);
     if (error)
@@ -246,9 +246,9 @@ static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const v
         why = STET_LOSS_NO_MEMORY;
     else if (stream == STET_STREAM_MAIN && j->files.main_bytes + j->scratch.len > cap_for(j, kind))
         why = STET_LOSS_CAP;
-    else if ((error = stet_segments_append(&j->files, stream, stet_buf_as_view(&j->scratch),
-                                           executions, &rotated)))
-        why = stet_segments_why(error);
+    else if ((error = stet_journal_segments_append(&j->files, stream, stet_buf_as_view(&j->scratch),
+                                                   executions, &rotated)))
+        why = stet_journal_segments_why(error);
     if (why) {
         j->sequence = sequence;
         if (record)
@@ -309,7 +309,7 @@ bool stet_journal_write_at(struct stet_journal *j, enum stet_rec kind, uint64_t 
     int saved = errno;
     bool ok = false;
 
-    if (stet_record_info(kind) && enter(j)) {
+    if (stet_journal_record_info(kind) && enter(j)) {
         ok = put(j, kind, time_ns, record, 0);
         leave(j, ok);
     }
@@ -328,7 +328,7 @@ static bool put_batch(struct stet_journal *j, const struct stet_exec *execs, siz
     bool ok = false;
 
     j->order.failed = j->times.failed = false;
-    if (stet_execs_encode(&rec, &j->order, &j->times, execs, n) == STET_OK) {
+    if (stet_journal_execs_encode(&rec, &j->order, &j->times, execs, n) == STET_OK) {
         rec.before = j->executions_before;
         ok = put(j, STET_REC_execs, stet_journal_now(), &rec, n);
     } else {
@@ -358,7 +358,7 @@ bool stet_journal_write_execs(struct stet_journal *j, const struct stet_exec *ex
 /* The hash covers the encoded frames, so it is the same in every process. */
 struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_frames frames)
 {
-    const struct stet_record_info *info = stet_record_info(STET_REC_stack);
+    const struct stet_journal_record_info *info = stet_journal_record_info(STET_REC_stack);
     struct stet_rec_stack rec = {.frames = frames};
     int saved = errno;
     bool ok = true;
@@ -367,7 +367,7 @@ struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_fr
         return (struct stet_hash){0};
     j->order.len = 0;
     j->order.failed = false;
-    stet_record_encode(&j->order, info, &rec);
+    stet_journal_record_encode(&j->order, info, &rec);
     if (j->order.failed) {
         lose(j, STET_STREAM_MAIN, STET_LOSS_NO_MEMORY, 0, 0, 0);
         ok = false;
@@ -392,7 +392,7 @@ void stet_journal_set_process(struct stet_journal *j, const struct stet_rec_proc
     if (!enter(j))
         return;
     j->process.len = 0;
-    stet_record_encode(&j->process, stet_record_info(STET_REC_process), process);
+    stet_journal_record_encode(&j->process, stet_journal_record_info(STET_REC_process), process);
     if (j->process.failed)
         stet_buf_release(&j->process);
     pthread_mutex_unlock(&j->lock);
@@ -418,7 +418,7 @@ void stet_journal_fork_child(struct stet_journal *j)
         pthread_mutex_unlock(&j->lock);
     else
         pthread_mutex_init(&j->lock, NULL); /* the thread that held it does not exist here */
-    stet_segments_forked(&j->files);
+    stet_journal_segments_forked(&j->files);
     j->sequence = j->executions_before = 0;
     memset(j->unsaid, 0, sizeof j->unsaid);
     memset(j->stacks, 0, sizeof j->stacks);
@@ -453,7 +453,7 @@ void stet_journal_free(struct stet_journal *j)
         leave(j, true);
     }
     pthread_mutex_destroy(&j->lock);
-    stet_segments_release(&j->files);
+    stet_journal_segments_release(&j->files);
     stet_buf_release(&j->scratch);
     stet_buf_release(&j->order);
     stet_buf_release(&j->times);

@@ -35,7 +35,8 @@ static bool listens(const char *socket)
 /* Where it logs: <state>/agent.log; NULL when there is no such place. To be freed. */
 static char *log_path(void)
 {
-    char *state = stet_state_dir(NULL), *path = state ? stet_fs_join(state, "agent.log") : NULL;
+    char *state = stet_ledger_state_dir(NULL),
+         *path = state ? stet_fs_join(state, "agent.log") : NULL;
 
     if (path && stet_fs_mkdirs(state, NULL) != STET_OK) {
         stet_mem_free(path);

@@ -219,7 +219,7 @@ struct stet_learn *stet_launch_learn_new(char *const *argv, struct stet_err *err
     struct stet_runs runs;
     struct stet_hash hash;
 
-    if (!l || !getcwd(here, sizeof here) || stet_runs_open(&runs, err) != STET_OK) {
+    if (!l || !getcwd(here, sizeof here) || stet_ledger_runs_open(&runs, err) != STET_OK) {
         stet_mem_free(l);
         return NULL;
     }
@@ -242,7 +242,7 @@ struct stet_learn *stet_launch_learn_new(char *const *argv, struct stet_err *err
     }
     settle(l);
     stet_buf_release(&command);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return l;
 }
 

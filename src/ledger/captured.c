@@ -54,8 +54,8 @@ static bool is_torn(const char *path, struct stet_view bytes)
     return n > 4 && !strcmp(path + n - 4, ".zst") && !stet_view_starts(bytes, "\x28\xb5\x2f\xfd");
 }
 
-enum stet_rc stet_captured_open(struct stet_file *f, const char *path, uint64_t most,
-                                struct stet_err *err)
+enum stet_rc stet_ledger_captured_open(struct stet_file *f, const char *path, uint64_t most,
+                                       struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
     struct stat st;
@@ -109,8 +109,8 @@ static char *find_in(const char *folder, const char *prefix)
     return found;
 }
 
-enum stet_rc stet_captured_find(const struct stet_runs *runs, const char *prefix, char **path,
-                                struct stet_err *err)
+enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char *prefix,
+                                       char **path, struct stet_err *err)
 {
     size_t n = strlen(prefix);
 

@@ -12,12 +12,12 @@
 /* Like stet_file_open, but a zstd file is decompressed (closed the same way). STET_LIMIT if that
  * would be more than `most` bytes (0: unknown) or STET_CAPTURED_MOST; a truncated file is rejected,
  * too. */
-enum stet_rc stet_captured_open(struct stet_file *f, const char *path, uint64_t most,
-                                struct stet_err *err);
+enum stet_rc stet_ledger_captured_open(struct stet_file *f, const char *path, uint64_t most,
+                                       struct stet_err *err);
 
 /* The file of the captured program whose hash is or begins with `prefix` (at least 6 hex digits),
  * the newest run first; the caller frees the path. STET_NOT_FOUND if no run has it. */
-enum stet_rc stet_captured_find(const struct stet_runs *runs, const char *prefix, char **path,
-                                struct stet_err *err);
+enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char *prefix,
+                                       char **path, struct stet_err *err);
 
 #endif

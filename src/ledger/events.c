@@ -58,7 +58,7 @@ static void free_process(struct stet_events_process *p)
     stet_mem_free(p);
 }
 
-void stet_events_close(struct stet_events *ev)
+void stet_ledger_events_close(struct stet_events *ev)
 {
     for (size_t i = 0; i < ev->process_count; i++)
         free_process(ev->processes[i]);
@@ -129,7 +129,7 @@ static bool add_file(struct stet_events *ev, const char *name)
     return true;
 }
 
-enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err)
+enum stet_rc stet_ledger_events_refresh(struct stet_events *ev, struct stet_err *err)
 {
     struct dirent **names = NULL;
     int n = scandir(ev->folder, &names, NULL, alphasort); /* so segments come in order */
@@ -147,16 +147,17 @@ enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err)
     return ok ? STET_OK : stet_fail(err, STET_NO_MEMORY, "%s: out of memory", ev->folder);
 }
 
-enum stet_rc stet_events_open(struct stet_events *ev, const char *run_folder, struct stet_err *err)
+enum stet_rc stet_ledger_events_open(struct stet_events *ev, const char *run_folder,
+                                     struct stet_err *err)
 {
     enum stet_rc rc;
 
     *ev = (struct stet_events){.folder = stet_fs_join(run_folder, "journal")};
     if (!ev->folder)
         return stet_fail(err, STET_NO_MEMORY, "%s: out of memory", run_folder);
-    rc = stet_events_refresh(ev, err);
+    rc = stet_ledger_events_refresh(ev, err);
     if (rc != STET_OK)
-        stet_events_close(ev);
+        stet_ledger_events_close(ev);
     return rc;
 }
 
@@ -257,7 +258,7 @@ static bool pick(struct stet_events *ev, struct stet_run_event *out)
     return true;
 }
 
-enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out)
+enum stet_rc stet_ledger_events_next(struct stet_events *ev, struct stet_run_event *out)
 {
     if (pick(ev, out))
         return STET_OK;
@@ -266,12 +267,12 @@ enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out
     return pick(ev, out) ? STET_OK : STET_NOT_FOUND;
 }
 
-uint64_t stet_events_missing(const struct stet_events *ev, size_t process)
+uint64_t stet_ledger_events_missing(const struct stet_events *ev, size_t process)
 {
     return ev->processes[process]->missing;
 }
 
-struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process)
+struct stet_journal_damage stet_ledger_events_damage(const struct stet_events *ev, size_t process)
 {
     const struct stet_events_process *p = ev->processes[process];
     struct stet_journal_damage sum = p->damage;

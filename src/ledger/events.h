@@ -21,19 +21,20 @@ struct stet_run_event {
 };
 
 /* A run folder without journals gives no events. */
-enum stet_rc stet_events_open(struct stet_events *ev, const char *run_folder, struct stet_err *err);
-void stet_events_close(struct stet_events *ev);
+enum stet_rc stet_ledger_events_open(struct stet_events *ev, const char *run_folder,
+                                     struct stet_err *err);
+void stet_ledger_events_close(struct stet_events *ev);
 
 /* The next event, valid until the next call. STET_NOT_FOUND: no more for now; if the run is in
  * progress, refresh and call again (late events come late). */
-enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out);
+enum stet_rc stet_ledger_events_next(struct stet_events *ev, struct stet_run_event *out);
 /* Looks for new files. */
-enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err);
+enum stet_rc stet_ledger_events_refresh(struct stet_events *ev, struct stet_err *err);
 
 /* Damage found so far in the files of one process. */
-struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process);
+struct stet_journal_damage stet_ledger_events_damage(const struct stet_events *ev, size_t process);
 /* The number of missing records of a process, from the gaps in its sequence numbers: damaged,
  * dropped by rotation, or never written. */
-uint64_t stet_events_missing(const struct stet_events *ev, size_t process);
+uint64_t stet_ledger_events_missing(const struct stet_events *ev, size_t process);
 
 #endif

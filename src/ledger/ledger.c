@@ -222,7 +222,7 @@ static char *default_path(struct stet_err *err)
 
     if (named && *named)
         return stet_mem_strdup(named);
-    state = stet_state_dir(err);
+    state = stet_ledger_state_dir(err);
     path = state ? stet_fs_join(state, "ledger.db") : NULL;
     stet_mem_free(state);
     return path;
@@ -259,7 +259,6 @@ void stet_ledger_close(struct stet_ledger *l)
         sqlite3_exec(l->db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(l->db);
     stet_mem_free(l->run);
-    stet_mem_free(l->lane);
     stet_mem_free(l->path);
     stet_mem_free(l);
 }

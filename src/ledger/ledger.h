@@ -47,13 +47,14 @@ struct stet_ledger_compile {
 };
 
 /* Was this lane of the run fed with exactly these files? */
-bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, const char *stamp);
+bool stet_ledger_has(struct stet_ledger *l, const char *run, enum stet_lane lane,
+                     const char *stamp);
 
-/* Begins to replace one lane of a run. The lane "xla" also replaces the run's own row, processes,
+/* Begins to replace one lane of a run. The lane XLA also replaces the run's own row, processes,
  * parts, counters and compiles; another lane only adds its recompiles (and creates the run's row if
  * it is missing). Then add, then end: with `good` false nothing of it is kept. */
 enum stet_rc stet_ledger_begin(struct stet_ledger *l, const struct stet_ledger_run *run,
-                               const char *lane, struct stet_err *err);
+                               enum stet_lane lane, struct stet_err *err);
 enum stet_rc stet_ledger_add_process(struct stet_ledger *l, const struct stet_ledger_process *p,
                                      struct stet_err *err);
 enum stet_rc stet_ledger_add_part(struct stet_ledger *l, uint64_t process, struct stet_view name,

@@ -20,7 +20,8 @@ struct stet_ledger {
     sqlite3 *db;
     char *path;
     sqlite3_stmt *statements[STET_SQL_STATEMENTS];
-    char *run, *lane; /* being fed */
+    char *run; /* being fed */
+    enum stet_lane lane;
     bool feeding;
 };
 

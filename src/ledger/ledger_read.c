@@ -65,7 +65,7 @@ static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
 static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
 {
     struct stet_recompile r = {
-        .lane = text(s, 1),
+        .lane = stet_journal_lane_of(text(s, 1)),
         .process = number(s, 2),
         .compile = number(s, 3),
         .rank = is_null(s, 4) ? -1 : sqlite3_column_int64(s, 4),

@@ -98,7 +98,7 @@ static enum stet_rc once(struct stet_ledger *l, const char *statement, const cha
     return rc;
 }
 
-bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, const char *stamp)
+bool stet_ledger_has(struct stet_ledger *l, const char *run, enum stet_lane lane, const char *stamp)
 {
     sqlite3_stmt *s = NULL;
     bool has = false;
@@ -106,7 +106,7 @@ bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, c
     if (sqlite3_prepare_v2(l->db, "SELECT 1 FROM fed WHERE run = ? AND lane = ? AND stamp = ?", -1,
                            &s, NULL) == SQLITE_OK) {
         sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
-        sqlite3_bind_text(s, 2, lane, -1, SQLITE_STATIC);
+        sqlite3_bind_text(s, 2, stet_journal_lane_word(lane), -1, SQLITE_STATIC);
         sqlite3_bind_text(s, 3, stamp, -1, SQLITE_STATIC);
         has = sqlite3_step(s) == SQLITE_ROW;
     }
@@ -158,8 +158,8 @@ static enum stet_rc clear(struct stet_ledger *l, const struct stet_ledger_run *r
     static const char *const tables[] = {"process", "part", "compile", "counter"};
     const char *id = run->run->id;
     char statement[80];
-    enum stet_rc rc =
-        once(l, "DELETE FROM recompile WHERE run = ? AND lane = ?", id, l->lane, NULL, err);
+    enum stet_rc rc = once(l, "DELETE FROM recompile WHERE run = ? AND lane = ?", id,
+                           stet_journal_lane_word(l->lane), NULL, err);
 
     for (size_t i = 0; all && rc == STET_OK && i < sizeof tables / sizeof *tables; i++) {
         sqlite3_snprintf(sizeof statement, statement, "DELETE FROM %s WHERE run = ?", tables[i]);
@@ -188,16 +188,15 @@ static enum stet_rc put_run(struct stet_ledger *l, const struct stet_ledger_run 
 }
 
 enum stet_rc stet_ledger_begin(struct stet_ledger *l, const struct stet_ledger_run *run,
-                               const char *lane, struct stet_err *err)
+                               enum stet_lane lane, struct stet_err *err)
 {
-    bool all = strcmp(lane, "xla") == 0;
+    bool all = lane == STET_LANE_XLA;
     enum stet_rc rc;
 
     stet_mem_free(l->run);
-    stet_mem_free(l->lane);
     l->run = stet_mem_strdup(run->run->id);
-    l->lane = stet_mem_strdup(lane);
-    if (!l->run || !l->lane)
+    l->lane = lane;
+    if (!l->run)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
     rc = stet_ledger_exec(l, "BEGIN IMMEDIATE", "cannot begin", err);
     if (rc != STET_OK)
@@ -219,7 +218,8 @@ enum stet_rc stet_ledger_end(struct stet_ledger *l, const char *stamp, bool good
     if (!l->feeding)
         return STET_OK;
     if (good)
-        rc = once(l, "INSERT OR REPLACE INTO fed VALUES (?,?,?)", l->run, l->lane, stamp, err);
+        rc = once(l, "INSERT OR REPLACE INTO fed VALUES (?,?,?)", l->run,
+                  stet_journal_lane_word(l->lane), stamp, err);
     if (good && rc == STET_OK)
         rc = stet_ledger_exec(l, "COMMIT", "cannot write", err);
     if (!good || rc != STET_OK)
@@ -335,7 +335,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     if (!prepare(l, STET_SQL_ADD_RECOMPILE, &b))
         return stet_ledger_fail(l, err, "cannot write");
     cstr(&b, l->run);
-    cstr(&b, l->lane);
+    cstr(&b, stet_journal_lane_word(l->lane));
     number(&b, r->process);
     number(&b, r->compile);
     number_if(&b, r->rank >= 0, (uint64_t)r->rank);

@@ -31,7 +31,7 @@ struct stet_counter {
 };
 
 struct stet_recompile {
-    struct stet_view lane;     /* "xla", "torch" */
+    enum stet_lane lane;
     uint64_t process, compile; /* process: number within the run; compile: 0-based in it */
     int64_t rank;              /* -1 when not known */
     bool step_known;

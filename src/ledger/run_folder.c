@@ -66,8 +66,8 @@ static void read_argv(struct stet_run *run, struct stet_arena *a, const json_t *
     stet_buf_release(&joined);
 }
 
-enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
-                           struct stet_err *err)
+enum stet_rc stet_ledger_run_read(struct stet_run *run, struct stet_arena *arena,
+                                  const char *folder, struct stet_err *err)
 {
     char *path = stet_fs_join(folder, "run.json");
     struct stet_file f;
@@ -142,7 +142,7 @@ static enum stet_rc read_all(struct stet_runs *runs, const char *folder, DIR *di
         path = stet_fs_join(folder, e->d_name);
         if (!path)
             return STET_NO_MEMORY;
-        if (stet_run_read(&runs->items[runs->count], &runs->arena, path, NULL) == STET_OK)
+        if (stet_ledger_run_read(&runs->items[runs->count], &runs->arena, path, NULL) == STET_OK)
             runs->count++;
         else
             runs->unreadable++;
@@ -153,9 +153,9 @@ static enum stet_rc read_all(struct stet_runs *runs, const char *folder, DIR *di
     return STET_OK;
 }
 
-enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err)
+enum stet_rc stet_ledger_runs_open(struct stet_runs *runs, struct stet_err *err)
 {
-    char *state = stet_state_dir(err), *folder;
+    char *state = stet_ledger_state_dir(err), *folder;
     enum stet_rc rc = STET_OK;
     DIR *dir;
 
@@ -178,11 +178,11 @@ enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err)
     if (rc == STET_NO_MEMORY)
         stet_fail(err, rc, "out of memory while listing runs");
     if (rc != STET_OK)
-        stet_runs_close(runs);
+        stet_ledger_runs_close(runs);
     return rc;
 }
 
-void stet_runs_close(struct stet_runs *runs)
+void stet_ledger_runs_close(struct stet_runs *runs)
 {
     stet_mem_free(runs->items);
     stet_arena_release(&runs->arena);
@@ -207,8 +207,8 @@ static enum stet_rc find_latest(struct stet_runs *runs, const struct stet_run **
     return stet_fail(err, STET_NOT_FOUND, "no run yet: `stet run -- COMMAND` makes one");
 }
 
-enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const struct stet_run **out,
-                            struct stet_err *err)
+enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
+                                   const struct stet_run **out, struct stet_err *err)
 {
     size_t n = name ? strlen(name) : 0, matches = 0;
 
@@ -230,7 +230,7 @@ enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const stru
     if (strchr(name, '/') || stet_fs_exists(name)) {
         struct stet_run *one = STET_NEW(&runs->arena, struct stet_run);
 
-        if (one && stet_run_read(one, &runs->arena, name, NULL) == STET_OK) {
+        if (one && stet_ledger_run_read(one, &runs->arena, name, NULL) == STET_OK) {
             *out = one;
             return STET_OK;
         }
@@ -239,19 +239,19 @@ enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const stru
     return stet_fail(err, STET_NOT_FOUND, "no run '%s'; `stet runs` lists them", name);
 }
 
-bool stet_run_is_alive(const struct stet_run *run)
+bool stet_ledger_run_is_alive(const struct stet_run *run)
 {
     /* When the command has ended its parent has yet to say how. */
     return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||
            (run->parent > 0 && kill((pid_t)run->parent, 0) == 0);
 }
 
-void stet_run_outcome(struct stet_buf *out, const struct stet_run *run)
+void stet_ledger_run_outcome(struct stet_buf *out, const struct stet_run *run)
 {
     if (run->signal)
         stet_buf_printf(out, "signal %d", run->signal);
     else if (run->exit_code >= 0)
         stet_buf_printf(out, "exit %d", run->exit_code);
     else
-        stet_buf_str(out, stet_run_is_alive(run) ? "running" : "cut off");
+        stet_buf_str(out, stet_ledger_run_is_alive(run) ? "running" : "cut off");
 }

@@ -27,23 +27,23 @@ struct stet_runs {
     size_t unreadable; /* folders whose run.json can't be read; skipped */
 };
 
-/* All runs of the state folder (stet_state_dir); an empty list is not an error. */
-enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err);
-void stet_runs_close(struct stet_runs *runs);
+/* All runs of the state folder (stet_ledger_state_dir); an empty list is not an error. */
+enum stet_rc stet_ledger_runs_open(struct stet_runs *runs, struct stet_err *err);
+void stet_ledger_runs_close(struct stet_runs *runs);
 
 /* The run that `name` refers to: an id, a unique prefix of one, or a folder with a run.json; NULL
  * or "latest" is the newest one started in this working folder (else the newest of all). Points
  * into `runs`, which may grow by it. STET_NOT_FOUND with a text. */
-enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const struct stet_run **out,
-                            struct stet_err *err);
+enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
+                                   const struct stet_run **out, struct stet_err *err);
 
 /* Reads <folder>/run.json; strings are in `arena`. */
-enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
-                           struct stet_err *err);
+enum stet_rc stet_ledger_run_read(struct stet_run *run, struct stet_arena *arena,
+                                  const char *folder, struct stet_err *err);
 
 /* Is the process of a run without a recorded end still there? */
-bool stet_run_is_alive(const struct stet_run *run);
+bool stet_ledger_run_is_alive(const struct stet_run *run);
 /* Appends "running", "exit 0", "signal 9" or "cut off". */
-void stet_run_outcome(struct stet_buf *out, const struct stet_run *run);
+void stet_ledger_run_outcome(struct stet_buf *out, const struct stet_run *run);
 
 #endif

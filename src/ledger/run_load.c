@@ -51,7 +51,7 @@ static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint
     return c;
 }
 
-struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index)
+struct stet_compile_event *stet_ledger_run_compile(struct stet_process_digest *p, uint64_t index)
 {
     return compile_of(p, index, false);
 }
@@ -165,8 +165,6 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
     c->plugin = r->plugin;
     c->client = r->client;
     c->format = keep(d, r->format);
-    if (r->name.len)
-        c->name = keep(d, r->name);
 }
 
 static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -215,7 +213,6 @@ static void on_compiled_memory(struct stet_process_digest *p,
         return;
     c->has_memory = true;
     c->temp_bytes = r->temp;
-    c->peak_bytes = r->peak;
     c->code_bytes = r->code;
 }
 
@@ -383,8 +380,8 @@ static void on_process_end(struct stet_process_digest *p, const struct stet_rec_
     }
 }
 
-void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
-                   const struct stet_journal_event *e)
+void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest *p,
+                          struct stet_stacks *s, const struct stet_journal_event *e)
 {
     uint64_t wall = e->time_ns + p->wall_minus_mono;
 
@@ -472,8 +469,8 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
     }
 }
 
-struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
-                                             const struct stet_rec_segment *segment)
+struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
+                                                    const struct stet_rec_segment *segment)
 {
     struct stet_process_digest *p = process_of(d, segment->uid);
 
@@ -509,11 +506,11 @@ static void read_file(struct stet_run_digest *d, const char *path)
     }
     while ((rc = stet_journal_next(&reader, &e, NULL)) == STET_OK) {
         if (e.kind == STET_REC_segment) {
-            p = stet_run_process(d, e.record);
+            p = stet_ledger_run_process(d, e.record);
             if (!p)
                 break;
         } else if (p) {
-            stet_run_take(d, p, &stacks, &e);
+            stet_ledger_run_take(d, p, &stacks, &e);
         }
     }
     if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED)
@@ -577,7 +574,8 @@ static void add_up(struct stet_run_digest *d)
     }
 }
 
-enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err)
+enum stet_rc stet_ledger_run_load(struct stet_run_digest *d, const char *folder,
+                                  struct stet_err *err)
 {
     char *journals = stet_fs_join(folder, "journal");
     enum stet_rc rc = STET_OK;
@@ -599,11 +597,11 @@ enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct
     if (rc == STET_NO_MEMORY || d->arena.failed)
         rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
     if (rc != STET_OK)
-        stet_run_unload(d);
+        stet_ledger_run_unload(d);
     return rc;
 }
 
-void stet_run_unload(struct stet_run_digest *d)
+void stet_ledger_run_unload(struct stet_run_digest *d)
 {
     for (size_t i = 0; i < d->process_count; i++) {
         stet_mem_free(d->processes[i].plugins);

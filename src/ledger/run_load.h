@@ -32,7 +32,7 @@ struct stet_compile_event {
     bool ran;                  /* its first execution was seen */
     uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
     bool ahead;                /* compiled ahead of time: the user's own code may lie between */
-    uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
+    uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
     struct stet_view store;      /* its word, which a newer Stet may have written */
@@ -50,7 +50,8 @@ struct stet_compile_event {
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
     uint64_t executions;
-    bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
+    bool step_known; /* after stet_ledger_run_steps: the loop's iteration (from 0) that it belongs
+                        to */
     uint64_t step;
 };
 
@@ -95,7 +96,7 @@ struct stet_process_digest {
     struct stet_run_waits *waits;
     uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
-    uint64_t first_step_ns;              /* after stet_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t first_step_ns; /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
     uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
@@ -105,7 +106,7 @@ struct stet_process_digest {
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */
-    bool steps_known;       /* after stet_run_steps */
+    bool steps_known;       /* after stet_ledger_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
     struct stet_step_mark
@@ -141,15 +142,16 @@ struct stet_stacks {
 
 /* The parts of loading, for code that follows a run in progress: the process of a journal (created
  * if new; NULL when out of memory; valid until the next is created), and one record of it. */
-struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
-                                             const struct stet_rec_segment *segment);
+struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
+                                                    const struct stet_rec_segment *segment);
 /* The compile of this index, created if new; NULL when out of memory. */
-struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index);
-void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
-                   const struct stet_journal_event *e);
+struct stet_compile_event *stet_ledger_run_compile(struct stet_process_digest *p, uint64_t index);
+void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest *p,
+                          struct stet_stacks *s, const struct stet_journal_event *e);
 
 /* Reads every journal of the run folder. A folder without journals gives an empty digest. */
-enum stet_rc stet_run_load(struct stet_run_digest *d, const char *folder, struct stet_err *err);
-void stet_run_unload(struct stet_run_digest *d);
+enum stet_rc stet_ledger_run_load(struct stet_run_digest *d, const char *folder,
+                                  struct stet_err *err);
+void stet_ledger_run_unload(struct stet_run_digest *d);
 
 #endif

@@ -10,10 +10,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
-                          struct stet_err *err)
+enum stet_rc stet_ledger_run_new(char *folder, size_t room, char id[STET_RUN_ID],
+                                 struct timespec *now, struct stet_err *err)
 {
-    char *state = stet_state_dir(err);
+    char *state = stet_ledger_state_dir(err);
     unsigned random = (unsigned)getpid();
     char when[32];
     struct tm utc;
@@ -44,8 +44,8 @@ static void add_argument(struct stet_json *j, struct stet_view before, struct st
     stet_buf_release(&masked);
 }
 
-void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
-                           char *const *argv)
+void stet_ledger_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
+                                  char *const *argv)
 {
     char host[256] = "", here[PATH_MAX] = "";
 
@@ -62,8 +62,8 @@ void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char
     stet_json_cstr(j, "host", host);
 }
 
-enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
-                                 struct stet_err *err)
+enum stet_rc stet_ledger_run_record_end(struct stet_json *j, const char *folder, bool last,
+                                        struct stet_err *err)
 {
     char path[PATH_MAX + 16];
     enum stet_rc rc;

@@ -11,16 +11,16 @@
 enum { STET_RUN_ID = 40 };
 
 /* Creates <state>/runs/<time>-<random>; the last part is the run's id. */
-enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
-                          struct stet_err *err);
+enum stet_rc stet_ledger_run_new(char *folder, size_t room, char id[STET_RUN_ID],
+                                 struct timespec *now, struct stet_err *err);
 
 /* Writes the beginning of every run.json into `out`, with secrets in `argv` masked; the caller adds
  * to `j`. */
-void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
-                           char *const *argv);
+void stet_ledger_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
+                                  char *const *argv);
 /* Ends it, writes it into `folder` and releases the buffer. It is synced only if it is the final
  * version, because a disk may take seconds for that. */
-enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
-                                 struct stet_err *err);
+enum stet_rc stet_ledger_run_record_end(struct stet_json *j, const char *folder, bool last,
+                                        struct stet_err *err);
 
 #endif

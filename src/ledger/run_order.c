@@ -55,7 +55,7 @@ static bool take(struct pass *p, const struct stet_run_event *e)
         return set_route(p, e->process, r->segment.uid);
     if (e->event.kind != STET_REC_execs || e->process >= p->route_count || !p->route[e->process])
         return true;
-    if (stet_execs_decode(&r->execs, p->batch, STET_EXECS_MAX, NULL) != STET_OK)
+    if (stet_journal_execs_decode(&r->execs, p->batch, STET_EXECS_MAX, NULL) != STET_OK)
         return true;
     for (uint64_t i = 0; i < r->execs.count; i++)
         if (!append(&p->out->items[p->route[e->process] - 1], p->batch[i].executable))
@@ -63,13 +63,13 @@ static bool take(struct pass *p, const struct stet_run_event *e)
     return true;
 }
 
-enum stet_rc stet_run_orders_load(struct stet_run_orders *o, const struct stet_run_digest *d,
-                                  const char *folder, struct stet_err *err)
+enum stet_rc stet_ledger_run_orders_load(struct stet_run_orders *o, const struct stet_run_digest *d,
+                                         const char *folder, struct stet_err *err)
 {
     struct pass p = {.out = o, .digest = d};
     struct stet_events events;
     struct stet_run_event e;
-    enum stet_rc rc = stet_events_open(&events, folder, err);
+    enum stet_rc rc = stet_ledger_events_open(&events, folder, err);
 
     *o = (struct stet_run_orders){0};
     if (rc != STET_OK)
@@ -79,18 +79,18 @@ enum stet_rc stet_run_orders_load(struct stet_run_orders *o, const struct stet_r
     p.batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *p.batch);
     if (!o->items || !p.batch)
         rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
-    while (rc == STET_OK && stet_events_next(&events, &e) == STET_OK)
+    while (rc == STET_OK && stet_ledger_events_next(&events, &e) == STET_OK)
         if (!take(&p, &e))
             rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
     stet_mem_free(p.batch);
     stet_mem_free(p.route);
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
     if (rc != STET_OK)
-        stet_run_orders_release(o);
+        stet_ledger_run_orders_release(o);
     return rc;
 }
 
-void stet_run_orders_release(struct stet_run_orders *o)
+void stet_ledger_run_orders_release(struct stet_run_orders *o)
 {
     for (size_t i = 0; i < o->count; i++)
         stet_mem_free(o->items[i].executables);

@@ -19,8 +19,8 @@ struct stet_run_orders {
     size_t count;
 };
 
-enum stet_rc stet_run_orders_load(struct stet_run_orders *o, const struct stet_run_digest *d,
-                                  const char *folder, struct stet_err *err);
-void stet_run_orders_release(struct stet_run_orders *o);
+enum stet_rc stet_ledger_run_orders_load(struct stet_run_orders *o, const struct stet_run_digest *d,
+                                         const char *folder, struct stet_err *err);
+void stet_ledger_run_orders_release(struct stet_run_orders *o);
 
 #endif

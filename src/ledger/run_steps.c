@@ -61,7 +61,7 @@ static bool add_walk(struct stet_run_digest *d, struct walks *all, struct stet_h
         return false;
     all->items = w;
     w += all->count++;
-    *w = (struct walk){.uid = uid, .steps = stet_steps_new()};
+    *w = (struct walk){.uid = uid, .steps = stet_ledger_steps_new()};
     for (size_t i = 0; i < d->process_count; i++)
         if (stet_hash_eq(d->processes[i].uid, uid))
             w->process = &d->processes[i];
@@ -149,16 +149,16 @@ static void gather(struct stet_arena *arena, struct walk *w, const struct stet_j
     switch (e->kind) {
     case STET_REC_compile_end:
         if (r->compile_end.executable)
-            stet_steps_executable(w->steps, r->compile_end.executable, r->compile_end.name,
-                                  (struct stet_hash){0});
+            stet_ledger_steps_executable(w->steps, r->compile_end.executable, r->compile_end.name,
+                                         (struct stet_hash){0});
         break;
     case STET_REC_deserialize:
         if (r->deserialize.executable)
-            stet_steps_executable(w->steps, r->deserialize.executable, r->deserialize.name,
-                                  (struct stet_hash){0});
+            stet_ledger_steps_executable(w->steps, r->deserialize.executable, r->deserialize.name,
+                                         (struct stet_hash){0});
         break;
     case STET_REC_flow:
-        stet_steps_flow(w->steps, &r->flow);
+        stet_ledger_steps_flow(w->steps, &r->flow);
         break;
     case STET_REC_stack:
         keep_stack(arena, w, &r->stack);
@@ -175,7 +175,7 @@ static void gather(struct stet_arena *arena, struct walk *w, const struct stet_j
 static void mark(struct stet_arena *arena, struct walk *w, uint64_t mono_ns)
 {
     struct stet_process_digest *p = w->process;
-    uint64_t step = stet_steps_now(w->steps).completed;
+    uint64_t step = stet_ledger_steps_now(w->steps).completed;
 
     if (p && step && !p->first_step_ns)
         p->first_step_ns = mono_ns;
@@ -201,13 +201,13 @@ static void count_batch(struct stet_arena *arena, struct walks *all, struct walk
                         const struct stet_rec_execs *r)
 {
     if (r->before != w->executions ||
-        stet_execs_decode(r, all->batch, STET_EXECS_MAX, NULL) != STET_OK) {
-        stet_steps_gap(w->steps);
+        stet_journal_execs_decode(r, all->batch, STET_EXECS_MAX, NULL) != STET_OK) {
+        stet_ledger_steps_gap(w->steps);
         return;
     }
     for (uint64_t i = 0; i < r->count; i++) {
-        /* NOLINTNEXTLINE: never called without a batch */
-        stet_steps_add(w->steps, all->batch[i].executable);
+        /* NOLINTNEXTLINE: nobody comes here without a batch */
+        stet_ledger_steps_add(w->steps, all->batch[i].executable);
         mark(arena, w, all->batch[i].time_ns);
     }
     w->executions += r->count;
@@ -221,7 +221,7 @@ static int too_many(struct walk *w, const struct stet_compile_event *c, uint64_t
     const struct stack *mine;
     int after = 0;
 
-    if (completed == 0 || stet_steps_role(w->steps, c->executable) != STET_STEPS_OUTSIDE)
+    if (completed == 0 || stet_ledger_steps_role(w->steps, c->executable) != STET_STEPS_OUTSIDE)
         return 0;
     mine = stack_of(w, c->index, c->load);
     for (size_t i = 0; mine && i < w->closing_count && !after; i++)
@@ -231,12 +231,12 @@ static int too_many(struct walk *w, const struct stet_compile_event *c, uint64_t
 
 static void decide(struct walk *w)
 {
-    stet_steps_decide(w->steps);
+    stet_ledger_steps_decide(w->steps);
     for (size_t i = 0; w->process && i < w->process->compile_count; i++) {
         const struct stet_compile_event *c = &w->process->compiles[i];
         const struct stack *stack = NULL;
 
-        if (stet_steps_role(w->steps, c->executable) == STET_STEPS_CLOSES)
+        if (stet_ledger_steps_role(w->steps, c->executable) == STET_STEPS_CLOSES)
             stack = stack_of(w, c->index, c->load);
         if (stack && w->closing_count < CLOSING_MAX)
             w->closing[w->closing_count++] = stack;
@@ -245,7 +245,7 @@ static void decide(struct walk *w)
 
 static void place(struct walk *w, uint64_t index, bool load)
 {
-    struct stet_steps_answer now = stet_steps_now(w->steps);
+    struct stet_steps_answer now = stet_ledger_steps_now(w->steps);
     size_t n = w->process ? w->process->compile_count : 0;
 
     for (size_t i = 0; i < n; i++) {
@@ -279,7 +279,7 @@ static void count(struct stet_arena *arena, struct walks *all, struct walk *w,
         break;
     case STET_REC_loss:
         if (r->loss.executions)
-            stet_steps_gap(w->steps);
+            stet_ledger_steps_gap(w->steps);
         break;
     default:
         break;
@@ -314,21 +314,22 @@ static enum stet_rc pass(struct stet_run_digest *d, struct walks *all, const cha
 {
     struct stet_events events;
     struct stet_run_event e;
-    enum stet_rc rc = stet_events_open(&events, folder, err);
+    enum stet_rc rc = stet_ledger_events_open(&events, folder, err);
 
     if (rc != STET_OK)
         return rc;
     stet_mem_free(all->route);
     all->route = NULL;
     all->route_count = 0;
-    while (rc == STET_OK && stet_events_next(&events, &e) == STET_OK)
+    while (rc == STET_OK && stet_ledger_events_next(&events, &e) == STET_OK)
         if (!take(d, all, &e, counting))
             rc = stet_fail(err, STET_NO_MEMORY, "%s: out of memory", folder);
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
     return rc;
 }
 
-enum stet_rc stet_run_steps(struct stet_run_digest *d, const char *folder, struct stet_err *err)
+enum stet_rc stet_ledger_run_steps(struct stet_run_digest *d, const char *folder,
+                                   struct stet_err *err)
 {
     struct walks all = {.batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *all.batch)};
     enum stet_rc rc = all.batch ? pass(d, &all, folder, false, err)
@@ -339,14 +340,14 @@ enum stet_rc stet_run_steps(struct stet_run_digest *d, const char *folder, struc
     if (rc == STET_OK)
         rc = pass(d, &all, folder, true, err);
     for (size_t i = 0; i < all.count; i++) {
-        struct stet_steps_answer now = stet_steps_now(all.items[i].steps);
+        struct stet_steps_answer now = stet_ledger_steps_now(all.items[i].steps);
 
         if (all.items[i].process) {
             all.items[i].process->steps_known = now.known;
             all.items[i].process->steps = now.completed;
             all.items[i].process->steps_why = now.why;
         }
-        stet_steps_free(all.items[i].steps);
+        stet_ledger_steps_free(all.items[i].steps);
         stet_mem_free(all.items[i].stacks);
         stet_mem_free(all.items[i].waited);
     }

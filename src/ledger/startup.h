@@ -15,8 +15,8 @@ struct stet_startup {
     size_t process;    /* of the digest */
 };
 
-/* Of the process that took longest, after stet_run_steps. Where steps are not known, the first
- * execution of the program that ran most often stands for the first step. False when there is
+/* Of the process that took longest, after stet_ledger_run_steps. Where steps are not known, the
+ * first execution of the program that ran most often stands for the first step. False when there is
  * nothing to say: an older journal, no execution. */
 bool stet_ledger_startup(const struct stet_run_digest *d, struct stet_startup *out);
 

@@ -19,7 +19,7 @@ static const char *home(void)
     return user ? user->pw_dir : NULL;
 }
 
-char *stet_state_dir(struct stet_err *err)
+char *stet_ledger_state_dir(struct stet_err *err)
 {
     const char *own = getenv("STET_STATE_DIR"), *xdg = getenv("XDG_STATE_HOME"), *h;
     char *dir;

@@ -7,6 +7,6 @@
 /* $STET_STATE_DIR, else $XDG_STATE_HOME/stet, else ~/.local/state/stet (home is from the password
  * database if HOME is not set). Runs are in its folder `runs`. It is not created here. The caller
  * frees it with stet_mem_free; NULL with `err` if no home is found. */
-char *stet_state_dir(struct stet_err *err);
+char *stet_ledger_state_dir(struct stet_err *err);
 
 #endif

@@ -11,12 +11,12 @@ enum {
     VIOLATIONS_SHARE = 100, /* one broken round in so many ends the answer */
 };
 
-struct stet_steps *stet_steps_new(void)
+struct stet_steps *stet_ledger_steps_new(void)
 {
     return stet_mem_calloc(1, sizeof(struct stet_steps));
 }
 
-void stet_steps_free(struct stet_steps *s)
+void stet_ledger_steps_free(struct stet_steps *s)
 {
     if (!s)
         return;
@@ -28,7 +28,8 @@ void stet_steps_free(struct stet_steps *s)
     stet_mem_free(s);
 }
 
-bool stet_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need, size_t size)
+bool stet_ledger_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need,
+                            size_t size)
 {
     size_t more = *room ? *room : 64;
     void *bigger;
@@ -54,13 +55,13 @@ static size_t program_of(struct stet_steps *s, uint64_t executable)
     struct stet_steps_program *p;
 
     if (executable >= EXECUTABLES_MAX ||
-        !stet_steps_grow(s, (void **)&s->by_executable, &s->by_executable_room,
-                         (size_t)executable + 1, sizeof *s->by_executable))
+        !stet_ledger_steps_grow(s, (void **)&s->by_executable, &s->by_executable_room,
+                                (size_t)executable + 1, sizeof *s->by_executable))
         return s->program_count;
     if (s->by_executable[executable])
         return s->by_executable[executable] - 1;
-    if (!stet_steps_grow(s, (void **)&s->programs, &s->program_room, s->program_count + 1,
-                         sizeof *s->programs))
+    if (!stet_ledger_steps_grow(s, (void **)&s->programs, &s->program_room, s->program_count + 1,
+                                sizeof *s->programs))
         return s->program_count;
     p = &s->programs[s->program_count++];
     *p = (struct stet_steps_program){.executable = executable, .group = STET_STEPS_NONE};
@@ -74,8 +75,8 @@ static bool telling(struct stet_view name)
     return name.len && !stet_view_starts(name, "SyncTensorsGraph");
 }
 
-void stet_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
-                           struct stet_hash family)
+void stet_ledger_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
+                                  struct stet_hash family)
 {
     size_t p = s ? program_of(s, executable) : 0, q;
 
@@ -92,8 +93,8 @@ void stet_steps_executable(struct stet_steps *s, uint64_t executable, struct ste
         s->alike = p + 1;
 }
 
-bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
-                     const struct stet_steps_program *b)
+bool stet_ledger_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
+                            const struct stet_steps_program *b)
 {
     if (!stet_hash_is_zero(a->family) && stet_hash_eq(a->family, b->family))
         return true;
@@ -107,10 +108,10 @@ static void add_entry(struct stet_steps *s, const struct stet_flow_entry *e)
     struct stet_steps_entry *entry;
 
     if (p >= s->program_count || s->entry_count >= ENTRIES_MAX ||
-        !stet_steps_grow(s, (void **)&s->entries, &s->entry_room, s->entry_count + 1,
-                         sizeof *s->entries) ||
-        !stet_steps_grow(s, (void **)&s->edges, &s->edge_room, s->edge_count + e->source_count,
-                         sizeof *s->edges)) {
+        !stet_ledger_steps_grow(s, (void **)&s->entries, &s->entry_room, s->entry_count + 1,
+                                sizeof *s->entries) ||
+        !stet_ledger_steps_grow(s, (void **)&s->edges, &s->edge_room,
+                                s->edge_count + e->source_count, sizeof *s->edges)) {
         s->failed = true;
         return;
     }
@@ -129,7 +130,7 @@ static void add_entry(struct stet_steps *s, const struct stet_flow_entry *e)
             e->sources[i].entry, e->sources[i].args, e->sources[i].external};
 }
 
-void stet_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec)
+void stet_ledger_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec)
 {
     struct stet_flow_cursor c;
     struct stet_flow_entry e;
@@ -137,12 +138,12 @@ void stet_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec)
     if (!s || s->failed)
         return;
     if (rec->window != s->window || rec->first != s->entry_count)
-        stet_steps_judge(s);
+        stet_ledger_steps_judge(s);
     s->window = rec->window;
     if (rec->first != s->entry_count)
         return; /* the beginning of the window is lost: the rest cannot be judged */
-    stet_flow_cursor_init(&c, rec);
-    while (!s->failed && stet_flow_next(&c, &e, NULL) == STET_OK)
+    stet_journal_flow_cursor_init(&c, rec);
+    while (!s->failed && stet_journal_flow_next(&c, &e, NULL) == STET_OK)
         add_entry(s, &e);
 }
 
@@ -168,16 +169,16 @@ static void add_variants(struct stet_steps *s)
         struct stet_steps_program *program = &s->programs[p];
 
         for (size_t q = first; q < end && program->group == STET_STEPS_NONE; q++)
-            if (s->programs[q].closes && stet_steps_same(s, program, &s->programs[q]))
+            if (s->programs[q].closes && stet_ledger_steps_same(s, program, &s->programs[q]))
                 program->group = s->programs[q].group;
     }
 }
 
-void stet_steps_decide(struct stet_steps *s)
+void stet_ledger_steps_decide(struct stet_steps *s)
 {
     if (!s || s->decided)
         return;
-    stet_steps_judge(s);
+    stet_ledger_steps_judge(s);
     s->decided = true;
     for (size_t p = 0; p < s->program_count; p++)
         if (s->programs[p].closes && s->programs[p].passes)
@@ -211,7 +212,7 @@ static void lose(struct stet_steps *s, const char *why)
     s->why = why;
 }
 
-void stet_steps_add(struct stet_steps *s, uint64_t executable)
+void stet_ledger_steps_add(struct stet_steps *s, uint64_t executable)
 {
     const struct stet_steps_program *p = NULL;
 
@@ -232,13 +233,13 @@ void stet_steps_add(struct stet_steps *s, uint64_t executable)
     s->number++;
 }
 
-void stet_steps_gap(struct stet_steps *s)
+void stet_ledger_steps_gap(struct stet_steps *s)
 {
     if (s && !s->lost)
         lose(s, "records of executions are lost");
 }
 
-struct stet_steps_answer stet_steps_now(const struct stet_steps *s)
+struct stet_steps_answer stet_ledger_steps_now(const struct stet_steps *s)
 {
     struct stet_steps_answer a = {0};
 
@@ -252,7 +253,7 @@ struct stet_steps_answer stet_steps_now(const struct stet_steps *s)
     return a;
 }
 
-enum stet_steps_role stet_steps_role(const struct stet_steps *s, uint64_t executable)
+enum stet_ledger_steps_role stet_ledger_steps_role(const struct stet_steps *s, uint64_t executable)
 {
     const struct stet_steps_program *p;
 
@@ -262,18 +263,4 @@ enum stet_steps_role stet_steps_role(const struct stet_steps *s, uint64_t execut
     if (p->group != STET_STEPS_NONE)
         return STET_STEPS_CLOSES;
     return p->passes ? STET_STEPS_INSIDE : STET_STEPS_OUTSIDE;
-}
-
-size_t stet_steps_anchors(const struct stet_steps *s, uint64_t *executables, size_t room)
-{
-    size_t n = 0;
-
-    for (size_t p = 0; s && !s->ambiguous && p < s->program_count; p++) {
-        if (s->programs[p].group == STET_STEPS_NONE)
-            continue;
-        if (n < room)
-            executables[n] = s->programs[p].executable;
-        n++;
-    }
-    return n;
 }

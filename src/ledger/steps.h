@@ -18,22 +18,22 @@
 struct stet_steps;
 
 /* NULL if memory runs out; every function accepts NULL, which knows nothing. */
-struct stet_steps *stet_steps_new(void);
-void stet_steps_free(struct stet_steps *s);
+struct stet_steps *stet_ledger_steps_new(void);
+void stet_ledger_steps_free(struct stet_steps *s);
 
 /* What is known of an executable: its name ("jit_train_step", may be empty) and its family (zero if
  * unknown). Both show which executables are variants of one program. */
-void stet_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
-                           struct stet_hash family);
-void stet_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec);
+void stet_ledger_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
+                                  struct stet_hash family);
+void stet_ledger_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec);
 
 /* After this, call none of the above. */
-void stet_steps_decide(struct stet_steps *s);
+void stet_ledger_steps_decide(struct stet_steps *s);
 
 /* One execution; in order, all of them, from the first. */
-void stet_steps_add(struct stet_steps *s, uint64_t executable);
+void stet_ledger_steps_add(struct stet_steps *s, uint64_t executable);
 /* Executions are missing here (lost records): nothing is known from here on. */
-void stet_steps_gap(struct stet_steps *s);
+void stet_ledger_steps_gap(struct stet_steps *s);
 
 struct stet_steps_answer {
     bool known;
@@ -42,11 +42,9 @@ struct stet_steps_answer {
 };
 
 /* After the executions fed so far. */
-struct stet_steps_answer stet_steps_now(const struct stet_steps *s);
+struct stet_steps_answer stet_ledger_steps_now(const struct stet_steps *s);
 /* The role of an executable in the loop, once decided. */
-enum stet_steps_role { STET_STEPS_OUTSIDE, STET_STEPS_INSIDE, STET_STEPS_CLOSES };
-enum stet_steps_role stet_steps_role(const struct stet_steps *s, uint64_t executable);
-/* The executables that close a step; returns how many, of which up to `room` are stored. */
-size_t stet_steps_anchors(const struct stet_steps *s, uint64_t *executables, size_t room);
+enum stet_ledger_steps_role { STET_STEPS_OUTSIDE, STET_STEPS_INSIDE, STET_STEPS_CLOSES };
+enum stet_ledger_steps_role stet_ledger_steps_role(const struct stet_steps *s, uint64_t executable);
 
 #endif

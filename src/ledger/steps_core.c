@@ -27,7 +27,7 @@ static void mark_descendants(const struct window *w, unsigned char *mark, size_t
     }
 }
 
-void stet_steps_weigh(struct window *w, struct core *c)
+void stet_ledger_steps_weigh(struct window *w, struct core *c)
 {
     c->weight = 0;
     for (size_t p = 0; p < w->s->program_count; p++)
@@ -80,7 +80,7 @@ static void try_core(struct window *w, uint32_t head)
     if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again and again */
         return;
     c.times = times;
-    stet_steps_weigh(w, &c);
+    stet_ledger_steps_weigh(w, &c);
     w->cores[w->core_count++] = c;
 }
 
@@ -222,7 +222,8 @@ static void count_seen(struct window *w)
         w->tallies[p].group = STET_STEPS_NONE;
         w->tallies[p].role = (uint32_t)p;
         for (size_t q = 0; w->tallies[p].last && q < p && w->tallies[p].role == p; q++)
-            if (w->tallies[q].last && stet_steps_same(w->s, &w->s->programs[p], &w->s->programs[q]))
+            if (w->tallies[q].last &&
+                stet_ledger_steps_same(w->s, &w->s->programs[p], &w->s->programs[q]))
                 w->tallies[p].role = w->tallies[q].role;
     }
     for (size_t i = 0; i < w->n; i++) {
@@ -235,7 +236,7 @@ static void count_seen(struct window *w)
     }
 }
 
-void stet_steps_find_cores(struct window *w)
+void stet_ledger_steps_find_cores(struct window *w)
 {
     count_seen(w);
     find_cores(w);

@@ -59,11 +59,12 @@ struct stet_steps {
     size_t skipped;
 };
 
-bool stet_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need, size_t size);
+bool stet_ledger_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need,
+                            size_t size);
 /* Variants of one program: same family, or same name and equally many results. */
-bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
-                     const struct stet_steps_program *b);
+bool stet_ledger_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
+                            const struct stet_steps_program *b);
 /* Judges the current window and adds to what is known. */
-void stet_steps_judge(struct stet_steps *s);
+void stet_ledger_steps_judge(struct stet_steps *s);
 
 #endif

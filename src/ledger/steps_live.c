@@ -8,14 +8,14 @@
 
 static const uint64_t second_ns = 1000000000;
 
-void stet_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch)
+void stet_ledger_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch)
 {
     *s = (struct stet_steps_live){.batch = batch, .kept = {.cap = STET_STEPS_LIVE_KEPT}};
 }
 
-void stet_steps_live_release(struct stet_steps_live *s)
+void stet_ledger_steps_live_release(struct stet_steps_live *s)
 {
-    stet_steps_free(s->steps);
+    stet_ledger_steps_free(s->steps);
     stet_buf_release(&s->kept);
     s->steps = NULL;
 }
@@ -44,14 +44,14 @@ static void count_batch(struct stet_steps_live *s, const struct stet_rec_execs *
 
     s->executions += r->count;
     if (r->before != s->expected ||
-        stet_execs_decode(r, s->batch, STET_EXECS_MAX, NULL) != STET_OK) {
-        stet_steps_gap(s->steps);
+        stet_journal_execs_decode(r, s->batch, STET_EXECS_MAX, NULL) != STET_OK) {
+        stet_ledger_steps_gap(s->steps);
     } else {
         for (uint64_t i = 0; s->steps && i < r->count; i++)
-            stet_steps_add(s->steps, s->batch[i].executable);
+            stet_ledger_steps_add(s->steps, s->batch[i].executable);
     }
     s->expected = r->before + r->count;
-    now = stet_steps_now(s->steps);
+    now = stet_ledger_steps_now(s->steps);
     if (now.known && now.completed >= s->best) {
         s->best = now.completed;
         s->ever = true;
@@ -82,8 +82,8 @@ static void keep(struct stet_steps_live *s, const struct stet_journal_event *e, 
     }
 }
 
-void stet_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
-                          uint64_t wall_minus_mono)
+void stet_ledger_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
+                                 uint64_t wall_minus_mono)
 {
     const union stet_record *r = e->record;
 
@@ -96,19 +96,19 @@ void stet_steps_live_take(struct stet_steps_live *s, const struct stet_journal_e
     else if (e->kind == STET_REC_execs)
         count_batch(s, &r->execs, r->execs.last_ns + wall_minus_mono);
     else
-        stet_steps_gap(s->steps);
+        stet_ledger_steps_gap(s->steps);
 }
 
 static void learn(struct stet_steps *steps, unsigned kind, const union stet_record *r)
 {
     if (kind == STET_REC_compile_end && r->compile_end.executable)
-        stet_steps_executable(steps, r->compile_end.executable, r->compile_end.name,
-                              (struct stet_hash){0});
+        stet_ledger_steps_executable(steps, r->compile_end.executable, r->compile_end.name,
+                                     (struct stet_hash){0});
     else if (kind == STET_REC_deserialize && r->deserialize.executable)
-        stet_steps_executable(steps, r->deserialize.executable, r->deserialize.name,
-                              (struct stet_hash){0});
+        stet_ledger_steps_executable(steps, r->deserialize.executable, r->deserialize.name,
+                                     (struct stet_hash){0});
     else if (kind == STET_REC_flow)
-        stet_steps_flow(steps, &r->flow);
+        stet_ledger_steps_flow(steps, &r->flow);
 }
 
 /* One walk over what is kept: first for the evidence, then to count. */
@@ -127,33 +127,34 @@ static void replay(struct stet_steps_live *s, bool counting)
         union stet_record r;
 
         if (is_evidence(kind) == counting ||
-            stet_record_decode(&r, &arena, stet_record_info(kind), payload, NULL) != STET_OK)
+            stet_journal_record_decode(&r, &arena, stet_journal_record_info(kind), payload, NULL) !=
+                STET_OK)
             continue;
         if (!counting)
             learn(s->steps, kind, &r);
         else if (kind == STET_REC_execs)
             count_batch(s, &r.execs, r.execs.last_ns + offset);
         else
-            stet_steps_gap(s->steps);
+            stet_ledger_steps_gap(s->steps);
         stet_arena_release(&arena);
         stet_arena_init(&arena, (size_t)16 << 20);
     }
     stet_arena_release(&arena);
 }
 
-void stet_steps_live_settle(struct stet_steps_live *s, bool last)
+void stet_ledger_steps_live_settle(struct stet_steps_live *s, bool last)
 {
     uint64_t began = stet_clock_ns(), executions = s->executions, expected = s->expected;
 
     if (!s->stale || (s->full && s->steps) || (!last && began < s->next_ns))
         return;
-    stet_steps_free(s->steps);
-    s->steps = stet_steps_new();
+    stet_ledger_steps_free(s->steps);
+    s->steps = stet_ledger_steps_new();
     s->executions = s->expected = s->best = 0;
     s->sample_count = s->sample_next = 0;
     s->ever = false;
     replay(s, false);
-    stet_steps_decide(s->steps);
+    stet_ledger_steps_decide(s->steps);
     replay(s, true);
     s->executions = executions; /* what was not kept was counted all the same */
     s->expected = expected;
@@ -164,9 +165,9 @@ void stet_steps_live_settle(struct stet_steps_live *s, bool last)
 
 /* ---- answers ---- */
 
-struct stet_steps_answer stet_steps_live_now(const struct stet_steps_live *s)
+struct stet_steps_answer stet_ledger_steps_live_now(const struct stet_steps_live *s)
 {
-    struct stet_steps_answer now = stet_steps_now(s->steps);
+    struct stet_steps_answer now = stet_ledger_steps_now(s->steps);
 
     if (!now.known && s->stale && s->ever) {
         now.known = true;
@@ -180,7 +181,7 @@ static const struct stet_steps_sample *sample_at(const struct stet_steps_live *s
     return &s->samples[(s->sample_next + STET_STEPS_SAMPLES - 1 - back) % STET_STEPS_SAMPLES];
 }
 
-struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns)
+struct stet_rate stet_ledger_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns)
 {
     const struct stet_steps_sample *newest = sample_at(s, 0), *oldest = newest;
     uint64_t from = wall_ns > 10 * second_ns ? wall_ns - 10 * second_ns : 0;

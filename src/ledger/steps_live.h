@@ -31,18 +31,18 @@ struct stet_steps_live {
     uint32_t sample_count, sample_next;
 };
 
-void stet_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch);
-void stet_steps_live_release(struct stet_steps_live *s);
+void stet_ledger_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch);
+void stet_ledger_steps_live_release(struct stet_steps_live *s);
 
 /* Takes any record of the process, in order; `wall_minus_mono` as in the digest. */
-void stet_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
-                          uint64_t wall_minus_mono);
+void stet_ledger_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
+                                 uint64_t wall_minus_mono);
 /* Call it after some records: decides again if there is a reason. `last`: at once, whatever it
  * costs. */
-void stet_steps_live_settle(struct stet_steps_live *s, bool last);
+void stet_ledger_steps_live_settle(struct stet_steps_live *s, bool last);
 /* While evidence of a new program is incomplete, the last answer is kept. A later decision may give
  * another number than an earlier one. */
-struct stet_steps_answer stet_steps_live_now(const struct stet_steps_live *s);
+struct stet_steps_answer stet_ledger_steps_live_now(const struct stet_steps_live *s);
 
 /* Steps per second, over the last ten seconds before `wall_ns` (for a run that has ended: its last
  * record). */
@@ -50,6 +50,6 @@ struct stet_rate {
     double steps, executions;
 };
 
-struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns);
+struct stet_rate stet_ledger_steps_live_rate(const struct stet_steps_live *s, uint64_t wall_ns);
 
 #endif

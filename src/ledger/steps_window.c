@@ -71,7 +71,7 @@ static void judge_turns(struct window *w, struct core *c)
 {
     size_t turns = 0, stale = 0;
 
-    stet_steps_weigh(w, c);
+    stet_ledger_steps_weigh(w, c);
     for (size_t p = 0; p < w->s->program_count; p++)
         w->tallies[p].last = 0;
     for (size_t i = c->first; i <= c->last; i++) {
@@ -109,7 +109,7 @@ static size_t group_closers(struct window *w, uint32_t *lead)
         if (!t->closes || t->group != STET_STEPS_NONE)
             continue;
         for (size_t g = 0; g < groups; g++)
-            if (stet_steps_same(w->s, &w->s->programs[lead[g]], &w->s->programs[p]))
+            if (stet_ledger_steps_same(w->s, &w->s->programs[lead[g]], &w->s->programs[p]))
                 t->group = (uint8_t)g;
         if (t->group == STET_STEPS_NONE && groups < STET_STEPS_GROUPS) {
             lead[groups] = p;
@@ -228,8 +228,8 @@ static void note_thrown_away(struct window *w)
         if (used || !inside)
             continue;
         thrown++;
-        if (stet_steps_grow(s, (void **)&s->skip, &s->skip_room, s->skip_count + 1,
-                            sizeof *s->skip))
+        if (stet_ledger_steps_grow(s, (void **)&s->skip, &s->skip_room, s->skip_count + 1,
+                                   sizeof *s->skip))
             s->skip[s->skip_count++] = s->entries[i].number;
     }
     if (thrown > 3 && thrown * 50 > closing)
@@ -255,7 +255,7 @@ static void look_before(struct window *w, struct core *c)
 
     while (first < c->last && !(c->in[first] && tally_of(w, first)->group != STET_STEPS_NONE))
         first++;
-    stet_steps_weigh(w, c);
+    stet_ledger_steps_weigh(w, c);
     e = edges_of(w, first);
     t = tally_of(w, first);
     for (uint32_t k = 0; k < w->s->entries[first].edge_count; k++) {
@@ -296,7 +296,7 @@ static void judge(struct window *w)
     uint32_t lead[STET_STEPS_GROUPS];
     size_t groups;
 
-    stet_steps_find_cores(w);
+    stet_ledger_steps_find_cores(w);
     if (!w->kept)
         return;
     for (size_t k = 0; k < w->core_count; k++)
@@ -316,7 +316,7 @@ static void judge(struct window *w)
     adopt(w, groups);
 }
 
-void stet_steps_judge(struct stet_steps *s)
+void stet_ledger_steps_judge(struct stet_steps *s)
 {
     struct window w = {.s = s, .n = s->entry_count};
 

@@ -55,8 +55,8 @@ static inline uint32_t role_of(const struct window *w, size_t i)
 
 /* Finds the loops and drops those that only feed, observe or count for another; w->kept are
  * left. */
-void stet_steps_find_cores(struct window *w);
+void stet_ledger_steps_find_cores(struct window *w);
 /* How much of the loop's state each of its programs takes: the core_* of all tallies. */
-void stet_steps_weigh(struct window *w, struct core *c);
+void stet_ledger_steps_weigh(struct window *w, struct core *c);
 
 #endif

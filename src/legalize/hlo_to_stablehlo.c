@@ -277,8 +277,8 @@ static void make_module(struct stet_legal *l)
     stet_build_list_release(&modules);
 }
 
-enum stet_rc stet_hlo_to_stablehlo(struct stet_program *out, const struct stet_program *hlo,
-                                   struct stet_err *err)
+enum stet_rc stet_legalize_hlo(struct stet_program *out, const struct stet_program *hlo,
+                               struct stet_err *err)
 {
     struct stet_legal *l = stet_mem_calloc(1, sizeof *l);
     size_t cap;

@@ -11,7 +11,7 @@
  * attributes and locations are kept. Layouts, control dependencies and schedules do not exist in
  * StableHLO and are dropped. `hlo` must outlive `out`. STET_UNSUPPORTED names an instruction
  * without a counterpart. On failure there is nothing to release. */
-enum stet_rc stet_hlo_to_stablehlo(struct stet_program *out, const struct stet_program *hlo,
-                                   struct stet_err *err);
+enum stet_rc stet_legalize_hlo(struct stet_program *out, const struct stet_program *hlo,
+                               struct stet_err *err);
 
 #endif

@@ -57,8 +57,6 @@ const struct stet_attr *stet_legal_enum(struct stet_legal *l, const char *mnemon
                                         struct stet_view text);
 /* array<i64: …> of an INTS attribute; NULL gives an empty one. */
 const struct stet_attr *stet_legal_array(struct stet_legal *l, const struct stet_attr *ints);
-/* The same value n times. */
-const struct stet_attr *stet_legal_fill(struct stet_legal *l, int64_t v, uint32_t n);
 /* dense tensor<rows x columns x i64>. */
 const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
                                           uint32_t columns);

@@ -90,15 +90,6 @@ const struct stet_attr *stet_legal_array(struct stet_legal *l, const struct stet
     return dense_array(l, ints ? ints->ints : NULL, ints ? ints->count : 0, 64);
 }
 
-const struct stet_attr *stet_legal_fill(struct stet_legal *l, int64_t v, uint32_t n)
-{
-    int64_t *all = STET_NEW_ARRAY(l->a, int64_t, n);
-
-    for (uint32_t i = 0; all && i < n; i++)
-        all[i] = v;
-    return dense_array(l, all, n, 64);
-}
-
 const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
                                           uint32_t columns)
 {

@@ -34,11 +34,6 @@ struct stet_lint_rule stet_lint_rule_at(size_t index)
                                    r->why,  r->fix,  severities[r->severity]};
 }
 
-size_t stet_lint_rule_find(struct stet_view name)
-{
-    return lint_rule_named(name);
-}
-
 /* The memory that the result's texts are in. */
 struct inside {
     struct lint_files files;

@@ -14,8 +14,6 @@ struct stet_lint_rule {
 
 size_t stet_lint_rule_count(void);
 struct stet_lint_rule stet_lint_rule_at(size_t index);
-/* Index by code or trap, or the count if there is none. */
-size_t stet_lint_rule_find(struct stet_view name);
 
 struct stet_lint_finding {
     const char *path;

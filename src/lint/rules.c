@@ -41,19 +41,6 @@ void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n)
         lint_rule_table[*r].run(w, n);
 }
 
-unsigned lint_rule_named(struct stet_view name)
-{
-    for (unsigned r = 0; r < LINT_RULES; r++) {
-        if (stet_view_is(name, lint_rule_table[r].code))
-            return r;
-    }
-    for (unsigned r = 0; r < LINT_RULES; r++) {
-        if (stet_view_is(name, lint_rule_table[r].trap))
-            return r;
-    }
-    return LINT_RULES;
-}
-
 struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call)
 {
     stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);

@@ -47,9 +47,6 @@ void lint_rules_prepare(void);
 /* Run the rules that look at this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n);
 
-/* By code or by trap (the first of a trap); LINT_RULES if there is none. */
-unsigned lint_rule_named(struct stet_view name);
-
 /* Helpers that several rules share. */
 /* The called name's last part: "item" for x.y.item(). */
 struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call);

@@ -107,15 +107,6 @@ uint32_t lint_class_named(const struct lint_walk *w, uint32_t name)
     return name && w->class_of[name] ? w->class_of[name] - 1 : LINT_NONE;
 }
 
-uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name)
-{
-    struct lint_binding *b = lint_lookup(w, fn, name);
-
-    if (b)
-        return b->value.kind == LINT_V_FN ? b->value.index : LINT_NONE;
-    return LINT_NONE;
-}
-
 static void add_import(struct lint_walk *w, uint32_t local, struct stet_view target)
 {
     struct lint_summary *s = w->out;

@@ -194,8 +194,6 @@ uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
 /* A class of this file, or LINT_NONE. */
 uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
-/* A function of this scope or the ones around it by name, or LINT_NONE. */
-uint32_t lint_fn_named(struct lint_walk *w, uint32_t fn, uint32_t name);
 /* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
  * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
 struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);

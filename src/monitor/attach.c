@@ -14,7 +14,7 @@
 
 static bool runs_now(const struct stet_run *run)
 {
-    return !run->ended_ns && stet_run_is_alive(run);
+    return !run->ended_ns && stet_ledger_run_is_alive(run);
 }
 
 /* ---- which run ---- */
@@ -89,7 +89,7 @@ static enum stet_rc find_by_pid(struct stet_runs *runs, const char *name,
         return STET_OK;
     }
     if (run_of_process(pid, id, sizeof id))
-        return stet_runs_find(runs, id, out, err);
+        return stet_ledger_runs_find(runs, id, out, err);
     return stet_fail(err, STET_NOT_FOUND, "no run '%s', and no process %s of one", name, name);
 }
 
@@ -100,12 +100,12 @@ static enum stet_rc find(struct stet_runs *runs, const char *name, const struct 
 
     if (!name || !strcmp(name, "newest") || !strcmp(name, "latest")) {
         *out = newest_running(runs);
-        return *out ? STET_OK : stet_runs_find(runs, NULL, out, err);
+        return *out ? STET_OK : stet_ledger_runs_find(runs, NULL, out, err);
     }
-    rc = stet_runs_find(runs, name, out, NULL);
+    rc = stet_ledger_runs_find(runs, name, out, NULL);
     if (rc == STET_NOT_FOUND && strspn(name, "0123456789") == strlen(name))
         return find_by_pid(runs, name, out, err);
-    return rc == STET_OK ? rc : stet_runs_find(runs, name, out, err);
+    return rc == STET_OK ? rc : stet_ledger_runs_find(runs, name, out, err);
 }
 
 /* ---- following it ---- */
@@ -117,7 +117,7 @@ static void look_at_run(struct stet_monitor_attach *a)
     struct stet_run run;
 
     stet_arena_init(&arena, (size_t)16 << 20);
-    if (stet_run_read(&run, &arena, a->folder, NULL) == STET_OK) {
+    if (stet_ledger_run_read(&run, &arena, a->folder, NULL) == STET_OK) {
         stet_arena_release(&a->arena);
         a->arena = arena;
         a->run = run;
@@ -157,7 +157,7 @@ enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char 
 {
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
 
     *a = (struct stet_monitor_attach){0};
     if (rc != STET_OK)
@@ -166,8 +166,8 @@ enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char 
     stet_arena_init(&a->arena, (size_t)16 << 20);
     stet_torch_init(&a->torch);
     if (rc == STET_OK)
-        rc = stet_run_read(&a->run, &a->arena, run->folder, err);
-    stet_runs_close(&runs);
+        rc = stet_ledger_run_read(&a->run, &a->arena, run->folder, err);
+    stet_ledger_runs_close(&runs);
     a->running = rc == STET_OK && runs_now(&a->run);
     if (rc == STET_OK)
         rc = start(a, err);

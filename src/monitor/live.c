@@ -69,7 +69,7 @@ enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const cha
     l = stet_mem_calloc(1, sizeof *l);
     if (!l || !(l->batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *l->batch)) ||
         stet_session_begin(&l->x, run, folder, NULL) != STET_OK ||
-        stet_events_open(&l->events, folder, NULL) != STET_OK) {
+        stet_ledger_events_open(&l->events, folder, NULL) != STET_OK) {
         if (l) {
             stet_mem_free(l->batch);
             stet_session_close(&l->x);
@@ -104,7 +104,7 @@ void stet_live_free(struct stet_live *l)
 {
     if (!l)
         return;
-    stet_events_close(&l->events);
+    stet_ledger_events_close(&l->events);
     for (int i = 0; i < PROCESSES; i++) {
         stet_mem_free(l->orders[i].executables);
         stet_mem_free(l->orders[i].sightings);
@@ -128,7 +128,7 @@ static void take_executions(struct stet_live *l, size_t process, const struct st
         o->sightings = stet_mem_calloc(ORDER, sizeof *o->sightings);
     }
     if (!o->executables || !o->sightings ||
-        stet_execs_decode(r, l->batch, STET_EXECS_MAX, NULL) != STET_OK)
+        stet_journal_execs_decode(r, l->batch, STET_EXECS_MAX, NULL) != STET_OK)
         return;
     for (uint64_t i = 0; i < r->count && o->count < ORDER; i++)
         o->executables[o->count++] = (uint32_t)l->batch[i].executable;
@@ -149,7 +149,7 @@ static void take(struct stet_live *l, const struct stet_run_event *e)
     if (e->process >= PROCESSES)
         return;
     if (e->event.kind == STET_REC_segment) {
-        p = stet_run_process(d, e->event.record);
+        p = stet_ledger_run_process(d, e->event.record);
         l->route[e->process] =
             p && d->process_count <= PROCESSES ? (size_t)(p - d->processes) + 1 : 0;
         return;
@@ -160,7 +160,7 @@ static void take(struct stet_live *l, const struct stet_run_event *e)
     if (e->event.kind == STET_REC_execs && !l->off)
         take_executions(l, l->route[e->process] - 1, e->event.record);
     if (is_wanted(l, e->event.kind))
-        stet_run_take(d, p, &l->stacks, &e->event);
+        stet_ledger_run_take(d, p, &l->stacks, &e->event);
     if (l->tap.event)
         l->tap.event(l->tap.context, l->route[e->process] - 1, p, &e->event);
 }
@@ -351,9 +351,9 @@ void stet_live_poll(struct stet_live *l, bool last)
 {
     struct stet_run_event e;
 
-    if (!l || (l->off && !l->tap.event) || stet_events_refresh(&l->events, NULL) != STET_OK)
+    if (!l || (l->off && !l->tap.event) || stet_ledger_events_refresh(&l->events, NULL) != STET_OK)
         return;
-    while (stet_events_next(&l->events, &e) == STET_OK)
+    while (stet_ledger_events_next(&l->events, &e) == STET_OK)
         take(l, &e);
     if (l->off)
         return;
@@ -391,7 +391,7 @@ struct stet_journal_damage stet_live_damage(const struct stet_live *l)
     struct stet_journal_damage sum = {0};
 
     for (size_t i = 0; i < l->events.process_count; i++) {
-        struct stet_journal_damage one = stet_events_damage(&l->events, i);
+        struct stet_journal_damage one = stet_ledger_events_damage(&l->events, i);
 
         sum.regions += one.regions;
         sum.bytes += one.bytes;

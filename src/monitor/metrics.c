@@ -115,13 +115,13 @@ static struct stet_view rank_text(struct rank_text *t, int64_t rank)
     return stet_view_str(t->text);
 }
 
-static void of_rank(struct writer *w, int64_t rank, enum stet_pulse_lane lane, struct label more,
+static void of_rank(struct writer *w, int64_t rank, enum stet_lane lane, struct label more,
                     enum kind kind, uint64_t v)
 {
     struct rank_text text;
     struct label labels[] = {
         {"rank", rank_text(&text, rank)},
-        {"lane", stet_view_str(stet_pulse_lane_name(lane))},
+        {"lane", stet_view_str(stet_journal_lane_word(lane))},
         more,
     };
 
@@ -130,8 +130,8 @@ static void of_rank(struct writer *w, int64_t rank, enum stet_pulse_lane lane, s
 }
 
 /* A rank has samples in the lanes in which it has processes. */
-static void series(struct writer *w, enum stet_pulse_lane lane, const char *label,
-                   const char *label_text, enum kind kind, size_t field)
+static void series(struct writer *w, enum stet_lane lane, const char *label, const char *label_text,
+                   enum kind kind, size_t field)
 {
     for (size_t i = 0; i < w->rank_count; i++) {
         const struct stet_pulse_sum *s = &w->ranks[i].sum;

@@ -42,7 +42,7 @@ void stet_pulse_free(struct stet_pulse *p)
     if (!p)
         return;
     for (size_t i = 0; p->processes && i < p->process_count; i++)
-        stet_steps_live_release(&p->processes[i].steps);
+        stet_ledger_steps_live_release(&p->processes[i].steps);
     stet_mem_free(p->processes);
     stet_mem_free(p->devices);
     stet_mem_free(p->families);
@@ -74,7 +74,6 @@ static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_tra
     q->transfers[STET_BETWEEN] += r->between_count;
     q->transfer_bytes[STET_TO_DEVICE] += r->to_device_bytes;
     q->transfer_bytes[STET_TO_HOST] += r->to_host_bytes;
-    q->transfer_bytes[STET_BETWEEN] += r->between_bytes;
 }
 
 /* Devices stand in the order of ranks. */
@@ -131,7 +130,6 @@ static void on_record(struct stet_pulse *p, size_t process, const struct stet_jo
     case STET_REC_compile_begin:
         q->begun++;
         q->begun_ns = q->last_ns;
-        snprintf(q->compiling, sizeof q->compiling, "%.*s", STET_FMT(r->compile_begin.name));
         break;
     case STET_REC_compile_end:
         on_compile_end(q, &r->compile_end);
@@ -183,7 +181,7 @@ static struct stet_pulse_process *process_of(struct stet_pulse *p, size_t proces
     q = &p->processes[process];
     if (!q->used) {
         q->used = true;
-        stet_steps_live_init(&q->steps, p->batch);
+        stet_ledger_steps_live_init(&q->steps, p->batch);
         snprintf(q->host, sizeof q->host, "%.*s", STET_FMT(d->host));
     }
     if (process >= p->process_count)
@@ -205,7 +203,7 @@ static void on_event(void *context, size_t process, const struct stet_process_di
     if (wall > q->last_ns)
         q->last_ns = wall;
     on_record(p, process, e);
-    stet_steps_live_take(&q->steps, e, d->wall_minus_mono);
+    stet_ledger_steps_live_take(&q->steps, e, d->wall_minus_mono);
 }
 
 /* ---- recompiles ---- */
@@ -337,8 +335,8 @@ void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
 
         if (!q->used)
             continue;
-        stet_steps_live_settle(&q->steps, last);
-        now = stet_steps_live_now(&q->steps);
+        stet_ledger_steps_live_settle(&q->steps, last);
+        now = stet_ledger_steps_live_now(&q->steps);
         if (now.known && now.completed > q->steps_shown)
             q->steps_shown = now.completed;
         q->gone = last || is_gone(q);

@@ -15,9 +15,9 @@ enum {
     STET_PULSE_CAUSES = 128,
 };
 
-enum stet_pulse_lane { STET_LANE_XLA, STET_LANE_TORCH, STET_LANES };
-
 enum stet_pulse_direction { STET_TO_DEVICE, STET_TO_HOST, STET_BETWEEN, STET_DIRECTIONS };
+/* The directions whose bytes are counted; of copies between devices they are not known. */
+enum { STET_MEASURED = STET_BETWEEN };
 
 /* A process that loaded a plugin. */
 struct stet_pulse_process {
@@ -30,7 +30,6 @@ struct stet_pulse_process {
     uint64_t last_ns;                      /* CLOCK_REALTIME of its last record */
     uint64_t compiles, compile_ns, failed; /* that came back; ns: inside the plugin */
     uint64_t begun, begun_ns;              /* compiles that were begun; when the last one was */
-    char compiling[64];                    /* its name; valid while begun > compiles */
     uint64_t served[STET_SERVED_COUNT];    /* [0]: compiled */
     uint64_t misses, stored, stored_bytes; /* of the store */
     uint64_t loads, load_ns;               /* by the framework's own cache */
@@ -38,7 +37,7 @@ struct stet_pulse_process {
     uint64_t recompiles, wait_ns, benign; /* wait: what was waited for them */
     uint64_t lost_ns;                     /* the compiler's part of that */
     uint64_t executions;
-    uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_DIRECTIONS];
+    uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_MEASURED];
     uint64_t errors, faults, lost_records;
     struct stet_steps_live steps;
     uint64_t steps_shown; /* the most that was ever known: a counter must not go back */
@@ -60,7 +59,7 @@ struct stet_pulse_family {
 
 /* Recompiles by lane, rank and cause. */
 struct stet_pulse_cell {
-    enum stet_pulse_lane lane;
+    enum stet_lane lane;
     int64_t rank;
     enum stet_cause cause;
     bool other; /* all causes for which there was no cell of their own */
@@ -70,7 +69,7 @@ struct stet_pulse_cell {
 /* Recompiles that have one cause in one line. */
 struct stet_pulse_cause {
     uint64_t key;
-    enum stet_pulse_lane lane;
+    enum stet_lane lane;
     int64_t rank; /* of the last one */
     enum stet_cause cause;
     char function[64], file[256], what[160], fix[256];
@@ -133,7 +132,7 @@ struct stet_pulse_sum {
     uint64_t wait_ns, lost_ns;
     uint64_t benign, served[STET_SERVED_COUNT], misses, stored, stored_bytes, executions, loads,
         load_ns;
-    uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_DIRECTIONS];
+    uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_MEASURED];
     uint64_t layer_ns, errors, faults, lost_records;
     uint64_t torch_processes, torch_frames, torch_compiles, torch_ns, torch_recompiles,
         torch_wait_ns, torch_lost_ns, torch_breaks, torch_limits;
@@ -156,7 +155,6 @@ static inline bool stet_pulse_runs(const struct stet_pulse_process *q)
 /* The platform's name, "cuda". */
 struct stet_view stet_pulse_platform(const struct stet_pulse *p,
                                      const struct stet_pulse_device *device);
-const char *stet_pulse_lane_name(enum stet_pulse_lane lane);
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction);
 
 #endif

@@ -6,8 +6,8 @@
 
 #include <stdio.h>
 
-struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_lane lane,
-                                        int64_t rank, enum stet_cause cause)
+struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lane, int64_t rank,
+                                        enum stet_cause cause)
 {
     struct stet_pulse_cell *c;
 
@@ -24,8 +24,8 @@ struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_la
     }
     if (p->cell_count < STET_PULSE_CELLS) {
         for (int i = 0; i < STET_LANES; i++)
-            p->cells[p->cell_count++] = (struct stet_pulse_cell){
-                .lane = (enum stet_pulse_lane)i, .rank = -1, .other = true};
+            p->cells[p->cell_count++] =
+                (struct stet_pulse_cell){.lane = (enum stet_lane)i, .rank = -1, .other = true};
     }
     return &p->cells[STET_PULSE_CELLS - STET_LANES + lane];
 }
@@ -62,7 +62,7 @@ static uint64_t bit_of(int64_t rank)
     return UINT64_C(1) << ((uint64_t)(rank + 1) & 63);
 }
 
-struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_lane lane,
+struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_lane lane,
                                           const struct stet_recompile *r)
 {
     const struct stet_line *at = r->origin.line ? &r->origin : &r->trigger;
@@ -268,9 +268,9 @@ static bool has_rate(const struct stet_pulse *p, const struct stet_pulse_process
 static void add_steps(struct stet_pulse_sum *s, const struct stet_pulse *p,
                       const struct stet_pulse_process *q, uint64_t now_ns)
 {
-    struct stet_steps_answer now = stet_steps_live_now(&q->steps);
+    struct stet_steps_answer now = stet_ledger_steps_live_now(&q->steps);
     struct stet_rate rate =
-        stet_steps_live_rate(&q->steps, stet_pulse_runs(q) ? now_ns : q->last_ns);
+        stet_ledger_steps_live_rate(&q->steps, stet_pulse_runs(q) ? now_ns : q->last_ns);
     bool rated = has_rate(p, q);
 
     s->executions_rate += rated ? rate.executions : 0;
@@ -320,7 +320,8 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
             s.served[k] += q->served[k];
         for (int k = 0; k < STET_DIRECTIONS; k++) {
             s.transfers[k] += q->transfers[k];
-            s.transfer_bytes[k] += q->transfer_bytes[k];
+            if (k < STET_MEASURED)
+                s.transfer_bytes[k] += q->transfer_bytes[k];
         }
         add_steps(&s, p, q, now_ns);
     }
@@ -339,11 +340,6 @@ struct stet_view stet_pulse_platform(const struct stet_pulse *p,
         if (d->plugins[i].id == device->plugin && d->plugins[i].platform.len)
             return d->plugins[i].platform;
     return STET_VIEW("device");
-}
-
-const char *stet_pulse_lane_name(enum stet_pulse_lane lane)
-{
-    return lane == STET_LANE_TORCH ? "torch" : "xla";
 }
 
 const char *stet_pulse_direction_name(enum stet_pulse_direction direction)

@@ -29,7 +29,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_end_object(j);
     stet_json_uint(j, "framework_loads", s->loads);
     stet_json_object(j, "transfer_bytes");
-    for (int i = 0; i < STET_DIRECTIONS; i++)
+    for (int i = 0; i < STET_MEASURED; i++)
         stet_json_uint(j, stet_pulse_direction_name((enum stet_pulse_direction)i),
                        s->transfer_bytes[i]);
     stet_json_end_object(j);
@@ -49,8 +49,8 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
 {
     const struct stet_pulse_process *q = &p->processes[i];
     bool runs = stet_pulse_runs(q);
-    struct stet_rate rate = stet_steps_live_rate(&q->steps, runs ? now_ns : q->last_ns);
-    struct stet_steps_answer steps = stet_steps_live_now(&q->steps);
+    struct stet_rate rate = stet_ledger_steps_live_rate(&q->steps, runs ? now_ns : q->last_ns);
+    struct stet_steps_answer steps = stet_ledger_steps_live_now(&q->steps);
 
     stet_json_object(j, NULL);
     stet_json_uint(j, "pid", q->pid);
@@ -67,7 +67,7 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
     stet_json_number(j, "executions_per_s", rate.executions);
     stet_json_uint(j, "compiles", q->compiles);
     seconds(j, "compile_s", q->compile_ns);
-    stet_json_cstr(j, "compiling", runs && q->begun > q->compiles ? q->compiling : NULL);
+    stet_json_bool(j, "compiling", runs && q->begun > q->compiles);
     stet_json_uint(j, "recompiles", q->recompiles);
     seconds(j, "wait_s", q->wait_ns);
     seconds(j, "lost_s", q->lost_ns);
@@ -121,7 +121,7 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
         const struct stet_pulse_cause *c = &p->causes[i];
 
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "lane", stet_pulse_lane_name(c->lane));
+        stet_json_cstr(j, "lane", stet_journal_lane_word(c->lane));
         stet_json_known(j, "rank", c->rank >= 0, (uint64_t)c->rank);
         stet_json_cstr(j, "class", stet_cause_id(c->cause));
         stet_json_cstr(j, "function", *c->function ? c->function : NULL);
@@ -152,7 +152,7 @@ void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, 
     stet_json_cstr(&j, "command", a->run.command);
     stet_json_cstr(&j, "host", a->run.host);
     stet_json_bool(&j, "running", a->running);
-    stet_run_outcome(&outcome, &a->run);
+    stet_ledger_run_outcome(&outcome, &a->run);
     stet_json_string(&j, "outcome", stet_buf_as_view(&outcome));
     stet_json_uint(&j, "started_ns", a->run.started_ns);
     stet_json_uint(&j, "now_ns", now_ns);

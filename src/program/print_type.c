@@ -145,7 +145,7 @@ static void print_type(struct stet_buf *out, const struct stet_type *t, unsigned
 
     if (depth++ == STET_MAX_DEPTH)
         return;
-    switch (t->kind) {
+    switch ((enum stet_type_kind)t->kind) {
     case STET_TYPE_OPAQUE:
     case STET_TYPE_QUANTIZED:
         stet_print_foreign(out, '!', stet_type_rest(t)->dialect,
@@ -218,7 +218,7 @@ static void print_loc(struct stet_buf *out, const struct stet_loc *loc, unsigned
 {
     if (depth++ == 4 * STET_MAX_DEPTH)
         return;
-    switch (loc->kind) {
+    switch ((enum stet_loc_kind)loc->kind) {
     case STET_LOC_UNKNOWN:
         stet_buf_str(out, "unknown");
         break;

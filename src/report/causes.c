@@ -20,7 +20,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         STET_NEW_ARRAY(&c->arena, struct stet_row_change, r->change_count + 1);
 
     *to = *r;
-    to->lane = kept(c, r->lane);
     to->function = kept(c, r->function);
     to->program = kept(c, r->program);
     to->against = kept(c, r->against);
@@ -47,7 +46,7 @@ static bool same_cause(const struct stet_recompile *a, const struct stet_recompi
 {
     return a->benign == b->benign && a->origin.line == b->origin.line && a->cause == b->cause &&
            stet_cause_list_eq(&a->also, &b->also) && stet_view_eq(a->function, b->function) &&
-           stet_view_eq(a->lane, b->lane) && stet_view_eq(a->origin.file, b->origin.file);
+           a->lane == b->lane && stet_view_eq(a->origin.file, b->origin.file);
 }
 
 static void add_value(struct stet_causes *c, struct stet_report_cause *of, struct stet_view v)

@@ -169,13 +169,14 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
     uint32_t *route = stet_mem_calloc(SOURCES, sizeof *route); /* process + 1, by source */
     struct stet_events events;
     struct stet_run_event e;
-    enum stet_rc rc = route ? stet_events_open(&events, r->run->folder, err) : no_memory(err);
+    enum stet_rc rc =
+        route ? stet_ledger_events_open(&events, r->run->folder, err) : no_memory(err);
 
     if (rc != STET_OK) {
         stet_mem_free(route);
         return rc;
     }
-    while (stet_events_next(&events, &e) == STET_OK) {
+    while (stet_ledger_events_next(&events, &e) == STET_OK) {
         const struct stet_rec_segment *segment = e.event.record;
 
         if (e.process >= SOURCES)
@@ -188,7 +189,7 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
             take_memory(r, route[e.process] - 1, e.wall_ns, e.event.record);
         }
     }
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
     stet_mem_free(route);
     return STET_OK;
 }
@@ -211,7 +212,7 @@ static bool cost_of(const uint64_t *costs, const struct stet_report_event *e,
         stet_store_get(store, c->key, &entry, NULL) != STET_OK)
         return false;
     *out = entry.compile_ns;
-    stet_entry_close(&entry);
+    stet_store_entry_close(&entry);
     return *out != 0;
 }
 
@@ -231,7 +232,7 @@ static void take_saved(struct stet_report_run *r, const struct stet_run_digest *
         for (size_t k = 0; k < d->processes[p].compile_count; k++, at++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[k];
             struct stet_report_event *e = &r->events[at];
-            struct stet_report_tier *t = &r->tiers[e->served];
+            struct stet_agent_report_tier *t = &r->tiers[e->served];
             uint64_t spent = c->plugin_ns + c->layer_ns, cost;
 
             if (!e->served)
@@ -262,7 +263,7 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
 {
     struct taking *t = context;
     struct stet_report_run *r = t->r;
-    bool torch = stet_view_is(row->lane, "torch");
+    bool torch = row->lane == STET_LANE_TORCH;
     struct stet_report_event *e =
         stet_report_event_of(r, row->process + (torch ? t->torch_first : 0), row->compile);
     int cause = stet_causes_add(&r->causes, row);
@@ -341,10 +342,10 @@ static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, s
                          struct stet_session_programs *shelf, struct stet_dump *dump,
                          struct stet_err *err)
 {
-    enum stet_rc rc = stet_run_load(d, r->run->folder, err);
+    enum stet_rc rc = stet_ledger_run_load(d, r->run->folder, err);
 
     if (rc == STET_OK)
-        rc = stet_run_steps(d, r->run->folder, err);
+        rc = stet_ledger_run_steps(d, r->run->folder, err);
     if (rc == STET_OK && !d->compiles) { /* a client inside the framework, perhaps */
         snprintf(dump->dir, sizeof dump->dir, "%s/dump", r->run->folder);
         stet_dump_scan(dump, d, shelf, true);

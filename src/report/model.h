@@ -88,7 +88,7 @@ struct stet_report_question {
 enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
 /* Compiles that a store answered. */
-struct stet_report_tier {
+struct stet_agent_report_tier {
     uint64_t times, load_ns;
     /* Those whose compile time is known: how many, that time, and the time that loading took. */
     uint64_t known, cost_ns, known_load_ns;
@@ -118,9 +118,10 @@ struct stet_report_run {
     uint64_t settled_step;
     struct stet_view settled_why;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
-    struct stet_report_tier tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
-    uint64_t undecoded;    /* programs whose arguments and family were not read */
-    struct stet_buf torch; /* JSON of frames and graph breaks; empty for none */
+    struct stet_agent_report_tier
+        tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
+    uint64_t undecoded;           /* programs whose arguments and family were not read */
+    struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */
     /* A line of a source file; see cli/excerpt.h. */
     bool (*line)(struct stet_buf *out, struct stet_view file, uint32_t line);
     /* "831 ms", "12.4 s". */

@@ -15,6 +15,11 @@ static void text_or_null(struct stet_json *j, const char *key, struct stet_view 
         stet_json_null(j, key);
 }
 
+static void lane(struct stet_json *j, bool torch)
+{
+    stet_json_cstr(j, "lane", stet_journal_lane_word(torch ? STET_LANE_TORCH : STET_LANE_XLA));
+}
+
 /* Names and lists have STET_INTERN_NONE for "none"; the page has -1. */
 static void number(struct stet_json *j, const char *key, uint32_t v)
 {
@@ -104,7 +109,7 @@ static void saved(struct stet_json *j, const struct stet_report_run *r)
 {
     stet_json_array(j, "saved");
     for (int i = 1; i < STET_SERVED_COUNT; i++) {
-        const struct stet_report_tier *t = &r->tiers[i];
+        const struct stet_agent_report_tier *t = &r->tiers[i];
 
         if (!t->times)
             continue;
@@ -127,7 +132,7 @@ static void processes(struct stet_json *j, const struct stet_report_run *r, uint
         const struct stet_report_process *p = &r->processes[i];
 
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "lane", p->torch ? "torch" : "xla");
+        lane(j, p->torch);
         stet_json_uint(j, "pid", p->pid);
         stet_json_string(j, "host", p->host);
         stet_json_known(j, "rank", p->rank >= 0, (uint64_t)p->rank);
@@ -235,7 +240,7 @@ static void programs(struct stet_json *j, const struct stet_report_run *r)
         stet_json_object(j, NULL);
         number(j, "function", r->families[i].function);
         number(j, "skeleton", r->families[i].skeleton);
-        stet_json_cstr(j, "lane", r->families[i].torch ? "torch" : "xla");
+        lane(j, r->families[i].torch);
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
@@ -249,7 +254,7 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 
         stet_json_object(j, NULL);
         number(j, "function", g->function);
-        stet_json_cstr(j, "lane", g->torch ? "torch" : "xla");
+        lane(j, g->torch);
         stet_json_uint(j, "steady", g->steady);
         stet_json_uint(j, "more", g->more);
         stet_json_array(j, "events");
@@ -337,7 +342,7 @@ static void cause(struct stet_json *j, const struct stet_report_run *r,
     char also[STET_CAUSE_LIST_TEXT];
 
     stet_json_object(j, NULL);
-    stet_json_string(j, "lane", c->first.lane);
+    stet_json_cstr(j, "lane", stet_journal_lane_word(c->first.lane));
     stet_json_cstr(j, "class", stet_cause_id(c->first.cause));
     stet_json_string(j, "also", stet_cause_list_text(&c->first.also, also));
     stet_json_told(j, "function",

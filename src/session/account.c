@@ -22,7 +22,7 @@ static bool count(void *context, const struct stet_recompile *r)
 {
     struct stet_account_tally *t = context;
 
-    t->torch += stet_view_is(r->lane, "torch");
+    t->torch += r->lane == STET_LANE_TORCH;
     t->alarms += !r->benign;
     t->harmless += r->benign;
     if (r->benign)

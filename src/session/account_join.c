@@ -31,7 +31,7 @@ static bool is_break(const struct stet_recompile *r)
 
 static bool is_guard(const struct stet_recompile *r)
 {
-    return stet_view_is(r->lane, "torch") && r->change_count &&
+    return r->lane == STET_LANE_TORCH && r->change_count &&
            (r->changes[0].kind == STET_CHANGE_GUARD || is_break(r));
 }
 
@@ -137,7 +137,7 @@ static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_
 static bool mark(void *context, const struct stet_recompile *r)
 {
     struct stet_joined *j = context;
-    struct stet_guard_row *g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
+    struct stet_guard_row *g = r->lane == STET_LANE_XLA ? guard_of(j, r) : NULL;
 
     if (g)
         g->joined = g->taken = true;
@@ -241,9 +241,12 @@ static bool pass(void *context, const struct stet_recompile *r)
     struct stet_guard_row *g;
     bool more;
 
-    if (is_guard(r) && w->guard < j->count && j->guards[w->guard++].joined)
-        return true;
-    g = stet_view_is(r->lane, "xla") ? guard_of(j, r) : NULL;
+    if (is_guard(r) && w->guard < j->count) {
+        w->guard++;
+        if (j->guards[w->guard - 1].joined)
+            return true;
+    }
+    g = r->lane == STET_LANE_XLA ? guard_of(j, r) : NULL;
     if (!g)
         return w->visit(w->context, r);
     more = tell(w, r, g);

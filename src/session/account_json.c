@@ -65,7 +65,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     json_known(j, "rank", r->rank >= 0, (uint64_t)r->rank);
     stet_json_uint(j, "process", r->process);
     json_known(j, "step", r->step_known, r->step);
-    stet_json_string(j, "lane", r->lane);
+    stet_json_cstr(j, "lane", stet_journal_lane_word(r->lane));
     stet_json_cstr(j, "class", stet_cause_id(r->cause));
     json_causes(j, "also", &r->also);
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
@@ -231,7 +231,7 @@ static bool csv_one(void *context, const struct stet_recompile *r)
     struct stet_buf *out = &w->out;
     char also[STET_CAUSE_LIST_TEXT];
 
-    cell(out, r->lane);
+    cell(out, stet_view_str(stet_journal_lane_word(r->lane)));
     cell_number(out, true, r->process);
     cell_number(out, r->rank >= 0, (uint64_t)r->rank);
     cell_number(out, true, r->compile);

@@ -80,9 +80,9 @@ static enum stet_rc open_near(struct near *n, const struct stet_run_digest *d,
             continue;
         *c = (struct candidate){0};
         stet_store_path(&n->store, all.items[i - 1].key, path);
-        n->count += stet_entry_open(&c->file, path, NULL) == STET_OK;
+        n->count += stet_store_entry_open(&c->file, path, NULL) == STET_OK;
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     return STET_OK;
 }
 
@@ -92,7 +92,7 @@ static bool print_of(const struct stet_entry_file *f, struct stet_fingerprint *o
     struct stet_program program;
     bool made = false;
 
-    if (stet_entry_program(f, &code, NULL) == STET_OK &&
+    if (stet_store_entry_program(f, &code, NULL) == STET_OK &&
         stet_decode(&program, stet_buf_as_view(&code), NULL) == STET_OK) {
         made = stet_fingerprint_make(out, &program, (struct stet_view){0}, NULL) == STET_OK;
         stet_arena_release(&program.arena);
@@ -155,8 +155,8 @@ static void options_detail(struct stet_miss *m, struct stet_arena *a,
     struct first_option first = {.arena = a};
     struct stet_options before, after;
 
-    stet_entry_options(from, &x);
-    stet_entry_options(to, &y);
+    stet_store_entry_options(from, &x);
+    stet_store_entry_options(to, &y);
     if (x.len && y.len && stet_options_decode(&before, stet_buf_as_view(&x), NULL) == STET_OK) {
         if (stet_options_decode(&after, stet_buf_as_view(&y), NULL) == STET_OK) {
             first.text = STET_VIEW("what a file holds that one of them names");
@@ -223,7 +223,7 @@ static void find_nearest(struct stet_miss *m, struct stet_arena *a, struct near 
     bool printed = kept && print_of(&own, &print);
     int most = 0;
 
-    stet_key_from_words(&parts, c->components);
+    stet_store_key_from_words(&parts, c->components);
     for (size_t i = 0; i < n->count; i++) {
         int score = nearness(&n->items[i], &parts, c->name, printed ? &print : NULL);
 
@@ -235,13 +235,13 @@ static void find_nearest(struct stet_miss *m, struct stet_arena *a, struct near 
     if (best)
         blame(m, a, &parts, best, kept ? &own : NULL, printed ? &print : NULL);
     if (kept)
-        stet_entry_close(&own);
+        stet_store_entry_close(&own);
 }
 
 static void close_near(struct near *n)
 {
     for (size_t i = 0; n && i < n->count; i++)
-        stet_entry_close(&n->items[i].file);
+        stet_store_entry_close(&n->items[i].file);
     stet_mem_free(n);
 }
 
@@ -314,7 +314,7 @@ void stet_misses_json(const struct stet_misses *m, struct stet_json *j, const ch
         stet_json_string(j, "program", one->name);
         stet_json_string(j, "reason", one->word);
         if (one->has_moved) {
-            stet_json_cstr(j, "moved", stet_component_name(one->moved));
+            stet_json_cstr(j, "moved", stet_store_component_name(one->moved));
             stet_json_string(j, "from", one->from);
             stet_json_string(j, "to", one->to);
             stet_json_string(j, "detail", one->detail);

@@ -29,7 +29,7 @@ static enum stet_rc read_options(struct stet_session_program *l, const char *pat
 
     if (!o)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for compile options");
-    if (stet_captured_open(&file, path, 0, err) == STET_OK) {
+    if (stet_ledger_captured_open(&file, path, 0, err) == STET_OK) {
         if (stet_options_decode(o, file.bytes, err) == STET_OK)
             l->options = o;
         else
@@ -48,16 +48,16 @@ static enum stet_rc open_named(struct stet_file *f, const char *name, struct ste
     enum stet_rc rc;
 
     if (!strcmp(name, "-"))
-        return stet_captured_open(f, "/dev/stdin", 0, err);
+        return stet_ledger_captured_open(f, "/dev/stdin", 0, err);
     if (strchr(name, '/') || strchr(name, '.') || stet_fs_exists(name))
-        return stet_captured_open(f, name, 0, err);
-    rc = stet_runs_open(&runs, err);
+        return stet_ledger_captured_open(f, name, 0, err);
+    rc = stet_ledger_runs_open(&runs, err);
     if (rc != STET_OK)
         return rc;
-    rc = stet_captured_find(&runs, name, &path, err);
-    stet_runs_close(&runs);
+    rc = stet_ledger_captured_find(&runs, name, &path, err);
+    stet_ledger_runs_close(&runs);
     if (rc == STET_OK)
-        rc = stet_captured_open(f, path, 0, err);
+        rc = stet_ledger_captured_open(f, path, 0, err);
     stet_mem_free(path);
     return rc;
 }

@@ -60,7 +60,7 @@ static void add_flags(struct stet_arena *arena, struct stet_part *parts, uint32_
         struct stet_view one = p->env[i];
         const char *equals = one.len ? memchr(one.ptr, '=', one.len) : NULL;
         struct stet_view name = stet_view_of(one.ptr, equals ? (size_t)(equals - one.ptr) : 0);
-        const struct stet_variable *known = stet_variable_find(name);
+        const struct stet_variable *known = stet_journal_variable_find(name);
         struct stet_view value;
 
         if (!known)
@@ -145,7 +145,7 @@ enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *r
         struct stet_past *past = &x->past[x->past_count];
 
         past->folder = runs->items[found[n]].folder;
-        if (stet_run_load(&past->digest, past->folder, NULL) != STET_OK)
+        if (stet_ledger_run_load(&past->digest, past->folder, NULL) != STET_OK)
             continue;
         x->past_count++;
         rc = add_run(x, past, err);

@@ -107,7 +107,7 @@ static enum stet_rc open_captured(struct stet_file *f, const char *folder, struc
     for (; *extensions; extensions++) {
         snprintf(path, sizeof path, "%s/programs/%s.%s", folder, text, *extensions);
         if (stet_fs_is_plain(path))
-            return stet_captured_open(f, path, most, err);
+            return stet_ledger_captured_open(f, path, most, err);
     }
     return stet_fail(err, STET_NOT_FOUND, "program %.12s was not captured", text);
 }
@@ -118,7 +118,7 @@ static enum stet_rc read_book(struct book *b, const char *folder, const char *pa
     static const char *const extensions[] = {
         "mlirbc.zst", "mlir.zst", "hlo.pb.zst", "hlo_with_config.pb.zst", "bin.zst", NULL};
     enum stet_rc rc =
-        path ? stet_captured_open(&b->file, path, c->program_size, err)
+        path ? stet_ledger_captured_open(&b->file, path, c->program_size, err)
              : open_captured(&b->file, folder, c->program, extensions, c->program_size, err);
 
     if (rc != STET_OK)

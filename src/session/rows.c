@@ -56,7 +56,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
     if (a)
         stet_hash_format(a->program, row->against);
     row->recompile = (struct stet_recompile){
-        .lane = STET_VIEW("xla"),
+        .lane = STET_LANE_XLA,
         .process = s->process,
         .compile = s->index,
         .rank = s->rank,
@@ -267,7 +267,7 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_session *x, const st
         .settled_why = s.why,
     };
     struct stet_ledger_feed f = {l, STET_OK, err};
-    enum stet_rc rc = stet_ledger_begin(l, &row, "xla", err);
+    enum stet_rc rc = stet_ledger_begin(l, &row, STET_LANE_XLA, err);
 
     if (rc == STET_OK)
         rc = feed_processes(l, x, err);
@@ -335,7 +335,7 @@ enum stet_rc stet_session_feed(struct stet_ledger *l, const struct stet_runs *ru
     enum stet_rc rc;
 
     stamp_of(run, stamp, sizeof stamp);
-    if (stet_ledger_has(l, run->id, "xla", stamp))
+    if (stet_ledger_has(l, run->id, STET_LANE_XLA, stamp))
         return STET_OK;
     rc = stet_session_open(&x, runs, run, err);
     if (rc != STET_OK)

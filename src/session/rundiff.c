@@ -66,10 +66,10 @@ static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *s
 
 static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
 {
-    enum stet_rc rc = stet_run_load(&m->a.digest, m->a.run->folder, err);
+    enum stet_rc rc = stet_ledger_run_load(&m->a.digest, m->a.run->folder, err);
 
     if (rc == STET_OK)
-        rc = stet_run_load(&m->b.digest, m->b.run->folder, err);
+        rc = stet_ledger_run_load(&m->b.digest, m->b.run->folder, err);
     if (rc == STET_OK)
         rc = stet_session_begin(&m->x, m->b.run->id, m->b.run->folder, err);
     m->x.history.open = open_side;
@@ -297,6 +297,6 @@ void stet_rundiff_release(struct stet_rundiff *m)
     stet_mem_free(m->items);
     stet_arena_release(&m->arena);
     stet_session_close(&m->x);
-    stet_run_unload(&m->a.digest);
-    stet_run_unload(&m->b.digest);
+    stet_ledger_run_unload(&m->a.digest);
+    stet_ledger_run_unload(&m->b.digest);
 }

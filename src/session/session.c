@@ -154,15 +154,15 @@ enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *r
 
     rc = stet_session_begin(x, run->id, run->folder, err);
     if (rc == STET_OK)
-        rc = stet_run_load(&x->digest, run->folder, err);
+        rc = stet_ledger_run_load(&x->digest, run->folder, err);
     if (rc == STET_OK)
-        rc = stet_run_steps(&x->digest, run->folder, err);
+        rc = stet_ledger_run_steps(&x->digest, run->folder, err);
     if (rc == STET_OK && !x->digest.compiles) { /* a client inside the framework, perhaps */
         snprintf(x->dump.dir, sizeof x->dump.dir, "%s/dump", run->folder);
         stet_dump_scan(&x->dump, &x->digest, x->shelf, true);
     }
     if (rc == STET_OK)
-        rc = stet_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
+        rc = stet_ledger_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
     if (rc == STET_OK)
         rc = explain(x, runs, run, err);
     if (rc != STET_OK)
@@ -197,11 +197,11 @@ void stet_session_close(struct stet_session *x)
     stet_history_release(&x->history);
     stet_session_programs_free(x->shelf);
     stet_dump_release(&x->dump);
-    stet_run_orders_release(&x->run_orders);
+    stet_ledger_run_orders_release(&x->run_orders);
     stet_mem_free(x->orders);
-    stet_run_unload(&x->digest);
+    stet_ledger_run_unload(&x->digest);
     for (size_t i = 0; i < x->past_count; i++)
-        stet_run_unload(&x->past[i].digest);
+        stet_ledger_run_unload(&x->past[i].digest);
 }
 
 /* ---- settled ---- */

@@ -19,11 +19,11 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
 
-    stet_run_record_begin(&j, &out, id, argv);
+    stet_ledger_run_record_begin(&j, &out, id, argv);
     stet_json_uint(&j, "started_ns", ns);
     stet_json_uint(&j, "ended_ns", ns);
     stet_json_int(&j, "exit", 0);
-    return stet_run_record_end(&j, folder, true, err);
+    return stet_ledger_run_record_end(&j, folder, true, err);
 }
 
 static struct stet_view folder_of(struct stet_view path)
@@ -95,7 +95,7 @@ enum stet_rc stet_session_torch_keep_run(struct stet_torch *t, char *const *argv
     struct stet_arena arena;
     struct stet_run run;
     struct timespec now;
-    enum stet_rc rc = stet_run_new(folder, sizeof folder, id, &now, err);
+    enum stet_rc rc = stet_ledger_run_new(folder, sizeof folder, id, &now, err);
 
     snprintf(logs, sizeof logs, "%s/torch", folder);
     if (rc == STET_OK)
@@ -105,7 +105,7 @@ enum stet_rc stet_session_torch_keep_run(struct stet_torch *t, char *const *argv
     rc = write_run(folder, id, argv, &now, err);
     stet_arena_init(&arena, 1 << 20);
     if (rc == STET_OK)
-        rc = stet_run_read(&run, &arena, folder, err);
+        rc = stet_ledger_run_read(&run, &arena, folder, err);
     if (rc == STET_OK)
         rc = stet_ledger_open(&l, NULL, err);
     if (rc == STET_OK)

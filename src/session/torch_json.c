@@ -41,7 +41,7 @@ static void guards(const struct stet_torch *t, const struct stet_torch_compile *
         const struct stet_torch_failure *f = &t->failures[i];
         struct stet_guard g;
 
-        stet_guard_parse(&g, f->text);
+        stet_ingest_guard_parse(&g, f->text);
         stet_json_object(j, NULL);
         if (f->entry == STET_TORCH_NONE)
             stet_json_null(j, "against");

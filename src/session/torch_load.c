@@ -28,11 +28,11 @@ static void add_past(struct stet_torch *t, const char *name)
     const struct stet_run *run;
     struct stet_runs runs;
 
-    if (stet_runs_open(&runs, NULL) != STET_OK)
+    if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
-    if (stet_runs_find(&runs, name, &run, NULL) == STET_OK)
+    if (stet_ledger_runs_find(&runs, name, &run, NULL) == STET_OK)
         stet_session_torch_load_past(t, run);
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
 }
 
 static enum stet_rc add_run(struct stet_torch_files *files, const char *name, struct stet_buf *from,
@@ -40,16 +40,16 @@ static enum stet_rc add_run(struct stet_torch_files *files, const char *name, st
 {
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_runs_find(&runs, name, &run, err);
+    rc = stet_ledger_runs_find(&runs, name, &run, err);
     if (rc == STET_OK) {
         stet_buf_printf(from, "%srun %s", from->len ? ", " : "", run->id);
         rc = add_folder(files, run->folder, err);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
     return rc;
 }
 

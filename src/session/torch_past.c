@@ -66,7 +66,7 @@ void stet_session_torch_load_past(struct stet_torch *t, const struct stet_run *r
     struct stet_runs runs;
     size_t known = 0;
 
-    if (!missed(t) || stet_runs_open(&runs, NULL) != STET_OK)
+    if (!missed(t) || stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
     for (size_t i = 0; i < runs.count && known < RUNS; i++) { /* newest first */
         const struct stet_run *r = &runs.items[i];
@@ -75,5 +75,5 @@ void stet_session_torch_load_past(struct stet_torch *t, const struct stet_run *r
             strcmp(r->id, run->id) != 0)
             known += know(t, r, &budget);
     }
-    stet_runs_close(&runs);
+    stet_ledger_runs_close(&runs);
 }

@@ -77,7 +77,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
 
-        stet_guard_parse(&g, t->failures[i].text);
+        stet_ingest_guard_parse(&g, t->failures[i].text);
         if (stet_view_eq(g.source, why->what) && g.dim == why->dim)
             continue;
         r->changes[n++] = (struct stet_row_change){.what = g.expr,
@@ -137,7 +137,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
     r->recompile = (struct stet_recompile){
-        .lane = STET_VIEW("torch"),
+        .lane = STET_LANE_TORCH,
         .process = f->process,
         .compile = index,
         .rank = t->processes[f->process].rank,
@@ -208,7 +208,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                              .kind = STET_CHANGE_GRAPH_BREAK,
                                              .count = b->count};
     r->recompile =
-        (struct stet_recompile){.lane = STET_VIEW("torch"),
+        (struct stet_recompile){.lane = STET_LANE_TORCH,
                                 .process = b->process,
                                 .compile = index[first == STET_TORCH_NONE ? b->compile : first],
                                 .rank = t->processes[b->process].rank,
@@ -254,7 +254,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .line = at->line,
         .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
-    r->recompile = (struct stet_recompile){.lane = STET_VIEW("torch"),
+    r->recompile = (struct stet_recompile){.lane = STET_LANE_TORCH,
                                            .process = f->process,
                                            .compile = index,
                                            .rank = t->processes[f->process].rank,
@@ -375,7 +375,7 @@ enum stet_rc stet_session_torch_feed_model(struct stet_ledger *l, const struct s
     enum stet_rc rc;
 
     stamp_of(run, stamp, sizeof stamp);
-    rc = stet_ledger_begin(l, &row, "torch", err);
+    rc = stet_ledger_begin(l, &row, STET_LANE_TORCH, err);
     if (rc != STET_OK)
         return rc;
     stet_session_torch_each(t, stet_ledger_feed, &f);
@@ -390,7 +390,7 @@ enum stet_rc stet_session_torch_feed(struct stet_ledger *l, const struct stet_ru
     char stamp[96];
     enum stet_rc rc;
 
-    if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, "torch", stamp))
+    if (!stamp_of(run, stamp, sizeof stamp) || stet_ledger_has(l, run->id, STET_LANE_TORCH, stamp))
         return STET_OK;
     stet_torch_init(&t);
     rc = stet_session_torch_load_run(&t, run, err);

@@ -106,7 +106,7 @@ static uint64_t nanoseconds(struct timespec t)
 
 static struct stet_process_digest *only_process(struct stet_run_digest *d)
 {
-    if (!d->process_count && !stet_run_process(d, &(struct stet_rec_segment){.uid = {1, 1}}))
+    if (!d->process_count && !stet_ledger_run_process(d, &(struct stet_rec_segment){.uid = {1, 1}}))
         return NULL;
     return &d->processes[0];
 }
@@ -127,7 +127,7 @@ static bool take(struct stet_dump *d, struct stet_run_digest *digest,
     if (!p || (!ended && !last) || !stet_fs_is_plain(path) || stat(path, &begun) != 0 ||
         stet_file_open(&file, path, NULL) != STET_OK)
         return false;
-    c = stet_run_compile(p, p->compile_count);
+    c = stet_ledger_run_compile(p, p->compile_count);
     more = d->count & (d->count - 1)
                ? d->modules
                : stet_mem_resize(d->modules, d->count ? d->count * 2 : 1, sizeof *more);

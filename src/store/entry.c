@@ -17,30 +17,23 @@
 /* The size of one unpacked piece, and the largest window that a frame may use. */
 enum { PIECE = 1 << 20, WINDOW_LOG = 24 };
 
-static const struct {
-    const char *name, *about;
-} components[] = {
-#define COMPONENT(id, name, what) {name, what},
+static const char *const components[] = {
+#define COMPONENT(id, name, what) name,
 #include "store/components.def"
 #undef COMPONENT
 };
 
-const char *stet_component_name(enum stet_component c)
+const char *stet_store_component_name(enum stet_component c)
 {
-    return components[c].name;
+    return components[c];
 }
 
-const char *stet_component_about(enum stet_component c)
-{
-    return components[c].about;
-}
-
-struct stet_hash stet_key_of(const struct stet_key_parts *parts)
+struct stet_hash stet_store_key_of(const struct stet_key_parts *parts)
 {
     struct stet_hash key = stet_hash_bytes(STET_VIEW("stet store key 1"));
 
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        key = stet_hash_mix(key, stet_hash_bytes(stet_view_str(components[i].name)));
+        key = stet_hash_mix(key, stet_hash_bytes(stet_view_str(components[i])));
         key = stet_hash_mix(key, stet_hash_bytes(parts->part[i]));
     }
     return key;
@@ -55,13 +48,13 @@ static struct stet_hash read_hash(struct stet_reader *r)
     return (struct stet_hash){hi, stet_reader_u64(r)};
 }
 
-void stet_key_words(struct stet_buf *out, const struct stet_key_parts *parts)
+void stet_store_key_words(struct stet_buf *out, const struct stet_key_parts *parts)
 {
     for (size_t i = 0; i < STET_COMPONENTS; i++)
-        stet_buf_printf(out, "%s=%.*s\n", components[i].name, STET_FMT(parts->part[i]));
+        stet_buf_printf(out, "%s=%.*s\n", components[i], STET_FMT(parts->part[i]));
 }
 
-void stet_key_from_words(struct stet_key_parts *parts, struct stet_view words)
+void stet_store_key_from_words(struct stet_key_parts *parts, struct stet_view words)
 {
     struct stet_entry_file f = {0};
 
@@ -74,7 +67,7 @@ static int digit_of(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out)
+void stet_store_entry_options(const struct stet_entry_file *f, struct stet_buf *out)
 {
     for (size_t i = 0; i + 1 < f->options_hex.len; i += 2) {
         int high = digit_of(f->options_hex.ptr[i]), low = digit_of(f->options_hex.ptr[i + 1]);
@@ -100,7 +93,7 @@ static void take_word(struct stet_entry_file *f, struct stet_view name, struct s
             f->compile_ns = f->compile_ns * 10 + (uint64_t)(value.ptr[i] - '0');
     }
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        if (stet_view_is(name, components[i].name))
+        if (stet_view_is(name, components[i]))
             f->parts.part[i] = value;
     }
 }
@@ -120,7 +113,7 @@ static void take_words(struct stet_entry_file *f, struct stet_view words)
         n += end != NULL;
         words = stet_view_of(words.ptr + n, words.len - n);
     }
-    f->key = stet_key_of(&f->parts);
+    f->key = stet_store_key_of(&f->parts);
 }
 
 /* Head and text; `all` is the expected size of the whole entry. */
@@ -183,8 +176,8 @@ static enum stet_rc read_words(struct stet_entry_file *f, const struct start *s,
     return STET_OK;
 }
 
-enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
-                             struct stet_err *err)
+enum stet_rc stet_store_entry_read(struct stet_entry_file *f, struct stet_view bytes,
+                                   struct stet_err *err)
 {
     struct start s = {0};
     enum stet_rc rc;
@@ -242,7 +235,7 @@ static enum stet_rc read_start(struct stet_entry_file *f, struct stet_err *err)
     return read_words(f, &s, stet_view_of(f->words, s.words), err);
 }
 
-int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err)
+int stet_store_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
 
@@ -255,16 +248,17 @@ int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err)
     return fd;
 }
 
-enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err)
+enum stet_rc stet_store_entry_open(struct stet_entry_file *f, const char *path,
+                                   struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
-    int fd = stet_entry_open_fd(path, &rc, err);
+    int fd = stet_store_entry_open_fd(path, &rc, err);
 
-    return fd < 0 ? rc : stet_entry_adopt(f, fd, path, err);
+    return fd < 0 ? rc : stet_store_entry_adopt(f, fd, path, err);
 }
 
-enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
-                              struct stet_err *err)
+enum stet_rc stet_store_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
+                                    struct stet_err *err)
 {
     struct stet_err inner = STET_ERR_INIT;
     struct stat st;
@@ -285,7 +279,7 @@ enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *pat
     return stet_fail_at(err, rc, inner.offset, "%s: %s", path, inner.text);
 }
 
-void stet_entry_close(struct stet_entry_file *f)
+void stet_store_entry_close(struct stet_entry_file *f)
 {
     if (f->words)
         close(f->fd);
@@ -382,7 +376,7 @@ static void return_context(struct stet_entry_unpacker *u, ZSTD_DCtx *z)
     ZSTD_freeDCtx(z);
 }
 
-void stet_entry_prepare(struct stet_entry_unpacker *u)
+void stet_store_entry_prepare(struct stet_entry_unpacker *u)
 {
     ZSTD_DCtx *z = take_context(u);
     char packed[64], text[16];
@@ -420,14 +414,14 @@ static enum stet_rc unpack(const struct stet_entry_file *f, const struct stet_en
     return rc;
 }
 
-enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
-                                struct stet_err *err)
+enum stet_rc stet_store_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
+                                      struct stet_err *err)
 {
     return unpack(f, &f->program, "program", out, err);
 }
 
-enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
-                                   struct stet_err *err)
+enum stet_rc stet_store_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
+                                         struct stet_err *err)
 {
     return unpack(f, &f->executable, "executable", out, err);
 }

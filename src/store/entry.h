@@ -28,12 +28,11 @@ struct stet_key_parts {
     struct stet_view part[STET_COMPONENTS];
 };
 
-struct stet_hash stet_key_of(const struct stet_key_parts *parts);
+struct stet_hash stet_store_key_of(const struct stet_key_parts *parts);
 /* Writes them as lines name=value, and reads them; lines with other names are skipped. */
-void stet_key_words(struct stet_buf *out, const struct stet_key_parts *parts);
-void stet_key_from_words(struct stet_key_parts *parts, struct stet_view words);
-const char *stet_component_name(enum stet_component c);
-const char *stet_component_about(enum stet_component c);
+void stet_store_key_words(struct stet_buf *out, const struct stet_key_parts *parts);
+void stet_store_key_from_words(struct stet_key_parts *parts, struct stet_view words);
+const char *stet_store_component_name(enum stet_component c);
 
 /* The content of a new entry; all borrowed. */
 struct stet_kept {
@@ -48,11 +47,12 @@ struct stet_kept {
 };
 
 /* The file's bytes. The only failure is STET_NO_MEMORY. */
-enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err);
+enum stet_rc stet_store_entry_pack(struct stet_buf *out, const struct stet_kept *e,
+                                   struct stet_err *err);
 /* The same into an empty file, piece by piece: needs about a megabyte however large the executable
  * is. `bytes` is the size written. */
-enum stet_rc stet_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
-                              struct stet_err *err);
+enum stet_rc stet_store_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
+                                    struct stet_err *err);
 
 /* A program or an executable in an entry. */
 struct stet_entry_part {
@@ -84,24 +84,25 @@ struct stet_entry_file {
 
 /* STET_NOT_FOUND if it does not exist, STET_BAD_INPUT (with the offset) if it is damaged,
  * STET_UNSUPPORTED if a newer Stet wrote it. On failure there is nothing to close. */
-enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err);
-/* The same in two steps: a descriptor, or -1 with the reason in `rc`... */
-int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err);
-/* ...which this takes over, also on failure. */
-enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
-                              struct stet_err *err);
-/* The same for bytes in memory, which are borrowed and not closed. */
-enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
-                             struct stet_err *err);
-void stet_entry_close(struct stet_entry_file *f);
-/* The original compile options, into `out`: nothing for entries of an older Stet. */
-void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out);
-/* Unpacked and checked, into `out`; needs about a megabyte beside it. */
-enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
-                                struct stet_err *err);
-enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
+enum stet_rc stet_store_entry_open(struct stet_entry_file *f, const char *path,
                                    struct stet_err *err);
+/* The same in two steps: a descriptor, or -1 with the reason in `rc`... */
+int stet_store_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err);
+/* ...which this takes over, also on failure. */
+enum stet_rc stet_store_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
+                                    struct stet_err *err);
+/* The same for bytes in memory, which are borrowed and not closed. */
+enum stet_rc stet_store_entry_read(struct stet_entry_file *f, struct stet_view bytes,
+                                   struct stet_err *err);
+void stet_store_entry_close(struct stet_entry_file *f);
+/* The original compile options, into `out`: nothing for entries of an older Stet. */
+void stet_store_entry_options(const struct stet_entry_file *f, struct stet_buf *out);
+/* Unpacked and checked, into `out`; needs about a megabyte beside it. */
+enum stet_rc stet_store_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
+                                      struct stet_err *err);
+enum stet_rc stet_store_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
+                                         struct stet_err *err);
 /* Beforehand, so that the first to be unpacked takes no longer than others. Any thread. */
-void stet_entry_prepare(struct stet_entry_unpacker *u);
+void stet_store_entry_prepare(struct stet_entry_unpacker *u);
 
 #endif

@@ -45,7 +45,7 @@ static void add_words(struct stet_buf *out, const struct stet_kept *e)
         }
         stet_buf_char(out, '\n');
     }
-    stet_key_words(out, &e->parts);
+    stet_store_key_words(out, &e->parts);
 }
 
 /* Writes one frame; `part` gets its size and checksum. */
@@ -145,7 +145,8 @@ static enum stet_rc write_all(struct sink *s, const struct stet_kept *e)
     return rc;
 }
 
-enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err)
+enum stet_rc stet_store_entry_pack(struct stet_buf *out, const struct stet_kept *e,
+                                   struct stet_err *err)
 {
     struct sink s = {.fd = -1, .buf = out, .err = err};
 
@@ -153,8 +154,8 @@ enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, st
     return write_all(&s, e);
 }
 
-enum stet_rc stet_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
-                              struct stet_err *err)
+enum stet_rc stet_store_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
+                                    struct stet_err *err)
 {
     struct sink s = {.fd = fd, .err = err};
     enum stet_rc rc = write_all(&s, e);

@@ -28,7 +28,7 @@ static bool recall(const struct stet_store *s, const char *note, struct stet_has
 
     if (fd < 0)
         return false;
-    known = fstat(fd, &st) == 0 && stet_safety_file(s, &st, note, NULL) == STET_OK &&
+    known = fstat(fd, &st) == 0 && stet_store_safety_file(s, &st, note, NULL) == STET_OK &&
             read(fd, text, sizeof text) == 33 && stet_hash_parse(stet_view_of(text, 32), out);
     close(fd);
     return known;

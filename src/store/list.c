@@ -106,11 +106,11 @@ enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list
     enum stet_rc rc = walk(s, &w, err);
 
     if (rc != STET_OK)
-        stet_stored_list_release(out);
+        stet_store_list_release(out);
     return rc;
 }
 
-void stet_stored_list_release(struct stet_stored_list *l)
+void stet_store_list_release(struct stet_stored_list *l)
 {
     stet_mem_free(l->items);
     *l = (struct stet_stored_list){0};
@@ -223,48 +223,6 @@ enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
         gc->left_bytes -= e->bytes;
     }
     stet_store_hints_gc(s, gc->max_age_s);
-    stet_stored_list_release(&all);
-    return rc;
-}
-
-static unsigned shared(const struct stet_key_parts *a, const struct stet_key_parts *b)
-{
-    unsigned n = 0;
-
-    for (size_t i = 0; i < STET_COMPONENTS; i++)
-        n += stet_view_eq(a->part[i], b->part[i]);
-    return n;
-}
-
-enum stet_rc stet_store_nearest(const struct stet_store *s, const struct stet_key_parts *parts,
-                                size_t look, struct stet_entry_file *out, struct stet_err *err)
-{
-    struct stet_stored_list all;
-    enum stet_rc rc = stet_store_list(s, &all, err);
-    bool found = false;
-    unsigned best = 0;
-
-    for (size_t i = all.count; rc == STET_OK && i > 0 && all.count - i < look; i--) {
-        struct stet_entry_file f;
-        char path[PATH_MAX + 64];
-        unsigned n;
-
-        stet_store_path(s, all.items[i - 1].key, path);
-        if (stet_entry_open(&f, path, NULL) != STET_OK)
-            continue;
-        n = shared(parts, &f.parts);
-        if (found && n <= best) {
-            stet_entry_close(&f);
-            continue;
-        }
-        if (found)
-            stet_entry_close(out);
-        *out = f;
-        best = n;
-        found = true;
-    }
-    stet_stored_list_release(&all);
-    if (rc == STET_OK && !found)
-        rc = STET_NOT_FOUND;
+    stet_store_list_release(&all);
     return rc;
 }

@@ -13,7 +13,7 @@ static const char magic[8] = {'S', 'T', 'E', 'T', 'O', 'R', 'D', '\n'};
 
 enum { KEY = 16, HEAD = 8 + 4 + 4, FILE_MAX = HEAD + STET_ORDER_MAX * KEY + KEY };
 
-bool stet_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
+bool stet_store_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
 {
     struct stet_key_parts maker = *parts;
     struct stet_buf masked = STET_BUF_INIT;
@@ -28,13 +28,13 @@ bool stet_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
     stet_mask_command(&masked, command.bytes);
     *out = stet_hash_mix(stet_hash_mix(stet_hash_bytes(stet_buf_as_view(&masked)),
                                        stet_hash_bytes(stet_view_str(here))),
-                         stet_key_of(&maker));
+                         stet_store_key_of(&maker));
     stet_buf_release(&masked);
     stet_file_close(&command);
     return true;
 }
 
-bool stet_order_has(const struct stet_order *o, struct stet_hash key)
+bool stet_store_order_has(const struct stet_store_order *o, struct stet_hash key)
 {
     for (size_t i = 0; i < o->count; i++) {
         if (stet_hash_eq(o->keys[i], key))
@@ -64,7 +64,7 @@ static void put_key(struct stet_buf *b, struct stet_hash key)
     stet_buf_u64(b, key.lo);
 }
 
-static void parse(struct stet_view bytes, struct stet_order *out)
+static void parse(struct stet_view bytes, struct stet_store_order *out)
 {
     struct stet_view all = stet_view_of(bytes.ptr, bytes.len < KEY ? 0 : bytes.len - KEY);
     struct stet_reader r;
@@ -88,7 +88,8 @@ static void parse(struct stet_view bytes, struct stet_order *out)
         out->count = count;
 }
 
-void stet_order_read(const struct stet_store *s, struct stet_hash name, struct stet_order *out)
+void stet_store_order_read(const struct stet_store *s, struct stet_hash name,
+                           struct stet_store_order *out)
 {
     char path[PATH_MAX + 64], bytes[FILE_MAX + 1];
     ssize_t n;
@@ -105,7 +106,8 @@ void stet_order_read(const struct stet_store *s, struct stet_hash name, struct s
         parse(stet_view_of(bytes, (size_t)n), out);
 }
 
-void stet_order_write(const struct stet_store *s, struct stet_hash name, const struct stet_order *o)
+void stet_store_order_write(const struct stet_store *s, struct stet_hash name,
+                            const struct stet_store_order *o)
 {
     char path[PATH_MAX + 64];
     struct stet_buf b = STET_BUF_INIT;
@@ -128,7 +130,7 @@ void stet_order_write(const struct stet_store *s, struct stet_hash name, const s
     stet_buf_release(&b);
 }
 
-void stet_order_touch(const struct stet_store *s, struct stet_hash name)
+void stet_store_order_touch(const struct stet_store *s, struct stet_hash name)
 {
     char path[PATH_MAX + 64];
 

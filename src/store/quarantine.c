@@ -15,8 +15,8 @@ static void folder_of(const struct stet_store *s, char out[PATH_MAX + 16])
     snprintf(out, PATH_MAX + 16, "%s/quarantine", s->folder);
 }
 
-void stet_quarantine_place(const struct stet_store *s, struct stet_hash key,
-                           struct stet_strike_place *out)
+void stet_store_quarantine_place(const struct stet_store *s, struct stet_hash key,
+                                 struct stet_strike_place *out)
 {
     char name[STET_HASH_TEXT];
 
@@ -31,7 +31,7 @@ static char *number_of(struct stet_strike_place *p)
     return p->note + strlen(p->note) - 1;
 }
 
-bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n)
+bool stet_store_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n)
 {
     char *number = number_of(p);
     int fd = -1;
@@ -57,7 +57,7 @@ static bool is_of(const char *name, const char key[STET_HASH_TEXT])
     return !strncmp(name, key, 32) && name[32] == '.';
 }
 
-unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
+unsigned stet_store_quarantine_count(const struct stet_store *s, struct stet_hash key)
 {
     char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
     unsigned n = 0;
@@ -74,11 +74,11 @@ unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key)
     return n;
 }
 
-bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key)
+bool stet_store_quarantine_condemned(const struct stet_store *s, struct stet_hash key)
 {
     struct stet_strike_place p;
 
-    stet_quarantine_place(s, key, &p);
+    stet_store_quarantine_place(s, key, &p);
     for (int i = STET_STORE_STRIKES; i > 0; i--) {
         *number_of(&p) = (char)('0' + i);
         if (!stet_fs_exists(p.note))
@@ -87,7 +87,7 @@ bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key)
     return true;
 }
 
-void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key)
+void stet_store_quarantine_clear(const struct stet_store *s, struct stet_hash key)
 {
     char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
     struct dirent *e;
@@ -104,14 +104,15 @@ void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key)
         closedir(d);
 }
 
-uint64_t stet_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns)
+uint64_t stet_store_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns)
 {
     if (s->load_ms)
         return s->load_ms * 1000000u;
     return compile_ns > LONG_NS / 2 && compile_ns < UINT64_MAX / 4 ? 2 * compile_ns : LONG_NS;
 }
 
-void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why)
+void stet_store_quarantine_failed(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view why)
 {
     char path[PATH_MAX + 96], folder[PATH_MAX + 16], name[STET_HASH_TEXT];
 

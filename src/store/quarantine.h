@@ -2,20 +2,21 @@
  * loaded again.
  *
  * A strike is a fatal signal raised in the loading thread, or a process that ended while a load
- * took longer than allowed (stet_quarantine_patience_ns). Two strikes condemn the entry. A process
- * that is killed from outside before that time does not count. A load that fails with an error
- * leaves a note, and its entry is removed and written again: the device may only have been full. */
+ * took longer than allowed (stet_store_quarantine_patience_ns). Two strikes condemn the entry. A
+ * process that is killed from outside before that time does not count. A load that fails with an
+ * error leaves a note, and its entry is removed and written again: the device may only have been
+ * full. */
 #ifndef STET_STORE_QUARANTINE_H
 #define STET_STORE_QUARANTINE_H
 
 #include "store/store.h"
 
 /* True if the entry must not be loaded. Checks one or two names, however many notes there are. */
-bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key);
+bool stet_store_quarantine_condemned(const struct stet_store *s, struct stet_hash key);
 /* The number of failed loads of the entry. */
-unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key);
+unsigned stet_store_quarantine_count(const struct stet_store *s, struct stet_hash key);
 /* Removes the notes of an entry. */
-void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key);
+void stet_store_quarantine_clear(const struct stet_store *s, struct stet_hash key);
 
 /* Where the strikes of an entry are noted: a file each, so that no listing is needed to count them.
  */
@@ -26,15 +27,16 @@ struct stet_strike_place {
 };
 
 /* Prepares the name, since a signal handler may not format one. */
-void stet_quarantine_place(const struct stet_store *s, struct stet_hash key,
-                           struct stet_strike_place *out);
+void stet_store_quarantine_place(const struct stet_store *s, struct stet_hash key,
+                                 struct stet_strike_place *out);
 /* Notes a strike; p->note is the file then. Calls only what POSIX lists as safe in a signal
  * handler. False when all strikes are noted already, or when it can't be noted. */
-bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
+bool stet_store_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
 /* How long a load may take: ten seconds, or twice what compiling took when that is longer, unless
  * STET_STORE_LOAD_MS says otherwise. */
-uint64_t stet_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
+uint64_t stet_store_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
 /* The load came back with an error: a note, and the entry is removed. */
-void stet_quarantine_failed(const struct stet_store *s, struct stet_hash key, struct stet_view why);
+void stet_store_quarantine_failed(const struct stet_store *s, struct stet_hash key,
+                                  struct stet_view why);
 
 #endif

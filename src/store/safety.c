@@ -62,8 +62,8 @@ static enum stet_rc refuse(struct stet_err *err, const char *path, const struct 
                      (unsigned)(st->st_mode & 07777), (unsigned)geteuid());
 }
 
-enum stet_rc stet_safety_file(const struct stet_store *s, const struct stat *st, const char *path,
-                              struct stet_err *err)
+enum stet_rc stet_store_safety_file(const struct stet_store *s, const struct stat *st,
+                                    const char *path, struct stet_err *err)
 {
     bool of_group = s->group && st->st_gid == s->gid;
 
@@ -195,7 +195,8 @@ static bool begin(struct way *w, const char *folder)
 
 /* ---- the folder and its content ---- */
 
-enum stet_rc stet_safety_folder(const struct stet_store *s, const char *path, struct stet_err *err)
+enum stet_rc stet_store_safety_folder(const struct stet_store *s, const char *path,
+                                      struct stet_err *err)
 {
     struct stat st;
 
@@ -203,7 +204,7 @@ enum stet_rc stet_safety_folder(const struct stet_store *s, const char *path, st
         return errno == ENOENT ? STET_NOT_FOUND : STET_OK; /* nothing can be opened in it either */
     if (!S_ISDIR(st.st_mode))
         return refuse(err, path, &st, "not a folder");
-    return stet_safety_file(s, &st, path, err);
+    return stet_store_safety_file(s, &st, path, err);
 }
 
 static enum stet_rc check_inside(const struct stet_store *s, struct stet_err *err)
@@ -213,13 +214,13 @@ static enum stet_rc check_inside(const struct stet_store *s, struct stet_err *er
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         snprintf(path, sizeof path, "%s/%s", s->folder, names[i]);
-        if (stet_safety_folder(s, path, err) == STET_REFUSED)
+        if (stet_store_safety_folder(s, path, err) == STET_REFUSED)
             return STET_REFUSED;
     }
     return STET_OK;
 }
 
-enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct stet_err *err)
+enum stet_rc stet_store_safety_open(struct stet_store *s, const char *folder, struct stet_err *err)
 {
     struct stat st;
     struct way w;
@@ -239,11 +240,12 @@ enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct s
     s->gid = st.st_gid;
     s->group = (st.st_mode & S_ISGID) && (st.st_mode & S_IWGRP) && in_group(st.st_gid) &&
                (is_trusted(s, st.st_uid) || s->read_only);
-    rc = stet_safety_folder(s, s->folder, err);
+    rc = stet_store_safety_folder(s, s->folder, err);
     return rc == STET_REFUSED ? rc : check_inside(s, err);
 }
 
-enum stet_rc stet_safety_library(const struct stet_store *s, const char *path, struct stet_err *err)
+enum stet_rc stet_store_safety_library(const struct stet_store *s, const char *path,
+                                       struct stet_err *err)
 {
     struct way w;
 
@@ -251,7 +253,8 @@ enum stet_rc stet_safety_library(const struct stet_store *s, const char *path, s
                            : stet_fail(err, STET_LIMIT, "%s: path too long", path);
 }
 
-enum stet_rc stet_safety_way(const struct stet_store *s, const char *path, struct stet_err *err)
+enum stet_rc stet_store_safety_way(const struct stet_store *s, const char *path,
+                                   struct stet_err *err)
 {
     size_t at = strlen(s->folder);
     char part[PATH_MAX + 64];
@@ -263,7 +266,7 @@ enum stet_rc stet_safety_way(const struct stet_store *s, const char *path, struc
 
         memcpy(part, path, at);
         part[at] = '\0';
-        rc = stet_safety_folder(s, part, err);
+        rc = stet_store_safety_folder(s, part, err);
         if (rc != STET_OK || !path[at])
             return rc == STET_REFUSED ? rc : STET_OK;
         at += 1 + strcspn(path + at + 1, "/");

@@ -16,7 +16,7 @@ enum stet_rc stet_store_open(struct stet_store *s, const char *folder, struct st
 
     *s = (struct stet_store){.read_only = mode && !strcmp(mode, "read-only"),
                              .load_ms = load_ms ? strtoull(load_ms, NULL, 10) : 0};
-    return stet_safety_open(s, folder, err);
+    return stet_store_safety_open(s, folder, err);
 }
 
 char *stet_store_default(struct stet_err *err)
@@ -55,14 +55,14 @@ int stet_store_open_entry(const struct stet_store *s, struct stet_hash key, enum
     stet_store_path(s, key, path);
     slash = strrchr(path, '/');
     *slash = '\0';
-    *rc = stet_safety_folder(s, path, err);
+    *rc = stet_store_safety_folder(s, path, err);
     *slash = '/';
     if (*rc != STET_OK)
         return -1;
-    fd = stet_entry_open_fd(path, rc, err);
+    fd = stet_store_entry_open_fd(path, rc, err);
     if (fd < 0)
         return -1;
-    *rc = fstat(fd, &st) == 0 ? stet_safety_file(s, &st, path, err)
+    *rc = fstat(fd, &st) == 0 ? stet_store_safety_file(s, &st, path, err)
                               : stet_fail_errno(err, "%s: cannot stat", path);
     if (*rc == STET_OK)
         return fd;
@@ -80,11 +80,11 @@ enum stet_rc stet_store_get(const struct stet_store *s, struct stet_hash key,
     if (fd < 0)
         return rc;
     stet_store_path(s, key, path);
-    rc = stet_entry_adopt(out, fd, path, err);
+    rc = stet_store_entry_adopt(out, fd, path, err);
     if (rc != STET_OK)
         return rc;
     if (!stet_hash_eq(out->key, key)) {
-        stet_entry_close(out);
+        stet_store_entry_close(out);
         return stet_fail(err, STET_BAD_INPUT, "%s: holds the entry of another key", path);
     }
     out->unpacker = s->unpacker;
@@ -110,7 +110,7 @@ enum stet_rc stet_store_mkdirs(const struct stet_store *s, const char *path, str
 {
     enum stet_rc rc = stet_fs_mkdirs_as(path, s->group ? 02770 : 0700, err);
 
-    return rc == STET_OK ? stet_safety_way(s, path, err) : rc;
+    return rc == STET_OK ? stet_store_safety_way(s, path, err) : rc;
 }
 
 enum stet_rc stet_store_write_note(const struct stet_store *s, const char *path,
@@ -172,12 +172,12 @@ enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *
 {
     char path[PATH_MAX + 64];
     struct stet_writing w;
-    enum stet_rc rc = begin(s, stet_key_of(&e->parts), path, &w, err);
+    enum stet_rc rc = begin(s, stet_store_key_of(&e->parts), path, &w, err);
 
     *bytes = 0;
     if (rc != STET_OK)
         return rc;
-    rc = stet_entry_write(w.fd, e, bytes, err);
+    rc = stet_store_entry_write(w.fd, e, bytes, err);
     rc = stet_fs_end(&w, path, true, file_mode(s), rc, err);
     if (rc != STET_OK)
         *bytes = 0;

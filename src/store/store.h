@@ -53,7 +53,8 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key);
 /* On disk and synced when it returns STET_OK. Readers see all of it or nothing. */
 enum stet_rc stet_store_put(const struct stet_store *s, const struct stet_kept *e, uint64_t *bytes,
                             struct stet_err *err);
-/* The same for the bytes of an entry, which were checked (stet_entry_read) and have this key. */
+/* The same for the bytes of an entry, which were checked (stet_store_entry_read) and have this key.
+ */
 enum stet_rc stet_store_put_bytes(const struct stet_store *s, struct stet_hash key,
                                   struct stet_view bytes, struct stet_err *err);
 enum stet_rc stet_store_remove(const struct stet_store *s, struct stet_hash key,
@@ -81,7 +82,7 @@ struct stet_stored_list {
 
 enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list *out,
                              struct stet_err *err);
-void stet_stored_list_release(struct stet_stored_list *l);
+void stet_store_list_release(struct stet_stored_list *l);
 
 struct stet_store_gc {
     uint64_t max_bytes; /* 0: no limit */
@@ -115,10 +116,5 @@ void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, un
 /* Removes those, and orders (order.h), that were not used for this long, or for a month; and
  * strikes and notes of entries, after a month. */
 void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s);
-
-/* For a miss: the entry that shares most components with `parts`, newest first among equals; opens
- * at most `look` entries. STET_NOT_FOUND if there is none. */
-enum stet_rc stet_store_nearest(const struct stet_store *s, const struct stet_key_parts *parts,
-                                size_t look, struct stet_entry_file *out, struct stet_err *err);
 
 #endif

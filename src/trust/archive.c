@@ -25,8 +25,9 @@ static void digest_of(struct stet_view bytes, unsigned char out[DIGEST])
                        NULL, 0);
 }
 
-enum stet_rc stet_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
-                               size_t count, const struct stet_signer *signer, struct stet_err *err)
+enum stet_rc stet_trust_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
+                                     size_t count, const struct stet_signer *signer,
+                                     struct stet_err *err)
 {
     static const struct stet_signer nobody;
     unsigned char digest[DIGEST], signature[SIGNATURE] = {0};
@@ -55,15 +56,15 @@ enum stet_rc stet_archive_head(struct stet_buf *out, const struct stet_archive_i
     return out->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for an archive") : STET_OK;
 }
 
-enum stet_rc stet_archive_seal(struct stet_buf *out, struct stet_view entry,
-                               const struct stet_signer *signer, struct stet_err *err)
+enum stet_rc stet_trust_archive_seal(struct stet_buf *out, struct stet_view entry,
+                                     const struct stet_signer *signer, struct stet_err *err)
 {
     struct stet_entry_file f;
-    enum stet_rc rc = stet_entry_read(&f, entry, err);
+    enum stet_rc rc = stet_store_entry_read(&f, entry, err);
     struct stet_archive_item item = {f.key, entry};
 
     if (rc == STET_OK)
-        rc = stet_archive_head(out, &item, 1, signer, err);
+        rc = stet_trust_archive_head(out, &item, 1, signer, err);
     if (rc == STET_OK)
         stet_buf_view(out, entry);
     return rc == STET_OK && out->failed
@@ -83,14 +84,14 @@ static enum stet_rc may_believe(const struct stet_archive *a, const struct stet_
                                     (const unsigned char *)head.ptr, head.len,
                                     a->signer.bytes) != 0)
         return stet_fail(err, STET_BAD_INPUT, "the signature is wrong: changed after signing");
-    stet_public_format(&a->signer, name);
+    stet_trust_public_format(&a->signer, name);
     if (t->anyone || stet_trust_has(t, &a->signer))
         return STET_OK;
     return stet_fail(err, STET_REFUSED, "signed by %s, which is not trusted", name);
 }
 
-enum stet_rc stet_archive_read(struct stet_archive *a, struct stet_view bytes,
-                               const struct stet_trust *t, struct stet_err *err)
+enum stet_rc stet_trust_archive_read(struct stet_archive *a, struct stet_view bytes,
+                                     const struct stet_trust *t, struct stet_err *err)
 {
     struct stet_reader r;
     struct stet_view start, signature;
@@ -135,14 +136,14 @@ static enum stet_rc check(const struct stet_archive_item *item, struct stet_view
     digest_of(item->bytes, digest);
     if (memcmp(digest, expected.ptr, sizeof digest) != 0)
         return stet_fail(err, STET_BAD_INPUT, "an entry was changed after signing");
-    rc = stet_entry_read(&f, item->bytes, err);
+    rc = stet_store_entry_read(&f, item->bytes, err);
     if (rc == STET_OK && !stet_hash_eq(f.key, item->key))
         rc = stet_fail(err, STET_BAD_INPUT, "an entry does not match its row");
     return rc;
 }
 
-enum stet_rc stet_archive_next(struct stet_archive *a, struct stet_archive_item *out,
-                               struct stet_err *err)
+enum stet_rc stet_trust_archive_next(struct stet_archive *a, struct stet_archive_item *out,
+                                     struct stet_err *err)
 {
     struct stet_view digest;
     struct stet_reader r;
@@ -166,17 +167,18 @@ enum stet_rc stet_archive_next(struct stet_archive *a, struct stet_archive_item 
     return check(out, digest, err);
 }
 
-enum stet_rc stet_archive_admit(const struct stet_store *s, const struct stet_trust *t,
-                                struct stet_hash key, struct stet_view bytes, struct stet_err *err)
+enum stet_rc stet_trust_archive_admit(const struct stet_store *s, const struct stet_trust *t,
+                                      struct stet_hash key, struct stet_view bytes,
+                                      struct stet_err *err)
 {
     struct stet_archive_item item;
     struct stet_archive a;
-    enum stet_rc rc = stet_archive_read(&a, bytes, t, err);
+    enum stet_rc rc = stet_trust_archive_read(&a, bytes, t, err);
 
     if (rc == STET_OK && a.count != 1)
         rc = stet_fail(err, STET_BAD_INPUT, "not one entry but %zu", a.count);
     if (rc == STET_OK)
-        rc = stet_archive_next(&a, &item, err);
+        rc = stet_trust_archive_next(&a, &item, err);
     if (rc == STET_OK && a.body.len)
         rc = stet_fail(err, STET_BAD_INPUT, "bytes after the end");
     if (rc == STET_OK && !stet_hash_eq(item.key, key))

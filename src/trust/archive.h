@@ -24,12 +24,12 @@ struct stet_archive_item {
 
 /* The head of an archive of these; the items' bytes follow in the same order. Without a signer it
  * is unsigned, and only users who trust anyone will accept it. */
-enum stet_rc stet_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
-                               size_t count, const struct stet_signer *signer,
-                               struct stet_err *err);
+enum stet_rc stet_trust_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
+                                     size_t count, const struct stet_signer *signer,
+                                     struct stet_err *err);
 /* One entry for a remote store: head and bytes. */
-enum stet_rc stet_archive_seal(struct stet_buf *out, struct stet_view entry,
-                               const struct stet_signer *signer, struct stet_err *err);
+enum stet_rc stet_trust_archive_seal(struct stet_buf *out, struct stet_view entry,
+                                     const struct stet_signer *signer, struct stet_err *err);
 
 /* ---- reading ---- */
 
@@ -46,17 +46,18 @@ struct stet_archive {
  * Checks the head: STET_REFUSED if it is unsigned, or its signer is not trusted, and `t` does not
  * trust anyone; STET_BAD_INPUT if it is damaged or its signature is wrong. Nothing else in the
  * archive has been read yet. */
-enum stet_rc stet_archive_read(struct stet_archive *a, struct stet_view bytes,
-                               const struct stet_trust *t, struct stet_err *err);
+enum stet_rc stet_trust_archive_read(struct stet_archive *a, struct stet_view bytes,
+                                     const struct stet_trust *t, struct stet_err *err);
 /* The next entry, checked against the head and by its own checksums; a view into the archive's
  * bytes. STET_NOT_FOUND after the last; STET_BAD_INPUT for one that was changed, after which the
  * next may be read. */
-enum stet_rc stet_archive_next(struct stet_archive *a, struct stet_archive_item *out,
-                               struct stet_err *err);
+enum stet_rc stet_trust_archive_next(struct stet_archive *a, struct stet_archive_item *out,
+                                     struct stet_err *err);
 
 /* The check for bytes from a remote store: an archive with one trusted entry of exactly this key is
  * put into the store. `s` may be NULL: then it is only checked. */
-enum stet_rc stet_archive_admit(const struct stet_store *s, const struct stet_trust *t,
-                                struct stet_hash key, struct stet_view bytes, struct stet_err *err);
+enum stet_rc stet_trust_archive_admit(const struct stet_store *s, const struct stet_trust *t,
+                                      struct stet_hash key, struct stet_view bytes,
+                                      struct stet_err *err);
 
 #endif

@@ -33,7 +33,7 @@ static bool may_sign(const struct stet_store *s, const struct stet_signer *signe
 {
     struct stet_seal seal;
 
-    stet_seal_find(s, entry, &seal);
+    stet_trust_seal_find(s, entry, &seal);
     return seal.origin == STET_ORIGIN_HERE ||
            (seal.origin != STET_ORIGIN_UNSIGNED &&
             !memcmp(seal.signer.bytes, signer->public.bytes, sizeof seal.signer.bytes));
@@ -52,7 +52,7 @@ void stet_trust_transfer_add(const struct stet_store *s, const struct stet_signe
         close(fd);
     stet_store_path(s, key, path);
     if (fd < 0 || stet_mapped_open(f, path, NULL) != STET_OK ||
-        stet_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
+        stet_store_entry_read(&entry, f->bytes, NULL) != STET_OK || !stet_hash_eq(entry.key, key)) {
         stet_mapped_close(f);
         o->skipped++;
         return;
@@ -104,7 +104,7 @@ enum stet_rc stet_trust_transfer_import(const struct stet_store *s, struct stet_
         struct stet_archive_item item;
         struct stet_entry_file f;
         struct stet_seal seal;
-        enum stet_rc rc = stet_archive_next(a, &item, &why);
+        enum stet_rc rc = stet_trust_archive_next(a, &item, &why);
 
         if (rc == STET_NOT_FOUND)
             return STET_OK;
@@ -115,12 +115,12 @@ enum stet_rc stet_trust_transfer_import(const struct stet_store *s, struct stet_
             continue;
         }
         if (stet_store_get(s, item.key, &f, NULL) == STET_OK) {
-            stet_entry_close(&f);
+            stet_store_entry_close(&f);
             in->there++;
             continue;
         }
-        stet_seal_make(&seal, a, &item);
-        rc = stet_seal_put(s, &seal, err); /* first: without it, it counts as ours */
+        stet_trust_seal_make(&seal, a, &item);
+        rc = stet_trust_seal_put(s, &seal, err); /* first: without it, it counts as ours */
         if (rc == STET_OK)
             rc = stet_store_put_bytes(s, item.key, item.bytes, err);
         if (rc != STET_OK)

@@ -23,7 +23,7 @@ void stet_trust_transfer_release(struct stet_outgoing *o);
  */
 void stet_trust_transfer_add(const struct stet_store *s, const struct stet_signer *signer,
                              struct stet_outgoing *o, struct stet_hash key);
-/* Writes `head`, as stet_archive_head makes it, and the entries. */
+/* Writes `head`, as stet_trust_archive_head makes it, and the entries. */
 enum stet_rc stet_trust_transfer_write(const char *path, struct stet_view head,
                                        const struct stet_outgoing *o, struct stet_err *err);
 

@@ -36,17 +36,17 @@ static char *config_path(const char *variable, const char *name, struct stet_err
     return path;
 }
 
-char *stet_signing_path(struct stet_err *err)
+char *stet_trust_signing_path(struct stet_err *err)
 {
     return config_path("STET_SIGNING_KEY", "signing.key", err);
 }
 
-char *stet_trusted_path(struct stet_err *err)
+char *stet_trust_keys_path(struct stet_err *err)
 {
     return config_path("STET_TRUSTED_KEYS", "trusted.keys", err);
 }
 
-void stet_public_format(const struct stet_public *key, char out[STET_PUBLIC_TEXT])
+void stet_trust_public_format(const struct stet_public *key, char out[STET_PUBLIC_TEXT])
 {
     memcpy(out, public_word, sizeof public_word);
     sodium_bin2hex(out + sizeof public_word - 1, 2 * STET_PUBLIC_KEY + 1, key->bytes,
@@ -61,7 +61,7 @@ static bool parse(struct stet_view text, const char *word, unsigned char out[32]
            sodium_hex2bin(out, 32, text.ptr + n, 64, NULL, &got, NULL) == 0 && got == 32;
 }
 
-bool stet_public_parse(struct stet_view text, struct stet_public *out)
+bool stet_trust_public_parse(struct stet_view text, struct stet_public *out)
 {
     return parse(text, public_word, out->bytes);
 }
@@ -94,7 +94,7 @@ static enum stet_rc make_folder(const char *path, struct stet_err *err)
     return rc;
 }
 
-enum stet_rc stet_signer_make(struct stet_signer *s, const char *path, struct stet_err *err)
+enum stet_rc stet_trust_signer_make(struct stet_signer *s, const char *path, struct stet_err *err)
 {
     char line[sizeof secret_word + 66];
     unsigned char seed[32];
@@ -141,7 +141,7 @@ static enum stet_rc check_owner(const char *path, mode_t mode, const char *what,
     return STET_OK;
 }
 
-enum stet_rc stet_signer_open(struct stet_signer *s, const char *path, struct stet_err *err)
+enum stet_rc stet_trust_signer_open(struct stet_signer *s, const char *path, struct stet_err *err)
 {
     enum stet_rc rc = check_owner(path, S_IRWXG | S_IRWXO, "read", err);
     struct stet_file file;
@@ -160,7 +160,7 @@ enum stet_rc stet_signer_open(struct stet_signer *s, const char *path, struct st
     return rc;
 }
 
-void stet_signer_release(struct stet_signer *s)
+void stet_trust_signer_release(struct stet_signer *s)
 {
     sodium_memzero(s, sizeof *s);
 }
@@ -201,7 +201,7 @@ enum stet_rc stet_trust_open(struct stet_trust *t, const char *path, struct stet
         struct stet_view word = first_word(stet_view_of(left.ptr, n));
         struct stet_public key;
 
-        if (stet_public_parse(word, &key))
+        if (stet_trust_public_parse(word, &key))
             rc = stet_trust_extend(t, &key, err);
         else if (word.len && word.ptr[0] != '#')
             rc = stet_fail(err, STET_BAD_INPUT, "%s: not a key: %.*s", path, STET_FMT(word));
@@ -245,7 +245,7 @@ enum stet_rc stet_trust_add(const char *path, const struct stet_public *key, con
         return STET_OK;
     }
     stet_trust_release(&known);
-    stet_public_format(key, text);
+    stet_trust_public_format(key, text);
     stet_buf_printf(&line, "%s%s%s\n", text, comment && *comment ? " " : "",
                     comment ? comment : "");
     if (make_folder(path, err) != STET_OK || line.failed) {
@@ -271,7 +271,7 @@ static bool other_lines(struct stet_view all, const struct stet_public *key, str
         size_t n = end ? (size_t)(end - all.ptr) + 1 : all.len;
         struct stet_public one;
 
-        if (stet_public_parse(first_word(stet_view_of(all.ptr, n)), &one) &&
+        if (stet_trust_public_parse(first_word(stet_view_of(all.ptr, n)), &one) &&
             !memcmp(one.bytes, key->bytes, sizeof one.bytes))
             found = true;
         else

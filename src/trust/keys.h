@@ -30,15 +30,15 @@ struct stet_trust {
 };
 
 /* $STET_SIGNING_KEY, else $XDG_CONFIG_HOME/stet/signing.key, else ~/.config/...; stet_mem_free. */
-char *stet_signing_path(struct stet_err *err);
+char *stet_trust_signing_path(struct stet_err *err);
 /* $STET_TRUSTED_KEYS, else trusted.keys in the same folder. */
-char *stet_trusted_path(struct stet_err *err);
+char *stet_trust_keys_path(struct stet_err *err);
 
 /* Creates a new key at `path`, mode 0600. Never replaces an old one: STET_USAGE. */
-enum stet_rc stet_signer_make(struct stet_signer *s, const char *path, struct stet_err *err);
+enum stet_rc stet_trust_signer_make(struct stet_signer *s, const char *path, struct stet_err *err);
 /* STET_NOT_FOUND if there is none; STET_REFUSED if other users may read it. */
-enum stet_rc stet_signer_open(struct stet_signer *s, const char *path, struct stet_err *err);
-void stet_signer_release(struct stet_signer *s);
+enum stet_rc stet_trust_signer_open(struct stet_signer *s, const char *path, struct stet_err *err);
+void stet_trust_signer_release(struct stet_signer *s);
 
 /* No file means no key. STET_REFUSED if other users may write it. Also reads STET_TRUST=any. */
 enum stet_rc stet_trust_open(struct stet_trust *t, const char *path, struct stet_err *err);
@@ -54,7 +54,7 @@ enum stet_rc stet_trust_add(const char *path, const struct stet_public *key, con
 enum stet_rc stet_trust_remove(const char *path, const struct stet_public *key,
                                struct stet_err *err);
 
-void stet_public_format(const struct stet_public *key, char out[STET_PUBLIC_TEXT]);
-bool stet_public_parse(struct stet_view text, struct stet_public *out);
+void stet_trust_public_format(const struct stet_public *key, char out[STET_PUBLIC_TEXT]);
+bool stet_trust_public_parse(struct stet_view text, struct stet_public *out);
 
 #endif

@@ -53,15 +53,15 @@ static void read_words(struct stet_seal *seal)
     memcpy(seal->signer.bytes, seal->bytes + SIGNER_AT, sizeof seal->signer.bytes);
 }
 
-void stet_seal_make(struct stet_seal *out, const struct stet_archive *a,
-                    const struct stet_archive_item *item)
+void stet_trust_seal_make(struct stet_seal *out, const struct stet_archive *a,
+                          const struct stet_archive_item *item)
 {
     struct stet_buf head = STET_BUF_INIT;
 
     *out = (struct stet_seal){0};
     if (a->count == 1 && a->head.len == sizeof out->bytes) {
         memcpy(out->bytes, a->head.ptr, sizeof out->bytes);
-    } else if (stet_archive_head(&head, item, 1, NULL, NULL) == STET_OK) {
+    } else if (stet_trust_archive_head(&head, item, 1, NULL, NULL) == STET_OK) {
         memcpy(out->bytes, head.ptr, sizeof out->bytes);
         if (a->is_signed) {
             out->bytes[FLAGS_AT] = NAMED;
@@ -72,8 +72,8 @@ void stet_seal_make(struct stet_seal *out, const struct stet_archive *a,
     read_words(out);
 }
 
-enum stet_rc stet_seal_put(const struct stet_store *s, const struct stet_seal *seal,
-                           struct stet_err *err)
+enum stet_rc stet_trust_seal_put(const struct stet_store *s, const struct stet_seal *seal,
+                                 struct stet_err *err)
 {
     char path[PATH_MAX + 64];
     char *slash;
@@ -90,7 +90,7 @@ enum stet_rc stet_seal_put(const struct stet_store *s, const struct stet_seal *s
     return rc;
 }
 
-bool stet_seal_fits(const struct stet_seal *seal, struct stet_view entry)
+bool stet_trust_seal_fits(const struct stet_seal *seal, struct stet_view entry)
 {
     unsigned char digest[DIGEST];
 
@@ -116,7 +116,7 @@ static enum stet_rc read_seal(const char *path, struct stet_seal *out)
     return whole ? STET_OK : STET_BAD_INPUT;
 }
 
-void stet_seal_find(const struct stet_store *s, struct stet_view entry, struct stet_seal *out)
+void stet_trust_seal_find(const struct stet_store *s, struct stet_view entry, struct stet_seal *out)
 {
     unsigned char digest[DIGEST];
     char path[PATH_MAX + 64];
@@ -185,14 +185,15 @@ static void remove_if_signed(const struct stet_store *s, const struct stet_seal 
         return;
     stet_store_path(s, key_of(seal), entry);
     if (stet_file_open(&f, entry, NULL) == STET_OK) {
-        if (stet_seal_fits(seal, f.bytes) && stet_store_remove(s, key_of(seal), NULL) == STET_OK)
+        if (stet_trust_seal_fits(seal, f.bytes) &&
+            stet_store_remove(s, key_of(seal), NULL) == STET_OK)
             l->count++;
         stet_file_close(&f);
     }
     unlink(path);
 }
 
-size_t stet_seal_remove_signer(const struct stet_store *s, const struct stet_public *signer)
+size_t stet_trust_seal_remove_signer(const struct stet_store *s, const struct stet_public *signer)
 {
     struct leaving l = {.signer = signer};
 
@@ -213,7 +214,7 @@ static void remove_if_alone(const struct stet_store *s, const struct stet_seal *
         unlink(path);
 }
 
-void stet_seal_sweep(const struct stet_store *s)
+void stet_trust_seal_sweep(const struct stet_store *s)
 {
     walk(s, remove_if_alone, NULL);
 }

@@ -27,20 +27,21 @@ struct stet_seal {
 };
 
 /* The seal of an archive's entry. */
-void stet_seal_make(struct stet_seal *out, const struct stet_archive *a,
-                    const struct stet_archive_item *item);
+void stet_trust_seal_make(struct stet_seal *out, const struct stet_archive *a,
+                          const struct stet_archive_item *item);
 /* Puts it into the store. Call it before the entry is put: an entry from elsewhere must never be
  * without a seal. */
-enum stet_rc stet_seal_put(const struct stet_store *s, const struct stet_seal *seal,
-                           struct stet_err *err);
+enum stet_rc stet_trust_seal_put(const struct stet_store *s, const struct stet_seal *seal,
+                                 struct stet_err *err);
 /* Is it the seal of these bytes of an entry? */
-bool stet_seal_fits(const struct stet_seal *seal, struct stet_view entry);
+bool stet_trust_seal_fits(const struct stet_seal *seal, struct stet_view entry);
 /* The seal of these bytes; its origin is STET_ORIGIN_HERE if there is none. */
-void stet_seal_find(const struct stet_store *s, struct stet_view entry, struct stet_seal *out);
+void stet_trust_seal_find(const struct stet_store *s, struct stet_view entry,
+                          struct stet_seal *out);
 
 /* Removes the entries that came from this signer, and their seals; returns how many. */
-size_t stet_seal_remove_signer(const struct stet_store *s, const struct stet_public *signer);
+size_t stet_trust_seal_remove_signer(const struct stet_store *s, const struct stet_public *signer);
 /* Removes seals whose entries are gone. */
-void stet_seal_sweep(const struct stet_store *s);
+void stet_trust_seal_sweep(const struct stet_store *s);
 
 #endif

@@ -176,7 +176,7 @@ static bool open_whole(struct stet_file *f, const char *folder, struct stet_hash
     stet_hash_format(hash, name);
     for (; *kinds; kinds++) {
         snprintf(path, sizeof path, "%s/programs/%s.%s.zst", folder, name, *kinds);
-        if (!stet_fs_is_plain(path) || stet_captured_open(f, path, 0, NULL) != STET_OK)
+        if (!stet_fs_is_plain(path) || stet_ledger_captured_open(f, path, 0, NULL) != STET_OK)
             continue;
         if (stet_hash_eq(stet_hash_bytes(f->bytes), hash))
             return true;

@@ -65,7 +65,7 @@ static void build_of(int fd, const char *path, char out[192])
     struct stet_elf elf;
 
     *out = '\0';
-    if (stet_elf_read(&elf, fd) && elf.build_id[0]) {
+    if (stet_bundle_elf_read(&elf, fd) && elf.build_id[0]) {
         snprintf(out, 192, "build id %s", elf.build_id);
     } else if (stet_file_hash(path, &content, NULL) == STET_OK) {
         stet_hash_format(content, hash);
@@ -96,7 +96,7 @@ static enum stet_verify_verdict judge_plugin(const struct stet_store *s,
     }
     build_of(fd, c->plugin, found);
     close(fd);
-    if (stet_safety_library(s, c->plugin, &err) != STET_OK) {
+    if (stet_store_safety_library(s, c->plugin, &err) != STET_OK) {
         snprintf(c->detail, sizeof c->detail, "%s", err.text);
         return STET_VERIFY_UNSAFE_PLUGIN;
     }
@@ -177,8 +177,8 @@ static enum stet_verify_verdict check_one(const struct stet_store *s, struct ste
     snprintf(c->name, sizeof c->name, "%.*s", (int)(f.name.len < 63 ? f.name.len : 63), f.name.ptr);
     snprintf(c->plugin, sizeof c->plugin, "%.*s",
              (int)(f.plugin_path.len < 255 ? f.plugin_path.len : 255), f.plugin_path.ptr);
-    if (stet_entry_program(&f, &program, &err) != STET_OK ||
-        stet_entry_executable(&f, &executable, &err) != STET_OK) {
+    if (stet_store_entry_program(&f, &program, &err) != STET_OK ||
+        stet_store_entry_executable(&f, &executable, &err) != STET_OK) {
         snprintf(c->detail, sizeof c->detail, "%s", err.text);
     } else {
         snprintf(build, sizeof build, "%.*s", STET_FMT(f.parts.part[STET_COMPONENT_PLUGIN]));
@@ -190,7 +190,7 @@ static enum stet_verify_verdict check_one(const struct stet_store *s, struct ste
     }
     stet_buf_release(&executable);
     stet_buf_release(&program);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     return verdict;
 }
 
@@ -257,7 +257,7 @@ enum stet_rc stet_warm_verify_store(const struct stet_store *s, struct stet_veri
             v->items[i].key = all.items[i].key;
         run_children(s, v->items, v->count);
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     return rc;
 }
 

@@ -48,8 +48,8 @@ struct stet_warm_runs {
     size_t count;
 };
 
-/* `name`: a run as stet_runs_find takes it, or a ledger: then all of its runs. Unload it in any
- * case. */
+/* `name`: a run as stet_ledger_runs_find takes it, or a ledger: then all of its runs. Unload it in
+ * any case. */
 enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, struct stet_err *err);
 void stet_warm_runs_unload(struct stet_warm_runs *r);
 /* Fills the plan's items; with `plugin` that one is used instead of the runs' own. */

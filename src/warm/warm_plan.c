@@ -73,13 +73,14 @@ enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, str
 
     if (all && setenv("STET_STATE_DIR", folder, 1) != 0)
         return stet_fail_errno(err, "cannot set the environment");
-    rc = stet_runs_open(&r->runs, err);
+    rc = stet_ledger_runs_open(&r->runs, err);
     if (rc == STET_OK && !all)
-        rc = stet_runs_find(&r->runs, name, &first, err);
+        rc = stet_ledger_runs_find(&r->runs, name, &first, err);
     if (rc == STET_OK && !(r->digests = stet_mem_calloc(r->runs.count + 1, sizeof *r->digests)))
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %zu runs", r->runs.count);
     for (size_t i = 0; rc == STET_OK && i < (all ? r->runs.count : 1); i++) {
-        rc = stet_run_load(&r->digests[i], all ? r->runs.items[i].folder : first->folder, err);
+        rc = stet_ledger_run_load(&r->digests[i], all ? r->runs.items[i].folder : first->folder,
+                                  err);
         r->count += rc == STET_OK;
     }
     if (first && rc == STET_OK)
@@ -90,9 +91,9 @@ enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, str
 void stet_warm_runs_unload(struct stet_warm_runs *r)
 {
     for (size_t i = 0; i < r->count; i++)
-        stet_run_unload(&r->digests[i]);
+        stet_ledger_run_unload(&r->digests[i]);
     stet_mem_free(r->digests);
-    stet_runs_close(&r->runs);
+    stet_ledger_runs_close(&r->runs);
 }
 
 static void gather_one(struct stet_warm_plan *plan, const struct stet_run_digest *d,

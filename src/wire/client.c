@@ -88,7 +88,7 @@ enum stet_rc stet_wire_send(struct stet_wire *l, const struct stet_message *m, u
     enum stet_rc rc = STET_OK;
     size_t sent = 0;
 
-    stet_message_pack(&out, m);
+    stet_wire_message_pack(&out, m);
     if (out.failed)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a message");
     while (rc == STET_OK && sent < out.len) {
@@ -144,13 +144,13 @@ enum stet_rc stet_wire_receive(struct stet_wire *l, struct stet_message *m, uint
     while (rc == STET_OK && l->in.len < whole)
         rc = fill(l, whole - l->in.len, until_ms, err);
     if (rc == STET_OK)
-        rc = stet_message_length(stet_view_of(l->in.ptr, whole), &whole, err);
+        rc = stet_wire_message_length(stet_view_of(l->in.ptr, whole), &whole, err);
     while (rc == STET_OK && l->in.len < whole)
         rc = fill(l, whole - l->in.len, until_ms, err);
     if (rc != STET_OK)
         return rc;
     l->taken = whole;
-    return stet_message_read(m, stet_view_of(l->in.ptr, whole), err);
+    return stet_wire_message_read(m, stet_view_of(l->in.ptr, whole), err);
 }
 
 bool stet_wire_hung_up(const struct stet_wire *l)

@@ -26,7 +26,7 @@ static struct stet_hash sum_of(uint32_t version, uint32_t length, struct stet_vi
     return stet_hash_seeded(payload, (uint64_t)version << 32 | length);
 }
 
-void stet_message_pack(struct stet_buf *out, const struct stet_message *m)
+void stet_wire_message_pack(struct stet_buf *out, const struct stet_message *m)
 {
     struct stet_buf body = STET_BUF_INIT;
     struct stet_hash sum;
@@ -53,7 +53,7 @@ void stet_message_pack(struct stet_buf *out, const struct stet_message *m)
     stet_buf_release(&body);
 }
 
-enum stet_rc stet_message_length(struct stet_view head, size_t *length, struct stet_err *err)
+enum stet_rc stet_wire_message_length(struct stet_view head, size_t *length, struct stet_err *err)
 {
     struct stet_reader r;
     struct stet_view start;
@@ -77,14 +77,15 @@ enum stet_rc stet_message_length(struct stet_view head, size_t *length, struct s
     return STET_OK;
 }
 
-enum stet_rc stet_message_read(struct stet_message *m, struct stet_view frame, struct stet_err *err)
+enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view frame,
+                                    struct stet_err *err)
 {
     struct stet_reader r;
     struct stet_view body;
     struct stet_hash sum;
     uint32_t version;
     size_t length;
-    enum stet_rc rc = stet_message_length(frame, &length, err);
+    enum stet_rc rc = stet_wire_message_length(frame, &length, err);
 
     *m = (struct stet_message){0};
     if (rc != STET_OK)
@@ -115,7 +116,7 @@ enum stet_rc stet_message_read(struct stet_message *m, struct stet_view frame, s
     return stet_reader_finish(&r, "message", err);
 }
 
-const char *stet_message_name(uint32_t kind)
+const char *stet_wire_message_name(uint32_t kind)
 {
     switch (kind) {
 #define MESSAGE(id, number, what)                                                                  \

@@ -50,14 +50,14 @@ struct stet_message {
 };
 
 /* Appends the whole frame. */
-void stet_message_pack(struct stet_buf *out, const struct stet_message *m);
+void stet_wire_message_pack(struct stet_buf *out, const struct stet_message *m);
 /* The length of the whole frame, from its first STET_WIRE_HEAD bytes. STET_UNSUPPORTED if a newer
  * Stet wrote it. */
-enum stet_rc stet_message_length(struct stet_view head, size_t *length, struct stet_err *err);
+enum stet_rc stet_wire_message_length(struct stet_view head, size_t *length, struct stet_err *err);
 /* A whole frame. */
-enum stet_rc stet_message_read(struct stet_message *m, struct stet_view frame,
-                               struct stet_err *err);
+enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view frame,
+                                    struct stet_err *err);
 /* "get", "found"…; "?" for a number that this build does not know. */
-const char *stet_message_name(uint32_t kind);
+const char *stet_wire_message_name(uint32_t kind);
 
 #endif

@@ -90,7 +90,7 @@ static void compile(struct stet_wire *l, const struct stet_store *s, const struc
                     long ms)
 {
     struct stet_message m = {.kind = STET_MESSAGE_KEPT,
-                             .key = stet_key_of(&k->parts),
+                             .key = stet_store_key_of(&k->parts),
                              .store = stet_view_str(s->folder)};
     struct stet_err err = STET_ERR_INIT;
     uint64_t bytes;
@@ -111,17 +111,17 @@ static void look(struct stet_store s, struct stet_hash key, uint32_t flags)
     if (flags & STET_MESSAGE_ASIDE)
         strcat(s.folder, "/" STET_STORE_ASIDE);
     if (stet_store_get(&s, key, &f, &err) != STET_OK ||
-        stet_entry_executable(&f, &bytes, &err) != STET_OK)
+        stet_store_entry_executable(&f, &bytes, &err) != STET_OK)
         fail(&err);
     if (!stet_view_is(stet_buf_as_view(&bytes), print_text))
         fail(&(struct stet_err){.text = "served the wrong executable"});
     stet_buf_release(&bytes);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
 }
 
 static void times(const char *socket, const struct stet_store *s, const struct stet_kept *k, long n)
 {
-    struct stet_hash key = stet_key_of(&k->parts);
+    struct stet_hash key = stet_store_key_of(&k->parts);
     struct stet_err err = STET_ERR_INIT;
 
     for (long i = 0; i < n; i++) {
@@ -162,13 +162,13 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
 
     if (stet_wire_open(&l, argv[2], &err) != STET_OK)
         fail(&err);
-    m = get(&l, s, stet_key_of(&k->parts), (uint32_t)atol(argv[5]));
+    m = get(&l, s, stet_store_key_of(&k->parts), (uint32_t)atol(argv[5]));
     if (m.kind == STET_MESSAGE_FOUND) {
         look(*s, m.key, m.flags);
         stet_wire_send(&l, &(struct stet_message){.kind = STET_MESSAGE_TOOK, .key = m.key},
                        stet_wire_now_ms() + 1000, &err);
     }
-    printf("%s %.*s%.*s %.0f\n", stet_message_name(m.kind), STET_FMT(m.tier), STET_FMT(m.text),
+    printf("%s %.*s%.*s %.0f\n", stet_wire_message_name(m.kind), STET_FMT(m.tier), STET_FMT(m.text),
            (now_us() - before) / 1e3);
     fflush(stdout);
     if (argc > 6 && m.kind != STET_MESSAGE_FOUND)
@@ -222,15 +222,15 @@ int main(int argc, char **argv)
         return lie(argv[2], argc > 3);
     k = kept(argv[!strcmp(argv[1], "key") || !strcmp(argv[1], "entry") ? 2 : 4]);
     if (!strcmp(argv[1], "key")) {
-        stet_hash_format(stet_key_of(&k.parts), text);
+        stet_hash_format(stet_store_key_of(&k.parts), text);
         puts(text);
         return 0;
     }
     if (!strcmp(argv[1], "entry")) {
         if (argc > 4 && stet_file_open(&other, argv[4], &err) == STET_OK)
             k.program = other.bytes;
-        if (stet_entry_pack(&out, &k, &err) != STET_OK ||
-            stet_archive_seal(&sealed, stet_buf_as_view(&out), NULL, &err) != STET_OK ||
+        if (stet_store_entry_pack(&out, &k, &err) != STET_OK ||
+            stet_trust_archive_seal(&sealed, stet_buf_as_view(&out), NULL, &err) != STET_OK ||
             stet_fs_write(argv[3], stet_buf_as_view(&sealed), &err) != STET_OK)
             fail(&err);
         stet_buf_release(&out);

@@ -24,13 +24,13 @@ class Tiers(Case):
         self.assertEqual((verdict, tier), ("FOUND", server.url.split(":")[0]))
         self.assertEqual(b.status()["tiers"][0]["hits"], 1)
 
-    def test_what_one_host_keeps_another_finds_in_redis(self):
+    def test_an_entry_of_one_host_is_found_by_another_in_redis(self):
         self.through(self.redis())
 
-    def test_what_one_host_keeps_another_finds_behind_http(self):
+    def test_an_entry_of_one_host_is_found_by_another_over_http(self):
         self.through(self.nginx())
 
-    def test_what_a_later_tier_has_is_filled_into_the_earlier(self):
+    def test_an_entry_of_a_later_tier_is_copied_to_the_earlier_ones(self):
         redis, nginx = self.redis(), self.nginx()
         key = self.key(self.programs[0])
         nginx.put(key, self.entry(self.programs[0]))
@@ -145,7 +145,7 @@ class Trouble(Case):
         """Checksums and key are right, but the program in the entry is not the one its words speak of."""
         self.lie(self.redis(), self.entry(self.programs[0], self.programs[1]), "other-program")
 
-    def test_answers_that_break_off_or_are_no_answers(self):
+    def test_truncated_and_malformed_answers_are_misses(self):
         redis, nginx = self.redis(), self.nginx()
         key = self.key(self.programs[0])
         redis.put(key, self.entry(self.programs[0]))
@@ -199,7 +199,7 @@ class Trouble(Case):
         redis.put(self.key(self.programs[5]), self.entry(self.programs[5]))
         self.assertTrue(wait_for(lambda: a.ask(self.programs[5])[0] == "FOUND"))
 
-    def test_what_could_not_be_shared_is_tried_again(self):
+    def test_an_entry_that_could_not_be_shared_is_shared_later(self):
         redis = self.redis()
         a = self.host(redis.url)
         redis.stop()
@@ -262,7 +262,7 @@ class Flight(Case):
         doomed.kill()
         doomed.wait()
 
-    def test_plain_http_flies_per_host(self):
+    def test_plain_http_has_one_leader_per_host(self):
         nginx = self.nginx()
         hosts = [self.host(nginx.url) for _ in range(2)]
         answers = self.fly(hosts, 8)
@@ -303,7 +303,7 @@ class Flight(Case):
         doomed.kill()
         doomed.wait()
 
-    def test_who_slept_through_its_lease_does_not_undo_anothers_work(self):
+    def test_a_host_that_slept_through_its_lease_does_not_overwrite_anothers_entry(self):
         redis = self.redis()
         a = self.host(redis.url + "?lease=500ms")
         b = self.host(redis.url + "?lease=500ms")
@@ -318,7 +318,7 @@ class Flight(Case):
         self.assertEqual(a.ask(self.programs[0])[0], "FOUND")
         self.assertEqual(before, redis.ask("GET", "stet:1:entry:" + self.key(self.programs[0])))
 
-    def test_a_redis_that_dies_while_others_wait_sends_them_to_compile(self):
+    def test_hosts_that_wait_compile_when_redis_dies(self):
         redis = self.redis()
         a, b = self.host(redis.url), self.host(redis.url)
         doomed = self.lead_and_die(a, self.programs[0])
@@ -336,7 +336,7 @@ class Races(Case):
     lies, keys that change, a tier that goes away and comes back, questions about it all the while."""
     fly, lead_and_die, keyed = Flight.fly, Flight.lead_and_die, Flight.keyed
 
-    def test_nothing_races(self):
+    def test_concurrent_flights_shares_and_failures_have_no_data_race(self):
         redis, nginx = self.redis(), self.nginx()
         redis.put(self.key(self.programs[9]), b"a lie")
         env, _ = self.keyed("fleet")
@@ -375,7 +375,7 @@ class Races(Case):
 
 
 class Process(Case):
-    def test_one_agent_at_a_place(self):
+    def test_only_one_agent_listens_at_a_socket(self):
         a = self.host()
         second = subprocess.run([STET, "agent", "--foreground", "--socket", a.socket], capture_output=True,
                                 text=True, env=a.env)
@@ -404,7 +404,7 @@ class Process(Case):
         a.start()
         self.assertTrue(wait_for(lambda: a.ask(self.programs[0])[0] == "LEAD"))
 
-    def test_nonsense_on_the_socket_harms_nobody(self):
+    def test_garbage_on_the_socket_does_not_stop_the_agent(self):
         import socket
         a = self.host()
         for data in (b"", b"x" * 100000, b"STETAGT\n" + b"\xff" * 100, b"STETAGT\n\1\0\0\0\0\0\0\0" + b"\0" * 16):
@@ -420,7 +420,7 @@ class Process(Case):
         self.assertEqual(a.ask(self.programs[0])[0], "LEAD")
         self.assertGreaterEqual(a.status()["strange"], 2)
 
-    def test_bad_tiers_are_refused_with_a_word(self):
+    def test_malformed_tiers_are_refused_with_a_message(self):
         for tiers, word in (("ftp://x", "no such kind"), ("nonsense", "address like"), ("redis://h:port", "port"),
                             ("http://h?timeout=soon", "not a time"), ("s3:///x", "bucket")):
             out = subprocess.run([STET, "agent", "--foreground", "--socket", self.dir + "/s"], capture_output=True,

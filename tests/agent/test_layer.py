@@ -77,7 +77,7 @@ class Layer(Case):
         hosts = [self.host(redis.patient) for _ in range(4)]
         self.check(self.fleet(hosts, CPU))
 
-    def test_10_results_still_when_leaders_are_killed(self):
+    def test_killed_leaders_cost_no_second_compile_of_a_program(self):
         redis = self.redis()
         hosts = [self.host(redis.patient) for _ in range(4)]
         doomed = [self.start(hosts[i % 4], [p], FAKE_COMPILE_MS="60000") for i, p in enumerate(self.programs)]
@@ -92,7 +92,7 @@ class Layer(Case):
         flying.join()
         self.check(fleet)
 
-    def test_what_comes_from_a_tier_computes_the_same(self):
+    def test_executables_from_a_tier_compute_the_same_results(self):
         redis = self.redis()
         first, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
         self.assertEqual(self.compiled(ends), 10)
@@ -101,7 +101,7 @@ class Layer(Case):
         self.assertEqual(first, second)
         self.assertEqual({(e["served"], e["tier"], e["agent"]) for e in ends}, {(3, "redis", "found")})
 
-    def test_a_store_that_is_only_read_is_served_too_and_stays_as_it_is(self):
+    def test_a_read_only_store_is_served_from_tiers_and_stays_unchanged(self):
         redis = self.redis()
         _, ends = self.finish(self.start(self.host(redis.url), self.programs, CPU))
         self.assertEqual(self.compiled(ends), 10)
@@ -121,7 +121,7 @@ class Layer(Case):
         self.assertEqual((self.compiled(ends), ends[0]["agent"]), (1, "alone"))
         self.assertEqual(reader.status()["led"], 0)
 
-    def test_what_a_reader_fetched_is_filled_into_a_nearer_tier_though_it_is_gone(self):
+    def test_an_entry_that_a_read_only_process_fetched_is_copied_to_a_nearer_tier(self):
         redis, nginx = self.redis(), self.nginx()
         first = self.host(nginx.url)
         self.assertEqual(self.compiled(self.finish(self.start(first, self.programs[:1], CPU))[1]), 1)
@@ -134,7 +134,7 @@ class Layer(Case):
         self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":1\r\n"))
         self.assertEqual(reader.status()["not_shared"], 0)
 
-    def test_what_was_refused_by_who_asked_is_filled_nowhere(self):
+    def test_an_entry_that_failed_to_load_is_copied_to_no_tier(self):
         redis, nginx = self.redis(), self.nginx()
         first = self.host(nginx.url)
         self.finish(self.start(first, self.programs[:4]))
@@ -150,7 +150,7 @@ class Layer(Case):
         reader.stop()  # once it has shared what it has to
         self.assertEqual(redis.ask("DBSIZE"), b":0\r\n")
 
-    def test_a_reader_leaves_no_note_of_a_load_that_failed(self):
+    def test_a_read_only_process_records_no_failed_load(self):
         redis = self.redis()
         self.finish(self.start(self.host(redis.url), self.programs[:2]))
         self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":2\r\n"))
@@ -169,7 +169,7 @@ class Layer(Case):
         self.assertEqual([e["agent"] for e in ends], [word] * 3)
         return ends
 
-    def test_without_an_agent_all_goes_on(self):
+    def test_without_an_agent_programs_are_compiled(self):
         self.alone(self.dir + "/nobody", "agent-absent")
 
     def listener(self, answer):
@@ -201,13 +201,13 @@ class Layer(Case):
         self.assertEqual([e.get("agent_ns", 0) for e in ends[1:]], [0, 0])  # neither asked
         self.assertEqual(len(self.guests), 1)
 
-    def test_an_agent_that_hangs_up(self):
+    def test_an_agent_that_closes_the_connection_is_ignored(self):
         self.alone(self.listener(lambda c: c.close()), "agent-gone")
 
-    def test_an_agent_that_talks_nonsense(self):
+    def test_an_agent_that_sends_garbage_is_ignored(self):
         self.alone(self.listener(lambda c: (c.sendall(b"nonsense" * 100), c.close())), "agent-gone")
 
-    def test_an_agent_that_lies(self):
+    def test_an_agent_that_claims_to_have_fetched_is_not_believed(self):
         liar = subprocess.Popen([CLIENT, "lie", self.dir + "/liar"])
         self.addCleanup(liar.wait)
         self.addCleanup(liar.kill)

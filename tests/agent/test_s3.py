@@ -20,7 +20,7 @@ class S3(Case):
             self.keys = json.load(f)
         self.url = f"s3://stet/fleet?endpoint=http://127.0.0.1:{self.moto.port}"
 
-    def test_signed_requests_share_and_find_and_others_are_sent_away(self):
+    def test_signed_requests_share_and_find_and_unsigned_ones_are_rejected(self):
         a, b = self.host(self.url, **self.keys), self.host(self.url, **self.keys)
         wrong = self.host(self.url, **dict(self.keys, AWS_SECRET_ACCESS_KEY="notTheSecret"))
         for p in self.programs[:3]:

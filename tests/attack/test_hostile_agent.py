@@ -103,7 +103,7 @@ class Agents(Case):
         self.assertEqual([x for x in said.splitlines() if "agent" in x],
                          [f"stet: the agent at {path} does not answer: entries of other hosts may not have been used"])
 
-    def test_what_was_told_to_a_busy_agent_is_shared_though_the_teller_has_ended(self):
+    def test_an_entry_announced_to_a_busy_agent_is_shared_after_the_process_ended(self):
         redis = self.redis()
         host = self.host("one", redis.url)
         host.key()

@@ -278,7 +278,7 @@ class Keys(attack.Case):
         self.assertEqual(self.launch(), 1)
         self.assertEqual((self.launch(*late), self.launch(**early), self.launch()), (0, 0, 0))
 
-    def test_flags_that_change_between_compiles_are_told_apart_from_those_set_before(self):
+    def test_flags_changed_between_compiles_are_distinguished_from_those_set_before(self):
         two = [program(), program(op="subtract")]
         between = ("--setenv", "first:LIBTPU_INIT_ARGS=--xla_late=1")
         self.assertEqual(self.launch("--setenv", "client:LIBTPU_INIT_ARGS=--xla_late=1", programs=two), 2)
@@ -319,7 +319,7 @@ class Keys(attack.Case):
                            LIBTPU_INIT_ARGS=f"--flagfile={path}")
         self.assertEqual(got, [(0, "miss"), (0, "flags-unreadable")])
 
-    def test_thousands_of_flags_are_no_trouble(self):
+    def test_thousands_of_flags_are_handled(self):
         flags = " ".join(f"--xla_flag_number_{i}=some_value_{i}" for i in range(5000))  # an argument is at most 128 KB
         flags = flags[:120000].rsplit(" ", 1)[0]
         path = self.file("many", "\n".join(f"--xla_in_file_{i}={i}" for i in range(20000)))
@@ -335,7 +335,7 @@ class Keys(attack.Case):
         got = self.compile(program(), program(op="divide"), plugin=plugin, words=words, PATH="/bin:/usr/bin", **CUDA)
         self.assertEqual(got, [(0, "miss"), (0, "files-changed")])
 
-    def test_a_plugin_that_was_replaced_after_it_was_loaded_is_not_known(self):
+    def test_a_plugin_that_was_replaced_after_it_was_loaded_has_no_key(self):
         """Without a build id it is known by its file, which has to be the one that was loaded."""
         for replace in ("cp -f {other} {path}.new && mv {path}.new {path}", "mv {path} {path}.old && cp {other} {path}", "rm {path}"):
             path = shutil.copy(NOID, f"{self.dir}/plugin.so")

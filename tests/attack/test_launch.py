@@ -82,12 +82,12 @@ class Launch(attack.Case):
         self.assertIn("the disk is full, so the layer recorded nothing", done.stderr)
         self.assertNotIn("--cpu", done.stderr)
 
-    def test_a_command_that_failed_is_not_told_to_use_the_cpu(self):
+    def test_a_failed_command_is_not_advised_to_use_cpu(self):
         done = self.stet("run", "--", "sh", "-c", "exit 2")
         self.assertIn("the command failed (exit 2) before it compiled anything", done.stderr)
         self.assertNotIn("--cpu", done.stderr)
 
-    def test_who_gave_cpu_is_not_told_to_give_it(self):
+    def test_a_run_with_cpu_is_not_advised_to_use_cpu(self):
         done = self.stet("run", "--cpu", "--", "true")
         if "is not beside this executable" in done.stderr:
             self.skipTest("the backend is not built")
@@ -109,7 +109,7 @@ class Launch(attack.Case):
         self.assertIn("0 runs deleted", self.stet("runs", "--prune=4").stdout)
         self.assertIn("1 run deleted", self.stet("runs", "--prune=2").stdout)
 
-    def test_metrics_are_kept_from_other_sites(self):
+    def test_pages_of_other_sites_cannot_read_metrics(self):
         reader, writer = os.pipe()
         run = subprocess.Popen([attack.STET, "run", "--metrics-port=0", "--metrics-host=trainer.example", "--", "cat"], stdin=reader,
                                stderr=subprocess.PIPE, text=True, env=self.environment(), cwd=self.dir)

@@ -95,7 +95,7 @@ class Sharing(Case):
             host.forget()
             self.assertEqual(host.run(self.programs)[0], REDIS)
 
-    def test_a_host_without_a_key_writes_nothing_and_is_told_so(self):
+    def test_a_host_without_a_key_writes_nothing_and_reports_it(self):
         redis = self.redis()
         keyless = self.host("keyless", redis.url)
         served, said = keyless.run(self.programs[:2])
@@ -127,7 +127,7 @@ class Sharing(Case):
         self.assertEqual(user.run(self.programs[:1], STET_TRUST="any")[0], REDIS)
         self.assertEqual(user.run(self.programs[:1], STET_TRUST="any")[0], {("disk", "agent")})
 
-    def test_an_agent_that_trusts_anyone_serves_nobody_who_did_not_ask_for_it(self):
+    def test_an_agent_that_trusts_anyone_serves_only_runs_that_asked_for_it(self):
         """Also when it is named by STET_AGENT."""
         redis = self.redis()
         anyone = self.host("anyone", redis.url, STET_TRUST="any")
@@ -192,7 +192,7 @@ class Sharing(Case):
         out = json.loads(three.stet("cache", "export", "c.stet", "--format=json").stdout)
         self.assertEqual((taken["imported"], out["entries"], out["made_elsewhere"]), (4, 0, 4))
 
-    def test_what_a_tier_gave_is_not_shared_as_ones_own_by_compiling_it_again(self):
+    def test_recompiling_an_entry_from_a_tier_does_not_share_it_as_ones_own(self):
         """The seal is of the entry's bytes: an entry that was compiled anew is one's own again."""
         redis = self.redis()
         one, two = self.shared(redis), self.host("two", redis.url)
@@ -205,7 +205,7 @@ class Sharing(Case):
         self.assertEqual(two.run(self.programs, STET_AGENT="off", FAKE_COMPILE_MS="3")[0], COMPILED)
         self.assertEqual((out()["entries"], out()["signer"]), (4, own))
 
-    def test_tiers_that_are_none_or_do_not_answer_are_told_in_one_line(self):
+    def test_missing_and_silent_tiers_are_reported_in_one_line(self):
         host = self.host("one", "bogus://x")
         host.key()
         told = lambda said: [x for x in said.splitlines() if "bogus" in x or "redis" in x or "agent" in x]
@@ -228,7 +228,7 @@ class Sharing(Case):
             with open(at + ".lock") as lock:  # which an agent holds as long as it lives
                 fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
-    def test_the_agent_holds_nothing_of_whoever_started_it(self):
+    def test_the_agent_holds_no_descriptor_of_the_process_that_started_it(self):
         host = self.host("one", self.redis().url)
         host.key()
         path = self.file("lock", "")

@@ -165,7 +165,7 @@ class Signals(attack.Case):
                 os.kill(one, signal.SIGTERM)
         self.assertEqual(self.child.wait(30), -signal.SIGTERM)
 
-    def test_nothing_is_left_behind(self):
+    def test_no_process_is_left_behind(self):
         pid = self.begin()
         all_of = descendants(pid)
         os.kill(pid, signal.SIGKILL)

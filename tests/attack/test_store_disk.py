@@ -37,19 +37,19 @@ class StoreDisk(attack.Case):
         host.wait()
         self.assertEqual(len(self.temporaries()), 1)
 
-    def test_what_a_killed_writer_left_goes_when_the_entry_is_written(self):
+    def test_files_of_a_killed_writer_are_removed_when_the_entry_is_written(self):
         text = large(16)
         self.kill_while_it_writes(self.file("program0.mlir", text))
         self.assertEqual(self.compile(text), [(0, "miss")])
         self.assertEqual(self.temporaries(), [])
         self.assertEqual(self.compile(text), [(2, "hit")])
 
-    def test_what_a_killed_writer_left_goes_at_the_end_of_any_run(self):
+    def test_files_of_a_killed_writer_are_removed_at_the_end_of_any_run(self):
         self.kill_while_it_writes(self.file("program0.mlir", large(16)))
         self.assertEqual(self.stet("run", "--quiet", "--", "true").returncode, 0)
         self.assertEqual(self.temporaries(), [])
 
-    def test_what_a_living_writer_writes_stays(self):
+    def test_files_of_a_living_writer_stay(self):
         program = self.file("program0.mlir", large(16))
         host = subprocess.Popen([attack.HARNESS, "--keep", attack.FAKE, program], stdout=subprocess.DEVNULL,
                                 env=self.environment(LD_PRELOAD=attack.LAYER, STET_DIR=self.dir + "/stopped"))

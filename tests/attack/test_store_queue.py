@@ -23,7 +23,7 @@ class StoreQueue(attack.Case):
         self.assertEqual(self.compile(large("add")), [(0, "miss")])
         self.assertEqual(self.compile(large("add"), **bound), [(2, "hit")])
 
-    def test_what_was_kept_makes_room_for_the_next(self):
+    def test_a_stored_program_makes_room_for_the_next(self):
         """Each executable is destroyed before the next compile, which waits until it is kept."""
         served = self.compile(*map(large, OPS), STET_STORE_PENDING=str(3 << 19))
         self.assertEqual(served, [(0, "miss")] * len(OPS))

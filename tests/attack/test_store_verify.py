@@ -34,14 +34,14 @@ class StoreVerify(attack.Case):
         os.rename(self.plugin + ".new", self.plugin)
         self.assertEqual(self.verify(), (1, ["another build of the plugin is there"], 1))
 
-    def test_what_is_not_tried_is_no_failure_of_those_that_were(self):
+    def test_entries_that_were_not_tried_do_not_count_as_failures(self):
         self.assertEqual(self.compile(plugin=LONGER), [(0, "miss")])
         shutil.copy(LONGER, self.plugin)
         code, verdicts, not_tried = self.verify()
         self.assertEqual((code, sorted(verdicts), not_tried), (0, ["another build of the plugin is there", "loaded"], 1))
         self.assertIn("1 of 2 entries loaded back, 1 not tried", self.stet("cache", "verify").stdout)
 
-    def test_a_library_that_is_gone_or_is_none_is_not_tried(self):
+    def test_a_library_that_is_missing_or_not_a_library_is_not_loaded(self):
         os.unlink(self.plugin)
         self.assertEqual(self.verify(), (1, ["its plugin is gone"], 1))
         os.mkfifo(self.plugin)

@@ -58,7 +58,7 @@ class Tiers(TierCase):
         self.compile_all({name: f"redis://127.0.0.1:{self.server(REDISES[name]).port}"
                       for name in ("held, no expiry", "held, long expiry")}, STET_TRUST="any")
 
-    def test_a_servers_words_show_no_secret_and_command_no_terminal(self):
+    def test_a_servers_error_text_shows_no_secret_and_commands_no_terminal(self):
         server = self.server(redis(echo))
         for n, tier in enumerate((f"redis://alice:SEKRETpw@127.0.0.1:{server.port}", f"redis://127.0.0.1:{server.port}")):
             path, log = self.agent(f"echo{n}", tier)
@@ -87,7 +87,7 @@ class Tiers(TierCase):
         host.forget()
         self.assertEqual(host.run(self.programs)[0], {("remote", "redis")})
 
-    def test_a_wait_for_another_host_that_ends_with_nothing_is_the_last_for_a_while(self):
+    def test_a_wait_for_another_host_that_brought_nothing_is_not_repeated(self):
         """Where anyone is trusted, so is who says that it compiles; but not twice."""
         server = self.server(held(5000))
         path, _ = self.agent("held", f"redis://127.0.0.1:{server.port}", STET_TRUST="any")

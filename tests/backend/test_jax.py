@@ -52,7 +52,7 @@ class Jax(unittest.TestCase):
         # Right or not known, never wrong.
         self.assertIn(process["steps"], (STEPS, None))
 
-    def test_what_jax_knows_by_platform_it_knows_of_this_one(self):
+    def test_jax_has_its_platform_rules_for_this_platform(self):
         for platform in ("stet", "tpu"):
             path = os.path.join(self.scratch.name, platform + ".json")
             env = dict(os.environ, STET_STATE_DIR=os.path.join(self.scratch.name, "state"))

@@ -22,7 +22,7 @@ class Bundle(Staged):
         self.assertEqual(out.returncode, 0, out.stderr)
         return path
 
-    def test_packages_are_told_by_what_they_do(self):
+    def test_packages_are_grouped_by_what_they_do(self):
         self.install("jax", "0.10.2", {"jax/version.py": "_git_hash: str = 'abc123'\n_git_hash_x = 'no'\n"})
         self.install("Flax-Like", "1.0", requires=["jax>=0.4 ; extra == 'x'"])
         self.install("libtpu", "0.0.51")
@@ -49,7 +49,7 @@ class Bundle(Staged):
         b = self.record(PYTHONPATH=self.site + os.pathsep + second)
         self.assertEqual(b["package"]["jax"], "0.10.2")
 
-    def test_local_changes_are_told(self):
+    def test_local_changes_are_reported(self):
         self.install("jax", "0.10.2", {"jax/core.py": "a = 1\n"})
         with open(os.path.join(self.site, "jax/core.py"), "a") as f:
             f.write("a = 2  # a quick fix\n")
@@ -76,7 +76,7 @@ class Bundle(Staged):
         self.assertIn("can change a program\n  wheel jax:", out.stdout)
         self.assertNotIn("package jax", out.stdout)
 
-    def test_check_says_what_moved_and_how_grave_it_is(self):
+    def test_check_lists_what_changed_by_severity(self):
         self.install("jax", "0.10.2")
         good = self.save("good.json", XLA_FLAGS="--xla_a=1 --xla_b")
         out = self.stet("bundle", "check", good, XLA_FLAGS="--xla_b  --xla_a=1")
@@ -113,7 +113,7 @@ class Bundle(Staged):
             self.assertNotIn("AWS_SECRET", out.stdout)
             self.assertIn("xla_a", out.stdout)
 
-    def test_plugins_tell_their_build_and_versions(self):
+    def test_plugins_are_listed_with_build_and_versions(self):
         b = self.record("--client", PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{CPU}")
         self.assertRegex(b["plugin"]["libstet_cpu.so"], "^build id [0-9a-f]+$")
         self.assertEqual(b["plugin"]["libstet_cpu.so api"], "0.116")
@@ -143,7 +143,7 @@ class Bundle(Staged):
         same = self.stet("bundle", "diff", "latest", "latest")
         self.assertEqual((same.returncode, same.stdout), (0, "the same\n"))
 
-    def test_wrong_use_and_bad_files_are_told_apart(self):
+    def test_usage_errors_and_bad_files_have_different_exit_codes(self):
         bad = os.path.join(self.dir, "bad.json")
         with open(bad, "w") as f:
             f.write('{"schema":"stet.bundle/1",\n "env": nonsense}')

@@ -42,7 +42,7 @@ class Doctor(Staged):
     def check(self, told, what):
         return next(c for c in told["checks"] if c["what"] == what)
 
-    def test_a_plugin_that_is_alive_is_told_so_with_its_memory(self):
+    def test_a_working_plugin_is_reported_with_its_memory(self):
         told = self.doctor(PJRT_NAMES_AND_LIBRARY_PATHS=f"stet:{CPU}")
         p = told["plugins"][0]
         self.assertTrue(told["ok"], told)
@@ -190,7 +190,7 @@ class Doctor(Staged):
         self.assertFalse(told["ok"])
         self.assertIn("full", self.check(told, "store")["text"])
 
-    def test_a_store_that_is_far_away_off_or_has_bad_entries_is_told(self):
+    def test_a_store_that_is_remote_off_or_has_bad_entries_is_reported(self):
         told = self.doctor(STET_TEST_FILESYSTEM="NFS")
         self.assertIn("NFS", self.check(told, "store place")["text"])
         told = self.doctor(STET_STORE="off")
@@ -253,7 +253,7 @@ class Doctor(Staged):
         self.assertIn("broken on purpose", self.check(told, "jax")["text"])
         self.assertFalse(told["ok"])
 
-    def test_a_sound_environment_fits_no_row(self):
+    def test_a_sound_environment_matches_no_row(self):
         self.install("jax", "0.10.2", {"jax/version.py": "_minimum_jaxlib_version = '0.10.1'\n"})
         self.install("jaxlib", "0.10.2")
         self.install("numpy", "2.4.6")
@@ -266,7 +266,7 @@ class Doctor(Staged):
 
     # -- rows of one's own, usage, progress
 
-    def test_rows_of_ones_own_are_added_and_bad_ones_refused_with_a_place(self):
+    def test_user_rows_are_added_and_bad_ones_refused_with_line_and_column(self):
         mine = os.path.join(self.dir, "mine.txt")
         row = ("[our-cluster]\narea = launch\nkind = launch policy\nsymptom = s\nversions = v\n"
                "evidence = e\ndo = d\ndetect = env.JAX_OURS = yes\n")
@@ -280,7 +280,7 @@ class Doctor(Staged):
         self.assertEqual(out.returncode, 3)
         self.assertIn("mine.txt:8:", out.stderr)
 
-    def test_progress_is_told_when_it_takes_long(self):
+    def test_long_checks_print_progress(self):
         out = self.stet("doctor", "--no-frameworks", f"--plugin={FAKE}", "--deadline=3",
                         FAKE_HANG="PJRT_Client_Create")
         self.assertEqual(out.returncode, 1)

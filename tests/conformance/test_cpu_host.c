@@ -146,7 +146,7 @@ static float *talk(struct harness *h, struct listener *l, bool with_callbacks)
     return got;
 }
 
-TEST(a_running_program_talks_to_the_host_in_its_order)
+TEST(host_callbacks_run_in_program_order)
 {
     struct harness h;
 
@@ -232,7 +232,7 @@ static PJRT_Memory *memory_of(struct harness *h, PJRT_Buffer *b)
     return args.memory;
 }
 
-TEST(what_is_in_the_hosts_memory_is_not_in_the_devices)
+TEST(memory_of_the_host_is_not_counted_as_the_devices)
 {
     static const char *const kinds[] = {"device", "pinned_host"};
     static const char there[] =

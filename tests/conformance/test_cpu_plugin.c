@@ -537,7 +537,7 @@ TEST(decompositions_that_do_not_fit_are_refused)
     harness_client_destroy(&h);
 }
 
-TEST(what_it_cannot_run_is_named_with_its_module_and_line)
+TEST(unsupported_operations_are_named_with_module_and_line)
 {
     static const char program[] =
         "module @jit_f {\n"
@@ -559,7 +559,7 @@ TEST(what_it_cannot_run_is_named_with_its_module_and_line)
     harness_client_destroy(&h);
 }
 
-TEST(what_it_does_not_serve_answers_by_its_name)
+TEST(unsupported_entries_name_themselves)
 {
     static const bool served[STET_ENTRY_COUNT] = {
         [STET_ENTRY_PJRT_Error_Destroy] = true,

@@ -148,7 +148,7 @@ TEST(a_program_can_ask_to_be_refused)
     EXPECT_INT(0, live(&h, NULL));
 }
 
-TEST(an_entry_nobody_wrote_says_its_name)
+TEST(an_unimplemented_entry_names_itself)
 {
     struct harness h;
     ARGS(PJRT_Client_DmaMap, args, .client = NULL);

@@ -21,7 +21,7 @@ static void over_a_socket(const uint8_t *data, size_t size)
     enum stet_rc rc;
     int ends[2];
 
-    stet_message_pack(&bytes, &m);
+    stet_wire_message_pack(&bytes, &m);
     stet_buf_add(&bytes, data, size);
     CHECK(socketpair(AF_UNIX, SOCK_STREAM, 0, ends) == 0);
     CHECK(write(ends[0], bytes.ptr, bytes.len) == (ssize_t)bytes.len);
@@ -48,15 +48,15 @@ static void there_and_back(const uint8_t *data, size_t size)
                              .text = stet_view_of(data + 2 * third, size - 2 * third)};
     struct stet_message back;
 
-    stet_message_pack(&out, &m);
-    CHECK(stet_message_read(&back, stet_buf_as_view(&out), NULL) == STET_OK);
+    stet_wire_message_pack(&out, &m);
+    CHECK(stet_wire_message_read(&back, stet_buf_as_view(&out), NULL) == STET_OK);
     CHECK(back.kind == m.kind && back.flags == m.flags);
     if (size < STET_WIRE_MAX / 4)
         CHECK(stet_view_eq(back.store, m.store) && stet_view_eq(back.tier, m.tier) &&
               stet_view_eq(back.text, m.text));
     at = (size_t)data[0] * data[size - 1] % out.len;
     out.ptr[at] = (char)(out.ptr[at] ^ (1 + data[size / 2] % 255));
-    CHECK(stet_message_read(&back, stet_buf_as_view(&out), NULL) != STET_OK);
+    CHECK(stet_wire_message_read(&back, stet_buf_as_view(&out), NULL) != STET_OK);
     stet_buf_release(&out);
 }
 
@@ -66,9 +66,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_message m;
     size_t length;
 
-    if (stet_message_length(stet_view_of(data, size), &length, NULL) == STET_OK)
+    if (stet_wire_message_length(stet_view_of(data, size), &length, NULL) == STET_OK)
         CHECK(length >= STET_WIRE_HEAD && length <= STET_WIRE_HEAD + STET_WIRE_MAX);
-    if (stet_message_read(&m, stet_view_of(data, size), &err) != STET_OK)
+    if (stet_wire_message_read(&m, stet_view_of(data, size), &err) != STET_OK)
         CHECK(err.rc != STET_OK && err.text[0]);
     if (size)
         there_and_back(data, size);

@@ -8,8 +8,9 @@ static void again(const struct stet_archive_item *item, const struct stet_trust 
 {
     struct stet_buf sealed = STET_BUF_INIT;
 
-    CHECK(stet_archive_seal(&sealed, item->bytes, NULL, NULL) == STET_OK);
-    CHECK(stet_archive_admit(NULL, anyone, item->key, stet_buf_as_view(&sealed), NULL) == STET_OK);
+    CHECK(stet_trust_archive_seal(&sealed, item->bytes, NULL, NULL) == STET_OK);
+    CHECK(stet_trust_archive_admit(NULL, anyone, item->key, stet_buf_as_view(&sealed), NULL) ==
+          STET_OK);
     stet_buf_release(&sealed);
 }
 
@@ -22,13 +23,13 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_archive a;
     enum stet_rc rc;
 
-    CHECK(stet_archive_read(&a, bytes, &nobody, NULL) != STET_OK);
-    if (stet_archive_read(&a, bytes, &anyone, &err) != STET_OK) {
+    CHECK(stet_trust_archive_read(&a, bytes, &nobody, NULL) != STET_OK);
+    if (stet_trust_archive_read(&a, bytes, &anyone, &err) != STET_OK) {
         CHECK(err.rc != STET_OK && err.text[0]);
         return 0;
     }
     CHECK(a.count <= size / 56);
-    while ((rc = stet_archive_next(&a, &item, NULL)) != STET_NOT_FOUND) {
+    while ((rc = stet_trust_archive_next(&a, &item, NULL)) != STET_NOT_FOUND) {
         if (rc != STET_OK)
             continue;
         CHECK(item.bytes.ptr >= bytes.ptr && item.bytes.ptr + item.bytes.len <= bytes.ptr + size);

@@ -11,17 +11,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     struct stet_inventory v;
     struct stet_json j;
 
-    if (stet_inventory_parse(&v, stet_view_of(data, size), "input", &err) != STET_OK) {
+    if (stet_bundle_inventory_parse(&v, stet_view_of(data, size), "input", &err) != STET_OK) {
         CHECK(err.rc != STET_OK && err.text[0]);
         return 0;
     }
-    CHECK(stet_inventory_diff(&v, &v, &c, &err) != STET_OK || !c.count);
+    CHECK(stet_bundle_inventory_diff(&v, &v, &c, &err) != STET_OK || !c.count);
     stet_json_init(&j, &out);
-    stet_inventory_json(&v, &j, NULL);
+    stet_bundle_inventory_json(&v, &j, NULL);
     for (size_t i = 1; i < v.count; i++)
         CHECK(v.items[i - 1].group <= v.items[i].group);
-    stet_item_changes_release(&c);
+    stet_bundle_item_changes_release(&c);
     stet_buf_release(&out);
-    stet_inventory_release(&v);
+    stet_bundle_inventory_release(&v);
     return 0;
 }

@@ -14,7 +14,7 @@ static void use(const struct stet_program *p)
     struct stet_program q;
 
     stet_print_hlo(p, &stet_hlo_print_long, &out, NULL);
-    if (stet_hlo_to_stablehlo(&q, p, NULL) == STET_OK) {
+    if (stet_legalize_hlo(&q, p, NULL) == STET_OK) {
         out.len = 0;
         stet_print_program(&out, &q, NULL, NULL);
         stet_program_release(&q);

@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
     if (stet_decode_hlo_text(&p, stet_view_of(data, size), &err) == STET_OK) {
         round_trip(&p);
-        if (stet_hlo_to_stablehlo(&q, &p, NULL) == STET_OK)
+        if (stet_legalize_hlo(&q, &p, NULL) == STET_OK)
             stet_program_release(&q);
         stet_program_release(&p);
     } else {

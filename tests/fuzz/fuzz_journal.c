@@ -14,10 +14,10 @@ static void check_execs(const struct stet_rec_execs *rec)
     struct stet_buf order = STET_BUF_INIT, times = STET_BUF_INIT;
     struct stet_rec_execs again;
 
-    if (stet_execs_decode(rec, first, STET_EXECS_MAX, NULL) != STET_OK)
+    if (stet_journal_execs_decode(rec, first, STET_EXECS_MAX, NULL) != STET_OK)
         return;
-    CHECK(stet_execs_encode(&again, &order, &times, first, (size_t)rec->count) == STET_OK);
-    CHECK(stet_execs_decode(&again, second, STET_EXECS_MAX, NULL) == STET_OK);
+    CHECK(stet_journal_execs_encode(&again, &order, &times, first, (size_t)rec->count) == STET_OK);
+    CHECK(stet_journal_execs_decode(&again, second, STET_EXECS_MAX, NULL) == STET_OK);
     for (size_t i = 0; i < rec->count; i++) {
         CHECK(i == 0 || first[i].time_ns >= first[i - 1].time_ns);
         CHECK(first[i].executable == second[i].executable);
@@ -31,29 +31,31 @@ static void check_flow(const struct stet_rec_flow *rec)
 {
     static struct stet_flow_entry e;
     struct stet_flow_cursor c;
-    struct stet_steps *s = stet_steps_new();
+    struct stet_steps *s = stet_ledger_steps_new();
 
-    stet_flow_cursor_init(&c, rec);
-    while (stet_flow_next(&c, &e, NULL) == STET_OK)
+    stet_journal_flow_cursor_init(&c, rec);
+    while (stet_journal_flow_next(&c, &e, NULL) == STET_OK)
         for (uint32_t i = 0; i < e.source_count; i++)
             CHECK(e.sources[i].entry < e.index ||
                   (e.sources[i].external && e.sources[i].entry == e.index));
-    stet_steps_flow(s, rec);
-    stet_steps_decide(s);
-    stet_steps_free(s);
+    stet_ledger_steps_flow(s, rec);
+    stet_ledger_steps_decide(s);
+    stet_ledger_steps_free(s);
 }
 
 /* What decodes must, coded again, be a fixed point: decode and encode agree about every field. */
-static void check_record(const struct stet_record_info *info, const union stet_record *record)
+static void check_record(const struct stet_journal_record_info *info,
+                         const union stet_record *record)
 {
     struct stet_buf once = STET_BUF_INIT, twice = STET_BUF_INIT;
     struct stet_arena arena;
     union stet_record back;
 
     stet_arena_init(&arena, 64 << 20);
-    stet_record_encode(&once, info, record);
-    CHECK(stet_record_decode(&back, &arena, info, stet_buf_as_view(&once), NULL) == STET_OK);
-    stet_record_encode(&twice, info, &back);
+    stet_journal_record_encode(&once, info, record);
+    CHECK(stet_journal_record_decode(&back, &arena, info, stet_buf_as_view(&once), NULL) ==
+          STET_OK);
+    stet_journal_record_encode(&twice, info, &back);
     CHECK(stet_view_eq(stet_buf_as_view(&once), stet_buf_as_view(&twice)));
     if (info->kind == STET_REC_execs)
         check_execs(&back.execs);
@@ -76,7 +78,7 @@ static void as_journal(struct stet_view bytes)
         end = e.offset + STET_JOURNAL_FRAME_SIZE + e.payload.len;
         CHECK(end <= bytes.len);
         covered += end - e.offset;
-        check_record(stet_record_info(e.kind), e.record);
+        check_record(stet_journal_record_info(e.kind), e.record);
     }
     CHECK(covered + r.damage.bytes + r.damage.tail <= bytes.len);
     stet_journal_reader_close(&r);
@@ -84,16 +86,16 @@ static void as_journal(struct stet_view bytes)
 
 static void as_payload(struct stet_view bytes)
 {
-    const struct stet_record_info *info =
-        bytes.len ? stet_record_info((unsigned char)bytes.ptr[0]) : NULL;
+    const struct stet_journal_record_info *info =
+        bytes.len ? stet_journal_record_info((unsigned char)bytes.ptr[0]) : NULL;
     struct stet_arena arena;
     union stet_record record;
 
     if (!info)
         return;
     stet_arena_init(&arena, 64 << 20);
-    if (stet_record_decode(&record, &arena, info, stet_view_of(bytes.ptr + 1, bytes.len - 1),
-                           NULL) == STET_OK)
+    if (stet_journal_record_decode(&record, &arena, info,
+                                   stet_view_of(bytes.ptr + 1, bytes.len - 1), NULL) == STET_OK)
         check_record(info, &record);
     stet_arena_release(&arena);
 }

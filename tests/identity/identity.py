@@ -135,7 +135,7 @@ class Identity(unittest.TestCase):
         self.assertTrue(answer["same_skeleton"])
         return told - set(answer["follows"]), answer
 
-    def test_nothing_that_means_nothing_matters(self):
+    def test_irrelevant_differences_do_not_change_the_key(self):
         base = self.identity(self.base)
         self.assertNotEqual(base["key"], "0" * 32)
         for program in (

@@ -80,7 +80,7 @@ static void execs(struct stet_json *j, const struct stet_rec_execs *r)
 {
     struct stet_exec *all = calloc(STET_EXECS_MAX, sizeof *all);
 
-    if (all && stet_execs_decode(r, all, STET_EXECS_MAX, NULL) == STET_OK) {
+    if (all && stet_journal_execs_decode(r, all, STET_EXECS_MAX, NULL) == STET_OK) {
         stet_json_array(j, "ids");
         for (size_t i = 0; i < r->count; i++)
             stet_json_uint(j, NULL, all[i].executable);
@@ -100,7 +100,7 @@ static int dump(const char *path)
         return 1;
     }
     while (stet_journal_next(&r, &event, &err) == STET_OK) {
-        const struct stet_record_info *info = stet_record_info(event.kind);
+        const struct stet_journal_record_info *info = stet_journal_record_info(event.kind);
         struct stet_buf out = STET_BUF_INIT;
         struct stet_json j;
 

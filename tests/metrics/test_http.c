@@ -240,7 +240,7 @@ TEST(pages_change_while_they_are_read)
     stet_monitor_http_stop(h);
 }
 
-TEST(addresses_that_are_none_are_usage_errors)
+TEST(malformed_addresses_are_usage_errors)
 {
     static const char *const wrong[] = {"",          "x",         "99999", "1.2.3.4:",   "a.b:80",
                                         "localhost", "[::1]:80x", "-1",    "1.2.3:70000"};
@@ -265,7 +265,7 @@ TEST(a_port_that_is_taken_is_an_error)
     stet_monitor_http_stop(h);
 }
 
-TEST(memory_that_is_short_ends_no_more_than_an_answer)
+TEST(out_of_memory_ends_one_answer_and_not_the_server)
 {
     struct stet_http *h = start("0");
 

@@ -21,7 +21,7 @@ static struct stet_pulse *hostile(void)
         q->pid = 100 + (uint64_t)i;
         q->compiles = 7;
         q->compile_ns = 1000000001;
-        stet_steps_live_init(&q->steps, p->batch);
+        stet_ledger_steps_live_init(&q->steps, p->batch);
     }
     p->process_count = 3;
     p->torch_count = 1;
@@ -84,7 +84,7 @@ TEST(names_are_escaped_and_families_are_few)
 static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uint64_t line)
 {
     struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.lane = STET_VIEW("xla"),
+    struct stet_recompile r = {.lane = STET_LANE_XLA,
                                .rank = rank,
                                .cause = stet_cause_find(stet_view_str(class)),
                                .function = STET_VIEW("step"),
@@ -118,7 +118,7 @@ TEST(causes_beyond_the_limit_are_counted_together)
     stet_pulse_free(p);
 }
 
-TEST(what_a_store_served_is_counted_and_is_no_loss)
+TEST(programs_from_a_store_are_counted_and_cost_nothing)
 {
     struct stet_pulse *p = hostile();
     struct stet_live_tap tap = stet_pulse_tap(p);
@@ -142,7 +142,7 @@ TEST(what_a_store_served_is_counted_and_is_no_loss)
     stet_pulse_free(p);
 }
 
-TEST(a_harmless_recompile_is_no_loss)
+TEST(a_harmless_recompile_costs_nothing)
 {
     struct stet_live_tap tap;
     struct stet_pulse *p = hostile();

@@ -80,7 +80,7 @@ class Metrics(unittest.TestCase):
             time.sleep(0.2)
         self.fail(text)
 
-    def test_counts_are_those_of_the_run_and_promtool_is_content(self):
+    def test_counts_are_those_of_the_run_and_promtool_accepts_the_page(self):
         self.assertEqual(self.stet("run", "--quiet", "--", *self.job(0, 1)).returncode, 0)
         out = self.stet("metrics")
         self.assertEqual(out.returncode, 0, out.stderr)
@@ -127,7 +127,7 @@ class Metrics(unittest.TestCase):
             self.assertEqual(samples(f.read()), samples(text))
         self.assertEqual(sorted(n for n in os.listdir(self.dir) if "prom" in n), ["again.prom", "stet.prom"])
 
-    def test_a_file_that_cannot_be_written_is_said_once_and_the_command_runs(self):
+    def test_an_unwritable_file_is_reported_once_and_the_command_runs(self):
         out = self.stet("run", "--metrics-file=/proc/nowhere/x.prom", "--", "sh", "-c", "sleep 2.5; exit 4")
         self.assertEqual(out.returncode, 4)
         self.assertEqual(out.stderr.count("/proc/nowhere/x.prom"), 1, out.stderr)
@@ -167,7 +167,7 @@ class Metrics(unittest.TestCase):
         for s in idle:
             s.close()
 
-    def test_a_port_that_is_taken_is_said_and_the_command_runs(self):
+    def test_a_port_that_is_taken_is_reported_and_the_command_runs(self):
         with socket.socket() as s:
             s.bind(("127.0.0.1", 0))
             s.listen()
@@ -183,14 +183,14 @@ class Metrics(unittest.TestCase):
             self.assertEqual((out.returncode, out.stdout), (2, ""), (wrong, out.stderr))
         self.assertFalse(os.path.exists(os.path.join(self.dir, "x")))
 
-    def test_nothing_to_tell_of_is_a_failure_in_words(self):
+    def test_no_run_is_an_error_with_a_message(self):
         out = self.stet("metrics")
         self.assertEqual(out.returncode, 3)
         self.assertIn("no run yet", out.stderr)
         out = self.stet("metrics", "4194300")
         self.assertIn("no run '4194300', and no process 4194300 of one", out.stderr)
 
-    def test_a_damaged_journal_is_counted_and_the_rest_told(self):
+    def test_a_damaged_journal_is_counted_and_the_rest_exported(self):
         self.stet("run", "--quiet", "--", *self.job())
         run = os.path.join(self.dir, "state", "runs", os.listdir(os.path.join(self.dir, "state", "runs"))[0])
         name = next(n for n in os.listdir(os.path.join(run, "journal")) if re.search(r"\.m0+\.stj$", n))
@@ -206,7 +206,7 @@ class Metrics(unittest.TestCase):
         self.assertEqual(check(out.stdout), "")
         self.assertGreater(pick(samples(out.stdout), "stet_journal_damaged_bytes"), 0)
 
-    def test_a_trace_folder_of_ones_own_is_followed_from_outside(self):
+    def test_the_users_own_trace_folder_is_followed(self):
         trace, log = os.path.join(self.dir, "mine"), "dedicated_log_torch_trace_rank_2_x.log"
         os.mkdir(trace)
         old = os.path.join(trace, "dedicated_log_torch_trace_old.log")
@@ -252,14 +252,14 @@ class Metrics(unittest.TestCase):
         self.assertEqual(pick(found, "stet_compiles_total", lane="xla", rank=3), 2)
         self.assertEqual(samples(self.stet("metrics").stdout), found)
 
-    def test_hostile_names_make_a_page_that_promtool_takes(self):
+    def test_promtool_accepts_a_page_with_hostile_names(self):
         page = os.path.join(self.dir, "page")
         subprocess.run([os.path.join(BUILD, "bin", "test_metrics"), "names_are_escaped_and_families_are_few"],
                        env=dict(self.env, STET_PAGE=page), check=True, capture_output=True)
         with open(page) as f:
             self.assertEqual(check(f.read()), "")
 
-    def test_the_dashboard_asks_for_what_there_is(self):
+    def test_the_dashboard_queries_existing_series(self):
         with open(os.path.join(SOURCE, "docs", "grafana-dashboard.json")) as f:
             board = json.load(f)
         with open(os.path.join(SOURCE, "src", "monitor", "metrics.def")) as f:

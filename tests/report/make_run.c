@@ -140,7 +140,7 @@ static void write_compile(const struct making *m, struct stet_journal *j, uint64
         .index = index, .executable = index + 1, .temp = 1000 * (variant + 1)};
 
     module_name(m, variant, name, sizeof name);
-    begin.name = end.name = stet_view_str(name);
+    end.name = stet_view_str(name);
     stack.stack = stet_journal_write_stack(j, (struct stet_frames){&frame, 1});
     stet_journal_write_at(j, STET_REC_compile_begin, begin_ns, &begin);
     stet_journal_write_at(j, STET_REC_compile_stack, begin_ns, &stack);

@@ -107,7 +107,7 @@ class Data(unittest.TestCase):
         self.assertEqual([run["names"][g["function"]] for g in run["shapes"]], ["step"])
         self.assertEqual({c["function"] for c in run["causes"]}, {"step"})
 
-    def test_what_another_stet_explained_is_explained_again(self):
+    def test_a_run_explained_by_another_version_is_explained_again(self):
         run, version = ingest(), json.loads(stet("version", "--format=json").stdout)["version"]
         with contextlib.closing(sqlite3.connect(os.path.join(ENV["STET_STATE_DIR"], "ledger.db"))) as ledger:
             for run in (run, B):
@@ -122,11 +122,11 @@ class Data(unittest.TestCase):
                 ledger.commit()
                 self.assertEqual(self.data(run)["runs"][0]["causes"], wanted)
 
-    def test_lines_below_the_working_folder_are_told_without_it(self):
+    def test_paths_below_the_working_folder_are_relative(self):
         self.assertIn("\n       train.py:5 in main\n", stet("show", A).stdout)
         self.assertIn("  trigger  train.py:5 in main\n", stet("explain", A).stdout)
 
-    def test_the_offending_line_stands_in_its_excerpt(self):
+    def test_the_offending_line_is_shown_in_its_excerpt(self):
         cause = self.data(A)["runs"][0]["causes"][0]
         self.assertEqual(cause["origin"]["line"], 3)
         self.assertIn([3, "    return batch * batch"], cause["origin"]["excerpt"])
@@ -147,12 +147,12 @@ class Data(unittest.TestCase):
         self.assertEqual([run["names"][c] for c in counter["rows"][0]["cells"][:4]], ["0", "1", "2", "3"])
         self.assertIsNone(run["settled"]["step"])
 
-    def test_two_runs_carry_what_moved(self):
+    def test_the_page_of_two_runs_lists_what_changed(self):
         d = self.data(A, B)
         self.assertEqual([r["run"] for r in d["runs"]], [A, B])
         self.assertEqual(d["diff"]["schema"], "stet.rundiff/1")
 
-    def test_wrong_use_says_so(self):
+    def test_usage_errors_have_messages(self):
         self.assertEqual(stet("report", "no-such-run").returncode, 3)
         self.assertEqual(stet("report", A, B, EVIL).returncode, 2)
         self.assertEqual(stet("report", "--format=json", "-o", "x").returncode, 2)
@@ -180,7 +180,7 @@ class InTheBrowser(unittest.TestCase):
                                 " return new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size > 8; })()"))
         self.quiet(page)
 
-    def test_the_policy_stops_what_is_not_ours(self):
+    def test_the_content_policy_blocks_foreign_scripts(self):
         page = page_of(A)
         with socket.create_server(("127.0.0.1", 0)) as server:
             server.settimeout(1)

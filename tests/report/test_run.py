@@ -78,7 +78,7 @@ class Run(unittest.TestCase):
             self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
             self.assertEqual(page.problems(), [])
 
-    def test_two_launches_stand_side_by_side(self):
+    def test_two_launches_are_shown_side_by_side(self):
         with Browser() as browser:
             page = browser.page(dark=True)
             page.open(written(*RUNS))

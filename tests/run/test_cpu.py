@@ -53,7 +53,7 @@ class Cpu(unittest.TestCase):
         out = self.python("print('ran')")
         self.assertEqual((out.returncode, out.stdout), (3, ""), out.stderr)
 
-    def test_a_platform_that_was_chosen_stands(self):
+    def test_a_platform_that_the_user_chose_is_kept(self):
         self.env.update(JAX_PLATFORMS="tpu", PJRT_DEVICE="CPU", PJRT_NAMES_AND_LIBRARY_PATHS="mine:/x.so")
         env = self.told("print(json.dumps(dict(os.environ)))")
         self.assertEqual((env["JAX_PLATFORMS"], env["PJRT_DEVICE"]), ("tpu", "CPU"))
@@ -80,7 +80,7 @@ class Cpu(unittest.TestCase):
         answer, path = self.told("import sitecustomize as s; print(json.dumps([s.answer, s.__file__]))")
         self.assertEqual((answer, path), (42, os.path.join(self.dir, "mine", "sitecustomize.py")))
 
-    def test_a_framework_that_changed_is_told_and_left_alone(self):
+    def test_an_unknown_version_of_a_framework_is_reported_and_not_patched(self):
         self.write("torch_tpu/__init__.py", "")
         self.write("torch_tpu/_loader.py", "answer = 42\n")  # without the torch that ours looks for
         out = self.python("import torch_tpu._loader as m; print(m.answer)")
@@ -99,7 +99,7 @@ class Cpu(unittest.TestCase):
         for name in ("interpreters.mlir", "callback", "xla_bridge"):
             self.assertIn(f"jax._src.{name} is not as expected", out.stderr)
 
-    def test_a_module_that_is_not_there_is_not_there(self):
+    def test_a_missing_module_stays_missing(self):
         out = self.python("import torch_xla.experimental.plugins")
         self.assertIn("No module named 'torch_xla'", out.stderr)
 

@@ -88,7 +88,7 @@ class Explain(unittest.TestCase):
         for r in explained["recompiles"]:
             self.assertTrue(r["fix"] and r["evidence"] and r["cost_s"] > 0 and r["changes"])
 
-    def test_they_are_told_while_it_runs_and_summed_up_at_the_end(self):
+    def test_recompiles_are_printed_while_the_command_runs_and_summed_up_at_the_end(self):
         told = self.run_out.stderr
         for words in ("stet: static-argument: train_step compiled again", "train.py:28", "5 recompiles",
                       "Did a hidden graph branch become active? yes", "2× static-argument in train_step"):
@@ -109,7 +109,7 @@ class Explain(unittest.TestCase):
         runs = json.loads(self.stet("runs", "--format=json").stdout)["runs"]
         self.assertEqual(runs[-1]["recompiles"], 5)
 
-    def test_without_a_usable_ledger_the_run_alone_is_asked(self):
+    def test_without_a_usable_ledger_the_run_alone_is_read(self):
         for env, words in (({"STET_TEST_FILESYSTEM": "NFS"}, "STET_LEDGER"),
                            ({"STET_LEDGER": "/proc/none/ledger.db"}, "/proc/none")):
             explained, complaint = self.explained(**env)
@@ -135,7 +135,7 @@ class Explain(unittest.TestCase):
     def first_run(self):
         return sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[0]
 
-    def test_what_moved_between_launches_is_told(self):
+    def test_changes_between_launches_are_reported(self):
         with open(os.path.join(self.dir, "train.py")) as f:
             source = f.read()
         with open(os.path.join(self.dir, "train.py"), "w") as f:
@@ -152,7 +152,7 @@ class Explain(unittest.TestCase):
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
-    def test_what_a_store_served_is_told_and_waited_for_all_the_same(self):
+    def test_programs_from_a_store_are_reported_and_waited_for(self):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
         self.assertRegex(out.stderr, r"5 recompiles \(waited [^,]*, compiler 0 us; all came from the store\)")
         self.assertIn("10 of 10 programs came from the store", out.stderr)
@@ -183,13 +183,13 @@ class Explain(unittest.TestCase):
         step = [c for p in shown["processes"] for c in p["compiles"] if c["compile"] == explained["recompiles"][0]["compile"]]
         self.assertAlmostEqual(step[0]["wait_s"], explained["recompiles"][0]["wait_s"], 6)
 
-    def test_what_the_words_say_is_there_as_fields(self):
+    def test_advice_is_a_field_of_the_json(self):
         explained, _ = self.explained(self.first_run())
         branch = next(r for r in explained["recompiles"] if r["class"] == "hidden-branch")
         self.assertEqual([(a["class"], a["programs"]) for a in branch["advice"]["alone"]],
                          [("static-argument", 2), ("hidden-branch", 1)])
 
-    def test_what_one_rank_compiled_alone_is_told(self):
+    def test_programs_of_one_rank_alone_are_reported(self):
         with open(os.path.join(self.dir, "ranks.py"), "w") as f:
             f.write(RANKS)
         out = self.stet("run", "--cpu", "--quiet", "--", "sh", "-c",

@@ -94,7 +94,7 @@ class Run(unittest.TestCase):
             text += chunk
         self.assertEqual(os.waitpid(pid, 0)[1], 0, text)
 
-    def test_a_command_that_is_not_there_is_127(self):
+    def test_a_missing_command_is_exit_code_127(self):
         out = self.stet("run", "--", "no-such-command-here")
         self.assertEqual(out.returncode, 127)
         self.assertIn("no-such-command-here", out.stderr)
@@ -105,7 +105,7 @@ class Run(unittest.TestCase):
             f.write("x")
         self.assertEqual(self.stet("run", "--", path).returncode, 126)
 
-    def test_no_plugin_is_said(self):
+    def test_a_run_without_a_plugin_is_reported(self):
         self.assertIn("no process loaded a compiler plugin", self.stet("run", "--", "true").stderr)
         idle = self.stet("run", "--", HARNESS, FAKE).stderr
         self.assertIn("a compiler plugin was loaded, and compiled nothing\nstet: nothing was watched: ", idle)

@@ -18,7 +18,8 @@ static void add_batch(struct sequence *s, const struct stet_rec_execs *r)
 {
     static struct stet_exec batch[STET_EXECS_MAX];
 
-    if (r->before != s->count || stet_execs_decode(r, batch, STET_EXECS_MAX, NULL) != STET_OK) {
+    if (r->before != s->count ||
+        stet_journal_execs_decode(r, batch, STET_EXECS_MAX, NULL) != STET_OK) {
         fprintf(stderr, "executions are missing\n");
         exit(3);
     }
@@ -39,27 +40,27 @@ static void read_run(const char *folder, struct stet_steps *steps, struct sequen
     struct stet_run_event e;
     struct stet_err err = STET_ERR_INIT;
 
-    if (stet_events_open(&events, folder, &err) != STET_OK) {
+    if (stet_ledger_events_open(&events, folder, &err) != STET_OK) {
         fprintf(stderr, "%s\n", err.text);
         exit(3);
     }
-    while (stet_events_next(&events, &e) == STET_OK) {
+    while (stet_ledger_events_next(&events, &e) == STET_OK) {
         const union stet_record *r = e.event.record;
 
         if (e.event.kind == STET_REC_execs)
             add_batch(sequence, &r->execs);
         else if (e.event.kind == STET_REC_flow)
-            stet_steps_flow(steps, &r->flow);
+            stet_ledger_steps_flow(steps, &r->flow);
         else if (e.event.kind == STET_REC_compile_end)
-            stet_steps_executable(steps, r->compile_end.executable, r->compile_end.name,
-                                  (struct stet_hash){0});
+            stet_ledger_steps_executable(steps, r->compile_end.executable, r->compile_end.name,
+                                         (struct stet_hash){0});
     }
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
 }
 
 int main(int argc, char **argv)
 {
-    struct stet_steps *steps = stet_steps_new();
+    struct stet_steps *steps = stet_ledger_steps_new();
     struct sequence sequence = {0};
     size_t at = 0, right = 0, null = 0, wrong = 0;
     unsigned long long step, time;
@@ -72,7 +73,7 @@ int main(int argc, char **argv)
         return 2;
     }
     read_run(argv[1], steps, &sequence);
-    stet_steps_decide(steps);
+    stet_ledger_steps_decide(steps);
     while (fgets(line, sizeof line, marks)) {
         struct stet_steps_answer now;
 
@@ -84,8 +85,8 @@ int main(int argc, char **argv)
             return 3;
         }
         for (; at < (size_t)before; at++)
-            stet_steps_add(steps, sequence.ids[at]);
-        now = stet_steps_now(steps);
+            stet_ledger_steps_add(steps, sequence.ids[at]);
+        now = stet_ledger_steps_now(steps);
         *(!now.known ? &null : now.completed == step ? &right : &wrong) += 1;
         if (now.known && now.completed != step && wrong == 1)
             fprintf(stderr, "at the begin of step %llu: %llu\n", step,
@@ -93,8 +94,8 @@ int main(int argc, char **argv)
     }
     fclose(marks);
     printf("%zu executions, %zu steps: %zu right, %zu null, %zu wrong (%s)\n", sequence.count,
-           right + null + wrong, right, null, wrong, stet_steps_now(steps).why);
-    stet_steps_free(steps);
+           right + null + wrong, right, null, wrong, stet_ledger_steps_now(steps).why);
+    stet_ledger_steps_free(steps);
     free(sequence.ids);
     return wrong || !right || right * 100 < (right + null) * 99;
 }

@@ -57,7 +57,7 @@ TEST(steps_equal_the_scripts_counter_or_are_null)
 }
 
 /* Without names a variant can't be told from another program: more nulls, but nothing wrong. */
-TEST(without_names_nothing_is_wrong_either)
+TEST(steps_are_right_without_names_too)
 {
     for (size_t i = 0; i < loop_kind_count; i++)
         play_kind(&loop_kinds[i], 60, true);
@@ -72,17 +72,17 @@ static void play_plain(struct world *w)
 
 TEST(without_flow_there_is_no_answer)
 {
-    struct stet_steps *s = stet_steps_new();
+    struct stet_steps *s = stet_ledger_steps_new();
 
     for (int i = 0; i < 1000; i++)
-        stet_steps_add(s, 1);
-    EXPECT(!stet_steps_now(s).known);
-    stet_steps_decide(s);
-    EXPECT(!stet_steps_now(s).known);
-    EXPECT_STR("no loop was found", stet_steps_now(s).why);
-    stet_steps_free(s);
-    EXPECT(!stet_steps_now(NULL).known);
-    stet_steps_add(NULL, 1);
+        stet_ledger_steps_add(s, 1);
+    EXPECT(!stet_ledger_steps_now(s).known);
+    stet_ledger_steps_decide(s);
+    EXPECT(!stet_ledger_steps_now(s).known);
+    EXPECT_STR("no loop was found", stet_ledger_steps_now(s).why);
+    stet_ledger_steps_free(s);
+    EXPECT(!stet_ledger_steps_now(NULL).known);
+    stet_ledger_steps_add(NULL, 1);
 }
 
 TEST(after_a_gap_or_an_unknown_program_there_is_no_answer)
@@ -92,43 +92,43 @@ TEST(after_a_gap_or_an_unknown_program_there_is_no_answer)
 
         play_plain(&w);
         EXPECT(world_judge(&w).wrong == 0);
-        EXPECT(stet_steps_now(w.steps).known);
+        EXPECT(stet_ledger_steps_now(w.steps).known);
         if (kind)
-            stet_steps_gap(w.steps);
+            stet_ledger_steps_gap(w.steps);
         else
-            stet_steps_add(w.steps, 5000);
-        EXPECT(!stet_steps_now(w.steps).known);
+            stet_ledger_steps_add(w.steps, 5000);
+        EXPECT(!stet_ledger_steps_now(w.steps).known);
         world_release(&w);
     }
 }
 
-TEST(a_window_whose_beginning_is_lost_tells_nothing)
+TEST(a_window_without_its_beginning_gives_no_steps)
 {
     struct stet_flow flow;
     struct stet_rec_flow rec;
-    struct stet_steps *s = stet_steps_new();
+    struct stet_steps *s = stet_ledger_steps_new();
     const void *state = &flow, *next = &rec;
 
-    stet_flow_init(&flow);
-    stet_flow_executable(&flow, 1, 1);
+    stet_journal_flow_init(&flow);
+    stet_journal_flow_executable(&flow, 1, 1);
     for (uint64_t i = 0; i < 100; i++) {
-        stet_flow_executed(&flow, i, 1, &state, 1, &next);
-        stet_flow_gone(&flow, state);
+        stet_journal_flow_executed(&flow, i, 1, &state, 1, &next);
+        stet_journal_flow_gone(&flow, state);
         if (i == 20)
-            EXPECT(stet_flow_take(&flow, &rec)); /* and it is lost */
+            EXPECT(stet_journal_flow_take(&flow, &rec)); /* and it is lost */
         state = i % 2 ? (const void *)&flow : (const void *)&rec;
         next = i % 2 ? (const void *)&rec : (const void *)&flow;
     }
-    EXPECT(stet_flow_take(&flow, &rec));
+    EXPECT(stet_journal_flow_take(&flow, &rec));
     EXPECT_INT(21, rec.first);
-    stet_steps_flow(s, &rec);
-    stet_steps_decide(s);
-    EXPECT(!stet_steps_now(s).known);
-    stet_steps_free(s);
-    stet_flow_release(&flow);
+    stet_ledger_steps_flow(s, &rec);
+    stet_ledger_steps_decide(s);
+    EXPECT(!stet_ledger_steps_now(s).known);
+    stet_ledger_steps_free(s);
+    stet_journal_flow_release(&flow);
 }
 
-TEST(ten_million_executions_are_counted_in_well_under_a_second)
+TEST(ten_million_executions_are_counted)
 {
     struct world w;
     uint64_t begin;
@@ -137,8 +137,8 @@ TEST(ten_million_executions_are_counted_in_well_under_a_second)
     world_judge(&w);
     begin = stet_journal_now();
     for (uint64_t i = 0; i < 10000000; i++)
-        stet_steps_add(w.steps, w.order[w.count - 1 - i % 8]);
+        stet_ledger_steps_add(w.steps, w.order[w.count - 1 - i % 8]);
     printf("10^7 executions counted in %.3f s\n", (double)(stet_journal_now() - begin) / 1e9);
-    EXPECT(stet_steps_now(w.steps).known);
+    EXPECT(stet_ledger_steps_now(w.steps).known);
     world_release(&w);
 }

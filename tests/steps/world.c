@@ -8,14 +8,14 @@
 void world_init(struct world *w, uint64_t seed)
 {
     *w = (struct world){.random = seed * 0x9e3779b97f4a7c15u + 1, .fresh = 0x10000};
-    stet_flow_init(&w->flow);
-    w->steps = stet_steps_new();
+    stet_journal_flow_init(&w->flow);
+    w->steps = stet_ledger_steps_new();
 }
 
 void world_release(struct world *w)
 {
-    stet_flow_release(&w->flow);
-    stet_steps_free(w->steps);
+    stet_journal_flow_release(&w->flow);
+    stet_ledger_steps_free(w->steps);
     free(w->order);
     free(w->marks);
     free(w->freed);
@@ -50,8 +50,8 @@ static void take_flow(struct world *w)
 {
     struct stet_rec_flow rec;
 
-    if (stet_flow_take(&w->flow, &rec))
-        stet_steps_flow(w->steps, &rec);
+    if (stet_journal_flow_take(&w->flow, &rec))
+        stet_ledger_steps_flow(w->steps, &rec);
 }
 
 uint64_t world_program(struct world *w, const char *name)
@@ -59,9 +59,9 @@ uint64_t world_program(struct world *w, const char *name)
     if (w->programs + 1 >= WORLD_PROGRAMS)
         abort();
     w->names[++w->programs] = name;
-    stet_flow_executable(&w->flow, w->programs, 0);
-    stet_steps_executable(w->steps, w->programs, stet_view_str(w->nameless ? "" : name),
-                          (struct stet_hash){0});
+    stet_journal_flow_executable(&w->flow, w->programs, 0);
+    stet_ledger_steps_executable(w->steps, w->programs, stet_view_str(w->nameless ? "" : name),
+                                 (struct stet_hash){0});
     return w->programs;
 }
 
@@ -97,8 +97,8 @@ struct leaves world_host(struct world *w, size_t n)
 void world_drop(struct world *w, struct leaves *l)
 {
     for (size_t i = 0; i < l->n; i++) {
-        if (stet_flow_on(&w->flow))
-            stet_flow_gone(&w->flow, l->at[i]);
+        if (stet_journal_flow_on(&w->flow))
+            stet_journal_flow_gone(&w->flow, l->at[i]);
         w->freed = grown(w->freed, &w->freed_room, w->freed_count + 1, sizeof *w->freed);
         w->freed[w->freed_count++] = (uintptr_t)l->at[i];
     }
@@ -117,9 +117,9 @@ struct leaves world_run(struct world *w, uint64_t program, size_t results, const
     for (size_t t = 0; t < 5; t++)
         for (size_t i = 0; trees[t] && i < trees[t]->n; i++)
             args[n++] = trees[t]->at[i];
-    if (stet_flow_on(&w->flow)) {
+    if (stet_journal_flow_on(&w->flow)) {
         atomic_store(&w->flow.results[program], (uint32_t)out.n + 1);
-        stet_flow_executed(&w->flow, w->count, program, args, n, out.at);
+        stet_journal_flow_executed(&w->flow, w->count, program, args, n, out.at);
     }
     w->order = grown(w->order, &w->room, w->count + 1, sizeof *w->order);
     w->order[w->count++] = program;
@@ -150,16 +150,16 @@ struct verdict world_judge(struct world *w)
     size_t mark = 0;
 
     take_flow(w);
-    stet_steps_decide(w->steps);
+    stet_ledger_steps_decide(w->steps);
     for (size_t i = 0; i <= w->count; i++) {
         for (; mark < w->mark_count && w->marks[mark] == i; mark++) {
-            struct stet_steps_answer a = stet_steps_now(w->steps);
+            struct stet_steps_answer a = stet_ledger_steps_now(w->steps);
 
             *(!a.known ? &v.null : a.completed == mark ? &v.right : &v.wrong) += 1;
         }
         if (i < w->count)
-            stet_steps_add(w->steps, w->order[i]);
+            stet_ledger_steps_add(w->steps, w->order[i]);
     }
-    v.why = stet_steps_now(w->steps).why;
+    v.why = stet_ledger_steps_now(w->steps).why;
     return v;
 }

@@ -43,10 +43,10 @@ static bool move(const struct stet_store *s, struct stet_hash key, const char *c
     uint64_t bytes;
 
     if (stet_store_get(s, key, &f, err) != STET_OK ||
-        stet_entry_program(&f, &program, err) != STET_OK ||
-        stet_entry_executable(&f, &executable, err) != STET_OK)
+        stet_store_entry_program(&f, &program, err) != STET_OK ||
+        stet_store_entry_executable(&f, &executable, err) != STET_OK)
         return false;
-    stet_entry_options(&f, &options);
+    stet_store_entry_options(&f, &options);
     k = (struct stet_kept){
         .parts = f.parts,
         .name = f.name,
@@ -57,12 +57,12 @@ static bool move(const struct stet_store *s, struct stet_hash key, const char *c
         .executable = stet_buf_as_view(&executable),
     };
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
-        if (!strcmp(stet_component_name((enum stet_component)i), component))
+        if (!strcmp(stet_store_component_name((enum stet_component)i), component))
             k.parts.part[i] = stet_view_str(value);
     }
     if (stet_store_put(s, &k, &bytes, err) != STET_OK || stet_store_remove(s, key, err) != STET_OK)
         return false;
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     stet_buf_release(&options);
@@ -92,7 +92,7 @@ int main(int argc, char **argv)
             return 1;
         }
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     stet_file_close(&other);
     return 0;
 }

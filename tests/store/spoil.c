@@ -10,8 +10,8 @@ int main(int argc, char **argv)
     struct stet_entry_file f;
     struct stet_kept k;
 
-    if (argc != 2 || stet_entry_open(&f, argv[1], &err) != STET_OK ||
-        stet_entry_program(&f, &program, &err) != STET_OK) {
+    if (argc != 2 || stet_store_entry_open(&f, argv[1], &err) != STET_OK ||
+        stet_store_entry_program(&f, &program, &err) != STET_OK) {
         fprintf(stderr, "store-spoil: %s\n", err.text);
         return 1;
     }
@@ -23,12 +23,12 @@ int main(int argc, char **argv)
         .program = stet_buf_as_view(&program),
         .executable = STET_VIEW("this was never an executable"),
     };
-    if (stet_entry_pack(&out, &k, &err) != STET_OK ||
+    if (stet_store_entry_pack(&out, &k, &err) != STET_OK ||
         stet_fs_write(argv[1], stet_buf_as_view(&out), &err) != STET_OK) {
         fprintf(stderr, "store-spoil: %s\n", err.text);
         return 1;
     }
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     stet_buf_release(&program);
     stet_buf_release(&out);
     return 0;

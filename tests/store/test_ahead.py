@@ -75,12 +75,12 @@ class Ahead(unittest.TestCase):
         name = key[7::-1].hex() + key[15:7:-1].hex()
         return f"{self.store}/entries/{name[:2]}/{name}.stet"
 
-    def test_all_is_there_when_the_same_command_asks(self):
+    def test_a_repeated_command_finds_all_programs_loaded(self):
         for _ in range(2):
             self.assertEqual(self.launch(ahead=3), ([HIT] * 3, "3 loaded, 3 taken"))
             self.assertEqual(self.plugin["calls"][LOAD], 3)
 
-    def test_who_asks_at_once_is_served_once(self):
+    def test_a_program_requested_while_it_is_loaded_ahead_is_loaded_once(self):
         for ms in ("0", "5", "40"):
             results, _ = self.launch(FAKE_LOAD_MS=ms)
             self.assertEqual(results, [HIT] * 3)
@@ -98,7 +98,7 @@ class Ahead(unittest.TestCase):
         self.assertEqual(self.launch(ahead=3), ([HIT, MISS, HIT], "3 loaded, 2 taken"))
         self.assertEqual(self.launch(ahead=3), ([HIT] * 3, "3 loaded, 3 taken"))
 
-    def test_a_list_that_is_not_sound_is_no_list(self):
+    def test_a_damaged_list_is_ignored(self):
         with open(self.order(), "rb") as f:
             sound = f.read()
         self.assertEqual(len(sound), 16 + 3 * 16 + 16)
@@ -116,7 +116,7 @@ class Ahead(unittest.TestCase):
         os.mkfifo(path)
         self.assertEqual(self.launch(), ([HIT] * 3, None))
 
-    def test_entries_that_are_not_sound_are_not_loaded(self):
+    def test_damaged_entries_are_not_loaded(self):
         path = self.entry_of(1)
         with open(path, "r+b") as f:
             f.seek(-1, os.SEEK_END)
@@ -132,11 +132,11 @@ class Ahead(unittest.TestCase):
         os.unlink(self.entry_of(0))
         self.assertEqual(self.launch(ahead=1), ([MISS, (0, "condemned"), HIT], "1 loaded, 1 taken"))
 
-    def test_loads_that_fail_are_tried_again_by_who_asks(self):
+    def test_a_failed_load_ahead_is_tried_again_on_request(self):
         self.assertEqual(self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2"), ([HIT] * 3, "2 loaded, 2 taken"))
         self.assertEqual(self.plugin["calls"][LOAD], 4)
 
-    def test_an_entry_that_the_plugin_finds_wrong_is_not_tried_again(self):
+    def test_an_entry_that_the_plugin_rejects_is_not_tried_again(self):
         for code in (3, 11, 12, 15):  # INVALID_ARGUMENT, OUT_OF_RANGE, UNIMPLEMENTED, DATA_LOSS
             results, note = self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2={code}")
             self.assertEqual((sorted(results), note), ([(0, "load-failed"), HIT, HIT], "2 loaded, 2 taken"))
@@ -148,7 +148,7 @@ class Ahead(unittest.TestCase):
         for code in (2, 8, 14):  # UNKNOWN, RESOURCE_EXHAUSTED, UNAVAILABLE
             self.assertEqual(self.launch(ahead=3, FAKE_FAIL=f"{LOAD}:2={code}"), ([HIT] * 3, "2 loaded, 2 taken"))
 
-    def test_a_store_to_read_only_stays_as_it_is(self):
+    def test_a_read_only_store_stays_unchanged(self):
         def all_of_it():
             return {p: os.lstat(p).st_mtime_ns for p in glob.glob(self.store + "/**", recursive=True)}
 
@@ -172,7 +172,7 @@ class Ahead(unittest.TestCase):
         results, note = self.launch(STET_STORE_MEMORY=str(sizes + sizes // 2 + 200), ahead=1)
         self.assertEqual((results, note), ([HIT] * 3, "1 loaded, 1 taken"))
 
-    def test_the_cache_commands_do_not_mind(self):
+    def test_the_cache_commands_work_beside_lists_of_programs(self):
         for words in (["ls"], ["stats"], ["verify"], ["gc", "--max-age", "1h"]):
             done = subprocess.run([STET, "cache", words[0], "--store", self.store, *words[1:]], capture_output=True, text=True, cwd=self.dir)
             self.assertEqual((done.returncode, done.stderr), (0, ""), (words, done.stdout))

@@ -67,11 +67,11 @@ class Layer(unittest.TestCase):
     def entries(self):
         return sorted(glob.glob(self.store + "/entries/*/*.stet"))
 
-    def test_what_was_compiled_is_loaded(self):
+    def test_a_compiled_program_is_loaded_in_the_next_process(self):
         self.assertEqual(self.compile(PLAIN), (0, "miss"))
         self.assertEqual(self.compile(PLAIN), (2, "hit"))
 
-    def test_what_means_something_only_in_its_process_is_not_kept(self):
+    def test_programs_that_hold_addresses_of_their_process_are_not_stored(self):
         for target in ("CustomSPMDPartitioning", "InspectSharding", "xla_ffi_python_gpu_callback",
                        "xla_ffi_partitioned_python_cpu_callback", "xla_buffer_python_gpu_callback", "xla_python_cpu_callback"):
             with self.subTest(target):
@@ -80,7 +80,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(self.compile(call("Sharding")), (0, "miss"))
         self.assertEqual(len(self.entries()), 1)
 
-    def test_what_older_rules_kept_is_not_served(self):
+    def test_entries_stored_under_older_rules_are_not_served(self):
         """An entry of a program that an older Stet did not recognise, and its hint that the program need not be read."""
         local = call("CustomSPMDPartitioning")
         self.compile(PLAIN)
@@ -142,7 +142,7 @@ class Layer(unittest.TestCase):
         self.assertEqual(self.quarantined(), 0)
         self.assertEqual(self.compile(PLAIN), (2, "hit"))
 
-    def test_entries_of_a_newer_stet_are_left_alone(self):
+    def test_entries_of_a_newer_version_are_not_touched(self):
         self.compile(PLAIN)
         (path,) = self.entries()
         subprocess.run([BUILD + "/bin/store-move", self.store, "version", "9"], check=True)
@@ -168,7 +168,7 @@ class Layer(unittest.TestCase):
         subprocess.run([STET, "run", "--quiet", "--", HARNESS, FAKE, self.program(text)], check=True, cwd=self.dir,
                        stdout=subprocess.DEVNULL, env=dict(os.environ, STET_STORE=self.store, STET_STATE_DIR=self.dir + "/state", **env))
 
-    def test_what_was_not_kept_is_counted_by_its_reason(self):
+    def test_programs_that_are_not_stored_are_counted_by_reason(self):
         def stats():
             return json.loads(subprocess.run([STET, "cache", "stats", "--format=json"], check=True, capture_output=True, text=True,
                                              cwd=self.dir, env=dict(os.environ, STET_STORE=self.store, STET_STATE_DIR=self.dir + "/state")).stdout)

@@ -217,7 +217,7 @@ class Store(unittest.TestCase):
         self.assertIn(("compiled", "load-failed"), served)
         self.assertTrue(os.listdir(self.dir + "/store/quarantine"))
 
-    def test_a_full_or_unwritable_store_stops_nobody(self):
+    def test_a_full_or_unwritable_store_does_not_stop_the_program(self):
         with open(self.dir + "/file", "w"):
             pass
         out, served = self.run_it(STEP.format(lr=0.1, comment=""), STET_STORE=self.dir + "/file/store")
@@ -238,7 +238,7 @@ class Store(unittest.TestCase):
         self.assertIn("disk", {s for s, _ in served})
         self.assertEqual(before, sorted(glob.glob(self.dir + "/store/**", recursive=True)))
 
-    def test_no_store_means_none(self):
+    def test_with_the_store_off_nothing_is_stored(self):
         done = subprocess.run(
             [STET, "run", "--cpu", "--no-store", "--quiet", "--", f"{ENVS}/jax/bin/python",
              self.script(STEP.format(lr=0.1, comment=""))],
@@ -347,7 +347,7 @@ class Store(unittest.TestCase):
                 self.assertTrue(missed)
                 self.assertEqual({(m["moved"], m["from"], m["also"]) for m in missed}, {(component, "another", 0)})
 
-    def test_what_moved_in_a_program_or_its_options_is_named(self):
+    def test_the_change_in_a_program_or_its_options_is_named(self):
         def step(**words):
             return STEP.format(**{"lr": 0.1, "comment": "", **words})
 
@@ -438,7 +438,7 @@ class Store(unittest.TestCase):
             self.assertNotIn("driver=", entry["toolkit"])  # it is the target's, not this machine's
         self.assertEqual(self.warm(*words)["present"], report["kept"])
 
-    def test_programs_of_this_process_alone_are_not_kept_and_say_so(self):
+    def test_programs_local_to_a_process_are_reported_and_not_stored(self):
         for name, text in (("callback", TPU_CALLBACK), ("custom_partitioning", CUSTOM_PARTITIONING), ("inspected", INSPECTED)):
             with self.subTest(name):
                 done = subprocess.run([STET, "run", "--quiet", "--", f"{ENVS}/jax/bin/python", self.script(text)],

@@ -123,9 +123,9 @@ static bool get(const struct stet_store *s, unsigned key, char *bytes)
     char text[32];
     struct stet_kept k = kept_of(key, bytes, text);
     struct stet_entry_file f;
-    enum stet_rc rc = stet_store_get(s, stet_key_of(&k.parts), &f, NULL);
-    bool whole = rc == STET_OK && stet_entry_program(&f, &program, NULL) == STET_OK &&
-                 stet_entry_executable(&f, &executable, NULL) == STET_OK;
+    enum stet_rc rc = stet_store_get(s, stet_store_key_of(&k.parts), &f, NULL);
+    bool whole = rc == STET_OK && stet_store_entry_program(&f, &program, NULL) == STET_OK &&
+                 stet_store_entry_executable(&f, &executable, NULL) == STET_OK;
 
     if (rc == STET_NOT_FOUND)
         count(GOT_NOTHING);
@@ -137,7 +137,7 @@ static bool get(const struct stet_store *s, unsigned key, char *bytes)
     else
         count(WRONG);
     if (rc == STET_OK)
-        stet_entry_close(&f);
+        stet_store_entry_close(&f);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     return whole || !promised;
@@ -149,7 +149,7 @@ static void path_of(unsigned key, char path[PATH_MAX + 64])
     static char bytes[LARGEST + 64];
     struct stet_kept k = kept_of(key, bytes, text);
 
-    stet_store_path(&rough, stet_key_of(&k.parts), path);
+    stet_store_path(&rough, stet_store_key_of(&k.parts), path);
 }
 
 /* In place: what a disk does that loses its mind. A reader may have it mapped meanwhile, so it is
@@ -184,7 +184,7 @@ static void tear(unsigned key, uint64_t *random)
 
     path_of(key, path);
     snprintf(torn, sizeof torn, "%s.%ld.torn", path, (long)getpid());
-    if (stet_entry_pack(&out, &k, NULL) == STET_OK) {
+    if (stet_store_entry_pack(&out, &k, NULL) == STET_OK) {
         int fd = open(torn, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 
         if (fd >= 0 && stet_fs_write_all(fd, out.ptr, next(random) % out.len) == 0 &&
@@ -247,7 +247,7 @@ static void hostile(unsigned key, uint64_t *random)
     default:
         if (stet_store_list(&rough, &all, NULL) == STET_OK) {
             count(LISTED);
-            stet_stored_list_release(&all);
+            stet_store_list_release(&all);
         }
     }
 }

@@ -36,7 +36,7 @@ static bool stablehlo(const struct stet_program *hlo, struct stet_buf *out, stru
     struct stet_program p;
     bool ok;
 
-    if (stet_hlo_to_stablehlo(&p, hlo, err) != STET_OK)
+    if (stet_legalize_hlo(&p, hlo, err) != STET_OK)
         return false;
     ok = stet_print_program(out, &p, NULL, err) == STET_OK;
     stet_program_release(&p);

@@ -108,7 +108,7 @@ class Top(unittest.TestCase):
         screen.press("q")
         screen.until("^exit 0")
 
-    def test_what_came_is_said_to_have_come(self):
+    def test_added_operations_and_arguments_are_marked_with_a_plus(self):
         data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "data")
         for other, wanted in (("branch", "+ operation cosine f32[4,8]; "), ("mask", "+ argument batch['mask'] f32[4,8]; ")):
             self.stet("run", "--quiet", "--", HARNESS, FAKE, os.path.join(data, "base.mlirbc"),
@@ -146,7 +146,7 @@ class Top(unittest.TestCase):
         screen.until("compiles +2 in")
         self.assertRegex(screen.tmux("capture-pane", "-p", "-e"), "\033\\[[0-9;]*3[0-7]m")
 
-    def test_a_killed_job_is_said_to_be_cut_off(self):
+    def test_a_killed_job_is_shown_as_cut_off(self):
         p = self.start(0, tail="exec sleep 60")
         screen = Screen(self, self.state, 80, 24)
         screen.until("compiles +2 in", " running ")
@@ -194,7 +194,7 @@ class Top(unittest.TestCase):
             self.assertEqual(out.returncode, 0, (name, out.stderr))
             self.assertEqual(json.loads(out.stdout)["run"], run["id"])
 
-    def test_the_newest_that_runs_is_meant_not_the_newest(self):
+    def test_the_newest_running_job_is_the_default(self):
         self.start(0)
         running = os.path.basename(self.run_folder())
         time.sleep(1.1)  # ids go by the second
@@ -202,7 +202,7 @@ class Top(unittest.TestCase):
         self.assertNotEqual(os.path.basename(self.run_folder()), running)
         self.assertEqual(json.loads(self.stet("top", "--once", "--format=json").stdout)["run"], running)
 
-    def test_several_jobs_at_once_are_told_apart(self):
+    def test_several_jobs_are_watched_at_once(self):
         first = self.start(0, 1)
         one = os.path.basename(self.run_folder())
         time.sleep(1.1)  # ids go by the second
@@ -229,7 +229,7 @@ class Top(unittest.TestCase):
         left.until(f"^ stet top  {two}  exit 7 ")
         right.until(f"^ stet top  {two}  exit 7 ")
 
-    def test_logs_get_a_block_an_interval_until_the_end(self):
+    def test_a_log_gets_one_block_per_interval_until_the_end(self):
         p = self.start(0)
         log = subprocess.Popen([STET, "top", "--interval=0.2"], env=self.env, cwd=self.dir, stdout=subprocess.PIPE,
                                text=True)
@@ -249,7 +249,7 @@ class Top(unittest.TestCase):
         lines = self.stet("top", "--format=json").stdout.splitlines()  # it is over: one
         self.assertEqual([json.loads(line)["outcome"] for line in lines], ["exit 6"])
 
-    def test_terminals_of_any_size_and_none_of_worth(self):
+    def test_terminals_of_any_size_and_dumb_ones_work(self):
         self.start(0)
         for rows, columns, term in ((1, 1, "xterm"), (2, 3, "vt100"), (200, 500, "xterm-256color"), (24, 80, "linux"),
                                     (5, 20, "screen"), (0, 0, "xterm")):
@@ -296,7 +296,7 @@ class Top(unittest.TestCase):
         screen.press("C-c")
         screen.until("^exit ")
 
-    def test_wrong_usage_and_nothing_to_show(self):
+    def test_usage_errors_and_missing_runs_have_messages(self):
         for wrong in (["--interval=0"], ["--interval=x"], ["a", "b"], ["--nonsense"]):
             self.assertEqual(self.stet("top", *wrong).returncode, 2)
         out = self.stet("top")

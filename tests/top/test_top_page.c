@@ -27,8 +27,7 @@ static struct stet_top hostile(void)
         q->pid = 100 + (uint64_t)i;
         q->begun = 2;
         q->compiles = 1;
-        snprintf(q->compiling, sizeof q->compiling, "jit_\033[2J\n%d", i);
-        stet_steps_live_init(&q->steps, p->batch);
+        stet_ledger_steps_live_init(&q->steps, p->batch);
         p->devices[i] = (struct stet_pulse_device){(size_t)i, 1, (uint64_t)i, UINT64_MAX, 0, 1};
     }
     p->process_count = p->device_count = 40;

@@ -50,7 +50,7 @@ static struct stet_recompile row(const char *lane, const char *class, const char
                                  const char *file, uint64_t line)
 {
     struct stet_view name = stet_view_str(function);
-    struct stet_recompile r = {.lane = stet_view_str(lane),
+    struct stet_recompile r = {.lane = stet_journal_lane_of(stet_view_str(lane)),
                                .cause = stet_cause_find(stet_view_str(class)),
                                .function = name,
                                .origin = {stet_view_str(file), name, line},
@@ -74,7 +74,7 @@ static struct stet_recompile guard(const char *class, const char *function, cons
     return r;
 }
 
-TEST(a_program_says_what_a_guard_on_a_size_does_not_know)
+TEST(a_program_adds_what_a_guard_on_a_size_does_not_say)
 {
     static const char *const known[] = {"varlen", "mask-gather", "dim-readback"};
 
@@ -102,7 +102,7 @@ TEST(another_cause_in_the_program_stays_beside_the_guards)
     EXPECT_STR("baked-constant", words[0][1]);
 }
 
-TEST(a_break_at_a_condition_and_what_goes_on_behind_it_are_one)
+TEST(a_break_at_a_condition_and_its_resume_function_are_one_event)
 {
     row_count = 3;
     rows[0] = row("xla", "hidden-branch", "torch_dynamo_resume_in_f_at_15", USER, 16);

@@ -66,7 +66,7 @@ TEST(has_asks_the_size_and_the_pointer)
     EXPECT(!stet_api_has(&api, PJRT_Client_Compile));
 }
 
-TEST(unusable_tables_are_told_apart)
+TEST(unusable_tables_are_refused)
 {
     PJRT_Api api;
 

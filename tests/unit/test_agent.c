@@ -21,7 +21,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-TEST(an_address_is_taken_apart_and_shown_without_its_secrets)
+TEST(an_address_is_parsed_and_shown_without_its_secrets)
 {
     struct stet_arena a;
     struct stet_url u;
@@ -29,40 +29,40 @@ TEST(an_address_is_taken_apart_and_shown_without_its_secrets)
 
     stet_arena_init(&a, 1 << 16);
     EXPECT_INT(STET_OK,
-               stet_url_parse(&u, STET_VIEW("rediss://ada:p%40ss:word@host:6380/3?ttl=2s&x=%20"),
-                              &a, NULL));
+               stet_agent_url_parse(
+                   &u, STET_VIEW("rediss://ada:p%40ss:word@host:6380/3?ttl=2s&x=%20"), &a, NULL));
     EXPECT_STR("rediss", u.scheme);
     EXPECT_STR("ada", u.user);
     EXPECT_STR("p@ss:word", u.password);
     EXPECT_STR("host", u.host);
     EXPECT_STR("6380", u.port);
     EXPECT_STR("/3", u.path);
-    EXPECT_STR(" ", stet_url_get(&u, "x", &a));
-    EXPECT(stet_url_get(&u, "y", &a) == NULL);
-    EXPECT_INT(STET_OK, stet_url_ms(&u, "ttl", 0, &a, &ms, NULL));
+    EXPECT_STR(" ", stet_agent_url_get(&u, "x", &a));
+    EXPECT(stet_agent_url_get(&u, "y", &a) == NULL);
+    EXPECT_INT(STET_OK, stet_agent_url_ms(&u, "ttl", 0, &a, &ms, NULL));
     EXPECT_INT(2000, ms);
-    EXPECT_STR("rediss://host:6380/3", stet_url_shown(&u, &a).ptr);
-    EXPECT_INT(STET_OK, stet_url_parse(&u, STET_VIEW("http://[::1]:80/x"), &a, NULL));
+    EXPECT_STR("rediss://host:6380/3", stet_agent_url_shown(&u, &a).ptr);
+    EXPECT_INT(STET_OK, stet_agent_url_parse(&u, STET_VIEW("http://[::1]:80/x"), &a, NULL));
     EXPECT_STR("[::1]", u.host);
     EXPECT_STR("80", u.port);
-    EXPECT_INT(STET_USAGE, stet_url_parse(&u, STET_VIEW("http://h%0d%0aX: y/"), &a, NULL));
-    EXPECT_INT(STET_USAGE, stet_url_parse(&u, STET_VIEW("host:6379"), &a, NULL));
+    EXPECT_INT(STET_USAGE, stet_agent_url_parse(&u, STET_VIEW("http://h%0d%0aX: y/"), &a, NULL));
+    EXPECT_INT(STET_USAGE, stet_agent_url_parse(&u, STET_VIEW("host:6379"), &a, NULL));
     stet_arena_release(&a);
 }
 
-TEST(tiers_keep_their_order_and_a_bad_one_spoils_the_list)
+TEST(tiers_keep_their_order_and_a_bad_one_is_an_error)
 {
     struct stet_tiers t;
 
-    EXPECT_INT(STET_OK,
-               stet_tiers_init(&t, STET_VIEW("redis://a # near\nhttp://b,s3://c?region=x"), NULL));
+    EXPECT_INT(STET_OK, stet_agent_tiers_init(
+                            &t, STET_VIEW("redis://a # near\nhttp://b,s3://c?region=x"), NULL));
     EXPECT_INT(3, t.count);
     EXPECT_STR("redis", t.items[0].kind->name);
     EXPECT_STR("http", t.items[1].kind->name);
     EXPECT_STR("s3", t.items[2].kind->name);
-    EXPECT(stet_tier_leases(&t.items[0]) && !stet_tier_leases(&t.items[1]));
-    stet_tiers_release(&t);
-    EXPECT_INT(STET_USAGE, stet_tiers_init(&t, STET_VIEW("redis://a gopher://b"), NULL));
+    EXPECT(stet_agent_tier_leases(&t.items[0]) && !stet_agent_tier_leases(&t.items[1]));
+    stet_agent_tiers_release(&t);
+    EXPECT_INT(STET_USAGE, stet_agent_tiers_init(&t, STET_VIEW("redis://a gopher://b"), NULL));
 }
 
 /* Where the agent of these settings listens; the last eight letters are its name. */
@@ -125,18 +125,18 @@ TEST(paths_in_settings_are_absolute_before_the_agent_leaves_the_folder)
     unsetenv("STET_TLS_CA");
 }
 
-TEST(a_servers_words_are_shown_without_secrets_and_without_commands_to_a_terminal)
+TEST(a_servers_error_text_shows_no_secrets_and_no_terminal_commands)
 {
     const char *const secrets[] = {"SEKRETpw", "alice", NULL};
     struct stet_err err = STET_ERR_INIT;
     char out[160];
 
-    stet_redis_clean("redis: ERR 'AUTH', args: 'alice' 'SEKRETpw' \x1b]0;x\x07", secrets, out,
-                     sizeof out);
+    stet_agent_redis_clean("redis: ERR 'AUTH', args: 'alice' 'SEKRETpw' \x1b]0;x\x07", secrets, out,
+                           sizeof out);
     EXPECT_STR("redis: ERR 'AUTH', args: '***' '***' ?]0;x?", out);
-    stet_redis_clean("cut off: SEKRE", secrets, out, sizeof out);
+    stet_agent_redis_clean("cut off: SEKRE", secrets, out, sizeof out);
     EXPECT_STR("cut off: ***", out);
-    stet_redis_login_error("redis: ERR unknown command 'AUTH', 'alice' 'SEKRETpw'", &err);
+    stet_agent_redis_login_error("redis: ERR unknown command 'AUTH', 'alice' 'SEKRETpw'", &err);
     EXPECT_STR("redis: the server did not accept user and password (ERR)", err.text);
 }
 
@@ -155,11 +155,11 @@ static CURLcode old_setopt(CURL *h, CURLoption option, ...)
     return option == 10318 ? CURLE_UNKNOWN_OPTION : CURLE_OK;
 }
 
-TEST(an_old_libcurl_is_held_to_http_too)
+TEST(an_old_libcurl_is_restricted_to_http_too)
 {
-    const struct stet_curl old = {.curl_easy_setopt = old_setopt};
+    const struct stet_agent_curl old = {.curl_easy_setopt = old_setopt};
 
-    stet_curl_common(&old, NULL, 100, stet_wire_now_ms() + 100);
+    stet_agent_curl_common(&old, NULL, 100, stet_wire_now_ms() + 100);
     EXPECT_INT(CURLPROTO_HTTP | CURLPROTO_HTTPS, protocols);
 }
 
@@ -173,15 +173,15 @@ TEST(a_message_with_any_byte_changed_is_refused)
     struct stet_buf out = STET_BUF_INIT;
     struct stet_message back;
 
-    stet_message_pack(&out, &m);
-    EXPECT_INT(STET_OK, stet_message_read(&back, stet_buf_as_view(&out), NULL));
+    stet_wire_message_pack(&out, &m);
+    EXPECT_INT(STET_OK, stet_wire_message_read(&back, stet_buf_as_view(&out), NULL));
     EXPECT_INT(77, back.bytes);
     EXPECT(stet_view_is(back.tier, "redis") && stet_hash_eq(back.key, m.key));
     for (size_t i = 0; i < out.len; i++) {
         out.ptr[i] ^= 1;
-        EXPECT(stet_message_read(&back, stet_buf_as_view(&out), NULL) != STET_OK);
+        EXPECT(stet_wire_message_read(&back, stet_buf_as_view(&out), NULL) != STET_OK);
         out.ptr[i] ^= 1;
-        EXPECT(stet_message_read(&back, stet_view_of(out.ptr, i), NULL) != STET_OK);
+        EXPECT(stet_wire_message_read(&back, stet_view_of(out.ptr, i), NULL) != STET_OK);
     }
     stet_buf_release(&out);
 }
@@ -233,30 +233,30 @@ TEST(a_lease_counts_when_a_trusted_key_signed_it_for_this_program_a_moment_ago)
     EXPECT(mkdtemp(folder) != NULL);
     setenv("XDG_CONFIG_HOME", folder, 1);
     snprintf(path, sizeof path, "%s/stet/signing.key", folder);
-    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_signer_make(&signer, path, NULL));
     pthread_mutex_init(&a.lock, NULL);
     pthread_mutex_init(&a.key_lock, NULL);
     pthread_mutex_init(&t.lock, NULL);
-    lease = stet_lease_take(&a, &t, key, stet_wire_now_ms() + 1000, &rc);
+    lease = stet_agent_lease_take(&a, &t, key, stet_wire_now_ms() + 1000, &rc);
     EXPECT(lease != NULL);
-    EXPECT(stet_lease_believed(&a, &t, key, leased));
-    EXPECT(!stet_lease_believed(&a, &t, other, leased));
+    EXPECT(stet_agent_lease_believed(&a, &t, key, leased));
+    EXPECT(!stet_agent_lease_believed(&a, &t, other, leased));
     for (size_t i = 0; leased[i]; i++) { /* each of its characters counts */
         strcpy(changed, leased);
         changed[i] = changed[i] == '7' ? '8' : '7';
-        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+        EXPECT(!stet_agent_lease_believed(&a, &t, key, changed));
         changed[i] = '\0';
-        EXPECT(!stet_lease_believed(&a, &t, key, changed));
+        EXPECT(!stet_agent_lease_believed(&a, &t, key, changed));
     }
     t.lease_ms = 1000; /* one that would hold for longer than any of ours */
-    EXPECT(!stet_lease_believed(&a, &t, key, leased));
+    EXPECT(!stet_agent_lease_believed(&a, &t, key, leased));
     t.lease_ms = 100000;
     EXPECT_INT(0, unlink(path)); /* nobody is trusted any more */
-    EXPECT(!stet_lease_believed(&a, &t, key, leased));
-    EXPECT_INT(STET_OK, stet_signer_make(&signer, path, NULL));
-    EXPECT(!stet_lease_believed(&a, &t, key, leased));
-    stet_lease_give_up(&a, lease, false);
-    stet_signer_release(&signer);
+    EXPECT(!stet_agent_lease_believed(&a, &t, key, leased));
+    EXPECT_INT(STET_OK, stet_trust_signer_make(&signer, path, NULL));
+    EXPECT(!stet_agent_lease_believed(&a, &t, key, leased));
+    stet_agent_lease_give_up(&a, lease, false);
+    stet_trust_signer_release(&signer);
     unlink(path);
     unsetenv("XDG_CONFIG_HOME");
     snprintf(path, sizeof path, "%s/stet", folder);

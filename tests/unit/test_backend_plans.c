@@ -201,7 +201,7 @@ TEST(planning_survives_every_failed_allocation)
     EXPECT(plan_text(program) == STET_OK);
 }
 
-TEST(loops_without_end_are_given_up_when_asked)
+TEST(endless_loops_stop_when_asked)
 {
     static const char program[] =
         MAIN("%a: tensor<i32>", "tensor<i32>",

@@ -368,7 +368,7 @@ TEST(rows_exchanged_are_the_product_of_their_factors)
     }
 }
 
-TEST(reflectors_make_columns_that_stand_upright_on_each_other)
+TEST(reflectors_make_orthogonal_columns)
 {
     for (int i = 0; i < 60; i++) {
         enum stet_dtype t = fields[i % 4];
@@ -390,7 +390,7 @@ TEST(reflectors_make_columns_that_stand_upright_on_each_other)
     }
 }
 
-TEST(eigenvectors_are_stretched_by_their_values)
+TEST(eigenvectors_are_scaled_by_their_eigenvalues)
 {
     for (int i = 0; i < 60; i++) {
         enum stet_dtype t = fields[i % 4], real = t == STET_DT_C64    ? STET_DT_F32

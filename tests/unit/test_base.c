@@ -57,7 +57,7 @@ TEST(varints_round_trip)
     stet_buf_release(&b);
 }
 
-TEST(an_arena_gives_a_place_even_for_nothing)
+TEST(an_empty_allocation_is_not_null)
 {
     struct stet_arena a;
 
@@ -215,7 +215,7 @@ TEST(a_file_that_is_cut_short_stays_as_it_was_read)
     stet_mem_free(path);
 }
 
-TEST(what_is_small_is_bounded_and_never_waited_for)
+TEST(small_files_are_read_to_a_limit_without_blocking)
 {
     char folder[] = "/tmp/stet-test-XXXXXX";
     struct stet_hash hash;

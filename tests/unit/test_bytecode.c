@@ -390,7 +390,7 @@ TEST(unknown_bytes_tell_programs_apart)
 }
 
 /* What MLIR prints of the same modules, in tests/fuzz/corpus/mlir_text. */
-TEST(vectors_memrefs_and_arith_are_what_their_text_is)
+TEST(vectors_memrefs_and_arith_read_as_their_text)
 {
     static const char *const names[][2] = {{"text-vectors.raw-6.mlirbc", "vectors.mlir"},
                                            {"text-memrefs.raw-6.mlirbc", "memrefs.mlir"},
@@ -455,7 +455,7 @@ static struct stet_file exported(const char *name)
     return f;
 }
 
-TEST(what_jax_export_wrote_holds_its_module)
+TEST(an_export_of_jax_holds_its_module)
 {
     struct stet_file whole = exported("exported.bin"), module = exported("exported.mlirbc");
     struct stet_err err = STET_ERR_INIT;
@@ -471,7 +471,7 @@ TEST(what_jax_export_wrote_holds_its_module)
     stet_file_close(&module);
 }
 
-TEST(what_jax_export_wrote_may_be_broken)
+TEST(a_broken_export_of_jax_is_an_error)
 {
     struct stet_file whole = exported("exported.bin");
     struct stet_view module = stet_decode_exported(whole.bytes);

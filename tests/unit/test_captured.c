@@ -47,7 +47,7 @@ static void overwrite(struct stet_view bytes)
 static enum stet_rc open_and_close(void)
 {
     struct stet_file f;
-    enum stet_rc rc = stet_captured_open(&f, path, 0, NULL);
+    enum stet_rc rc = stet_ledger_captured_open(&f, path, 0, NULL);
 
     if (rc == STET_OK)
         stet_file_close(&f);
@@ -63,27 +63,27 @@ static struct stet_view sample(void)
     return stet_view_of(text, sizeof text);
 }
 
-TEST(what_is_kept_comes_back)
+TEST(a_captured_program_reads_back_as_it_was)
 {
     struct stet_file f;
 
     EXPECT(keep(sample()));
-    EXPECT_INT(STET_OK, stet_captured_open(&f, path, 0, NULL));
+    EXPECT_INT(STET_OK, stet_ledger_captured_open(&f, path, 0, NULL));
     EXPECT(stet_view_eq(sample(), f.bytes));
     stet_file_close(&f);
     drop();
 }
 
-TEST(no_more_is_unpacked_than_it_may_have)
+TEST(unpacking_stops_at_its_limit)
 {
     size_t n = sample().len;
     struct stet_file f;
 
     EXPECT(keep(sample()));
-    EXPECT_INT(STET_OK, stet_captured_open(&f, path, n, NULL));
+    EXPECT_INT(STET_OK, stet_ledger_captured_open(&f, path, n, NULL));
     stet_file_close(&f);
-    EXPECT_INT(STET_LIMIT, stet_captured_open(&f, path, n - 1, NULL));
-    EXPECT_INT(STET_LIMIT, stet_captured_open(&f, path, 1, NULL));
+    EXPECT_INT(STET_LIMIT, stet_ledger_captured_open(&f, path, n - 1, NULL));
+    EXPECT_INT(STET_LIMIT, stet_ledger_captured_open(&f, path, 1, NULL));
     drop();
 }
 

@@ -75,7 +75,7 @@ static void strip_and_read(const char *name, struct stet_view format, struct ste
     stet_mem_free(out);
 }
 
-TEST(what_could_be_read_can_be_read_without_its_constants)
+TEST(readable_programs_stay_readable_without_their_constants)
 {
     size_t seen = each_program(strip_and_read);
 
@@ -100,7 +100,7 @@ static void strip_damaged(const char *name, struct stet_view format, struct stet
     stet_mem_free(copy);
 }
 
-TEST(damaged_programs_are_kept_or_not_but_never_followed_outside)
+TEST(damaged_programs_are_never_read_out_of_bounds)
 {
     each_program(strip_damaged);
 }
@@ -116,7 +116,7 @@ TEST(formats_without_known_constants_are_not_kept)
     EXPECT_INT(STET_UNSUPPORTED, stet_constants_strip(STET_VIEW("hlo"), STET_VIEW("\x0f"), &out));
 }
 
-TEST(long_lists_of_numbers_in_text_give_way_too)
+TEST(long_lists_of_numbers_in_text_are_masked_too)
 {
     static char text[8192], other[8192];
     size_t n = (size_t)sprintf(text, "stablehlo.constant dense<["), at;

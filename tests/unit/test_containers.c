@@ -177,7 +177,7 @@ TEST(map_finds_texts_by_their_hash_and_a_comparison)
     stet_map_release(&m);
 }
 
-TEST(map_keys_of_one_slot_are_told_apart_when_the_table_wraps)
+TEST(map_keys_of_one_slot_are_distinguished_when_the_table_wraps)
 {
     struct stet_map m = {0};
     uint64_t keys[31];

@@ -75,7 +75,7 @@ TEST(a_name_that_begins_like_dots_keeps_its_quotes)
     stet_gate_contract_release(&again);
 }
 
-TEST(the_last_word_on_where_it_was_made_counts)
+TEST(the_last_made_in_line_of_a_contract_counts)
 {
     struct stet_contract c = read_all(HEAD "made on cpu backend\nmade on tpu\n");
 
@@ -84,7 +84,7 @@ TEST(the_last_word_on_where_it_was_made_counts)
     stet_gate_contract_release(&c);
 }
 
-TEST(what_is_said_of_all_frames_prints_in_every_combination)
+TEST(clauses_for_all_frames_print_in_every_combination)
 {
     for (int i = 0; i < 8; i++) {
         struct stet_contract c = read_all(HEAD), again;
@@ -101,7 +101,7 @@ TEST(what_is_said_of_all_frames_prints_in_every_combination)
     }
 }
 
-TEST(what_is_printed_is_read_again_the_same)
+TEST(a_printed_contract_reads_back_as_the_same_contract)
 {
     struct stet_contract c = read_all(
         HEAD
@@ -180,7 +180,7 @@ static const char step[] =
     HEAD "step(x: int32[6, 33] donated, w: float32[4]) at most 2 programs of 1 graph with 1 set of "
          "options, compiled once\n";
 
-TEST(a_program_breaks_the_most_particular_clause_and_no_other)
+TEST(a_program_breaks_the_most_specific_clause_and_no_other)
 {
     int64_t dims[] = {6, 33}, four[] = {4}, six[] = {6, 48};
     struct stet_seen_arg args[] = {
@@ -229,7 +229,7 @@ TEST(a_program_breaks_the_most_particular_clause_and_no_other)
     stet_gate_contract_release(&c);
 }
 
-TEST(overloads_are_told_apart_and_a_star_takes_the_rest)
+TEST(overloads_are_distinguished_and_a_star_takes_the_rest)
 {
     int64_t dims[] = {6};
     struct stet_seen_arg args[] = {

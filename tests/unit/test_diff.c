@@ -187,7 +187,7 @@ TEST(an_inserted_operation_is_named_alone)
     HEAD(X ", %m: tensor<4xf32> loc(\"mask\")")                                                    \
     STEP(1, "%x", 3) "%n = stablehlo.multiply %b1, %m : tensor<4xf32>" LOC(5) "\n" END("%n")
 
-TEST(arguments_that_come_or_go_are_named)
+TEST(added_and_removed_arguments_are_named)
 {
     struct pair p;
 
@@ -317,7 +317,7 @@ TEST(an_edit_inside_a_loop_is_found_inside)
     "%0 = stablehlo.custom_call @tpu_custom_call(%x) {backend_config = \"k\"} : "                  \
     "(tensor<4xf32>) -> tensor<4xf32>" LOC(5) "\n" END("%0")
 
-TEST(a_kernel_that_went_is_a_fallback)
+TEST(a_kernel_that_disappeared_is_a_fallback)
 {
     struct pair p;
 

@@ -48,8 +48,8 @@ TEST(records_of_a_process_come_in_the_order_written_whatever_their_stream)
     }
     stet_journal_free(j);
     EXPECT(each_file(".d", NULL, NULL) > 10);
-    EXPECT_INT(STET_OK, stet_events_open(&events, run_dir, NULL));
-    while (stet_events_next(&events, &e) == STET_OK) {
+    EXPECT_INT(STET_OK, stet_ledger_events_open(&events, run_dir, NULL));
+    while (stet_ledger_events_next(&events, &e) == STET_OK) {
         EXPECT(last == 0 || e.event.sequence > last);
         last = e.event.sequence;
         if (e.event.kind == STET_REC_compile_end)
@@ -60,8 +60,8 @@ TEST(records_of_a_process_come_in_the_order_written_whatever_their_stream)
         }
     }
     EXPECT(compiles == 300 && execs == 300);
-    EXPECT_INT(0, stet_events_damage(&events, 0).regions);
-    stet_events_close(&events);
+    EXPECT_INT(0, stet_ledger_events_damage(&events, 0).regions);
+    stet_ledger_events_close(&events);
     drop_run();
 }
 
@@ -93,14 +93,14 @@ TEST(a_damaged_record_is_counted_as_missing)
         write_compile(j, i);
     stet_journal_free(j);
     EXPECT_INT(1, each_file(".m", spoil, NULL));
-    stet_events_open(&events, run_dir, NULL);
-    while (stet_events_next(&events, &e) == STET_OK)
+    stet_ledger_events_open(&events, run_dir, NULL);
+    while (stet_ledger_events_next(&events, &e) == STET_OK)
         compiles += e.event.kind == STET_REC_compile_end;
     EXPECT_INT(49, compiles);
-    EXPECT_INT(1, stet_events_missing(&events, 0));
-    EXPECT_INT(1, stet_events_damage(&events, 0).regions);
-    EXPECT(stet_events_damage(&events, 0).first > 0);
-    stet_events_close(&events);
+    EXPECT_INT(1, stet_ledger_events_missing(&events, 0));
+    EXPECT_INT(1, stet_ledger_events_damage(&events, 0).regions);
+    EXPECT(stet_ledger_events_damage(&events, 0).first > 0);
+    stet_ledger_events_close(&events);
     drop_run();
 }
 
@@ -118,9 +118,9 @@ TEST(processes_are_merged_by_the_wall_clock)
         write_compile(j[i % 3], i);
     for (int i = 0; i < 3; i++)
         stet_journal_free(j[i]);
-    stet_events_open(&events, run_dir, NULL);
+    stet_ledger_events_open(&events, run_dir, NULL);
     EXPECT_INT(3, events.process_count);
-    while (stet_events_next(&events, &e) == STET_OK) {
+    while (stet_ledger_events_next(&events, &e) == STET_OK) {
         if (e.event.kind != STET_REC_compile_end)
             continue;
         EXPECT_INT(seen++, ((const struct stet_rec_compile_end *)e.event.record)->index);
@@ -128,7 +128,7 @@ TEST(processes_are_merged_by_the_wall_clock)
         last = e.wall_ns;
     }
     EXPECT_INT(90, seen);
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
     drop_run();
 }
 
@@ -140,22 +140,22 @@ TEST(a_run_is_followed_while_it_grows_and_gains_processes)
     uint64_t seen = 0;
 
     fresh_run();
-    EXPECT_INT(STET_OK, stet_events_open(&events, run_dir, NULL));
-    EXPECT_INT(STET_NOT_FOUND, stet_events_next(&events, &e));
+    EXPECT_INT(STET_OK, stet_ledger_events_open(&events, run_dir, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_ledger_events_next(&events, &e));
     a = scratch_journal(0, 0, 0);
     b = scratch_journal(0, 0, 0);
     for (uint64_t i = 0; i < 40; i++) {
         write_compile(i < 20 || i % 2 ? a : b, i);
         write_steps(a, 3);
-        EXPECT_INT(STET_OK, stet_events_refresh(&events, NULL));
-        while (stet_events_next(&events, &e) == STET_OK)
+        EXPECT_INT(STET_OK, stet_ledger_events_refresh(&events, NULL));
+        while (stet_ledger_events_next(&events, &e) == STET_OK)
             if (e.event.kind == STET_REC_compile_end)
                 EXPECT_INT(seen++, ((const struct stet_rec_compile_end *)e.event.record)->index);
     }
     EXPECT_INT(40, seen);
     stet_journal_free(a);
     stet_journal_free(b);
-    stet_events_close(&events);
+    stet_ledger_events_close(&events);
     drop_run();
 }
 
@@ -172,7 +172,7 @@ TEST(each_compile_is_placed_at_its_step)
 
     fresh_run();
     j = scratch_journal(0, 0, 0);
-    stet_flow_init(&flow);
+    stet_journal_flow_init(&flow);
     stet_journal_write(j, STET_REC_compile_end, &init);
     for (uint64_t step = 0, index = 0; step < 100; step++) {
         const void *args[] = {&buffers[step % 2], &buffers[2]}, *result = &buffers[(step + 1) % 2];
@@ -181,17 +181,17 @@ TEST(each_compile_is_placed_at_its_step)
         if (index < 3 && step == at[index]) {
             begin_compile(j, index);
             write_compile(j, index); /* executable index + 1, all of one name */
-            stet_flow_executable(&flow, ++index, 1);
+            stet_journal_flow_executable(&flow, ++index, 1);
         }
-        stet_flow_executed(&flow, step, exec.executable, args, 2, &result);
-        stet_flow_gone(&flow, args[0]);
+        stet_journal_flow_executed(&flow, step, exec.executable, args, 2, &result);
+        stet_journal_flow_gone(&flow, args[0]);
         stet_journal_write_execs(j, &exec, 1);
     }
-    stet_flow_write(&flow, j);
-    stet_flow_release(&flow);
+    stet_journal_flow_write(&flow, j);
+    stet_journal_flow_release(&flow);
     stet_journal_free(j);
-    EXPECT_INT(STET_OK, stet_run_load(&d, run_dir, NULL));
-    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    EXPECT_INT(STET_OK, stet_ledger_run_load(&d, run_dir, NULL));
+    EXPECT_INT(STET_OK, stet_ledger_run_steps(&d, run_dir, NULL));
     EXPECT_INT(1, d.process_count);
     EXPECT(d.process_count == 1 && d.processes[0].steps_known && d.processes[0].steps == 100);
     EXPECT_INT(4, d.processes[0].compile_count);
@@ -201,11 +201,11 @@ TEST(each_compile_is_placed_at_its_step)
         if (c->index < 3)
             EXPECT(c->step_known && c->step == at[c->index]);
     }
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
     drop_run();
 }
 
-TEST(a_compile_too_quick_for_its_line_is_no_fault)
+TEST(a_compile_too_quick_for_its_line_is_not_a_fault)
 {
     struct stet_rec_fault quick = {.what = STET_VIEW("stack-deadline"), .count = 4};
     struct stet_rec_fault real = {.what = STET_VIEW("no-memory"), .count = 1};
@@ -217,11 +217,11 @@ TEST(a_compile_too_quick_for_its_line_is_no_fault)
     stet_journal_write(j, STET_REC_fault, &quick);
     stet_journal_write(j, STET_REC_fault, &real);
     stet_journal_free(j);
-    EXPECT_INT(STET_OK, stet_run_load(&d, run_dir, NULL));
+    EXPECT_INT(STET_OK, stet_ledger_run_load(&d, run_dir, NULL));
     EXPECT_INT(1, d.process_count);
     EXPECT_INT(4, d.processes[0].unread_stacks);
     EXPECT_INT(1, d.processes[0].faults);
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
     drop_run();
 }
 
@@ -246,11 +246,11 @@ TEST(a_program_beside_the_loop_is_placed_by_its_line)
 
     fresh_run();
     j = scratch_journal(0, 0, 0);
-    stet_flow_init(&flow);
+    stet_journal_flow_init(&flow);
     begin_compile(j, 0);
     wait_at(j, 0, 20);
     write_compile(j, 0);
-    stet_flow_executable(&flow, 1, 1);
+    stet_journal_flow_executable(&flow, 1, 1);
     for (uint64_t step = 0; step < 50; step++) {
         const void *args[] = {&buffers[step % 2], &buffers[2]}, *result = &buffers[(step + 1) % 2];
         struct stet_exec exec = {stet_journal_now(), 1};
@@ -262,15 +262,15 @@ TEST(a_program_beside_the_loop_is_placed_by_its_line)
             if (when < 2)
                 wait_at(j, 1 + when, when ? 22 : 18);
         }
-        stet_flow_executed(&flow, step, 1, args, 2, &result);
-        stet_flow_gone(&flow, args[0]);
+        stet_journal_flow_executed(&flow, step, 1, args, 2, &result);
+        stet_journal_flow_gone(&flow, args[0]);
         stet_journal_write_execs(j, &exec, 1);
     }
-    stet_flow_write(&flow, j);
-    stet_flow_release(&flow);
+    stet_journal_flow_write(&flow, j);
+    stet_journal_flow_release(&flow);
     stet_journal_free(j);
-    stet_run_load(&d, run_dir, NULL);
-    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    stet_ledger_run_load(&d, run_dir, NULL);
+    EXPECT_INT(STET_OK, stet_ledger_run_steps(&d, run_dir, NULL));
     EXPECT_INT(4, d.processes[0].compile_count);
     for (size_t i = 0; i < d.processes[0].compile_count; i++) {
         const struct stet_compile_event *c = &d.processes[0].compiles[i];
@@ -278,7 +278,7 @@ TEST(a_program_beside_the_loop_is_placed_by_its_line)
         EXPECT(c->step_known == (c->index != 3));
         EXPECT_INT(c->index == 1 || c->index == 2 ? 12 : 0, c->step);
     }
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
     drop_run();
 }
 
@@ -293,15 +293,15 @@ TEST(lost_executions_make_the_steps_after_them_unknown)
 
     fresh_run();
     j = scratch_journal(0, 0, 0);
-    stet_flow_init(&flow);
+    stet_journal_flow_init(&flow);
     write_compile(j, 0);
-    stet_flow_executable(&flow, 1, 1);
+    stet_journal_flow_executable(&flow, 1, 1);
     for (uint64_t step = 0; step < 50; step++) {
         const void *arg = &buffers[step % 2], *result = &buffers[(step + 1) % 2];
         struct stet_exec exec = {stet_journal_now(), 1};
 
-        stet_flow_executed(&flow, step, 1, &arg, 1, &result);
-        stet_flow_gone(&flow, arg);
+        stet_journal_flow_executed(&flow, step, 1, &arg, 1, &result);
+        stet_journal_flow_gone(&flow, arg);
         stet_journal_write_execs(j, &exec, 1);
         if (step == 30) {
             begin_compile(j, 7);
@@ -310,11 +310,11 @@ TEST(lost_executions_make_the_steps_after_them_unknown)
             begin_compile(j, 8);
         }
     }
-    stet_flow_write(&flow, j);
-    stet_flow_release(&flow);
+    stet_journal_flow_write(&flow, j);
+    stet_journal_flow_release(&flow);
     stet_journal_free(j);
-    stet_run_load(&d, run_dir, NULL);
-    EXPECT_INT(STET_OK, stet_run_steps(&d, run_dir, NULL));
+    stet_ledger_run_load(&d, run_dir, NULL);
+    EXPECT_INT(STET_OK, stet_ledger_run_steps(&d, run_dir, NULL));
     EXPECT(!d.processes[0].steps_known);
     EXPECT_STR("records of executions are lost", d.processes[0].steps_why);
     for (size_t i = 0; i < d.processes[0].compile_count; i++) {
@@ -325,6 +325,6 @@ TEST(lost_executions_make_the_steps_after_them_unknown)
         if (c->index == 8)
             EXPECT(!c->step_known);
     }
-    stet_run_unload(&d);
+    stet_ledger_run_unload(&d);
     drop_run();
 }

@@ -38,7 +38,7 @@ TEST(a_number_that_only_scales_what_is_written_back_is_the_optimizers)
     stet_program_release(&p);
 }
 
-TEST(a_number_of_the_model_is_not)
+TEST(a_number_of_the_model_is_not_the_optimizers)
 {
     static const char text[] =
         "module @SyncTensorsGraph.1 {\n"

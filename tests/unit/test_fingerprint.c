@@ -372,7 +372,7 @@ static struct stet_fingerprint of_rank(unsigned rank)
     return f;
 }
 
-TEST(no_rank_is_taken_for_a_smaller_one)
+TEST(a_rank_above_255_is_not_truncated)
 {
     struct stet_fingerprint f = of_rank(2), g = of_rank(256 + 2);
 
@@ -381,7 +381,7 @@ TEST(no_rank_is_taken_for_a_smaller_one)
 }
 
 /* A chain of converts that many operations use, which would be quadratic if each use walked it. */
-TEST(vectors_that_scale_and_memrefs_without_rank_are_told_apart)
+TEST(scalable_vectors_and_unranked_memrefs_are_distinguished)
 {
     static const char *const types[] = {"vector<4x4xf32>", "vector<[4]x4xf32>", "vector<4x[4]xf32>",
                                         "memref<f32>",     "memref<*xf32>",     "memref<*xf32, 1>",
@@ -421,7 +421,7 @@ TEST(what_holds_elements_is_part_of_the_dtype)
 }
 
 /* A dictionary's key may be no text at all; what is known of it must not depend on addresses. */
-TEST(a_name_that_is_no_text_is_not_mistaken_for_an_empty_place)
+TEST(a_name_without_bytes_is_not_taken_for_an_empty_slot)
 {
     struct stet_program p;
     struct stet_canon *c = malloc(sizeof *c);
@@ -435,7 +435,7 @@ TEST(a_name_that_is_no_text_is_not_mistaken_for_an_empty_place)
 }
 
 /* Places after a function that was written while an attribute was. */
-TEST(plumbing_that_names_a_function_keeps_its_fingerprint)
+TEST(a_passthrough_operation_that_names_a_function_keeps_its_fingerprint)
 {
     static const char text[] =
         "module @m {\n"
@@ -459,7 +459,7 @@ TEST(plumbing_that_names_a_function_keeps_its_fingerprint)
     EXPECT_STR("c947d4c603b4cc3193a4d72e4fba7775", hash);
 }
 
-TEST(long_chains_of_plumbing_stay_linear)
+TEST(long_chains_of_passthrough_operations_take_linear_time)
 {
     enum { LENGTH = 20000 };
     struct stet_buf out = STET_BUF_INIT;

@@ -19,7 +19,7 @@ TEST(the_page_about_formats_is_complete)
 
     EXPECT_INT(STET_OK, stet_file_open(&page, STET_SOURCE_DIR "/docs/formats.md", NULL));
     for (unsigned kind = 0; kind < 256; kind++) {
-        const struct stet_record_info *info = stet_record_info(kind);
+        const struct stet_journal_record_info *info = stet_journal_record_info(kind);
         struct stet_view section;
         const char *at, *next;
         char text[160];

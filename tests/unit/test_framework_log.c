@@ -103,7 +103,7 @@ TEST(graphs_of_one_cause_and_line_are_counted)
     stet_framework_log_release(&l);
 }
 
-TEST(what_is_cut_or_strange_is_passed_over)
+TEST(truncated_and_unknown_lines_are_skipped)
 {
     static const char *const texts[] = {
         "",

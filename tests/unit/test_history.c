@@ -181,7 +181,7 @@ TEST(a_value_that_drifts_is_a_constant_and_one_that_counts_is_a_counter)
     end(&r);
 }
 
-TEST(two_values_are_no_counter)
+TEST(two_values_are_not_a_counter)
 {
     start(&r);
     compile_of(&r, 4, "3.0", "", "jit_f", 5);
@@ -271,7 +271,7 @@ TEST(a_sort_that_is_cut_elsewhere_is_a_topk)
     end(&r);
 }
 
-TEST(a_graph_for_which_nobody_was_seen_waiting_is_known_by_its_skeleton)
+TEST(a_graph_without_a_waiting_line_is_matched_by_its_skeleton)
 {
     start(&r);
     graph_of(&r, "1.5", "", 20);
@@ -284,7 +284,7 @@ TEST(a_graph_for_which_nobody_was_seen_waiting_is_known_by_its_skeleton)
     end(&r);
 }
 
-TEST(the_same_program_again_is_told_as_such)
+TEST(the_same_program_again_is_reported_as_such)
 {
     start(&r);
     compile_of(&r, 4, "1.5", "", "jit_f", 1);
@@ -296,7 +296,7 @@ TEST(the_same_program_again_is_told_as_such)
     end(&r);
 }
 
-TEST(another_function_is_no_recompile)
+TEST(another_function_is_not_a_recompile)
 {
     start(&r);
     compile_of(&r, 4, "1.5", "", "jit_f", 1);
@@ -470,7 +470,7 @@ TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
     end(&r);
 }
 
-TEST(a_program_that_one_rank_has_alone_is_told)
+TEST(a_program_of_one_rank_alone_is_reported)
 {
     struct stet_order orders[2] = {0};
     const struct stet_finding *f;
@@ -494,7 +494,7 @@ TEST(a_program_that_one_rank_has_alone_is_told)
     end(&r);
 }
 
-TEST(a_function_that_one_rank_compiles_alone_is_told)
+TEST(a_function_that_one_rank_compiles_alone_is_reported)
 {
     struct stet_order orders[2] = {0};
     const struct stet_finding *f;
@@ -561,7 +561,7 @@ static void update_of(struct run *run, const char *rate, const char *donated)
     add(run, 20, 3);
 }
 
-TEST(the_number_behind_a_lazy_graph_is_no_part_of_its_function)
+TEST(the_number_of_a_lazy_graph_does_not_belong_to_its_function_name)
 {
     static const char text[] =
         "HloModule step2.7, entry_computation_layout={(f32[4]{0})->f32[4]{0}}\n"

@@ -379,7 +379,7 @@ TEST(a_module_is_found_inside_the_messages_that_carry_it)
     stet_file_close(&file);
 }
 
-TEST(formats_are_told_apart_by_content)
+TEST(formats_are_recognised_by_content)
 {
     static const struct {
         const char *bytes, *message;
@@ -452,7 +452,7 @@ TEST(errors_in_text_carry_line_and_column)
     }
 }
 
-TEST(a_zero_byte_is_no_part_of_a_text)
+TEST(a_zero_byte_in_a_text_is_refused)
 {
     static const char text[] = "HloModule m\n\nENTRY e {\n  ROOT a = f32[] parameter(0), "
                                "frontend_attributes={x\0y=\"z\"}\n}\n";
@@ -487,7 +487,7 @@ static enum stet_rc print_with_zero(struct stet_view proto, const char *name, st
     return rc;
 }
 
-TEST(what_text_has_no_way_to_say_is_not_printed)
+TEST(programs_that_text_cannot_express_are_not_printed)
 {
     struct stet_file file;
     struct stet_program p = read_file("jax_while_loop.pb", &file);
@@ -544,7 +544,7 @@ TEST(asynchronous_operations_in_short_form_are_those_of_the_proto)
     }
 }
 
-TEST(an_asynchronous_operation_says_what_it_gives)
+TEST(an_asynchronous_operation_states_its_result_type)
 {
     struct stet_err err = STET_ERR_INIT;
 

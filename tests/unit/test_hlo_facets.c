@@ -124,7 +124,7 @@ TEST(fields_of_a_backend_config_have_no_order)
                          key_with(", backend_config=\"{x  y}\"")));
 }
 
-TEST(options_on_the_first_line_are_no_part_of_the_program)
+TEST(options_on_the_first_line_do_not_belong_to_the_program)
 {
     static const char *const options[] = {
         "HloModule m, num_partitions=8,", "HloModule m, replica_count=2,",

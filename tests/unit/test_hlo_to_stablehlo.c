@@ -33,7 +33,7 @@ static void converts(const char *path)
 
     EXPECT_INT(STET_OK, stet_file_open(&file, path, &err));
     EXPECT_INT(STET_OK, stet_decode_hlo_proto(&hlo, file.bytes, &err));
-    if (stet_hlo_to_stablehlo(&p, &hlo, &err) != STET_OK) {
+    if (stet_legalize_hlo(&p, &hlo, &err) != STET_OK) {
         fprintf(stderr, "%s: %s\n", path, err.text);
         EXPECT(false);
     } else {
@@ -77,7 +77,7 @@ static enum stet_rc convert_text(struct stet_program *hlo, struct stet_program *
                                  const char *text, struct stet_err *err)
 {
     EXPECT_INT(STET_OK, stet_decode_hlo_text(hlo, stet_view_str(text), err));
-    return stet_hlo_to_stablehlo(out, hlo, err);
+    return stet_legalize_hlo(out, hlo, err);
 }
 
 TEST(donation_and_sharding_come_along)
@@ -129,7 +129,7 @@ TEST(tuples_of_loops_become_values)
     stet_program_release(&hlo);
 }
 
-TEST(what_has_no_counterpart_is_named)
+TEST(operations_without_a_counterpart_are_named)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_program hlo, p;
@@ -158,7 +158,7 @@ TEST(missing_operands_are_an_error)
 }
 
 /* Each level calls the next twice: 2^40 copies if regions were made without end. */
-TEST(a_bomb_of_nested_computations_ends_in_an_error)
+TEST(exponentially_nested_computations_are_an_error)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_program hlo, p;

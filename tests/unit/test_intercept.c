@@ -153,7 +153,7 @@ TEST(handles_are_found_until_they_are_removed)
     stet_mem_free(t.entries);
 }
 
-TEST(a_crowded_table_says_no)
+TEST(a_full_table_refuses_new_handles)
 {
     struct stet_handles t = {0};
     size_t kept = 0;
@@ -181,17 +181,17 @@ TEST(variables_that_matter_are_kept_and_secrets_masked)
     struct stet_list list;
 
     stet_arena_init(&a, 1 << 20);
-    list = stet_env_list(&a, environment);
+    list = stet_journal_env_list(&a, environment);
     EXPECT_INT(5, list.count);
     EXPECT_STR("XLA_FLAGS=--a=b", list.items[0].ptr);
     EXPECT_STR("JAX_API_KEY=***", list.items[1].ptr);
     EXPECT_STR("RANK=3", list.items[2].ptr);
     EXPECT_STR("TPU_NAME=grpc://***@h:1/x,http://***@there", list.items[4].ptr);
-    EXPECT_INT(0, stet_env_list(&a, NULL).count);
+    EXPECT_INT(0, stet_journal_env_list(&a, NULL).count);
     stet_arena_release(&a);
 }
 
-TEST(an_object_is_known_by_its_notes)
+TEST(an_object_is_recognised_by_its_notes)
 {
     struct stet_object object;
 
@@ -245,28 +245,28 @@ static void *a_next(void *p)
     return p;
 }
 
-TEST(python_is_left_alone_when_it_cannot_be_asked)
+TEST(python_is_not_called_when_it_cannot_answer)
 {
-    struct stet_python py = {.Py_IsInitialized = yes,
-                             .Py_GetVersion = version,
-                             .PyInterpreterState_Head = one,
-                             .PyInterpreterState_Next = no_next,
-                             .Py_IsFinalizing = no,
-                             .PyGILState_GetThisThreadState = one,
-                             .PyThreadState_GetUnchecked = one};
+    struct stet_intercept_python py = {.Py_IsInitialized = yes,
+                                       .Py_GetVersion = version,
+                                       .PyInterpreterState_Head = one,
+                                       .PyInterpreterState_Next = no_next,
+                                       .Py_IsFinalizing = no,
+                                       .PyGILState_GetThisThreadState = one,
+                                       .PyThreadState_GetUnchecked = one};
 
-    EXPECT(!stet_python_unfit(&py));
-    EXPECT(stet_python_held(&py));
+    EXPECT(!stet_intercept_python_unfit(&py));
+    EXPECT(stet_intercept_python_held(&py));
     py.PyThreadState_GetUnchecked = none;
-    EXPECT(!stet_python_held(&py));
+    EXPECT(!stet_intercept_python_held(&py));
     py.PyInterpreterState_Next = a_next;
-    EXPECT_STR("Python has subinterpreters", stet_python_unfit(&py));
+    EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
     py.Py_GetVersion = free_threaded;
-    EXPECT_STR("Python is free-threaded", stet_python_unfit(&py));
+    EXPECT_STR("Python is free-threaded", stet_intercept_python_unfit(&py));
     py.Py_IsFinalizing = yes;
-    EXPECT_STR("Python is finalising", stet_python_unfit(&py));
+    EXPECT_STR("Python is finalising", stet_intercept_python_unfit(&py));
     py.Py_IsInitialized = no;
-    EXPECT_STR("Python is not running", stet_python_unfit(&py));
+    EXPECT_STR("Python is not running", stet_intercept_python_unfit(&py));
 }
 
 struct errand {
@@ -280,7 +280,7 @@ static void *run_errand(void *p)
     struct errand *e = p;
 
     e->thread = stet_thread_id();
-    e->outside = stet_guard_enter();
+    e->outside = stet_intercept_guard_enter();
     stet_flag_set(&e->begun);
     stet_flag_wait(&e->may_end, 10000);
     stet_flag_set(&e->over);
@@ -299,12 +299,12 @@ static void end(struct errand *e)
     EXPECT(stet_flag_wait(&e->over, 10000));
 }
 
-TEST(threads_that_are_done_take_the_next_thing)
+TEST(idle_threads_take_the_next_task)
 {
     static struct errand e[4];
     bool again = false;
 
-    EXPECT(stet_guard_init());
+    EXPECT(stet_intercept_guard_init());
     EXPECT(start(&e[0]) && start(&e[1]) && start(&e[2])); /* each its own while all are busy */
     EXPECT(e[0].thread != e[1].thread && e[1].thread != e[2].thread && e[0].thread != e[2].thread);
     for (size_t i = 0; i < 3; i++)

@@ -54,7 +54,7 @@ TEST(an_answer_comes_back_whole)
     stet_job_release(&job);
 }
 
-TEST(a_crash_is_told_with_what_came_before_it)
+TEST(a_crash_is_reported_with_the_output_before_it)
 {
     struct stet_job job = {0};
     char how[64];
@@ -67,7 +67,7 @@ TEST(a_crash_is_told_with_what_came_before_it)
     stet_job_release(&job);
 }
 
-TEST(one_that_hangs_is_ended_at_its_deadline)
+TEST(a_job_that_hangs_is_killed_at_its_deadline)
 {
     struct stet_job job = {.deadline_ms = 200};
     char how[64];
@@ -80,7 +80,7 @@ TEST(one_that_hangs_is_ended_at_its_deadline)
     stet_job_release(&job);
 }
 
-TEST(of_endless_noise_the_end_is_kept)
+TEST(the_end_of_endless_output_is_kept)
 {
     struct stet_job job = {.deadline_ms = 60000};
 
@@ -100,7 +100,7 @@ TEST(descendants_that_live_on_are_not_waited_for)
     stet_job_release(&job);
 }
 
-TEST(a_command_that_is_not_there_is_an_exit_code)
+TEST(a_missing_command_is_exit_code_127)
 {
     char *argv[] = {"/no/such/command", NULL}, *envp[] = {NULL};
     struct stet_job job = {0};

@@ -22,8 +22,8 @@ static size_t round_trip(const struct stet_exec *in, size_t n)
     struct stet_rec_execs rec;
     size_t size;
 
-    EXPECT_INT(STET_OK, stet_execs_encode(&rec, &order, &times, in, n));
-    EXPECT_INT(STET_OK, stet_execs_decode(&rec, out, n, NULL));
+    EXPECT_INT(STET_OK, stet_journal_execs_encode(&rec, &order, &times, in, n));
+    EXPECT_INT(STET_OK, stet_journal_execs_decode(&rec, out, n, NULL));
     for (size_t i = 0; i < n; i++) {
         bool order_right = in[i].executable == out[i].executable;
         bool grows = i == 0 || out[i].time_ns >= out[i - 1].time_ns;
@@ -90,8 +90,8 @@ TEST(a_clock_that_runs_back_is_levelled)
     struct stet_buf order = STET_BUF_INIT, times = STET_BUF_INIT;
     struct stet_rec_execs rec;
 
-    EXPECT_INT(STET_OK, stet_execs_encode(&rec, &order, &times, in, 4));
-    EXPECT_INT(STET_OK, stet_execs_decode(&rec, out, 4, NULL));
+    EXPECT_INT(STET_OK, stet_journal_execs_encode(&rec, &order, &times, in, 4));
+    EXPECT_INT(STET_OK, stet_journal_execs_decode(&rec, out, 4, NULL));
     for (size_t i = 1; i < 4; i++)
         EXPECT(out[i].time_ns >= out[i - 1].time_ns && out[i].executable == in[i].executable);
     stet_buf_release(&order);
@@ -108,17 +108,17 @@ TEST(nonsense_is_refused)
                                   .times = STET_VIEW("\0")};
     struct stet_rec_execs bad;
 
-    EXPECT_INT(STET_OK, stet_execs_decode(&good, out, 8, NULL));
+    EXPECT_INT(STET_OK, stet_journal_execs_decode(&good, out, 8, NULL));
     bad = good, bad.count = 9;
-    EXPECT_INT(STET_LIMIT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_LIMIT, stet_journal_execs_decode(&bad, out, 8, NULL));
     bad = good, bad.count = 3;
-    EXPECT_INT(STET_BAD_INPUT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_journal_execs_decode(&bad, out, 8, NULL));
     bad = good, bad.every = 0;
-    EXPECT_INT(STET_BAD_INPUT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_journal_execs_decode(&bad, out, 8, NULL));
     bad = good, bad.first_ns = 10;
-    EXPECT_INT(STET_BAD_INPUT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_journal_execs_decode(&bad, out, 8, NULL));
     bad = good, bad.order = STET_VIEW("\2\1\3\5"); /* copies from before the batch */
-    EXPECT_INT(STET_BAD_INPUT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_journal_execs_decode(&bad, out, 8, NULL));
     bad = good, bad.times = STET_VIEW("");
-    EXPECT_INT(STET_BAD_INPUT, stet_execs_decode(&bad, out, 8, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_journal_execs_decode(&bad, out, 8, NULL));
 }

@@ -55,7 +55,7 @@ TEST(every_field_of_every_record_comes_back)
     unsigned kinds = 0;
 
     for (unsigned kind = 0; kind < 64; kind++) {
-        const struct stet_record_info *info = stet_record_info(kind);
+        const struct stet_journal_record_info *info = stet_journal_record_info(kind);
         union stet_record in, out;
         struct stet_buf payload = STET_BUF_INIT;
         struct stet_arena arena;
@@ -89,10 +89,10 @@ TEST(every_field_of_every_record_comes_back)
                 break;
             }
         }
-        stet_record_encode(&payload, info, &in);
+        stet_journal_record_encode(&payload, info, &in);
         stet_arena_init(&arena, 1 << 20);
-        EXPECT_INT(STET_OK,
-                   stet_record_decode(&out, &arena, info, stet_buf_as_view(&payload), NULL));
+        EXPECT_INT(STET_OK, stet_journal_record_decode(&out, &arena, info,
+                                                       stet_buf_as_view(&payload), NULL));
         for (size_t i = 0; i < info->field_count; i++) {
             const void *a = (char *)&in + info->fields[i].offset;
             const void *b = (char *)&out + info->fields[i].offset;
@@ -145,13 +145,13 @@ TEST(texts_and_lists_are_cut_so_that_any_record_fits)
 
     for (size_t i = 0; i < 64; i++)
         items[i] = stet_view_of(long_text, n);
-    stet_record_encode(&payload, stet_record_info(STET_REC_process), &rec);
+    stet_journal_record_encode(&payload, stet_journal_record_info(STET_REC_process), &rec);
     EXPECT(payload.len > STET_JOURNAL_TEXT_MAX && payload.len < STET_JOURNAL_PAYLOAD_MAX);
     stet_buf_release(&payload);
     memset(long_text, 0xff, n);
     end.executables = end.counts =
         (struct stet_u64s){(const uint64_t *)(const void *)long_text, n / sizeof(uint64_t)};
-    stet_record_encode(&payload, stet_record_info(STET_REC_process_end), &end);
+    stet_journal_record_encode(&payload, stet_journal_record_info(STET_REC_process_end), &end);
     EXPECT(payload.len > 2 * STET_JOURNAL_NUMBERS_MAX && payload.len < STET_JOURNAL_PAYLOAD_MAX);
     stet_buf_release(&payload);
     stet_mem_free(long_text);
@@ -240,7 +240,7 @@ TEST(random_damage_never_invents_a_record)
     stet_file_close(&f);
 }
 
-TEST(a_newer_minor_version_is_read_and_said_a_newer_major_is_not)
+TEST(a_newer_minor_version_is_read_and_a_newer_major_version_is_not)
 {
     struct stet_file f = small_journal();
     char *copy = stet_mem_alloc(f.bytes.len);
@@ -304,7 +304,7 @@ TEST(unknown_records_and_fields_are_skipped_and_counted)
     stet_file_close(&f);
 }
 
-TEST(what_is_not_a_journal_is_refused)
+TEST(a_file_that_is_not_a_journal_is_refused)
 {
     struct stet_journal_reader r;
     struct stet_journal_event e;

@@ -182,7 +182,7 @@ TEST(forked_children_have_journals_of_their_own)
     drop_scratch();
 }
 
-TEST(a_child_forked_behind_our_back_writes_nothing)
+TEST(a_child_of_a_raw_fork_writes_nothing)
 {
     struct stet_journal *j;
     pid_t pid;
@@ -234,7 +234,7 @@ TEST(rotation_drops_the_oldest_executions_and_keeps_every_compile)
     drop_scratch();
 }
 
-TEST(the_main_stream_stops_at_its_cap_and_says_so)
+TEST(the_main_stream_stops_at_its_cap_and_records_the_loss)
 {
     struct stet_rec_process_end end = {.how = STET_VIEW("exit")};
     struct stet_journal *j;
@@ -263,7 +263,7 @@ TEST(the_main_stream_stops_at_its_cap_and_says_so)
     drop_scratch();
 }
 
-TEST(a_deleted_file_is_begun_anew_and_the_loss_is_said)
+TEST(a_deleted_file_is_begun_anew_and_the_loss_is_recorded)
 {
     struct stet_journal *j;
     struct tally t;

@@ -74,7 +74,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
     struct stet_ledger_run row = {
         .run = &run, .compiles = 9, .programs = 3, .settled = true, .settled_step = 12};
     struct stet_err err = STET_ERR_INIT;
-    enum stet_rc rc = stet_ledger_begin(l, &row, lane, &err);
+    enum stet_rc rc = stet_ledger_begin(l, &row, stet_journal_lane_of(stet_view_str(lane)), &err);
 
     for (int i = 0; rc == STET_OK && i < recompiles; i++) {
         struct stet_recompile r = {.compile = (uint64_t)i,
@@ -114,7 +114,7 @@ static bool look(void *context, const struct stet_recompile *r)
     struct seen *s = context;
 
     s->count++;
-    s->torch += stet_view_is(r->lane, "torch");
+    s->torch += r->lane == STET_LANE_TORCH;
     s->benign += r->benign;
     s->right =
         r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
@@ -137,7 +137,7 @@ static struct seen all_of(struct stet_ledger *l, const char *run)
     return s;
 }
 
-TEST(what_goes_in_comes_out)
+TEST(rows_read_back_as_they_were_written)
 {
     struct stet_ledger_totals totals;
     struct stet_err err = STET_ERR_INIT;
@@ -165,7 +165,7 @@ TEST(what_goes_in_comes_out)
     clean();
 }
 
-TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
+TEST(feeding_twice_changes_nothing_and_lanes_are_independent)
 {
     struct stet_ledger *l;
     struct seen s;
@@ -178,9 +178,9 @@ TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
     s = all_of(l, "r1");
     EXPECT_INT(5, s.count);
     EXPECT_INT(2, s.torch);
-    EXPECT(!stet_ledger_has(l, "r1", "xla", "s1"));
-    EXPECT(stet_ledger_has(l, "r1", "xla", "s2"));
-    EXPECT(stet_ledger_has(l, "r1", "torch", "t1"));
+    EXPECT(!stet_ledger_has(l, "r1", STET_LANE_XLA, "s1"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s2"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_TORCH, "t1"));
     stet_ledger_close(l);
     clean();
 }
@@ -237,7 +237,7 @@ TEST(a_killed_feeder_leaves_what_was_there)
         struct stet_recompile r = {.cause = STET_CAUSE_UNKNOWN};
 
         l = opened();
-        stet_ledger_begin(l, &row, "xla", NULL);
+        stet_ledger_begin(l, &row, STET_LANE_XLA, NULL);
         for (int i = 0; i < 1000; i++)
             stet_ledger_add_recompile(l, &r, NULL);
         kill(getpid(), SIGKILL);
@@ -246,13 +246,13 @@ TEST(a_killed_feeder_leaves_what_was_there)
     EXPECT(WIFSIGNALED(status));
     l = opened();
     EXPECT_INT(3, all_of(l, "r1").count);
-    EXPECT(stet_ledger_has(l, "r1", "xla", "s1"));
+    EXPECT(stet_ledger_has(l, "r1", STET_LANE_XLA, "s1"));
     stet_ledger_close(l);
     clean();
 }
 
 /* Making a file into one that is written ahead is what SQLite itself does not wait for. */
-TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
+TEST(processes_that_create_a_ledger_together_wait_for_each_other)
 {
     enum { ROUNDS = 25, MAKERS = 8 };
     struct stet_ledger *l;
@@ -282,7 +282,7 @@ TEST(those_who_make_a_ledger_at_once_wait_for_each_other)
     }
 }
 
-TEST(writers_at_once_wait_for_each_other)
+TEST(concurrent_writers_wait_for_each_other)
 {
     enum { WRITERS = 4 };
     struct stet_ledger *l;
@@ -317,7 +317,7 @@ TEST(writers_at_once_wait_for_each_other)
 }
 
 /* A file size limit stands for a disk that is full. */
-TEST(a_full_disk_is_told_and_takes_nothing_away)
+TEST(a_full_disk_is_an_error_and_loses_nothing)
 {
     struct stet_ledger *l;
     int status;
@@ -380,7 +380,7 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
-    EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, "xla", &err));
+    EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, STET_LANE_XLA, &err));
     EXPECT_INT(STET_OK, stet_ledger_add_counter(l, &counter, &err));
     EXPECT_INT(STET_OK, stet_ledger_end(l, "s", true, &err));
     stet_arena_init(&arena, 8 << 20);
@@ -421,7 +421,7 @@ TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
     clean();
 }
 
-TEST(what_the_store_saved_is_known_from_earlier_compiles)
+TEST(the_time_a_store_saved_comes_from_earlier_compiles)
 {
     static const struct {
         const char *run, *program;
@@ -440,7 +440,7 @@ TEST(what_the_store_saved_is_known_from_earlier_compiles)
             .id = id, .folder = "/f", .cwd = "/", .host = "h", .command = "c"};
         const struct stet_ledger_run row = {.run = &of};
 
-        EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, "xla", &err));
+        EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, STET_LANE_XLA, &err));
         for (size_t i = 0; i < sizeof compiles / sizeof *compiles; i++) {
             const struct stet_ledger_compile c = {.compile = i,
                                                   .cost_ns = compiles[i].cost_ns,
@@ -461,7 +461,7 @@ TEST(what_the_store_saved_is_known_from_earlier_compiles)
     clean();
 }
 
-TEST(old_runs_are_forgotten_with_all_that_hangs_on_them)
+TEST(old_runs_are_deleted_with_all_their_rows)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_ledger *l;

@@ -71,7 +71,7 @@ TEST(a_line_of_ten_megabytes_is_read)
 }
 
 /* Every finding's column is told without walking back to the start of its line. */
-TEST(a_line_of_thirty_thousand_findings_is_told_with_its_columns)
+TEST(thirty_thousand_findings_in_a_line_have_their_columns)
 {
     enum { FINDINGS = 30000 };
     struct stet_buf text = STET_BUF_INIT;
@@ -147,7 +147,7 @@ TEST(a_comment_is_honoured_however_much_the_file_took)
     }
 }
 
-TEST(bases_of_any_number_and_depth_are_survived)
+TEST(base_classes_of_any_number_and_depth_are_handled)
 {
     struct stet_buf text = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
@@ -174,7 +174,7 @@ TEST(bases_of_any_number_and_depth_are_survived)
     stet_buf_release(&text);
 }
 
-TEST(nesting_of_any_depth_is_survived)
+TEST(nesting_of_any_depth_is_handled)
 {
     size_t depth = 200000;
     char *text = stet_mem_alloc(4 * depth);

@@ -19,7 +19,7 @@ static const char *argument(const char *before, const char *word)
     return out.ptr ? out.ptr : "";
 }
 
-TEST(names_tell_secrets)
+TEST(secret_names_are_recognised)
 {
     static const char *const secret[] = {
         "API_KEY",       "--api-key",       "OPENAIKEY", "hf_token",   "accessToken",
@@ -70,7 +70,7 @@ TEST(passwords_in_addresses_are_masked)
     EXPECT_STR("image:tag@sha256:00", text("image:tag@sha256:00"));
 }
 
-TEST(tokens_are_known_by_their_makers)
+TEST(tokens_are_recognised_by_their_prefixes)
 {
     EXPECT_STR("--x=***", text("--x=hf_abcdefghijklmnop"));
     EXPECT_STR("login *** now", text("login ghp_0123456789abcdef now"));
@@ -95,7 +95,7 @@ TEST(a_word_after_a_secret_option_is_masked)
     EXPECT_STR("llama", argument("--tokenizer", "llama"));
 }
 
-TEST(what_is_no_secret_stays)
+TEST(ordinary_text_is_not_masked)
 {
     static const char *const same[] = {
         "python train.py --lr=3e-4 --batch 64 --mesh=data:4,model:2",

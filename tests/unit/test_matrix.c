@@ -15,7 +15,7 @@ static const char good[] = "# a comment\n"
 
 static void put(struct stet_inventory *v, enum stet_group g, const char *name, const char *value)
 {
-    stet_inventory_put(v, g, stet_view_str(name), stet_view_str(value));
+    stet_bundle_inventory_put(v, g, stet_view_str(name), stet_view_str(value));
 }
 
 static bool fits(const struct stet_inventory *v, const char *detector)
@@ -26,12 +26,12 @@ static bool fits(const struct stet_inventory *v, const char *detector)
     bool yes = false;
 
     snprintf(text, sizeof text, good, detector);
-    stet_matrix_init(&m);
-    EXPECT_INT(STET_OK, stet_matrix_add(&m, stet_view_str(text), "t", &err));
+    stet_bundle_matrix_init(&m);
+    EXPECT_INT(STET_OK, stet_bundle_matrix_add(&m, stet_view_str(text), "t", &err));
     EXPECT_STR("", err.text);
     if (m.count == 1)
-        yes = stet_row_fits(&m.rows[0], v, NULL);
-    stet_matrix_release(&m);
+        yes = stet_bundle_row_fits(&m.rows[0], v, NULL);
+    stet_bundle_matrix_release(&m);
     return yes;
 }
 
@@ -45,19 +45,19 @@ TEST(versions_are_compared_by_their_numbers)
                  {"0.116", "0.29", 1},   {"0.5.dev3", "0.5", -1},     {"", "1", -1}};
 
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        int got = stet_version_cmp(stet_view_str(cases[i].a), stet_view_str(cases[i].b));
+        int got = stet_bundle_version_cmp(stet_view_str(cases[i].a), stet_view_str(cases[i].b));
 
         EXPECT_INT(cases[i].order, (got > 0) - (got < 0));
-        got = stet_version_cmp(stet_view_str(cases[i].b), stet_view_str(cases[i].a));
+        got = stet_bundle_version_cmp(stet_view_str(cases[i].b), stet_view_str(cases[i].a));
         EXPECT_INT(-cases[i].order, (got > 0) - (got < 0));
     }
 }
 
-TEST(detectors_say_what_they_mean)
+TEST(detectors_parse_and_match)
 {
     struct stet_inventory v;
 
-    stet_inventory_init(&v);
+    stet_bundle_inventory_init(&v);
     put(&v, STET_GROUP_package, "jax", "0.10.2");
     put(&v, STET_GROUP_package, "torch", "2.9.0+cu128");
     put(&v, STET_GROUP_other, "numpy", "2.4.6");
@@ -80,7 +80,7 @@ TEST(detectors_say_what_they_mean)
     EXPECT(!fits(&v, "package.torch ^ 2.90"));
     EXPECT(!fits(&v, "package.torch ^ 2.8.0"));
     EXPECT(fits(&v, "env.*"));
-    stet_inventory_release(&v);
+    stet_bundle_inventory_release(&v);
 }
 
 static void refused(const char *text, const char *place)
@@ -88,13 +88,13 @@ static void refused(const char *text, const char *place)
     struct stet_err err = STET_ERR_INIT;
     struct stet_matrix m;
 
-    stet_matrix_init(&m);
-    EXPECT(stet_matrix_add(&m, stet_view_str(text), "t", &err) != STET_OK);
+    stet_bundle_matrix_init(&m);
+    EXPECT(stet_bundle_matrix_add(&m, stet_view_str(text), "t", &err) != STET_OK);
     EXPECT_STR(place, err.text);
-    stet_matrix_release(&m);
+    stet_bundle_matrix_release(&m);
 }
 
-TEST(mistakes_are_told_with_line_and_column)
+TEST(errors_have_line_and_column)
 {
     char text[1024];
 
@@ -123,20 +123,20 @@ TEST(mistakes_are_told_with_line_and_column)
     refused(text, "t:10:24: expected and, or, or the end");
 }
 
-TEST(a_row_of_ones_own_replaces_the_one_of_its_name)
+TEST(a_users_row_replaces_the_built_in_one_of_its_name)
 {
     struct stet_matrix m;
     char text[1024];
 
-    stet_matrix_init(&m);
+    stet_bundle_matrix_init(&m);
     snprintf(text, sizeof text, good, "package.jax");
-    EXPECT_INT(STET_OK, stet_matrix_add(&m, stet_view_str(text), "first", NULL));
+    EXPECT_INT(STET_OK, stet_bundle_matrix_add(&m, stet_view_str(text), "first", NULL));
     EXPECT_STR("something that goes on", m.rows[0].field[STET_ROW_SYMPTOM].ptr);
     EXPECT_INT(2, m.rows[0].line);
-    EXPECT_INT(STET_OK, stet_matrix_add(&m, stet_view_str(text), "second", NULL));
+    EXPECT_INT(STET_OK, stet_bundle_matrix_add(&m, stet_view_str(text), "second", NULL));
     EXPECT_INT(1, m.count);
     EXPECT_STR("second", m.rows[0].source);
-    stet_matrix_release(&m);
+    stet_bundle_matrix_release(&m);
 }
 
 TEST(the_built_in_rows_are_whole_and_fit_nothing_in_an_empty_bundle)
@@ -145,18 +145,18 @@ TEST(the_built_in_rows_are_whole_and_fit_nothing_in_an_empty_bundle)
     struct stet_inventory nothing;
     struct stet_matrix m;
 
-    stet_inventory_init(&nothing);
-    stet_matrix_init(&m);
-    EXPECT_INT(STET_OK, stet_matrix_built_in(&m, &err));
+    stet_bundle_inventory_init(&nothing);
+    stet_bundle_matrix_init(&m);
+    EXPECT_INT(STET_OK, stet_bundle_matrix_built_in(&m, &err));
     EXPECT_STR("", err.text);
     EXPECT(m.count >= 25);
     for (size_t i = 0; i < m.count; i++) {
         for (int f = 0; f < STET_ROW_FIELDS; f++)
             EXPECT(m.rows[i].field[f].len > 0);
-        EXPECT(!stet_row_fits(&m.rows[i], &nothing, NULL));
+        EXPECT(!stet_bundle_row_fits(&m.rows[i], &nothing, NULL));
     }
-    stet_matrix_release(&m);
-    stet_inventory_release(&nothing);
+    stet_bundle_matrix_release(&m);
+    stet_bundle_inventory_release(&nothing);
 }
 
 /* What each row fires on, and a bundle that is nearly so: group.name=value, separated by "; ". */
@@ -253,7 +253,7 @@ static enum stet_group group_named(struct stet_view name)
 {
     int g = 0;
 
-    while (g < STET_GROUPS && !stet_view_is(name, stet_group_name((enum stet_group)g)))
+    while (g < STET_GROUPS && !stet_view_is(name, stet_bundle_group_name((enum stet_group)g)))
         g++;
     EXPECT(g < STET_GROUPS);
     return (enum stet_group)g;
@@ -264,19 +264,19 @@ static bool row_fits(const struct stet_row *row, const char *items)
     struct stet_inventory v;
     bool fits_it;
 
-    stet_inventory_init(&v);
+    stet_bundle_inventory_init(&v);
     for (const char *p = items; *p;) {
         const char *end = strstr(p, "; "), *dot = strchr(p, '.'), *equals;
         size_t len = end ? (size_t)(end - p) : strlen(p);
 
         equals = memchr(p, '=', len);
-        stet_inventory_put(&v, group_named(stet_view_of(p, (size_t)(dot - p))),
-                           stet_view_of(dot + 1, (size_t)(equals - dot - 1)),
-                           stet_view_of(equals + 1, len - (size_t)(equals + 1 - p)));
+        stet_bundle_inventory_put(&v, group_named(stet_view_of(p, (size_t)(dot - p))),
+                                  stet_view_of(dot + 1, (size_t)(equals - dot - 1)),
+                                  stet_view_of(equals + 1, len - (size_t)(equals + 1 - p)));
         p += end ? len + 2 : len;
     }
-    fits_it = stet_row_fits(row, &v, NULL);
-    stet_inventory_release(&v);
+    fits_it = stet_bundle_row_fits(row, &v, NULL);
+    stet_bundle_inventory_release(&v);
     return fits_it;
 }
 
@@ -284,8 +284,8 @@ TEST(every_built_in_row_fires_where_it_should_and_not_beside)
 {
     struct stet_matrix m;
 
-    stet_matrix_init(&m);
-    EXPECT_INT(STET_OK, stet_matrix_built_in(&m, NULL));
+    stet_bundle_matrix_init(&m);
+    EXPECT_INT(STET_OK, stet_bundle_matrix_built_in(&m, NULL));
     EXPECT_INT(sizeof built_in / sizeof *built_in, m.count);
     for (size_t i = 0; i < m.count; i++) {
         bool known = false;
@@ -302,5 +302,5 @@ TEST(every_built_in_row_fires_where_it_should_and_not_beside)
         }
         EXPECT(known);
     }
-    stet_matrix_release(&m);
+    stet_bundle_matrix_release(&m);
 }

@@ -554,7 +554,7 @@ TEST(locations_may_be_defined_after_their_use)
 
 /* ---- refusals ---- */
 
-TEST(every_refusal_says_where)
+TEST(every_error_has_line_and_column)
 {
     EXPECT(refused("", "line 1 column 1: no operation"));
     EXPECT(refused("// made by hand\n\n  import jax", "line 3 column 3: this is neither MLIR nor"));
@@ -722,7 +722,7 @@ static void flip_everywhere(struct stet_view text)
     free(copy);
 }
 
-TEST(no_cut_and_no_flipped_byte_breaks_the_reader)
+TEST(no_truncation_and_no_flipped_byte_breaks_the_reader)
 {
     EXPECT(for_each_seed(cut_everywhere) >= 20);
     for_each_seed(flip_everywhere);
@@ -759,7 +759,7 @@ static enum stet_rc decode(struct stet_view text)
               "  %c = stablehlo.constant " value " : tensor<4xf32>\n"                              \
               "  return %c : tensor<4xf32>\n}\n")
 
-TEST(constants_that_were_left_out_are_told)
+TEST(elided_constants_are_reported)
 {
     struct stet_err why = STET_ERR_INIT;
     struct stet_program p;
@@ -785,7 +785,7 @@ TEST(deep_nesting_ends_in_a_limit)
                decode(repeat("module { \"a.b\"() {x = dense<1> : tensor<", "tensor<", 100000, "")));
 }
 
-TEST(aliases_can_not_stand_for_the_world)
+TEST(exponential_aliases_are_refused)
 {
     char text[8192];
     size_t n = (size_t)snprintf(text, sizeof(text), "#a0 = [1]\n");

@@ -115,7 +115,7 @@ TEST(the_order_of_repeated_fields_matters_known_or_not)
     }
 }
 
-TEST(options_that_name_files_are_told_apart_from_the_hash)
+TEST(options_that_name_files_are_distinguished_from_the_hash)
 {
     struct stet_buf debug = STET_BUF_INIT, none = STET_BUF_INIT, b, c, files = STET_BUF_INIT;
     struct stet_hash with, without;

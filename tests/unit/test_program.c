@@ -64,7 +64,7 @@ TEST(types_are_compared_by_value)
     stet_arena_release(&arena);
 }
 
-TEST(attributes_are_sorted_and_twins_refused)
+TEST(attributes_are_sorted_and_duplicates_refused)
 {
     struct stet_named_attr attrs[] = {
         {STET_VIEW("b"), NULL}, {STET_VIEW("a"), NULL}, {STET_VIEW("aa"), NULL}};

@@ -191,7 +191,7 @@ static int count(const char *which)
     return known ? (int)r.count : -1;
 }
 
-TEST(those_whose_devices_a_program_runs_on_must_agree)
+TEST(all_ranks_whose_devices_run_a_program_must_agree)
 {
     begin(0, true);
     EXPECT_INT(2, count("0123"));
@@ -231,7 +231,7 @@ TEST(no_rank_of_a_large_job_is_left_out)
     begin(0, true);
 }
 
-TEST(without_a_key_value_store_nobody_can_agree)
+TEST(without_a_key_value_store_ranks_cannot_agree)
 {
     begin(0, false);
     EXPECT_INT(-1, count("0123"));

@@ -22,7 +22,7 @@ static const struct stet_run run = {.id = "id<",
 
 static struct stet_recompile row(enum stet_cause cause, uint64_t line)
 {
-    return (struct stet_recompile){.lane = STET_VIEW("xla"),
+    return (struct stet_recompile){.lane = STET_LANE_XLA,
                                    .cause = cause,
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
@@ -89,7 +89,7 @@ TEST(names_of_the_run_are_text_in_the_page)
     stet_buf_release(&page);
 }
 
-TEST(text_that_is_no_text_is_replaced)
+TEST(invalid_utf8_is_replaced)
 {
     struct stet_buf out = STET_BUF_INIT;
 
@@ -116,7 +116,7 @@ TEST(indices_of_a_damaged_journal_stay_in_bounds)
     stet_report_release(&r);
 }
 
-TEST(causes_are_told_once_and_are_not_endless)
+TEST(causes_are_listed_once_and_up_to_a_limit)
 {
     struct stet_causes c;
     struct stet_recompile r = row(STET_CAUSE_SHAPE_DRIFT, 1);
@@ -148,7 +148,7 @@ TEST(samples_of_any_length_keep_their_spread)
         EXPECT(d.samples[i].time_ns - d.samples[i - 1].time_ns == d.every);
 }
 
-TEST(memory_that_runs_out_is_said)
+TEST(out_of_memory_is_reported)
 {
     bool good = false;
 

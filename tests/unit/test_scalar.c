@@ -73,7 +73,7 @@ TEST(a_literal_is_the_same_in_every_type_that_holds_it)
     EXPECT_STR("3000", integer(3000, 32, STET_SIGNLESS));
 }
 
-TEST(huge_numbers_stay_apart)
+TEST(huge_numbers_stay_different)
 {
     EXPECT_STR("1e+60", f64(1e60));
     EXPECT_STR("1e+100", f64(1e100));

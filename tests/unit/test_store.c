@@ -47,7 +47,7 @@ static struct stet_kept kept(const char *program, const char *executable)
     };
 
     for (size_t i = 0; i < STET_COMPONENTS; i++)
-        k.parts.part[i] = stet_view_str(stet_component_name((enum stet_component)i));
+        k.parts.part[i] = stet_view_str(stet_store_component_name((enum stet_component)i));
     k.parts.part[STET_COMPONENT_PROGRAM] = stet_view_str(program);
     return k;
 }
@@ -58,7 +58,7 @@ static struct stet_hash put(const struct stet_store *s, const struct stet_kept *
 
     EXPECT_INT(STET_OK, stet_store_put(s, k, &bytes, NULL));
     EXPECT(bytes > 0);
-    return stet_key_of(&k->parts);
+    return stet_store_key_of(&k->parts);
 }
 
 static void expect_executable(const struct stet_store *s, struct stet_hash key, const char *want)
@@ -67,13 +67,13 @@ static void expect_executable(const struct stet_store *s, struct stet_hash key, 
     struct stet_entry_file f;
 
     EXPECT_INT(STET_OK, stet_store_get(s, key, &f, NULL));
-    EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_executable(&f, &out, NULL));
     EXPECT_STR(want, out.ptr);
     stet_buf_release(&out);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
 }
 
-TEST(what_was_put_is_there)
+TEST(an_entry_reads_back_as_it_was_put)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("program", "executable");
@@ -85,22 +85,22 @@ TEST(what_was_put_is_there)
     EXPECT(stet_view_is(f.format, "mlir"));
     EXPECT_INT(1234567, f.compile_ns);
     EXPECT(stet_view_is(f.parts.part[STET_COMPONENT_PLUGIN], "plugin"));
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     expect_executable(&s, key, "executable");
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, (struct stet_hash){1, 2}, &f, NULL));
     end_store();
 }
 
-TEST(every_component_moves_the_key)
+TEST(every_component_changes_the_key)
 {
     struct stet_kept k = kept("p", "x");
-    struct stet_hash key = stet_key_of(&k.parts);
+    struct stet_hash key = stet_store_key_of(&k.parts);
 
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
         struct stet_kept other = k;
 
         other.parts.part[i] = STET_VIEW("another");
-        EXPECT(!stet_hash_eq(key, stet_key_of(&other.parts)));
+        EXPECT(!stet_hash_eq(key, stet_store_key_of(&other.parts)));
     }
 }
 
@@ -111,9 +111,9 @@ static bool refused_or_right(struct stet_view bytes)
     struct stet_entry_file f;
     bool right = true;
 
-    if (stet_entry_read(&f, bytes, NULL) == STET_OK &&
-        stet_entry_program(&f, &program, NULL) == STET_OK &&
-        stet_entry_executable(&f, &executable, NULL) == STET_OK)
+    if (stet_store_entry_read(&f, bytes, NULL) == STET_OK &&
+        stet_store_entry_program(&f, &program, NULL) == STET_OK &&
+        stet_store_entry_executable(&f, &executable, NULL) == STET_OK)
         right = stet_view_is(stet_buf_as_view(&program), "the program") &&
                 stet_view_is(stet_buf_as_view(&executable), "the executable");
     stet_buf_release(&program);
@@ -121,25 +121,25 @@ static bool refused_or_right(struct stet_view bytes)
     return right;
 }
 
-TEST(no_damage_goes_unseen)
+TEST(all_damage_is_detected)
 {
     struct stet_kept k = kept("the program", "the executable");
     struct stet_buf whole = STET_BUF_INIT;
     struct stet_entry_file f;
     size_t accepted = 0;
 
-    EXPECT_INT(STET_OK, stet_entry_pack(&whole, &k, NULL));
-    EXPECT_INT(STET_OK, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_pack(&whole, &k, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_read(&f, stet_buf_as_view(&whole), NULL));
     for (size_t n = 0; n < whole.len; n++) {
         struct stet_err err = STET_ERR_INIT;
 
-        EXPECT(stet_entry_read(&f, stet_view_of(whole.ptr, n), &err) != STET_OK);
+        EXPECT(stet_store_entry_read(&f, stet_view_of(whole.ptr, n), &err) != STET_OK);
         EXPECT(err.text[0] != '\0');
     }
     for (size_t bit = 0; bit < whole.len * 8; bit++) {
         whole.ptr[bit / 8] ^= (char)(1 << bit % 8);
         EXPECT(refused_or_right(stet_buf_as_view(&whole)));
-        accepted += stet_entry_read(&f, stet_buf_as_view(&whole), NULL) == STET_OK;
+        accepted += stet_store_entry_read(&f, stet_buf_as_view(&whole), NULL) == STET_OK;
         whole.ptr[bit / 8] ^= (char)(1 << bit % 8);
     }
     /* only damage in the packed bytes waits until they are unpacked */
@@ -159,17 +159,17 @@ static void reseal(struct stet_buf *whole)
     stet_buf_release(&sum);
 }
 
-TEST(a_newer_version_is_told_apart_from_damage)
+TEST(a_newer_version_is_not_damage)
 {
     struct stet_kept k = kept("p", "x");
     struct stet_buf whole = STET_BUF_INIT;
     struct stet_entry_file f;
 
-    EXPECT_INT(STET_OK, stet_entry_pack(&whole, &k, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_pack(&whole, &k, NULL));
     whole.ptr[8] = STET_ENTRY_VERSION + 1;
-    EXPECT_INT(STET_BAD_INPUT, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_store_entry_read(&f, stet_buf_as_view(&whole), NULL));
     reseal(&whole);
-    EXPECT_INT(STET_UNSUPPORTED, stet_entry_read(&f, stet_buf_as_view(&whole), NULL));
+    EXPECT_INT(STET_UNSUPPORTED, stet_store_entry_read(&f, stet_buf_as_view(&whole), NULL));
     stet_buf_release(&whole);
 }
 
@@ -177,7 +177,7 @@ TEST(an_entry_under_another_name_is_not_served)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("p", "x"), other = kept("q", "y");
-    struct stet_hash key = put(&s, &k), wrong = stet_key_of(&other.parts);
+    struct stet_hash key = put(&s, &k), wrong = stet_store_key_of(&other.parts);
     char from[PATH_MAX + 64], to[PATH_MAX + 64];
     struct stet_entry_file f;
 
@@ -213,7 +213,7 @@ TEST(the_least_recently_used_go_first)
     EXPECT_INT(3, all.count);
     EXPECT(stet_hash_eq(keys[1], all.items[0].key));
     gc.max_bytes = all.bytes - 1;
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
     EXPECT_INT(1, gc.removed);
     gc = (struct stet_store_gc){.max_age_s = 3600};
@@ -221,22 +221,6 @@ TEST(the_least_recently_used_go_first)
     EXPECT_INT(1, gc.removed);
     EXPECT_INT(1, gc.left);
     expect_executable(&s, keys[0], "x");
-    end_store();
-}
-
-TEST(the_nearest_entry_shares_most)
-{
-    struct stet_store s = new_store();
-    struct stet_kept a = kept("p", "x"), b = kept("q", "y"), asked = kept("p", "x");
-    struct stet_entry_file f;
-
-    b.parts.part[STET_COMPONENT_PLUGIN] = STET_VIEW("old plugin");
-    put(&s, &b);
-    put(&s, &a);
-    asked.parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("other options");
-    EXPECT_INT(STET_OK, stet_store_nearest(&s, &asked.parts, 100, &f, NULL));
-    EXPECT(stet_hash_eq(f.key, stet_key_of(&a.parts)));
-    stet_entry_close(&f);
     end_store();
 }
 
@@ -248,8 +232,8 @@ TEST(a_read_only_store_is_left_alone)
 
     s.read_only = true;
     EXPECT_INT(STET_UNSUPPORTED, stet_store_put(&s, &k, &bytes, NULL));
-    stet_quarantine_failed(&s, stet_key_of(&k.parts), STET_VIEW("no"));
-    EXPECT_INT(0, stet_quarantine_count(&s, stet_key_of(&k.parts)));
+    stet_store_quarantine_failed(&s, stet_store_key_of(&k.parts), STET_VIEW("no"));
+    EXPECT_INT(0, stet_store_quarantine_count(&s, stet_store_key_of(&k.parts)));
     end_store();
 }
 
@@ -291,7 +275,7 @@ static void load_with_signals_blocked(const struct stet_store *s, struct stet_ha
     _exit(0);
 }
 
-TEST(what_is_blocked_elsewhere_is_noted_in_a_load)
+TEST(a_crash_in_a_load_is_noted_though_its_signal_is_blocked)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("p", "x");
@@ -303,11 +287,11 @@ TEST(what_is_blocked_elsewhere_is_noted_in_a_load)
         load_with_signals_blocked(&s, key);
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
-    EXPECT_INT(1, stet_quarantine_count(&s, key));
+    EXPECT_INT(1, stet_store_quarantine_count(&s, key));
     end_store();
 }
 
-TEST(only_crashes_inside_the_load_condemn)
+TEST(only_crashes_inside_a_load_condemn_an_entry)
 {
     struct stet_store s = new_store();
     struct stet_kept k = kept("p", "x");
@@ -316,21 +300,21 @@ TEST(only_crashes_inside_the_load_condemn)
     EXPECT_INT(SIGKILL, child_ends(&s, key, SIGKILL)); /* a preemption */
     EXPECT_INT(SIGTERM, child_ends(&s, key, SIGTERM));
     EXPECT_INT(0, child_ends(&s, key, 0));
-    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    EXPECT_INT(0, stet_store_quarantine_count(&s, key));
     EXPECT_INT(SIGABRT, child_ends(&s, key, SIGABRT));
-    EXPECT_INT(1, stet_quarantine_count(&s, key));
-    EXPECT(!stet_quarantine_condemned(&s, key));
+    EXPECT_INT(1, stet_store_quarantine_count(&s, key));
+    EXPECT(!stet_store_quarantine_condemned(&s, key));
     EXPECT_INT(SIGABRT, child_ends(&s, key, SIGABRT));
-    EXPECT(stet_quarantine_condemned(&s, key));
-    stet_quarantine_clear(&s, key);
-    EXPECT(!stet_quarantine_condemned(&s, key));
+    EXPECT(stet_store_quarantine_condemned(&s, key));
+    stet_store_quarantine_clear(&s, key);
+    EXPECT(!stet_store_quarantine_condemned(&s, key));
     end_store();
 }
 
 /* Until the load that is under way has taken longer than it may. */
 static void watch_until_late(const struct stet_store *s, struct stet_hash key, unsigned strikes)
 {
-    while (stet_quarantine_count(s, key) < strikes)
+    while (stet_store_quarantine_count(s, key) < strikes)
         stet_intercept_load_watch();
 }
 
@@ -344,15 +328,15 @@ TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
     stet_intercept_load_enter(&s, key, 0);
     watch_until_late(&s, key, 1);
     stet_intercept_load_watch();
-    EXPECT_INT(1, stet_quarantine_count(&s, key)); /* one load, one strike */
+    EXPECT_INT(1, stet_store_quarantine_count(&s, key)); /* one load, one strike */
     stet_intercept_load_leave();
-    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    EXPECT_INT(0, stet_store_quarantine_count(&s, key));
     stet_intercept_load_watch();
-    EXPECT_INT(0, stet_quarantine_count(&s, key));
+    EXPECT_INT(0, stet_store_quarantine_count(&s, key));
     for (unsigned i = 1; i <= STET_STORE_STRIKES; i++) {
         pid_t pid = fork();
 
-        EXPECT(!stet_quarantine_condemned(&s, key));
+        EXPECT(!stet_store_quarantine_condemned(&s, key));
         if (pid == 0) {
             stet_intercept_load_enter(&s, key, 0);
             watch_until_late(&s, key, i);
@@ -360,8 +344,8 @@ TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
         }
         EXPECT_INT(pid, waitpid(pid, NULL, 0));
     }
-    EXPECT(stet_quarantine_condemned(&s, key));
-    EXPECT(!stet_quarantine_condemned(&s, (struct stet_hash){key.hi, key.lo + 1}));
+    EXPECT(stet_store_quarantine_condemned(&s, key));
+    EXPECT(!stet_store_quarantine_condemned(&s, (struct stet_hash){key.hi, key.lo + 1}));
     end_store();
 }
 
@@ -379,7 +363,7 @@ TEST(a_child_does_not_note_what_its_parent_loads)
     if (pid == 0) {
         usleep(5000);
         stet_intercept_load_watch();
-        _exit(stet_quarantine_count(&s, key) == 0 ? 0 : 1);
+        _exit(stet_store_quarantine_count(&s, key) == 0 ? 0 : 1);
     }
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
@@ -392,12 +376,13 @@ TEST(a_load_may_take_ten_seconds_or_twice_the_compile)
     struct stet_store s = {.read_only = false};
     uint64_t second = 1000000000;
 
-    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 0));
-    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, 5 * second));
-    EXPECT_INT(120 * second, stet_quarantine_patience_ns(&s, 60 * second));
-    EXPECT_INT(10 * second, stet_quarantine_patience_ns(&s, UINT64_MAX)); /* what no entry says */
+    EXPECT_INT(10 * second, stet_store_quarantine_patience_ns(&s, 0));
+    EXPECT_INT(10 * second, stet_store_quarantine_patience_ns(&s, 5 * second));
+    EXPECT_INT(120 * second, stet_store_quarantine_patience_ns(&s, 60 * second));
+    EXPECT_INT(10 * second,
+               stet_store_quarantine_patience_ns(&s, UINT64_MAX)); /* what no entry says */
     s.load_ms = 300;
-    EXPECT_INT(300000000, stet_quarantine_patience_ns(&s, 60 * second));
+    EXPECT_INT(300000000, stet_store_quarantine_patience_ns(&s, 60 * second));
 }
 
 TEST(a_failed_load_takes_its_entry_away)
@@ -407,9 +392,9 @@ TEST(a_failed_load_takes_its_entry_away)
     struct stet_hash key = put(&s, &k);
     struct stet_entry_file f;
 
-    stet_quarantine_failed(&s, key, STET_VIEW("the plugin said no"));
+    stet_store_quarantine_failed(&s, key, STET_VIEW("the plugin said no"));
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&s, key, &f, NULL));
-    EXPECT_INT(1, stet_quarantine_count(&s, key));
+    EXPECT_INT(1, stet_store_quarantine_count(&s, key));
     end_store();
 }
 
@@ -438,7 +423,7 @@ TEST(many_writers_and_a_killer_leave_only_whole_entries)
         usleep(300000);
         EXPECT_INT(STET_OK, stet_store_list(&s, &all, NULL));
         some = all.count > 0;
-        stet_stored_list_release(&all);
+        stet_store_list_release(&all);
     }
     for (int w = 0; w < WRITERS; w++)
         kill(pids[w], SIGKILL);
@@ -451,12 +436,12 @@ TEST(many_writers_and_a_killer_leave_only_whole_entries)
         struct stet_entry_file f;
 
         EXPECT_INT(STET_OK, stet_store_get(&s, all.items[i].key, &f, NULL));
-        EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+        EXPECT_INT(STET_OK, stet_store_entry_executable(&f, &out, NULL));
         EXPECT(stet_view_eq(stet_buf_as_view(&out), f.parts.part[STET_COMPONENT_PROGRAM]));
         stet_buf_release(&out);
-        stet_entry_close(&f);
+        stet_store_entry_close(&f);
     }
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     end_store();
 }
 
@@ -502,7 +487,7 @@ static bool is_remembered(struct stet_hash key, char first)
     return right;
 }
 
-TEST(the_memory_forgets_what_does_not_fit)
+TEST(entries_that_do_not_fit_leave_the_memory_tier)
 {
     struct stet_hash a = {1, 1}, b = {2, 2};
     struct stet_remembered *m;
@@ -522,7 +507,7 @@ TEST(the_memory_forgets_what_does_not_fit)
     EXPECT(stet_intercept_memory_get(b) == NULL);
 }
 
-TEST(what_is_held_stays_though_it_is_forgotten)
+TEST(a_held_entry_stays_after_it_left_the_memory_tier)
 {
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;
     struct stet_hash key = {4, 4};
@@ -540,7 +525,7 @@ TEST(what_is_held_stays_though_it_is_forgotten)
     stet_intercept_memory_put_back(m);
 }
 
-TEST(many_are_remembered_and_the_least_recently_used_goes_first)
+TEST(the_memory_tier_evicts_the_least_recently_used_first)
 {
     enum { MANY = 20000 };
 
@@ -556,7 +541,7 @@ TEST(many_are_remembered_and_the_least_recently_used_goes_first)
            stet_intercept_memory_get((struct stet_hash){MANY - 1, (MANY - 1) * 64}) == NULL);
 }
 
-TEST(the_memory_keeps_no_room_that_it_does_not_count)
+TEST(the_memory_tier_counts_all_its_bytes)
 {
     enum { SIZE = 1 << 20 }; /* a buffer of twice as much holds it and its end */
     struct stet_buf program = STET_BUF_INIT, executable = STET_BUF_INIT;

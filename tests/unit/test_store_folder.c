@@ -61,7 +61,7 @@ static struct stet_hash put(const struct stet_store *s, const struct stet_kept *
     uint64_t bytes;
 
     EXPECT_INT(STET_OK, stet_store_put(s, k, &bytes, NULL));
-    return stet_key_of(&k->parts);
+    return stet_store_key_of(&k->parts);
 }
 
 /* Bytes of memory: now, or the most so far. */
@@ -115,13 +115,13 @@ TEST(a_large_executable_streams)
     EXPECT_INT(STET_OK, stet_store_get(&s, key, &f, NULL));
     EXPECT(f.executable.packed > size / 2 - size / 16 && f.executable.packed < size * 3 / 4);
     before = memory("VmRSS:");
-    EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_executable(&f, &out, NULL));
     printf(", got with %ld KB\n", (memory("VmHWM:") - before - (long)size) >> 10);
     if (!SANITIZED)
         EXPECT(memory("VmHWM:") - before < (long)(size + slack));
     EXPECT(out.len == size && !memcmp(out.ptr, bytes, size));
     stet_buf_release(&out);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     munmap(bytes, size);
     end_store();
 }
@@ -142,10 +142,10 @@ TEST(an_entry_that_shrinks_under_its_reader_is_damaged_and_no_crash)
     EXPECT_INT(STET_OK, stet_store_get(&s, key, &f, NULL));
     stet_store_path(&s, key, path);
     EXPECT_INT(0, truncate(path, 4096));
-    EXPECT_INT(STET_BAD_INPUT, stet_entry_executable(&f, &out, NULL));
+    EXPECT_INT(STET_BAD_INPUT, stet_store_entry_executable(&f, &out, NULL));
     EXPECT_INT(0, out.len);
     stet_buf_release(&out);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     end_store();
 }
 
@@ -159,10 +159,10 @@ TEST(an_entry_that_is_removed_under_its_reader_can_still_be_read)
 
     EXPECT_INT(STET_OK, stet_store_get(&s, key, &f, NULL));
     EXPECT_INT(STET_OK, stet_store_remove(&s, key, NULL));
-    EXPECT_INT(STET_OK, stet_entry_executable(&f, &out, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_executable(&f, &out, NULL));
     EXPECT_STR("executable", out.ptr);
     stet_buf_release(&out);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     end_store();
 }
 
@@ -201,7 +201,7 @@ static void use_all(const struct stet_store *s)
     struct stet_hash h;
 
     put(s, &k);
-    stet_quarantine_failed(s, put(s, &bad), STET_VIEW("no"));
+    stet_store_quarantine_failed(s, put(s, &bad), STET_VIEW("no"));
     stet_store_alias_set(s, (struct stet_hash){1, 2}, 1, (struct stet_hash){3, 4});
     EXPECT_INT(STET_OK, stet_store_file_hash(s, "/proc/self/exe", &h, NULL));
 }
@@ -288,7 +288,7 @@ TEST(a_clock_that_jumps_costs_no_entry)
     EXPECT_INT(2, all.count);
     EXPECT(stet_hash_eq(all.items[0].key, now));
     EXPECT(all.items[1].used_ns / 1000000000 <= time(NULL) + 1);
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     end_store();
 }
 
@@ -338,7 +338,7 @@ static size_t files_in(const char *of_entry)
     return n;
 }
 
-TEST(what_dead_writers_left_goes_with_the_next_entry_and_what_living_ones_write_stays)
+TEST(files_of_dead_writers_are_removed_and_those_of_living_ones_stay)
 {
     struct stet_store s = new_store(0700);
     struct stet_kept k = kept("p", STET_VIEW("x"));
@@ -367,7 +367,7 @@ TEST(what_dead_writers_left_goes_with_the_next_entry_and_what_living_ones_write_
 }
 
 /* Of a writer on another machine, or in another container, only the age says something. */
-TEST(what_is_written_elsewhere_stays_for_an_hour)
+TEST(temporary_files_of_other_hosts_stay_for_an_hour)
 {
     struct stet_store s = new_store(0700);
     struct stet_kept k = kept("p", STET_VIEW("x"));
@@ -436,7 +436,7 @@ TEST(foreign_files_are_left_alone)
     EXPECT_INT(STET_OK, stet_store_list(&s, &all, NULL));
     EXPECT_INT(1, all.count);
     EXPECT_INT(1, all.foreign);
-    stet_stored_list_release(&all);
+    stet_store_list_release(&all);
     EXPECT_INT(STET_OK, stet_store_gc(&s, &gc, NULL));
     EXPECT_INT(0, gc.left);
     EXPECT(stet_fs_exists(path));

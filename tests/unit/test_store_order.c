@@ -30,9 +30,9 @@ static void end_store(void)
     EXPECT_INT(0, system(command));
 }
 
-static struct stet_order of(size_t count)
+static struct stet_store_order of(size_t count)
 {
-    struct stet_order o = {.count = count};
+    struct stet_store_order o = {.count = count};
 
     for (size_t i = 0; i < count; i++)
         o.keys[i] = (struct stet_hash){i + 7, i * 3};
@@ -41,41 +41,41 @@ static struct stet_order of(size_t count)
 
 static size_t found(const struct stet_store *s)
 {
-    struct stet_order o;
+    struct stet_store_order o;
 
-    stet_order_read(s, name, &o);
+    stet_store_order_read(s, name, &o);
     return o.count;
 }
 
-TEST(a_list_comes_back_as_it_was)
+TEST(a_list_reads_back_as_it_was_written)
 {
     struct stet_store s = new_store();
     const size_t counts[] = {1, 3, 0, STET_ORDER_MAX};
 
     EXPECT_INT(0, found(&s));
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
-        struct stet_order o = of(counts[i]), back;
+        struct stet_store_order o = of(counts[i]), back;
 
-        stet_order_write(&s, name, &o);
-        stet_order_read(&s, name, &back);
+        stet_store_order_write(&s, name, &o);
+        stet_store_order_read(&s, name, &back);
         EXPECT_INT(counts[i], back.count);
         EXPECT(!memcmp(o.keys, back.keys, back.count * sizeof *o.keys));
     }
-    EXPECT(stet_order_has(&(struct stet_order){.count = 1, .keys = {{5, 6}}},
-                          (struct stet_hash){5, 6}));
-    EXPECT(!stet_order_has(&(struct stet_order){0}, (struct stet_hash){0}));
+    EXPECT(stet_store_order_has(&(struct stet_store_order){.count = 1, .keys = {{5, 6}}},
+                                (struct stet_hash){5, 6}));
+    EXPECT(!stet_store_order_has(&(struct stet_store_order){0}, (struct stet_hash){0}));
     end_store();
 }
 
-TEST(a_list_that_is_not_whole_is_none)
+TEST(a_truncated_list_is_ignored)
 {
     struct stet_store s = new_store();
-    struct stet_order o = of(5);
+    struct stet_store_order o = of(5);
     char bytes[256];
     ssize_t n;
     int fd;
 
-    stet_order_write(&s, name, &o);
+    stet_store_order_write(&s, name, &o);
     fd = open(path, O_RDWR);
     n = read(fd, bytes, sizeof bytes);
     EXPECT_INT(8 + 4 + 4 + 5 * 16 + 16, n);
@@ -95,26 +95,26 @@ TEST(a_list_that_is_not_whole_is_none)
     end_store();
 }
 
-TEST(a_store_to_read_only_gets_no_list)
+TEST(a_read_only_store_gets_no_list)
 {
     struct stet_store s = new_store();
-    struct stet_order o = of(2);
+    struct stet_store_order o = of(2);
 
     s.read_only = true;
-    stet_order_write(&s, name, &o);
+    stet_store_order_write(&s, name, &o);
     EXPECT(!stet_fs_exists(path));
     end_store();
 }
 
-TEST(lists_that_are_not_used_go)
+TEST(unused_lists_are_removed)
 {
     struct stet_store s = new_store();
     struct timespec old[2] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
-    struct stet_order o = of(2);
+    struct stet_store_order o = of(2);
 
-    stet_order_write(&s, name, &o);
+    stet_store_order_write(&s, name, &o);
     EXPECT_INT(0, utimensat(AT_FDCWD, path, old, 0));
-    stet_order_touch(&s, name);
+    stet_store_order_touch(&s, name);
     stet_store_hints_gc(&s, 0);
     EXPECT_INT(2, found(&s));
     EXPECT_INT(0, utimensat(AT_FDCWD, path, old, 0));
@@ -123,20 +123,20 @@ TEST(lists_that_are_not_used_go)
     end_store();
 }
 
-TEST(a_name_is_of_who_compiles_and_not_of_what)
+TEST(the_name_of_a_list_depends_on_the_command_and_not_on_its_programs)
 {
     struct stet_key_parts parts = {0};
     struct stet_hash first, second;
 
-    EXPECT(stet_order_name(&parts, &first));
+    EXPECT(stet_store_order_name(&parts, &first));
     parts.part[STET_COMPONENT_PROGRAM] = parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("x");
-    EXPECT(stet_order_name(&parts, &second) && stet_hash_eq(first, second));
+    EXPECT(stet_store_order_name(&parts, &second) && stet_hash_eq(first, second));
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
         struct stet_key_parts other = {0};
 
         if (i == STET_COMPONENT_PROGRAM || i == STET_COMPONENT_OPTIONS)
             continue;
         other.part[i] = STET_VIEW("x");
-        EXPECT(stet_order_name(&other, &second) && !stet_hash_eq(first, second));
+        EXPECT(stet_store_order_name(&other, &second) && !stet_hash_eq(first, second));
     }
 }

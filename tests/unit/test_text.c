@@ -42,7 +42,7 @@ TEST(control_characters_are_made_visible)
     EXPECT_STR("", foreign(""));
 }
 
-TEST(nothing_is_taken_for_a_command_of_a_ci_runner)
+TEST(no_output_is_a_command_to_a_ci_runner)
 {
     EXPECT_STR("\\x3a:error::x", foreign("::error::x"));
     EXPECT_STR("  \\x3a:error::x", foreign("  ::error::x"));
@@ -51,18 +51,12 @@ TEST(nothing_is_taken_for_a_command_of_a_ci_runner)
     EXPECT_STR("\\x23#vso[task.x]", foreign("##vso[task.x]"));
 }
 
-TEST(doing_it_twice_changes_nothing)
+TEST(escaping_twice_changes_nothing)
 {
     char once[1024];
 
     snprintf(once, sizeof once, "%s", foreign("::a\x1b[1m\n##[b]\xe2\x80\xae"));
     EXPECT_STR(once, foreign(once));
-}
-
-TEST(lines_stay_lines)
-{
-    stet_text_lines(&out, STET_VIEW("a\x1b\n::b\n\nc"));
-    EXPECT_STR("a\\x1b\n\\x3a:b\n\nc", said());
 }
 
 TEST(printf_escapes_what_it_inserts_and_nothing_else)
@@ -95,7 +89,7 @@ TEST(the_last_filter_passes_lines_and_colours)
     EXPECT_STR("\\x1b[1mc", said());
 }
 
-TEST(a_text_buffer_stays_one)
+TEST(a_text_buffer_escapes_after_it_was_released)
 {
     stet_buf_printf(&out, "%s", "\x1b");
     stet_buf_release(&out);

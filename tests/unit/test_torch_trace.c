@@ -114,7 +114,7 @@ TEST(json_values_are_taken_and_others_skipped)
     EXPECT(stet_view_is(name, "a\\\\"));
 }
 
-TEST(json_that_is_broken_says_so)
+TEST(broken_json_is_an_error)
 {
     static const char *const broken[] = {"{\"a\" 1}",      "{\"a\": }",   "{\"a\": \"x}",
                                          "{\"a\": [1, 2}", "{\"a\": 1,}", "{",
@@ -264,7 +264,7 @@ TEST(a_record_is_given_as_soon_as_its_payload_is_whole)
     stet_buf_release(&b);
 }
 
-TEST(damage_is_counted_and_located_and_takes_nothing_with_it)
+TEST(damage_is_counted_and_located_and_costs_no_other_record)
 {
     struct stet_buf b = STET_BUF_INIT;
     struct fed f;
@@ -509,7 +509,7 @@ TEST(a_growing_folder_is_followed)
     stet_buf_release(&b);
 }
 
-TEST(what_lies_there_already_can_be_left_out)
+TEST(existing_files_can_be_skipped)
 {
     struct stet_buf b = STET_BUF_INIT;
     struct stet_torch t;
@@ -598,7 +598,7 @@ TEST(rotated_and_compressed_parts_are_read_in_order)
     stet_buf_release(&b);
 }
 
-TEST(damaged_compressed_bytes_are_passed_over)
+TEST(damaged_compressed_bytes_are_skipped)
 {
     struct stet_buf b = STET_BUF_INIT;
     char packed[16384];

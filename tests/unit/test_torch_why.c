@@ -15,7 +15,7 @@ static bool is(struct stet_view v, const char *text)
     return false;
 }
 
-TEST(guards_are_taken_apart)
+TEST(guards_are_parsed)
 {
     static const struct {
         const char *text;
@@ -50,11 +50,11 @@ TEST(guards_are_taken_apart)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         struct stet_guard g;
 
-        stet_guard_parse(&g, stet_view_str(cases[i].text));
+        stet_ingest_guard_parse(&g, stet_view_str(cases[i].text));
         if (g.kind != cases[i].kind || !is(g.source, cases[i].source) ||
             !is(g.expected, cases[i].expected) || !is(g.actual, cases[i].actual) ||
             g.dim != cases[i].dim) {
-            fprintf(stderr, "%s: %s\n", cases[i].text, stet_guard_kind_name(g.kind));
+            fprintf(stderr, "%s: %s\n", cases[i].text, stet_ingest_guard_kind_name(g.kind));
             EXPECT(false);
         }
     }
@@ -64,7 +64,7 @@ TEST(the_users_own_line_is_the_innermost_outside_packages)
 {
     struct stet_guard g;
 
-    stet_guard_parse(
+    stet_ingest_guard_parse(
         &g,
         STET_VIEW("0/0: s.d.training == True    # return F.dropout(x)  # nn/dropout.py:73 in f\n"
                   "User stack trace:\n  File \"/home/a.py\", line 48, in forward\n    s.d(x)\n"
@@ -82,11 +82,11 @@ TEST(a_comment_in_the_code_does_not_hide_the_place)
     struct stet_view file, function;
     uint64_t line;
 
-    stet_guard_parse(&g,
-                     STET_VIEW("0/1: 2 <= x.size()[0]  # return x * 2  # twice  # up/a.py:18 in f "
-                               "(user code shown is first use)"));
+    stet_ingest_guard_parse(
+        &g, STET_VIEW("0/1: 2 <= x.size()[0]  # return x * 2  # twice  # up/a.py:18 in f "
+                      "(user code shown is first use)"));
     EXPECT(is(g.code, "return x * 2  # twice"));
-    EXPECT(stet_guard_place(g.place, &file, &line, &function));
+    EXPECT(stet_ingest_guard_place(g.place, &file, &line, &function));
     EXPECT_INT(18, line);
 }
 

@@ -21,7 +21,7 @@ static void begin(void)
     snprintf(key_path, sizeof key_path, "%s/conf/signing.key", folder);
     snprintf(trusted_path, sizeof trusted_path, "%s/conf/trusted.keys", folder);
     EXPECT_INT(STET_OK, stet_store_open(&store, folder, NULL));
-    EXPECT_INT(STET_OK, stet_signer_make(&signer, key_path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_signer_make(&signer, key_path, NULL));
     EXPECT_INT(STET_OK, stet_trust_add(trusted_path, &signer.public, "own", NULL));
     EXPECT_INT(STET_OK, stet_trust_open(&trust, trusted_path, NULL));
     EXPECT_INT(1, (int)trust.count);
@@ -32,7 +32,7 @@ static void end(void)
     char command[128];
 
     stet_trust_release(&trust);
-    stet_signer_release(&signer);
+    stet_trust_signer_release(&signer);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     EXPECT_INT(0, system(command));
 }
@@ -48,9 +48,9 @@ static struct stet_buf entry_of(const char *program)
     struct stet_buf out = STET_BUF_INIT;
 
     for (size_t i = 0; i < STET_COMPONENTS; i++)
-        k.parts.part[i] = stet_view_str(stet_component_name((enum stet_component)i));
+        k.parts.part[i] = stet_view_str(stet_store_component_name((enum stet_component)i));
     k.parts.part[STET_COMPONENT_PROGRAM] = stet_view_str(program);
-    EXPECT_INT(STET_OK, stet_entry_pack(&out, &k, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_pack(&out, &k, NULL));
     return out;
 }
 
@@ -58,7 +58,7 @@ static struct stet_hash key_of(struct stet_view entry)
 {
     struct stet_entry_file f;
 
-    EXPECT_INT(STET_OK, stet_entry_read(&f, entry, NULL));
+    EXPECT_INT(STET_OK, stet_store_entry_read(&f, entry, NULL));
     return f.key;
 }
 
@@ -72,7 +72,7 @@ static struct stet_buf archive_of(const struct stet_signer *by)
     for (int i = 0; i < 3; i++)
         items[i] =
             (struct stet_archive_item){key_of(stet_buf_as_view(&e[i])), stet_buf_as_view(&e[i])};
-    EXPECT_INT(STET_OK, stet_archive_head(&out, items, 3, by, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_head(&out, items, 3, by, NULL));
     for (int i = 0; i < 3; i++) {
         stet_buf_view(&out, stet_buf_as_view(&e[i]));
         stet_buf_release(&e[i]);
@@ -88,14 +88,14 @@ static int admitted(struct stet_view bytes, const struct stet_trust *by)
     enum stet_rc rc;
     int n = 0;
 
-    if (stet_archive_read(&a, bytes, by, NULL) != STET_OK)
+    if (stet_trust_archive_read(&a, bytes, by, NULL) != STET_OK)
         return -1;
-    while ((rc = stet_archive_next(&a, &item, NULL)) != STET_NOT_FOUND)
+    while ((rc = stet_trust_archive_next(&a, &item, NULL)) != STET_NOT_FOUND)
         n += rc == STET_OK;
     return n;
 }
 
-TEST(what_a_trusted_key_signed_comes_in)
+TEST(entries_signed_by_a_trusted_key_are_imported)
 {
     struct stet_buf archive;
     struct stet_signer again;
@@ -103,14 +103,15 @@ TEST(what_a_trusted_key_signed_comes_in)
     begin();
     archive = archive_of(&signer);
     EXPECT_INT(3, admitted(stet_buf_as_view(&archive), &trust));
-    EXPECT_INT(STET_OK, stet_signer_open(&again, key_path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_signer_open(&again, key_path, NULL));
     EXPECT(!memcmp(&again, &signer, sizeof again));
-    EXPECT_INT(STET_USAGE, stet_signer_make(&again, key_path, NULL)); /* never over an old one */
+    EXPECT_INT(STET_USAGE,
+               stet_trust_signer_make(&again, key_path, NULL)); /* never over an old one */
     stet_buf_release(&archive);
     end();
 }
 
-TEST(strangers_and_the_unsigned_stay_out_unless_anyone_is_trusted)
+TEST(unsigned_entries_and_unknown_keys_are_refused_unless_anyone_is_trusted)
 {
     struct stet_trust nobody = {0}, anyone = {.anyone = true};
     struct stet_signer other;
@@ -120,26 +121,27 @@ TEST(strangers_and_the_unsigned_stay_out_unless_anyone_is_trusted)
 
     begin();
     snprintf(path, sizeof path, "%s/other.key", folder);
-    EXPECT_INT(STET_OK, stet_signer_make(&other, path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_signer_make(&other, path, NULL));
     foreign = archive_of(&other);
     bare = archive_of(NULL);
-    EXPECT_INT(STET_REFUSED, stet_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
-    EXPECT_INT(STET_REFUSED, stet_archive_read(&a, stet_buf_as_view(&bare), &trust, NULL));
-    EXPECT_INT(STET_REFUSED, stet_archive_read(&a, stet_buf_as_view(&bare), &nobody, NULL));
+    EXPECT_INT(STET_REFUSED, stet_trust_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
+    EXPECT_INT(STET_REFUSED, stet_trust_archive_read(&a, stet_buf_as_view(&bare), &trust, NULL));
+    EXPECT_INT(STET_REFUSED, stet_trust_archive_read(&a, stet_buf_as_view(&bare), &nobody, NULL));
     EXPECT_INT(3, admitted(stet_buf_as_view(&foreign), &anyone));
     EXPECT_INT(3, admitted(stet_buf_as_view(&bare), &anyone));
     /* a stranger's signature under a trusted name */
     memcpy(foreign.ptr + 16, signer.public.bytes, STET_PUBLIC_KEY);
-    EXPECT_INT(STET_BAD_INPUT, stet_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
+    EXPECT_INT(STET_BAD_INPUT,
+               stet_trust_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
     /* and the flag that says there is a signature taken off */
     memcpy(foreign.ptr + 12, "\0\0\0\0", 4);
-    EXPECT_INT(STET_REFUSED, stet_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
+    EXPECT_INT(STET_REFUSED, stet_trust_archive_read(&a, stet_buf_as_view(&foreign), &trust, NULL));
     stet_buf_release(&foreign);
     stet_buf_release(&bare);
     end();
 }
 
-TEST(no_cut_and_no_flipped_bit_goes_unseen)
+TEST(every_truncation_and_every_flipped_bit_is_detected)
 {
     struct stet_buf archive;
     struct stet_view whole;
@@ -208,22 +210,24 @@ TEST(a_remote_answer_must_be_the_entry_asked_for)
     one = entry_of("one");
     two = entry_of("two");
     key = key_of(stet_buf_as_view(&one));
-    EXPECT_INT(STET_OK, stet_archive_seal(&sealed, stet_buf_as_view(&one), &signer, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_seal(&sealed, stet_buf_as_view(&one), &signer, NULL));
     /* replayed under another key */
-    EXPECT_INT(STET_BAD_INPUT, stet_archive_admit(&store, &trust, key_of(stet_buf_as_view(&two)),
-                                                  stet_buf_as_view(&sealed), NULL));
+    EXPECT_INT(STET_BAD_INPUT,
+               stet_trust_archive_admit(&store, &trust, key_of(stet_buf_as_view(&two)),
+                                        stet_buf_as_view(&sealed), NULL));
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&store, key, &f, NULL));
     stet_buf_view(&longer, stet_buf_as_view(&sealed));
     stet_buf_char(&longer, 'x');
     EXPECT_INT(STET_BAD_INPUT,
-               stet_archive_admit(&store, &trust, key, stet_buf_as_view(&longer), NULL));
+               stet_trust_archive_admit(&store, &trust, key, stet_buf_as_view(&longer), NULL));
     three = archive_of(&signer);
     EXPECT_INT(STET_BAD_INPUT,
-               stet_archive_admit(&store, &trust, key, stet_buf_as_view(&three), NULL));
-    EXPECT_INT(STET_OK, stet_archive_admit(&store, &trust, key, stet_buf_as_view(&sealed), NULL));
+               stet_trust_archive_admit(&store, &trust, key, stet_buf_as_view(&three), NULL));
+    EXPECT_INT(STET_OK,
+               stet_trust_archive_admit(&store, &trust, key, stet_buf_as_view(&sealed), NULL));
     EXPECT_INT(STET_OK, stet_store_get(&store, key, &f, NULL));
     EXPECT_INT(one.len, f.bytes_size);
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     stet_store_path(&store, key, path);
     EXPECT_INT(STET_OK, stet_file_open(&file, path, NULL));
     EXPECT(stet_view_eq(file.bytes, stet_buf_as_view(&one)));
@@ -236,14 +240,14 @@ TEST(a_remote_answer_must_be_the_entry_asked_for)
     end();
 }
 
-TEST(key_files_that_others_may_touch_are_not_used)
+TEST(key_files_that_others_can_write_are_not_used)
 {
     struct stet_signer s;
     struct stet_trust t;
 
     begin();
     EXPECT_INT(0, chmod(key_path, 0640));
-    EXPECT_INT(STET_REFUSED, stet_signer_open(&s, key_path, NULL));
+    EXPECT_INT(STET_REFUSED, stet_trust_signer_open(&s, key_path, NULL));
     EXPECT_INT(0, chmod(trusted_path, 0666));
     EXPECT_INT(STET_REFUSED, stet_trust_open(&t, trusted_path, NULL));
     EXPECT_INT(0, chmod(trusted_path, 0644));
@@ -267,10 +271,10 @@ static void sealed_by(struct stet_buf *out, struct stet_view entry, const struct
     struct stet_archive_item item;
     struct stet_archive a;
 
-    EXPECT_INT(STET_OK, stet_archive_seal(out, entry, by, NULL));
-    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(out), &anyone, NULL));
-    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
-    stet_seal_make(seal, &a, &item);
+    EXPECT_INT(STET_OK, stet_trust_archive_seal(out, entry, by, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_read(&a, stet_buf_as_view(out), &anyone, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_next(&a, &item, NULL));
+    stet_trust_seal_make(seal, &a, &item);
 }
 
 TEST(an_entry_from_elsewhere_keeps_its_makers_signature)
@@ -282,22 +286,22 @@ TEST(an_entry_from_elsewhere_keeps_its_makers_signature)
 
     begin();
     one = entry_of("one");
-    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    stet_trust_seal_find(&store, stet_buf_as_view(&one), &seal);
     EXPECT_INT(STET_ORIGIN_HERE, seal.origin);
     sealed_by(&sealed, stet_buf_as_view(&one), &signer, &seal);
-    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_trust_seal_put(&store, &seal, NULL));
     memset(&seal, 0, sizeof seal);
-    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    stet_trust_seal_find(&store, stet_buf_as_view(&one), &seal);
     EXPECT_INT(STET_ORIGIN_SEALED, seal.origin);
     EXPECT(!memcmp(seal.signer.bytes, signer.public.bytes, STET_PUBLIC_KEY));
     /* seal and entry make the archive again that its maker signed */
     stet_buf_add(&again, seal.bytes, sizeof seal.bytes);
     stet_buf_view(&again, stet_buf_as_view(&one));
-    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&again), &trust, NULL));
-    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_read(&a, stet_buf_as_view(&again), &trust, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_next(&a, &item, NULL));
     /* of other bytes it says nothing */
     one.ptr[one.len - 1] ^= 1;
-    stet_seal_find(&store, stet_buf_as_view(&one), &seal);
+    stet_trust_seal_find(&store, stet_buf_as_view(&one), &seal);
     EXPECT_INT(STET_ORIGIN_HERE, seal.origin);
     stet_buf_release(&one);
     stet_buf_release(&again);
@@ -305,7 +309,7 @@ TEST(an_entry_from_elsewhere_keeps_its_makers_signature)
     end();
 }
 
-TEST(what_came_in_an_archive_of_several_has_a_name_and_no_proof)
+TEST(an_entry_from_an_archive_of_several_has_a_signer_and_no_signature)
 {
     struct stet_trust anyone = {.anyone = true};
     struct stet_buf signed_by = STET_BUF_INIT, bare = STET_BUF_INIT;
@@ -315,17 +319,17 @@ TEST(what_came_in_an_archive_of_several_has_a_name_and_no_proof)
 
     begin();
     signed_by = archive_of(&signer);
-    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&signed_by), &trust, NULL));
-    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
-    stet_seal_make(&seal, &a, &item);
+    EXPECT_INT(STET_OK, stet_trust_archive_read(&a, stet_buf_as_view(&signed_by), &trust, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_next(&a, &item, NULL));
+    stet_trust_seal_make(&seal, &a, &item);
     EXPECT_INT(STET_ORIGIN_NAMED, seal.origin);
     EXPECT(!memcmp(seal.signer.bytes, signer.public.bytes, STET_PUBLIC_KEY));
-    EXPECT(stet_archive_read(&a, stet_view_of(seal.bytes, sizeof seal.bytes), &trust, NULL) !=
+    EXPECT(stet_trust_archive_read(&a, stet_view_of(seal.bytes, sizeof seal.bytes), &trust, NULL) !=
            STET_OK);
     bare = archive_of(NULL);
-    EXPECT_INT(STET_OK, stet_archive_read(&a, stet_buf_as_view(&bare), &anyone, NULL));
-    EXPECT_INT(STET_OK, stet_archive_next(&a, &item, NULL));
-    stet_seal_make(&seal, &a, &item);
+    EXPECT_INT(STET_OK, stet_trust_archive_read(&a, stet_buf_as_view(&bare), &anyone, NULL));
+    EXPECT_INT(STET_OK, stet_trust_archive_next(&a, &item, NULL));
+    stet_trust_seal_make(&seal, &a, &item);
     EXPECT_INT(STET_ORIGIN_UNSIGNED, seal.origin);
     stet_buf_release(&signed_by);
     stet_buf_release(&bare);
@@ -341,14 +345,14 @@ TEST(a_seal_that_is_torn_still_says_that_the_entry_is_not_ours)
     begin();
     one = entry_of("one");
     sealed_by(&sealed, stet_buf_as_view(&one), &signer, &seal);
-    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_trust_seal_put(&store, &seal, NULL));
     for (int i = 0; i < 16; i++) /* of the digest in the row */
         snprintf(name + 2 * i, 3, "%02x", (unsigned char)seal.bytes[80 + i]);
     snprintf(path, sizeof path, "%s/seals/%.2s/%s", folder, name, name);
     for (long n = 0; n < (long)sizeof seal.bytes; n += 25) {
-        EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+        EXPECT_INT(STET_OK, stet_trust_seal_put(&store, &seal, NULL));
         EXPECT_INT(0, truncate(path, n));
-        stet_seal_find(&store, stet_buf_as_view(&one), &torn);
+        stet_trust_seal_find(&store, stet_buf_as_view(&one), &torn);
         EXPECT_INT(STET_ORIGIN_UNSIGNED, torn.origin);
     }
     stet_buf_release(&one);
@@ -356,7 +360,7 @@ TEST(a_seal_that_is_torn_still_says_that_the_entry_is_not_ours)
     end();
 }
 
-TEST(a_key_that_leaves_takes_its_entries_along_and_no_others)
+TEST(removing_a_key_removes_its_entries_and_no_others)
 {
     struct stet_buf one, two, sealed = STET_BUF_INIT, other = STET_BUF_INIT;
     struct stet_hash first, second;
@@ -368,26 +372,26 @@ TEST(a_key_that_leaves_takes_its_entries_along_and_no_others)
 
     begin();
     snprintf(path, sizeof path, "%s/other.key", folder);
-    EXPECT_INT(STET_OK, stet_signer_make(&stranger, path, NULL));
+    EXPECT_INT(STET_OK, stet_trust_signer_make(&stranger, path, NULL));
     EXPECT_INT(STET_OK, stet_trust_add(trusted_path, &stranger.public, "a stranger", NULL));
     one = entry_of("one");
     two = entry_of("two");
     first = key_of(stet_buf_as_view(&one));
     second = key_of(stet_buf_as_view(&two));
     sealed_by(&sealed, stet_buf_as_view(&one), &stranger, &seal);
-    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_trust_seal_put(&store, &seal, NULL));
     EXPECT_INT(STET_OK, stet_store_put_bytes(&store, first, stet_buf_as_view(&one), NULL));
     sealed_by(&other, stet_buf_as_view(&two), &signer, &seal);
-    EXPECT_INT(STET_OK, stet_seal_put(&store, &seal, NULL));
+    EXPECT_INT(STET_OK, stet_trust_seal_put(&store, &seal, NULL));
     EXPECT_INT(STET_OK, stet_store_put_bytes(&store, second, stet_buf_as_view(&two), NULL));
     EXPECT_INT(STET_OK, stet_trust_remove(trusted_path, &stranger.public, NULL));
     EXPECT_INT(STET_NOT_FOUND, stet_trust_remove(trusted_path, &stranger.public, NULL));
     EXPECT_INT(STET_OK, stet_trust_open(&left, trusted_path, NULL));
     EXPECT(left.count == 1 && stet_trust_has(&left, &signer.public));
-    EXPECT_INT(1, stet_seal_remove_signer(&store, &stranger.public));
+    EXPECT_INT(1, stet_trust_seal_remove_signer(&store, &stranger.public));
     EXPECT_INT(STET_NOT_FOUND, stet_store_get(&store, first, &f, NULL));
     EXPECT_INT(STET_OK, stet_store_get(&store, second, &f, NULL));
-    stet_entry_close(&f);
+    stet_store_entry_close(&f);
     stet_trust_release(&left);
     stet_buf_release(&one);
     stet_buf_release(&two);

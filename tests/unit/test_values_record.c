@@ -63,7 +63,7 @@ TEST(every_kind_survives)
     EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r));
 }
 
-TEST(what_does_not_fit_is_counted_and_nothing_is_cut)
+TEST(values_that_do_not_fit_are_counted_and_none_is_truncated)
 {
     struct stet_reader r;
     struct stet_journal_value v;

@@ -54,3 +54,12 @@ TEST(faults_and_losses_have_words)
     EXPECT_STR("rotated", stet_journal_loss_word(STET_LOSS_ROTATED));
     EXPECT_STR("agent-silent", stet_journal_answer_word(STET_ANSWER_SILENT));
 }
+
+TEST(lanes_have_words)
+{
+    for (int i = 0; i < STET_LANES; i++)
+        EXPECT_INT(i,
+                   stet_journal_lane_of(stet_view_str(stet_journal_lane_word((enum stet_lane)i))));
+    EXPECT_INT(STET_LANES, stet_journal_lane_of(STET_VIEW("mojo")));
+    EXPECT_STR("unknown", stet_journal_lane_word(STET_LANES));
+}

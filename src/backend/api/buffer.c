@@ -343,9 +343,8 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
     if (args->offset < 0 || args->transfer_size < 0 || (uint64_t)args->offset > bytes ||
         (uint64_t)args->transfer_size > bytes - (uint64_t)args->offset)
         return stet_pjrt_error(
-            PJRT_Error_Code_OUT_OF_RANGE, "stet cpu: bytes %lld to %lld of a buffer of %llu",
-            (long long)args->offset, (long long)(args->offset + args->transfer_size),
-            (unsigned long long)bytes);
+            PJRT_Error_Code_OUT_OF_RANGE, "stet cpu: %lld bytes from byte %lld of a buffer of %llu",
+            (long long)args->transfer_size, (long long)args->offset, (unsigned long long)bytes);
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
         return stet_cpu_no_memory();

@@ -204,7 +204,7 @@ static struct stet_view shape_that_came(const struct stet_cpu_code *code)
     struct stet_proto_field f;
     struct stet_proto p;
 
-    if (strcmp(code->format, "hlo") || !code->size || code->bytes[0] != (MODULE_NAME << 3 | 2))
+    if (strcmp(code->format, "hlo") != 0 || !code->size || code->bytes[0] != (MODULE_NAME << 3 | 2))
         return found;
     stet_proto_init(&p, stet_view_of(code->bytes, code->size), &fault);
     while (stet_proto_next(&p, &f)) {

@@ -85,8 +85,8 @@ struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
         memcpy(pair, &raw, 8);
         v.f = (double)pair[0], v.im = (double)pair[1];
         break;
-    case STET_DT_S4: /* the whole byte, so that an invalid value is visible */
-        v.i = (int8_t)raw;
+    case STET_DT_S4:       /* the whole byte, so that an invalid value is visible */
+        v.i = (int8_t)raw; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c): a signed number */
         break;
     case STET_DT_U4:
         v.i = (int64_t)raw;

@@ -12,8 +12,10 @@ static double digamma(double x)
 
     if (x <= 0 && floor(x) == x)
         return NAN;
-    for (; x < 3000; x++)
+    while (x < 3000) {
         sum -= 1 / x;
+        x++;
+    }
     return sum + log(x) - 1 / (2 * x) - 1 / (12 * x * x);
 }
 

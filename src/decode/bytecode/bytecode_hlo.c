@@ -284,7 +284,7 @@ enum {
     VT_NONE = 33,
     VT_BUFFER = 41,
     VT_FUTURE = 42,
-    VT_CODES
+    VT_CODES = 43
 };
 
 /* Element types: a float flavour or an integer, by code. VHLO's signed integers are MLIR's

@@ -3,7 +3,7 @@
 
 #include "base/buf.h"
 
-struct stet_attr *stet_hlo_new_int(struct stet_arena *a, int64_t v)
+struct stet_attr *stet_decode_hlo_new_int(struct stet_arena *a, int64_t v)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_INTEGER);
 
@@ -14,7 +14,7 @@ struct stet_attr *stet_hlo_new_int(struct stet_arena *a, int64_t v)
     return r;
 }
 
-struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v)
+struct stet_attr *stet_decode_hlo_new_bool(struct stet_arena *a, bool v)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_BOOL);
 
@@ -23,7 +23,7 @@ struct stet_attr *stet_hlo_new_bool(struct stet_arena *a, bool v)
     return r;
 }
 
-struct stet_attr *stet_hlo_new_float(struct stet_arena *a, float v)
+struct stet_attr *stet_decode_hlo_new_float(struct stet_arena *a, float v)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_FLOAT);
     unsigned char little[4];
@@ -39,7 +39,7 @@ struct stet_attr *stet_hlo_new_float(struct stet_arena *a, float v)
     return r;
 }
 
-struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint32_t n)
+struct stet_attr *stet_decode_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint32_t n)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_INTS);
 
@@ -50,8 +50,8 @@ struct stet_attr *stet_hlo_new_ints(struct stet_arena *a, const int64_t *v, uint
     return r;
 }
 
-struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
-                                    struct stet_view text)
+struct stet_attr *stet_decode_hlo_new_word(struct stet_arena *a, const char *mnemonic,
+                                           struct stet_view text)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_ENUM);
 
@@ -62,7 +62,7 @@ struct stet_attr *stet_hlo_new_word(struct stet_arena *a, const char *mnemonic,
     return r;
 }
 
-struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view text)
+struct stet_attr *stet_decode_hlo_new_string(struct stet_arena *a, struct stet_view text)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_STRING);
 
@@ -71,8 +71,8 @@ struct stet_attr *stet_hlo_new_string(struct stet_arena *a, struct stet_view tex
     return r;
 }
 
-struct stet_attr *stet_hlo_comparison(struct stet_arena *a, const struct stet_type *operand,
-                                      struct stet_view type, struct stet_view order)
+struct stet_attr *stet_decode_hlo_comparison(struct stet_arena *a, const struct stet_type *operand,
+                                             struct stet_view type, struct stet_view order)
 {
     const struct stet_type *e =
         operand && operand->kind == STET_TYPE_TENSOR ? operand->element : &stet_type_none;
@@ -82,10 +82,11 @@ struct stet_attr *stet_hlo_comparison(struct stet_arena *a, const struct stet_ty
         usual = e->sign == STET_UNSIGNED || e->width == 1 ? "UNSIGNED" : "SIGNED";
     if (e->kind == STET_TYPE_FLOAT && stet_view_is(order, "TOTAL"))
         type = STET_VIEW("TOTALORDER");
-    return !type.len || stet_view_is(type, usual) ? NULL : stet_hlo_new_word(a, "type", type);
+    return !type.len || stet_view_is(type, usual) ? NULL
+                                                  : stet_decode_hlo_new_word(a, "type", type);
 }
 
-struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view text)
+struct stet_attr *stet_decode_hlo_new_symbol(struct stet_arena *a, struct stet_view text)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_SYMBOL);
 
@@ -94,7 +95,7 @@ struct stet_attr *stet_hlo_new_symbol(struct stet_arena *a, struct stet_view tex
     return r;
 }
 
-struct stet_attr *stet_hlo_new_type(struct stet_arena *a, const struct stet_type *t)
+struct stet_attr *stet_decode_hlo_new_type(struct stet_arena *a, const struct stet_type *t)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_TYPE);
 
@@ -103,8 +104,8 @@ struct stet_attr *stet_hlo_new_type(struct stet_arena *a, const struct stet_type
     return r;
 }
 
-struct stet_attr *stet_hlo_new_array(struct stet_arena *a, const struct stet_attr *const *items,
-                                     uint32_t n)
+struct stet_attr *stet_decode_hlo_new_array(struct stet_arena *a,
+                                            const struct stet_attr *const *items, uint32_t n)
 {
     struct stet_attr *r = stet_build_attr(a, STET_ATTR_ARRAY);
 
@@ -115,8 +116,8 @@ struct stet_attr *stet_hlo_new_array(struct stet_arena *a, const struct stet_att
     return r;
 }
 
-struct stet_attr *stet_hlo_new_record(struct stet_arena *a, const char *mnemonic,
-                                      const struct stet_named_attr *fields, uint32_t n)
+struct stet_attr *stet_decode_hlo_new_record(struct stet_arena *a, const char *mnemonic,
+                                             const struct stet_named_attr *fields, uint32_t n)
 {
     struct stet_attr *r = stet_build_attr(a, mnemonic ? STET_ATTR_RECORD : STET_ATTR_DICT);
 
@@ -136,8 +137,8 @@ static void put(struct stet_named_attr *attrs, uint32_t *count, uint32_t room,
         attrs[(*count)++] = (struct stet_named_attr){name, v};
 }
 
-void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t *count,
-                  uint32_t room, enum stet_hlo_attr which, const struct stet_attr *v)
+void stet_decode_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t *count,
+                         uint32_t room, enum stet_hlo_attr which, const struct stet_attr *v)
 {
     struct stet_view name = stet_view_str(stet_hlo_attr_name(which));
     enum stet_hlo_form form = stet_hlo_attr_form(which);
@@ -154,7 +155,7 @@ void stet_hlo_put(struct stet_arena *a, struct stet_named_attr *attrs, uint32_t 
         put(attrs, count, room, v->named[i].name, v->named[i].value);
     if (v->count > spread)
         put(attrs, count, room, name,
-            stet_hlo_new_record(a, "window", v->named + spread, v->count - spread));
+            stet_decode_hlo_new_record(a, "window", v->named + spread, v->count - spread));
 }
 
 /* ---- layouts of the entry ---- */
@@ -191,14 +192,15 @@ static struct stet_view layout_text(struct stet_arena *a, const struct stet_type
 static void add_leaves(struct stet_arena *a, const struct stet_type *t, struct stet_build_list *out)
 {
     if (t->kind != STET_TYPE_TUPLE) {
-        stet_build_list_add(out, stet_hlo_new_string(a, layout_text(a, t)));
+        stet_build_list_add(out, stet_decode_hlo_new_string(a, layout_text(a, t)));
         return;
     }
     for (uint32_t i = 0; i < t->member_count; i++)
         add_leaves(a, t->members[i], out);
 }
 
-const struct stet_attr *stet_hlo_entry_layout(struct stet_arena *a, const struct stet_type *t)
+const struct stet_attr *stet_decode_hlo_entry_layout(struct stet_arena *a,
+                                                     const struct stet_type *t)
 {
     struct stet_build_list leaves = {0};
     const struct stet_attr *v;
@@ -207,7 +209,7 @@ const struct stet_attr *stet_hlo_entry_layout(struct stet_arena *a, const struct
     for (uint32_t i = 0; i < t->member_count; i++)
         add_leaves(a, t->members[i], &leaves);
     n = (uint32_t)leaves.count;
-    v = stet_hlo_new_array(a, stet_build_list_keep(&leaves, a), n);
+    v = stet_decode_hlo_new_array(a, stet_build_list_keep(&leaves, a), n);
     a->failed |= leaves.failed;
     stet_build_list_release(&leaves);
     return v;

@@ -17,8 +17,8 @@ static void make_cache(struct stet_hlo_build *b, size_t input)
     b->cache = STET_NEW_ARRAY(&b->scratch, struct stet_hlo_made, b->cache_size);
 }
 
-void stet_hlo_build_init(struct stet_hlo_build *b, struct stet_hlo_room *room,
-                         struct stet_program *p, size_t input, struct stet_err *err)
+void stet_decode_hlo_build_init(struct stet_hlo_build *b, struct stet_hlo_room *room,
+                                struct stet_program *p, size_t input, struct stet_err *err)
 {
     size_t cap;
 
@@ -55,7 +55,7 @@ static void free_instrs(struct stet_hlo_build *b)
     b->instr_count = b->instr_room = 0;
 }
 
-void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
+void stet_decode_hlo_build_release(struct stet_hlo_build *b, bool keep)
 {
     free_instrs(b);
     free_slots(b);
@@ -66,7 +66,7 @@ void stet_hlo_build_release(struct stet_hlo_build *b, bool keep)
         stet_program_release(b->p);
 }
 
-enum stet_rc stet_hlo_build_full(struct stet_hlo_build *b)
+enum stet_rc stet_decode_hlo_build_full(struct stet_hlo_build *b)
 {
     bool cap = b->a->failed && b->a->used + (b->a->used >> 2) > b->a->cap;
 
@@ -88,14 +88,14 @@ static struct stet_hlo_made *place_of(const struct stet_hlo_build *b, struct ste
                : other;
 }
 
-const void *stet_hlo_recall(struct stet_hlo_build *b, struct stet_view raw)
+const void *stet_decode_hlo_recall(struct stet_hlo_build *b, struct stet_view raw)
 {
     const struct stet_hlo_made *at = b->cache ? place_of(b, raw) : NULL;
 
     return at && at->made && stet_view_eq(at->raw, raw) ? at->made : NULL;
 }
 
-void stet_hlo_remember(struct stet_hlo_build *b, struct stet_view raw, const void *made)
+void stet_decode_hlo_remember(struct stet_hlo_build *b, struct stet_view raw, const void *made)
 {
     if (b->cache)
         *place_of(b, raw) = (struct stet_hlo_made){raw, made};
@@ -119,7 +119,7 @@ static bool instrs_grow(struct stet_hlo_build *b)
     return true;
 }
 
-struct stet_hlo_instr *stet_hlo_instr_add(struct stet_hlo_build *b)
+struct stet_hlo_instr *stet_decode_hlo_instr_add(struct stet_hlo_build *b)
 {
     if (b->instr_count == b->instr_room && !instrs_grow(b))
         return NULL;
@@ -134,7 +134,8 @@ static size_t slot_of(const struct stet_hlo_build *b, uint64_t key)
     return (size_t)((key * 0x9e3779b97f4a7c15u) >> 20) & (b->slot_count - 1);
 }
 
-int64_t stet_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key, struct stet_view name)
+int64_t stet_decode_hlo_instr_find(const struct stet_hlo_build *b, uint64_t key,
+                                   struct stet_view name)
 {
     if (!b->slot_count)
         return -1;
@@ -173,11 +174,11 @@ static bool slots_grow(struct stet_hlo_build *b)
     return true;
 }
 
-bool stet_hlo_instr_publish(struct stet_hlo_build *b, bool by_name)
+bool stet_decode_hlo_instr_publish(struct stet_hlo_build *b, bool by_name)
 {
     const struct stet_hlo_instr *last = &b->instrs[b->instr_count - 1];
 
-    if (stet_hlo_instr_find(b, last->key, by_name ? last->name : (struct stet_view){0}) >= 0)
+    if (stet_decode_hlo_instr_find(b, last->key, by_name ? last->name : (struct stet_view){0}) >= 0)
         return false;
     if (b->instr_count * 2 > b->slot_count && !slots_grow(b)) {
         b->a->failed = true;
@@ -217,8 +218,8 @@ static const struct stet_loc *parameter_loc(struct stet_hlo_build *b,
     if (!l || !parts || !order)
         return NULL;
     order->name = STET_VIEW("order");
-    order->value = stet_hlo_new_int(b->a, in - b->instrs);
-    l->metadata = stet_hlo_new_record(b->a, NULL, order, 1);
+    order->value = stet_decode_hlo_new_int(b->a, in - b->instrs);
+    l->metadata = stet_decode_hlo_new_record(b->a, NULL, order, 1);
     l->parts = parts;
     if (in->metadata)
         parts[l->count++] = in->metadata;
@@ -267,7 +268,7 @@ static enum stet_rc make_parameters(struct stet_hlo_build *b, struct stet_block 
         stet_block_locs(block)[in->parameter] = parameter_loc(b, in);
         values[i] = v;
         stet_build_sort(in->attrs, in->attr_count);
-        dicts[in->parameter] = stet_hlo_new_record(b->a, NULL, in->attrs, in->attr_count);
+        dicts[in->parameter] = stet_decode_hlo_new_record(b->a, NULL, in->attrs, in->attr_count);
     }
     return STET_OK;
 }
@@ -325,14 +326,15 @@ static struct stet_op *make_computation(struct stet_hlo_build *b, struct stet_bl
         return NULL;
     body.blocks[0] = block;
     attrs[n++] = (struct stet_named_attr){STET_VIEW("arg_attrs"),
-                                          stet_hlo_new_array(b->a, dicts, block->arg_count)};
+                                          stet_decode_hlo_new_array(b->a, dicts, block->arg_count)};
     if (thread.len && !stet_view_is(thread, "main"))
         attrs[n++] = (struct stet_named_attr){STET_VIEW("execution_thread"),
-                                              stet_hlo_new_string(b->a, thread)};
+                                              stet_decode_hlo_new_string(b->a, thread)};
     attrs[n++] = (struct stet_named_attr){
         STET_VIEW("function_type"),
-        stet_hlo_new_type(b->a, signature(b, block, stet_op_operand(end, 0)->type))};
-    attrs[n++] = (struct stet_named_attr){STET_VIEW("sym_name"), stet_hlo_new_string(b->a, name)};
+        stet_decode_hlo_new_type(b->a, signature(b, block, stet_op_operand(end, 0)->type))};
+    attrs[n++] =
+        (struct stet_named_attr){STET_VIEW("sym_name"), stet_decode_hlo_new_string(b->a, name)};
     return stet_build_op(b->a, &(struct stet_op_parts){.known = STET_HLO_COMPUTATION,
                                                        .loc = named(b, name, NULL),
                                                        .attrs = attrs,
@@ -352,8 +354,8 @@ static void clear_slots(struct stet_hlo_build *b)
     }
 }
 
-enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name, size_t root,
-                                      struct stet_view thread, uint64_t offset)
+enum stet_rc stet_decode_hlo_computation_end(struct stet_hlo_build *b, struct stet_view name,
+                                             size_t root, struct stet_view thread, uint64_t offset)
 {
     struct stet_block *block = STET_NEW(b->a, struct stet_block);
     struct stet_value **values;
@@ -362,8 +364,8 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     struct stet_op *op;
     enum stet_rc rc;
 
-    if (!block || b->a->failed || (!b->scheduled && !stet_hlo_post_order(b, &root)))
-        return stet_hlo_build_full(b);
+    if (!block || b->a->failed || (!b->scheduled && !stet_decode_hlo_post_order(b, &root)))
+        return stet_decode_hlo_build_full(b);
     for (size_t i = 0; i < b->instr_count; i++)
         args += b->instrs[i].parameter >= 0;
     stet_build_args(b->a, block, args);
@@ -373,17 +375,17 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     values = stet_mem_calloc(b->instr_count + 1, sizeof *values);
     if (!block->args || !block->ops || !dicts || !values) {
         stet_mem_free(values);
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     }
     rc = make_parameters(b, block, values, dicts);
     if (rc == STET_OK && !make_ops(b, block, values, root))
-        rc = stet_hlo_build_full(b);
+        rc = stet_decode_hlo_build_full(b);
     stet_mem_free(values);
     if (rc != STET_OK)
         return rc;
     op = make_computation(b, block, name, thread, dicts);
     if (!op || b->a->failed)
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     stet_build_list_add(&b->computations, op);
     stet_build_list_add(&b->offsets, (const void *)(uintptr_t)offset);
     clear_slots(b);
@@ -391,7 +393,7 @@ enum stet_rc stet_hlo_computation_end(struct stet_hlo_build *b, struct stet_view
     return STET_OK;
 }
 
-void stet_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to)
+void stet_decode_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to)
 {
     *to = (struct stet_hlo_open){b->instrs, b->instr_count, b->instr_room,
                                  b->slots,  b->slot_count,  b->room};
@@ -401,7 +403,7 @@ void stet_hlo_set_aside(struct stet_hlo_build *b, struct stet_hlo_open *to)
     b->instr_count = b->instr_room = b->slot_count = 0;
 }
 
-void stet_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from)
+void stet_decode_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from)
 {
     free_instrs(b);
     free_slots(b);
@@ -413,7 +415,8 @@ void stet_hlo_take_up(struct stet_hlo_build *b, const struct stet_hlo_open *from
     b->room = from->room;
 }
 
-void stet_hlo_module_attr(struct stet_hlo_build *b, const char *name, const struct stet_attr *v)
+void stet_decode_hlo_module_attr(struct stet_hlo_build *b, const char *name,
+                                 const struct stet_attr *v)
 {
     if (b->attr_count < STET_HLO_MODULE_ATTRS)
         b->attrs[b->attr_count++] = (struct stet_named_attr){stet_view_str(name), v};

@@ -157,7 +157,7 @@ static enum stet_rc order_computations(struct stet_hlo_build *b)
     if (b->p->functions && g.nodes && g.stack)
         rc = order(b, &g);
     else
-        rc = stet_hlo_build_full(b);
+        rc = stet_decode_hlo_build_full(b);
     stet_mem_free(g.nodes);
     stet_mem_free(g.stack);
     return rc;
@@ -177,7 +177,7 @@ static enum stet_rc make_module(struct stet_hlo_build *b, struct stet_view name)
                                         .region_count = 1};
 
     if (!block || !attrs || !body.blocks)
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     body.blocks[0] = block;
     block->ops = b->p->functions;
     block->op_count = b->p->function_count;
@@ -185,11 +185,11 @@ static enum stet_rc make_module(struct stet_hlo_build *b, struct stet_view name)
         block->ops[i]->parent = block;
     memcpy(attrs, b->attrs, b->attr_count * sizeof *attrs);
     attrs[b->attr_count] =
-        (struct stet_named_attr){STET_VIEW("sym_name"), stet_hlo_new_string(b->a, name)};
+        (struct stet_named_attr){STET_VIEW("sym_name"), stet_decode_hlo_new_string(b->a, name)};
     if (!stet_build_sort(attrs, b->attr_count + 1))
         return stet_fail_at(b->err, STET_BAD_INPUT, 0, "HLO: a module attribute is given twice");
     b->p->module = stet_build_op(b->a, &parts);
-    return b->p->module ? STET_OK : stet_hlo_build_full(b);
+    return b->p->module ? STET_OK : stet_decode_hlo_build_full(b);
 }
 
 /* ---- arguments and outputs of the entry ---- */
@@ -235,7 +235,7 @@ static enum stet_rc find_interface(struct stet_hlo_build *b)
     p->arguments = STET_NEW_ARRAY(b->a, struct stet_argument, p->argument_count);
     p->outputs = STET_NEW_ARRAY(b->a, struct stet_result, p->output_count);
     if (!p->arguments || !p->outputs)
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     for (uint32_t i = 0; i < p->argument_count; i++)
         p->arguments[i] = (struct stet_argument){
             .name = stet_block_locs(block)[i]->text,
@@ -250,13 +250,13 @@ static enum stet_rc find_interface(struct stet_hlo_build *b)
     return STET_OK;
 }
 
-enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view module,
-                                   struct stet_view entry)
+enum stet_rc stet_decode_hlo_build_finish(struct stet_hlo_build *b, struct stet_view module,
+                                          struct stet_view entry)
 {
     enum stet_rc rc;
 
     if (b->a->failed || b->computations.failed || b->offsets.failed)
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     rc = order_computations(b);
     if (rc == STET_OK)
         rc = make_module(b, module);
@@ -267,7 +267,7 @@ enum stet_rc stet_hlo_build_finish(struct stet_hlo_build *b, struct stet_view mo
         return stet_fail_at(b->err, STET_BAD_INPUT, 0, "HLO: the module has no entry computation");
     rc = find_interface(b);
     if (rc == STET_OK && b->a->failed)
-        rc = stet_hlo_build_full(b);
+        rc = stet_decode_hlo_build_full(b);
     if (rc == STET_OK)
         stet_build_number(b->p);
     return rc;

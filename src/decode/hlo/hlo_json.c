@@ -148,7 +148,7 @@ static bool value(struct sorter *s, unsigned depth)
     return c == '{' ? object(s, depth + 1) : c == '[' ? array(s, depth + 1) : literal(s);
 }
 
-struct stet_view stet_hlo_sorted_json(struct stet_arena *a, struct stet_view json)
+struct stet_view stet_decode_hlo_sorted_json(struct stet_arena *a, struct stet_view json)
 {
     struct sorter s = {.at = json.ptr};
     struct stet_view sorted = json;

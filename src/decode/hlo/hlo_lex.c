@@ -33,8 +33,8 @@ static void fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, va_list
                  what);
 }
 
-enum stet_rc stet_hlo_text_retell(const struct stet_hlo_text *t, const struct stet_err *own,
-                                  struct stet_err *err)
+enum stet_rc stet_decode_hlo_text_retell(const struct stet_hlo_text *t, const struct stet_err *own,
+                                         struct stet_err *err)
 {
     size_t line, column;
 
@@ -45,7 +45,7 @@ enum stet_rc stet_hlo_text_retell(const struct stet_hlo_text *t, const struct st
                         column, own->text + 5);
 }
 
-void stet_hlo_text_fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, ...)
+void stet_decode_hlo_text_fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, ...)
 {
     va_list ap;
 
@@ -55,7 +55,7 @@ void stet_hlo_text_fail_at(struct stet_hlo_text *t, size_t at, const char *fmt, 
     t->at = t->src.len;
 }
 
-void stet_hlo_text_fail(struct stet_hlo_text *t, const char *fmt, ...)
+void stet_decode_hlo_text_fail(struct stet_hlo_text *t, const char *fmt, ...)
 {
     va_list ap;
 
@@ -81,10 +81,10 @@ static void skip_comment(struct stet_hlo_text *t)
             t->at = (size_t)(p + 2 - t->src.ptr);
             return;
         }
-    stet_hlo_text_fail(t, "a comment does not end");
+    stet_decode_hlo_text_fail(t, "a comment does not end");
 }
 
-void stet_hlo_skip(struct stet_hlo_text *t)
+void stet_decode_hlo_skip(struct stet_hlo_text *t)
 {
     while (t->at < t->src.len) {
         char c = t->src.ptr[t->at];
@@ -104,13 +104,13 @@ void stet_hlo_skip(struct stet_hlo_text *t)
 
 char stet_hlo_peek(struct stet_hlo_text *t)
 {
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     return t->at < t->src.len ? t->src.ptr[t->at] : '\0';
 }
 
 bool stet_hlo_take(struct stet_hlo_text *t, const char *literal)
 {
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     if (!starts(t, literal))
         return false;
     t->at += strlen(literal);
@@ -120,7 +120,7 @@ bool stet_hlo_take(struct stet_hlo_text *t, const char *literal)
 void stet_hlo_expect(struct stet_hlo_text *t, const char *literal)
 {
     if (!stet_hlo_take(t, literal))
-        stet_hlo_text_fail(t, "expected '%s'", literal);
+        stet_decode_hlo_text_fail(t, "expected '%s'", literal);
 }
 
 static bool is_word(char c)
@@ -132,7 +132,7 @@ struct stet_view stet_hlo_next_word(struct stet_hlo_text *t)
 {
     size_t end;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     for (end = t->at; end < t->src.len && is_word(t->src.ptr[end]);)
         end++;
     return stet_view_of(t->src.ptr + t->at, end - t->at);
@@ -143,7 +143,7 @@ struct stet_view stet_hlo_word(struct stet_hlo_text *t)
     struct stet_view v = stet_hlo_next_word(t);
 
     if (!v.len)
-        stet_hlo_text_fail(t, "expected a name");
+        stet_decode_hlo_text_fail(t, "expected a name");
     else
         t->at += v.len;
     return v;
@@ -165,14 +165,14 @@ int64_t stet_hlo_int(struct stet_hlo_text *t)
         unsigned digit = (unsigned)(t->src.ptr[t->at] - '0');
 
         if (v > (limit - digit) / 10) {
-            stet_hlo_text_fail_at(t, start, "a number too large");
+            stet_decode_hlo_text_fail_at(t, start, "a number too large");
             return 0;
         }
         v = v * 10 + digit;
         t->at++;
     }
     if (t->at == start)
-        stet_hlo_text_fail(t, "expected a number");
+        stet_decode_hlo_text_fail(t, "expected a number");
     return negative ? (int64_t)(0 - v) : (int64_t)v;
 }
 
@@ -181,7 +181,7 @@ bool stet_hlo_bool(struct stet_hlo_text *t)
     struct stet_view v = stet_hlo_word(t);
 
     if (!stet_view_is(v, "true") && !stet_view_is(v, "false") && !t->failed)
-        stet_hlo_text_fail_at(t, t->at - v.len, "expected true or false");
+        stet_decode_hlo_text_fail_at(t, t->at - v.len, "expected true or false");
     return stet_view_is(v, "true");
 }
 
@@ -224,7 +224,7 @@ static size_t unescape(const char *p, const char *end, char *to)
     return used;
 }
 
-struct stet_view stet_hlo_string(struct stet_hlo_text *t)
+struct stet_view stet_decode_hlo_string(struct stet_hlo_text *t)
 {
     const char *start, *end = t->src.ptr + t->src.len, *p;
     size_t len = 0, from;
@@ -232,7 +232,7 @@ struct stet_view stet_hlo_string(struct stet_hlo_text *t)
     char *copy;
 
     if (stet_hlo_peek(t) != '"') {
-        stet_hlo_text_fail(t, "expected a string");
+        stet_decode_hlo_text_fail(t, "expected a string");
         return (struct stet_view){0};
     }
     from = t->at++;
@@ -243,7 +243,7 @@ struct stet_view stet_hlo_string(struct stet_hlo_text *t)
             p++;
         }
     if (p >= end) {
-        stet_hlo_text_fail_at(t, from, "a string does not end");
+        stet_decode_hlo_text_fail_at(t, from, "a string does not end");
         return (struct stet_view){0};
     }
     t->at = (size_t)(p + 1 - t->src.ptr);
@@ -260,7 +260,7 @@ struct stet_view stet_hlo_string(struct stet_hlo_text *t)
         }
         used = unescape(p + 1, end, &copy[len]);
         if (!used) {
-            stet_hlo_text_fail_at(t, (size_t)(p - t->src.ptr), "an unknown escape");
+            stet_decode_hlo_text_fail_at(t, (size_t)(p - t->src.ptr), "an unknown escape");
             return (struct stet_view){0};
         }
         p += 1 + used;
@@ -289,18 +289,18 @@ static size_t closing(const struct stet_hlo_text *t, size_t at)
     return 0;
 }
 
-struct stet_view stet_hlo_braces(struct stet_hlo_text *t)
+struct stet_view stet_decode_hlo_braces(struct stet_hlo_text *t)
 {
     struct stet_view v = {0};
     size_t end;
 
     if (stet_hlo_peek(t) != '{') {
-        stet_hlo_text_fail(t, "expected '{'");
+        stet_decode_hlo_text_fail(t, "expected '{'");
         return v;
     }
     end = closing(t, t->at);
     if (!end) {
-        stet_hlo_text_fail(t, "a brace is not closed");
+        stet_decode_hlo_text_fail(t, "a brace is not closed");
         return v;
     }
     v = stet_view_of(t->src.ptr + t->at + 1, end - t->at - 2);
@@ -308,11 +308,11 @@ struct stet_view stet_hlo_braces(struct stet_hlo_text *t)
     return v;
 }
 
-struct stet_view stet_hlo_raw(struct stet_hlo_text *t)
+struct stet_view stet_decode_hlo_raw(struct stet_hlo_text *t)
 {
     size_t start, depth = 0;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     for (start = t->at; t->at < t->src.len; t->at++) {
         char c = t->src.ptr[t->at];
 
@@ -326,7 +326,7 @@ struct stet_view stet_hlo_raw(struct stet_hlo_text *t)
     return stet_view_of(t->src.ptr + start, t->at - start);
 }
 
-struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t)
+struct stet_ints stet_decode_hlo_int_list(struct stet_hlo_text *t)
 {
     struct stet_ints v = {0};
 
@@ -340,7 +340,7 @@ struct stet_ints stet_hlo_int_list(struct stet_hlo_text *t)
     return v;
 }
 
-struct stet_ints stet_hlo_bool_list(struct stet_hlo_text *t)
+struct stet_ints stet_decode_hlo_bool_list(struct stet_hlo_text *t)
 {
     struct stet_ints v = {0};
 

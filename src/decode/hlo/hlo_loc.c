@@ -69,18 +69,18 @@ static const struct stet_loc *frame_loc(struct stet_hlo_build *b, const struct s
     return new_loc(b->a, STET_LOC_CALLSITE, here, parent);
 }
 
-enum stet_rc stet_hlo_build_frames(struct stet_hlo_build *b, const struct stet_hlo_frames *f)
+enum stet_rc stet_decode_hlo_build_frames(struct stet_hlo_build *b, const struct stet_hlo_frames *f)
 {
     unsigned *depth = STET_NEW_ARRAY(&b->scratch, unsigned, f->frame_count);
 
     b->frames = stet_arena_alloc(&b->scratch, f->frame_count, sizeof *b->frames);
     b->a->failed |= b->scratch.failed;
     if (!depth || !b->frames)
-        return stet_hlo_build_full(b);
+        return stet_decode_hlo_build_full(b);
     b->frame_count = f->frame_count;
     for (size_t i = 0; i < f->frame_count; i++)
         b->frames[i] = frame_loc(b, f, i, depth);
-    return b->a->failed ? stet_hlo_build_full(b) : STET_OK;
+    return b->a->failed ? stet_decode_hlo_build_full(b) : STET_OK;
 }
 
 static void put(struct stet_named_attr *fields, uint32_t *n, const char *name,
@@ -98,10 +98,10 @@ static const struct stet_attr *metadata_dict(struct stet_arena *a,
 
 #define TEXT(name, field)                                                                          \
     if (m->field.len)                                                                              \
-    put(f, &n, name, stet_hlo_new_string(a, m->field))
+    put(f, &n, name, stet_decode_hlo_new_string(a, m->field))
 #define NUMBER(name, field)                                                                        \
     if (m->field)                                                                                  \
-    put(f, &n, name, stet_hlo_new_int(a, m->field))
+    put(f, &n, name, stet_decode_hlo_new_int(a, m->field))
     TEXT("op_type", op_type);
     TEXT("op_name", op_name);
     TEXT("source_file", source_file);
@@ -110,7 +110,8 @@ static const struct stet_attr *metadata_dict(struct stet_arena *a,
     NUMBER("source_column", column);
     NUMBER("source_end_column", end_column);
     if (m->profile_type_count)
-        put(f, &n, "profile_type", stet_hlo_new_ints(a, m->profile_types, m->profile_type_count));
+        put(f, &n, "profile_type",
+            stet_decode_hlo_new_ints(a, m->profile_types, m->profile_type_count));
     TEXT("deduplicated_name", deduplicated_name);
     TEXT("scheduling_name", scheduling_name);
     NUMBER("stack_frame_id", frame);
@@ -120,7 +121,7 @@ static const struct stet_attr *metadata_dict(struct stet_arena *a,
     kept = stet_arena_raw(a, n, sizeof *kept);
     if (kept)
         memcpy(kept, f, n * sizeof *kept);
-    return kept ? stet_hlo_new_record(a, NULL, kept, n) : NULL;
+    return kept ? stet_decode_hlo_new_record(a, NULL, kept, n) : NULL;
 }
 
 static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_hlo_metadata *m)
@@ -144,8 +145,8 @@ static const struct stet_loc *place(struct stet_hlo_build *b, const struct stet_
 
 /* FUSED<metadata>[place, name]: the name is not a parent of the place, because it would look like
  * the Python function around it. */
-const struct stet_loc *stet_hlo_build_metadata(struct stet_hlo_build *b,
-                                               const struct stet_hlo_metadata *m)
+const struct stet_loc *stet_decode_hlo_build_metadata(struct stet_hlo_build *b,
+                                                      const struct stet_hlo_metadata *m)
 {
     const struct stet_loc *where = place(b, m);
     struct stet_loc *name = NULL, *l;

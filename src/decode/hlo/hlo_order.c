@@ -113,7 +113,7 @@ static void move(struct order *o)
     }
 }
 
-bool stet_hlo_post_order(struct stet_hlo_build *b, size_t *root)
+bool stet_decode_hlo_post_order(struct stet_hlo_build *b, size_t *root)
 {
     size_t n = b->instr_count;
     struct order o = {.b = b, .stack_room = n + 1};

@@ -122,7 +122,7 @@ static void frames(struct stet_hlo_reader *r, const struct stet_proto *in,
     t.functions = functions;
     t.locations = locations;
     t.frames = stack;
-    stet_hlo_build_frames(&r->b, &t);
+    stet_decode_hlo_build_frames(&r->b, &t);
 }
 
 /* ---- computations ---- */
@@ -202,7 +202,7 @@ static bool in_order(struct stet_hlo_reader *r, const struct stet_proto *computa
         want.id = (uint64_t)order->at[k];
         found = bsearch(&want, all, at, sizeof *all, by_instruction);
         if (found)
-            stet_hlo_proto_instruction(r, computation, &found->field);
+            stet_decode_hlo_proto_instruction(r, computation, &found->field);
         else
             stet_proto_fail(&r->fault, STET_BAD_INPUT, 0, "a schedule names a missing instruction");
     }
@@ -241,16 +241,16 @@ static void computation(struct stet_hlo_reader *r, const struct stet_proto *modu
         m = again;
         while (stet_proto_next(&m, &g))
             if (g.number == 2)
-                stet_hlo_proto_instruction(r, &m, &g);
+                stet_decode_hlo_proto_instruction(r, &m, &g);
     }
     if (r->fault.rc != STET_OK || r->b.a->failed)
         return;
-    at = stet_hlo_instr_find(&r->b, root, (struct stet_view){0});
+    at = stet_decode_hlo_instr_find(&r->b, root, (struct stet_view){0});
     if (at < 0) {
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a computation without its root");
         return;
     }
-    stet_hlo_computation_end(&r->b, name, (size_t)at, thread, f->offset);
+    stet_decode_hlo_computation_end(&r->b, name, (size_t)at, thread, f->offset);
 }
 
 /* ---- donation ---- */
@@ -293,18 +293,18 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
         }
         n = 0;
         if (alias)
-            put(fields, &n, "output", stet_hlo_new_ints(r->b.a, output.at, output.count));
-        put(fields, &n, "parameter", stet_hlo_new_int(r->b.a, parameter));
-        put(fields, &n, "index", stet_hlo_new_ints(r->b.a, index.at, index.count));
+            put(fields, &n, "output", stet_decode_hlo_new_ints(r->b.a, output.at, output.count));
+        put(fields, &n, "parameter", stet_decode_hlo_new_int(r->b.a, parameter));
+        put(fields, &n, "index", stet_decode_hlo_new_ints(r->b.a, index.at, index.count));
         if (alias)
             put(fields, &n, "kind",
-                stet_hlo_new_word(r->b.a, "kind",
-                                  kind == 2 ? STET_VIEW("must-alias") : STET_VIEW("may-alias")));
-        stet_build_list_add(&items,
-                            stet_hlo_new_record(r->b.a, alias ? "alias" : "donor", fields, n));
+                stet_decode_hlo_new_word(
+                    r->b.a, "kind", kind == 2 ? STET_VIEW("must-alias") : STET_VIEW("may-alias")));
+        stet_build_list_add(
+            &items, stet_decode_hlo_new_record(r->b.a, alias ? "alias" : "donor", fields, n));
     }
     n = (uint32_t)items.count;
-    a = n ? stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
+    a = n ? stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
     r->b.a->failed |= items.failed;
     stet_build_list_release(&items);
     return a;
@@ -315,7 +315,7 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
 static void add(struct stet_hlo_reader *r, const char *name, const struct stet_attr *v)
 {
     if (v)
-        stet_hlo_module_attr(&r->b, name, v);
+        stet_decode_hlo_module_attr(&r->b, name, v);
 }
 
 static const struct stet_attr *opaque(struct stet_hlo_reader *r, struct stet_view bytes)
@@ -334,7 +334,7 @@ static const struct stet_attr *flags(struct stet_hlo_reader *r, const struct ste
 {
     if (!v->count || (v->count == 1 && !v->at[0]))
         return NULL;
-    return stet_hlo_new_ints(r->b.a, v->at, v->count);
+    return stet_decode_hlo_new_ints(r->b.a, v->at, v->count);
 }
 
 /* HloModuleConfigProto: the fields that XLA prints, and the rest as bytes. */
@@ -350,19 +350,19 @@ static const struct stet_type *config(struct stet_hlo_reader *r, const struct st
     while (stet_proto_next(&m, &g))
         switch (g.number) {
         case 1:
-            layout = stet_hlo_program_shape(r, &m, &g);
+            layout = stet_decode_hlo_program_shape(r, &m, &g);
             break;
         case 4:
             if (g.value != 1)
-                add(r, "replica_count", stet_hlo_new_int(r->b.a, (int64_t)g.value));
+                add(r, "replica_count", stet_decode_hlo_new_int(r->b.a, (int64_t)g.value));
             break;
         case 5:
             if (g.value != 1)
-                add(r, "num_partitions", stet_hlo_new_int(r->b.a, (int64_t)g.value));
+                add(r, "num_partitions", stet_decode_hlo_new_int(r->b.a, (int64_t)g.value));
             break;
         case 17:
             if (g.value)
-                add(r, "alias_passthrough_params", stet_hlo_new_bool(r->b.a, true));
+                add(r, "alias_passthrough_params", stet_decode_hlo_new_bool(r->b.a, true));
             break;
         case 27:
             stet_proto_ints(&r->fault, &g, r->b.a, &output);
@@ -385,7 +385,7 @@ static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
 {
     switch (f->number) {
     case SCHEDULE:
-        add(r, "is_scheduled", stet_hlo_new_bool(r->b.a, true));
+        add(r, "is_scheduled", stet_decode_hlo_new_bool(r->b.a, true));
         break;
     case ALIAS:
         add(r, "input_output_alias", donation(r, m, f, true));
@@ -394,7 +394,7 @@ static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
         add(r, "buffer_donor", donation(r, m, f, false));
         break;
     case MODULE_STRINGS:
-        add(r, "frontend_attributes", stet_hlo_strings(r, m, f));
+        add(r, "frontend_attributes", stet_decode_hlo_strings(r, m, f));
         break;
     }
 }
@@ -410,7 +410,7 @@ static const struct stet_attr *newer_fields(struct stet_hlo_reader *r,
     while (stet_proto_next(&m, &f))
         if (f.number > LAST_KNOWN)
             stet_buf_view(&r->scratch, f.whole);
-    return r->scratch.len ? opaque(r, stet_hlo_keep(r)) : NULL;
+    return r->scratch.len ? opaque(r, stet_decode_hlo_keep(r)) : NULL;
 }
 
 static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *module,
@@ -434,7 +434,7 @@ static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *mo
             break;
         case HOST_SHAPE:
             if (!*layout)
-                *layout = stet_hlo_program_shape(r, &m, &f);
+                *layout = stet_decode_hlo_program_shape(r, &m, &f);
             break;
         case FRAMES:
             frames(r, &m, &f);
@@ -462,14 +462,14 @@ static enum stet_rc decode_module(struct stet_hlo_reader *r, const struct stet_p
     index_computations(r, module);
     module_tables(r, module, &schedule, &name, &entry, &layout);
     if (layout)
-        add(r, "entry_computation_layout", stet_hlo_entry_layout(r->b.a, layout));
+        add(r, "entry_computation_layout", stet_decode_hlo_entry_layout(r->b.a, layout));
     while (r->b.err->rc == STET_OK && !r->b.a->failed && stet_proto_next(&m, &f))
         if (f.number == COMPUTATIONS)
             computation(r, &m, &f, &schedule);
     rc = stet_proto_finish(&r->fault, "HLO proto", r->b.err);
     if (rc == STET_OK)
         rc = r->b.err->rc;
-    return rc == STET_OK ? stet_hlo_build_finish(&r->b, name, entry) : rc;
+    return rc == STET_OK ? stet_decode_hlo_build_finish(&r->b, name, entry) : rc;
 }
 
 /* A module's first field is its name. The messages around it begin with a message, which itself
@@ -493,7 +493,7 @@ enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view by
     struct stet_proto_field f, g;
     enum stet_rc rc;
 
-    stet_hlo_build_init(&r.b, &room, out, bytes.len, &own);
+    stet_decode_hlo_build_init(&r.b, &room, out, bytes.len, &own);
     out->source = STET_SOURCE_HLO;
     r.b.by_id = true;
     stet_proto_init(&p, bytes, &r.fault);
@@ -512,7 +512,7 @@ enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view by
     if (r.field_room > STET_HLO_FIRST_FIELDS)
         stet_mem_free(r.fields);
     stet_buf_release(&r.scratch);
-    stet_hlo_build_release(&r.b, rc == STET_OK);
+    stet_decode_hlo_build_release(&r.b, rc == STET_OK);
     if (rc != STET_OK)
         stet_fail_at(err, rc, own.offset, "%s", own.text);
     return rc;

@@ -76,7 +76,7 @@ static const struct {
     RULE(CUSTOM_CALL_TARGET) = {TEXT, OF(INSTR, CUSTOM_CALL_TARGET)},
     RULE(DELTA) = {INT, OF(INSTR, DELTA)},
     RULE(DIMENSIONS) = {SPECIAL, .special = stet_decode_hlo_dimensions},
-    RULE(DIM_LABELS) = {MADE, .make = stet_hlo_dim_labels},
+    RULE(DIM_LABELS) = {MADE, .make = stet_decode_hlo_dim_labels},
     RULE(DIRECTION) = {WORD_TEXT, OF(INSTR, COMPARISON_DIRECTION)},
     RULE(DISTRIBUTION) = {WORD, OF(INSTR, DISTRIBUTION), .names = distributions},
     RULE(DOMAIN) = {MADE, .make = stet_decode_hlo_domain},
@@ -88,7 +88,8 @@ static const struct {
     RULE(FEATURE_INDEX) = {INT, OF(INSTR, FEATURE_INDEX)},
     RULE(FFT_LENGTH) = {INTS, OF(INSTR, FFT_LENGTH)},
     RULE(FFT_TYPE) = {WORD, OF(INSTR, FFT_TYPE), .names = fft_types},
-    RULE(FRONTEND_ATTRIBUTES) = {SUB, OF(INSTR, FRONTEND_ATTRIBUTES), .sub = stet_hlo_strings},
+    RULE(FRONTEND_ATTRIBUTES) = {SUB, OF(INSTR, FRONTEND_ATTRIBUTES),
+                                 .sub = stet_decode_hlo_strings},
     RULE(HAS_DYNAMIC_ROOT) = {TRUE_ONLY, OF(INSTR, HAS_DYNAMIC_ROOT)},
     RULE(INDEX) = {INT, OF(INSTR, TUPLE_INDEX)},
     RULE(INDEX_VECTOR_DIM) = {SPECIAL, .special = stet_decode_hlo_index_vector_dim},
@@ -124,12 +125,12 @@ static const struct {
     RULE(OPERAND_PRECISION) = {MADE, .make = stet_decode_hlo_operand_precision},
     RULE(OUTFEED_CONFIG) = {TEXT_ANY, OF(INSTR, OUTFEED_CONFIG)},
     RULE(OUTFEED_SHAPE) = {SUB, OF(INSTR, OUTFEED_SHAPE), .sub = stet_decode_hlo_shape_of},
-    RULE(OUTPUT_TO_OPERAND_ALIASING) = {MADE, .make = stet_hlo_aliasing},
-    RULE(PADDING) = {MADE, .make = stet_hlo_padding},
+    RULE(OUTPUT_TO_OPERAND_ALIASING) = {MADE, .make = stet_decode_hlo_aliasing},
+    RULE(PADDING) = {MADE, .make = stet_decode_hlo_padding},
     RULE(PADDING_TYPE) = {WORD_OTHER, OF(INSTR, PADDING_TYPE), .names = paddings},
     RULE(PARAMETER_REPLICATION) = {INNER_ANY, OF(INSTR, PARAMETER_REPLICATION),
                                    OF(REPLICATION, REPLICATED_AT_LEAF_BUFFERS)},
-    RULE(REPLICA_GROUPS) = {MADE, .make = stet_hlo_replica_groups},
+    RULE(REPLICA_GROUPS) = {MADE, .make = stet_decode_hlo_replica_groups},
     RULE(RESULT_ACCURACY) = {MADE, .make = stet_decode_hlo_result_accuracy},
     RULE(RHS_BATCH_DIMS) = {DOT_ANY, .inner = OF(DOT, RHS_BATCH_DIMENSIONS)},
     RULE(RHS_CONTRACTING_DIMS) = {DOT, .inner = OF(DOT, RHS_CONTRACTING_DIMENSIONS)},
@@ -142,10 +143,10 @@ static const struct {
                                            OF(SCATTER, SCATTER_INDICES_BATCHING_DIMS)},
     RULE(SCHEDULE) = {WORD_OTHER, OF(INSTR, CUSTOM_CALL_SCHEDULE), .names = schedules},
     RULE(SELECT) = {CALL, .inner = 0},
-    RULE(SHARDING) = {SUB, OF(INSTR, SHARDING), .sub = stet_hlo_sharding},
-    RULE(SLICE) = {MADE, .make = stet_hlo_slices},
+    RULE(SHARDING) = {SUB, OF(INSTR, SHARDING), .sub = stet_decode_hlo_sharding},
+    RULE(SLICE) = {MADE, .make = stet_decode_hlo_slices},
     RULE(SLICE_SIZES) = {SPECIAL, .special = stet_decode_hlo_slice_sizes},
-    RULE(SOURCE_TARGET_PAIRS) = {MADE, .make = stet_hlo_pairs},
+    RULE(SOURCE_TARGET_PAIRS) = {MADE, .make = stet_decode_hlo_pairs},
     RULE(START_INDEX_MAP) = {INNER, OF(INSTR, GATHER_DIMENSION_NUMBERS),
                              OF(GATHER, START_INDEX_MAP)},
     RULE(START_INDICES_BATCHING_DIMS) = {INNER_ANY, OF(INSTR, GATHER_DIMENSION_NUMBERS),
@@ -163,13 +164,15 @@ static const struct {
                                 OF(SCATTER, UPDATE_WINDOW_DIMS)},
     RULE(USE_GLOBAL_DEVICE_IDS) = {TRUE_ONLY, OF(INSTR, USE_GLOBAL_DEVICE_IDS)},
     RULE(VALUE) = {SPECIAL, .special = stet_decode_hlo_literal},
-    RULE(WINDOW) = {MADE, .make = stet_hlo_window},
+    RULE(WINDOW) = {MADE, .make = stet_decode_hlo_window},
 #undef OF
 #undef RULE
 };
 
-const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                            struct stet_hlo_instr *instr, enum stet_hlo_attr which)
+const struct stet_attr *stet_decode_hlo_proto_attr(struct stet_hlo_reader *r,
+                                                   const struct stet_proto *in,
+                                                   struct stet_hlo_instr *instr,
+                                                   enum stet_hlo_attr which)
 {
     uint32_t field = rules[which].field, inner = rules[which].inner;
     enum how how = rules[which].how;
@@ -180,51 +183,52 @@ const struct stet_attr *stet_hlo_proto_attr(struct stet_hlo_reader *r, const str
 
     switch (how) {
     case INT:
-        return stet_hlo_new_int(r->b.a, stet_hlo_number(r, field));
+        return stet_decode_hlo_new_int(r->b.a, stet_decode_hlo_number(r, field));
     case INT_OVER1:
-        n = stet_hlo_number(r, field);
-        return n > 1 ? stet_hlo_new_int(r->b.a, n) : NULL;
+        n = stet_decode_hlo_number(r, field);
+        return n > 1 ? stet_decode_hlo_new_int(r->b.a, n) : NULL;
     case INT_THERE:
-        return stet_hlo_field(r, field) ? stet_hlo_new_int(r->b.a, stet_hlo_number(r, field))
-                                        : NULL;
+        return stet_decode_hlo_field(r, field)
+                   ? stet_decode_hlo_new_int(r->b.a, stet_decode_hlo_number(r, field))
+                   : NULL;
     case TRUE_ONLY:
     case INNER_TRUE:
-        n = how == TRUE_ONLY ? stet_hlo_number(r, field)
-                             : stet_hlo_inner_number(r, in, field, inner);
-        return n ? stet_hlo_new_bool(r->b.a, true) : NULL;
+        n = how == TRUE_ONLY ? stet_decode_hlo_number(r, field)
+                             : stet_decode_hlo_inner_number(r, in, field, inner);
+        return n ? stet_decode_hlo_new_bool(r->b.a, true) : NULL;
     case TEXT:
     case TEXT_ANY:
-        text = stet_hlo_text(r, field);
-        return text.len || how == TEXT ? stet_hlo_new_string(r->b.a, text) : NULL;
+        text = stet_decode_hlo_field_text(r, field);
+        return text.len || how == TEXT ? stet_decode_hlo_new_string(r->b.a, text) : NULL;
     case INTS:
-        v = stet_hlo_ints(r, field);
-        return stet_hlo_new_ints(r->b.a, v.at, v.count);
+        v = stet_decode_hlo_ints(r, field);
+        return stet_decode_hlo_new_ints(r->b.a, v.at, v.count);
     case INNER:
     case INNER_ANY:
-        v = stet_hlo_inner(r, in, field, inner);
-        return v.count || how == INNER ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
+        v = stet_decode_hlo_inner(r, in, field, inner);
+        return v.count || how == INNER ? stet_decode_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
     case WORD:
     case WORD_OTHER:
-        n = stet_hlo_number(r, field);
+        n = stet_decode_hlo_number(r, field);
         return how == WORD || n != rules[which].usual
                    ? stet_decode_hlo_word(r, which, rules[which].names, n)
                    : NULL;
     case INNER_WORD:
-        n = stet_hlo_inner_number(r, in, field, inner);
+        n = stet_decode_hlo_inner_number(r, in, field, inner);
         return n ? stet_decode_hlo_word(r, which, rules[which].names, n) : NULL;
     case WORD_TEXT:
-        text = stet_hlo_text(r, field);
-        return text.len ? stet_hlo_new_word(r->b.a, stet_hlo_attr_name(which), text) : NULL;
+        text = stet_decode_hlo_field_text(r, field);
+        return text.len ? stet_decode_hlo_new_word(r->b.a, stet_hlo_attr_name(which), text) : NULL;
     case DOT:
     case DOT_ANY:
         v = stet_decode_hlo_dot_dims(r, in, inner);
-        return v.count || how == DOT ? stet_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
+        return v.count || how == DOT ? stet_decode_hlo_new_ints(r->b.a, v.at, v.count) : NULL;
     case CALL:
         return stet_decode_hlo_call(r, inner);
     case CALL_IF:
         return stet_decode_hlo_by_predicate(r, instr) ? stet_decode_hlo_call(r, inner) : NULL;
     case SUB:
-        f = stet_hlo_field(r, field);
+        f = stet_decode_hlo_field(r, field);
         return f ? rules[which].sub(r, in, f) : NULL;
     case MADE:
         return rules[which].make(r, in);

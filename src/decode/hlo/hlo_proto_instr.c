@@ -33,7 +33,7 @@ static bool collect(struct stet_hlo_reader *r, struct stet_proto *m)
 static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct stet_proto *in,
                                        const struct stet_proto_field *f)
 {
-    const struct stet_loc *l = stet_hlo_recall(&r->b, f->whole);
+    const struct stet_loc *l = stet_decode_hlo_recall(&r->b, f->whole);
     struct stet_hlo_metadata m = {.line = 0};
     struct stet_ints types = {0};
     struct stet_proto p = stet_proto_sub(in, f), payload;
@@ -85,18 +85,18 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
         }
     m.profile_types = types.at;
     m.profile_type_count = types.count;
-    l = stet_hlo_build_metadata(&r->b, &m);
+    l = stet_decode_hlo_build_metadata(&r->b, &m);
     if (l)
-        stet_hlo_remember(&r->b, f->whole, l);
+        stet_decode_hlo_remember(&r->b, f->whole, l);
     return l;
 }
 
 /* Data operands, then control predecessors; both must be instructions before this one. */
 static void operands(struct stet_hlo_reader *r, struct stet_hlo_instr *instr)
 {
-    struct stet_ints data = stet_hlo_ints_in(r, &r->b.scratch, STET_HLO_INSTR_OPERAND_IDS),
-                     before =
-                         stet_hlo_ints_in(r, &r->b.scratch, STET_HLO_INSTR_CONTROL_PREDECESSOR_IDS);
+    struct stet_ints data = stet_decode_hlo_ints_in(r, &r->b.scratch, STET_HLO_INSTR_OPERAND_IDS),
+                     before = stet_decode_hlo_ints_in(r, &r->b.scratch,
+                                                      STET_HLO_INSTR_CONTROL_PREDECESSOR_IDS);
     uint32_t n = data.count + before.count;
 
     instr->operands = stet_arena_raw(&r->b.scratch, n, sizeof *instr->operands);
@@ -105,7 +105,7 @@ static void operands(struct stet_hlo_reader *r, struct stet_hlo_instr *instr)
         return;
     for (uint32_t i = 0; i < n; i++) {
         int64_t id = i < data.count ? data.at[i] : before.at[i - data.count];
-        int64_t at = stet_hlo_instr_find(&r->b, (uint64_t)id, (struct stet_view){0});
+        int64_t at = stet_decode_hlo_instr_find(&r->b, (uint64_t)id, (struct stet_view){0});
 
         if (at < 0) {
             stet_proto_fail(&r->fault, STET_BAD_INPUT, instr->offset,
@@ -129,8 +129,8 @@ static void add_listed(struct stet_hlo_reader *r, const struct stet_proto *m,
 {
     for (; *list; list++)
         if (*list != STET_HLO_A_METADATA && *list != STET_HLO_A_CONTROL_PREDECESSORS)
-            stet_hlo_put(r->b.a, instr->attrs, &instr->attr_count, MOST_ATTRS, *list,
-                         stet_hlo_proto_attr(r, m, instr, *list));
+            stet_decode_hlo_put(r->b.a, instr->attrs, &instr->attr_count, MOST_ATTRS, *list,
+                                stet_decode_hlo_proto_attr(r, m, instr, *list));
 }
 
 /* Names, ids, locations, and fields that are read for every opcode. */
@@ -163,7 +163,7 @@ static const struct stet_attr *unknown_fields(struct stet_hlo_reader *r, bool kn
     a = stet_build_attr(r->b.a, STET_ATTR_OPAQUE);
     if (a) {
         a->of.name = stet_build_name(r->b.a, STET_VIEW("hlo"), (struct stet_view){0});
-        stet_attr_set_bytes(a, stet_hlo_keep(r));
+        stet_attr_set_bytes(a, stet_decode_hlo_keep(r));
     }
     return a;
 }
@@ -180,15 +180,15 @@ static void attributes(struct stet_hlo_reader *r, const struct stet_proto *m,
     add_listed(r, m, instr, stet_hlo_tail);
     add(instr, "unknown_fields", unknown_fields(r, instr->op != NULL));
     if (instr->control_count)
-        add(instr, "control-predecessors", stet_hlo_new_int(r->b.a, instr->control_count));
+        add(instr, "control-predecessors", stet_decode_hlo_new_int(r->b.a, instr->control_count));
     bytes = instr->attr_count * sizeof *room;
     instr->attrs = stet_arena_raw(r->b.a, instr->attr_count, sizeof *room);
     if (instr->attrs)
         memcpy(instr->attrs, room, bytes);
 }
 
-void stet_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                const struct stet_proto_field *f)
+void stet_decode_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                       const struct stet_proto_field *f)
 {
     struct stet_proto m = stet_proto_sub(in, f);
     struct stet_hlo_instr *instr;
@@ -196,34 +196,34 @@ void stet_hlo_proto_instruction(struct stet_hlo_reader *r, const struct stet_pro
 
     if (!collect(r, &m))
         return;
-    instr = stet_hlo_instr_add(&r->b);
+    instr = stet_decode_hlo_instr_add(&r->b);
     if (!instr) {
         r->b.a->failed = true;
         return;
     }
     instr->offset = f->offset;
-    instr->name = stet_hlo_text(r, STET_HLO_INSTR_NAME);
-    instr->opcode = stet_hlo_text(r, STET_HLO_INSTR_OPCODE);
+    instr->name = stet_decode_hlo_field_text(r, STET_HLO_INSTR_NAME);
+    instr->opcode = stet_decode_hlo_field_text(r, STET_HLO_INSTR_OPCODE);
     instr->op = stet_hlo_op(instr->opcode);
-    instr->key = (uint64_t)stet_hlo_number(r, STET_HLO_INSTR_ID);
-    g = stet_hlo_field(r, STET_HLO_INSTR_SHAPE);
-    instr->type = g ? stet_hlo_shape(r, &m, g) : NULL;
+    instr->key = (uint64_t)stet_decode_hlo_number(r, STET_HLO_INSTR_ID);
+    g = stet_decode_hlo_field(r, STET_HLO_INSTR_SHAPE);
+    instr->type = g ? stet_decode_hlo_shape(r, &m, g) : NULL;
     if (!instr->type)
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "an instruction without a shape");
     if (!instr->opcode.len)
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "an instruction without an opcode");
     if (stet_view_is(instr->opcode, "parameter")) {
-        instr->parameter = stet_hlo_number(r, STET_HLO_INSTR_PARAMETER_NUMBER);
+        instr->parameter = stet_decode_hlo_number(r, STET_HLO_INSTR_PARAMETER_NUMBER);
         if (instr->parameter < 0)
             stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "a negative parameter number");
     }
     operands(r, instr);
     if (r->fault.rc != STET_OK || r->b.a->failed)
         return;
-    g = stet_hlo_field(r, STET_HLO_INSTR_METADATA);
+    g = stet_decode_hlo_field(r, STET_HLO_INSTR_METADATA);
     instr->metadata = g ? metadata(r, &m, g) : NULL;
     attributes(r, &m, instr);
-    if (!stet_hlo_instr_publish(&r->b, false))
+    if (!stet_decode_hlo_instr_publish(&r->b, false))
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset,
                         "two instructions of a computation have the same id");
 }

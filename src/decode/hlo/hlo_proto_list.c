@@ -7,7 +7,8 @@ static void field(struct stet_named_attr *fields, uint32_t *n, const char *name,
     fields[(*n)++] = (struct stet_named_attr){stet_view_str(name), v};
 }
 
-const struct stet_attr *stet_hlo_slices(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_slices(struct stet_hlo_reader *r,
+                                               const struct stet_proto *in)
 {
     struct stet_ints parts[3] = {{0}};
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
@@ -29,10 +30,12 @@ const struct stet_attr *stet_hlo_slices(struct stet_hlo_reader *r, const struct 
         for (int k = 0; k < 3; k++)
             stet_ints_add(&parts[k], r->b.a, v[k + 1]);
     }
-    field(fields, &n, "start_indices", stet_hlo_new_ints(r->b.a, parts[0].at, parts[0].count));
-    field(fields, &n, "limit_indices", stet_hlo_new_ints(r->b.a, parts[1].at, parts[1].count));
-    field(fields, &n, "strides", stet_hlo_new_ints(r->b.a, parts[2].at, parts[2].count));
-    return stet_hlo_new_record(r->b.a, "slice", fields, n);
+    field(fields, &n, "start_indices",
+          stet_decode_hlo_new_ints(r->b.a, parts[0].at, parts[0].count));
+    field(fields, &n, "limit_indices",
+          stet_decode_hlo_new_ints(r->b.a, parts[1].at, parts[1].count));
+    field(fields, &n, "strides", stet_decode_hlo_new_ints(r->b.a, parts[2].at, parts[2].count));
+    return stet_decode_hlo_new_record(r->b.a, "slice", fields, n);
 }
 
 /* A message with one repeated submessage of integers 1 to `width`, by column. */
@@ -59,11 +62,12 @@ static uint32_t columns(struct stet_hlo_reader *r, const struct stet_proto *in,
     return rows;
 }
 
-const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_padding(struct stet_hlo_reader *r,
+                                                const struct stet_proto *in)
 {
     static const char *const names[] = {"edge_padding_low", "edge_padding_high",
                                         "interior_padding"};
-    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_PADDING_CONFIG);
+    const struct stet_proto_field *f = stet_decode_hlo_field(r, STET_HLO_INSTR_PADDING_CONFIG);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
     struct stet_ints parts[3] = {{0}};
     uint32_t n = 0;
@@ -73,12 +77,13 @@ const struct stet_attr *stet_hlo_padding(struct stet_hlo_reader *r, const struct
     if (f)
         columns(r, in, f, parts, 3);
     for (unsigned k = 0; k < 3; k++)
-        field(fields, &n, names[k], stet_hlo_new_ints(r->b.a, parts[k].at, parts[k].count));
-    return stet_hlo_new_record(r->b.a, "padding", fields, n);
+        field(fields, &n, names[k], stet_decode_hlo_new_ints(r->b.a, parts[k].at, parts[k].count));
+    return stet_decode_hlo_new_record(r->b.a, "padding", fields, n);
 }
 
 /* Columns with only the default are left out, as in text. */
-const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_window(struct stet_hlo_reader *r,
+                                               const struct stet_proto *in)
 {
     static const struct {
         const char *name;
@@ -91,7 +96,7 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
                  {"lhs_dilate", 5, 1},
                  {"rhs_dilate", 4, 1},
                  {"rhs_reversal", 6, 0}};
-    const struct stet_proto_field *f = stet_hlo_field(r, STET_HLO_INSTR_WINDOW);
+    const struct stet_proto_field *f = stet_decode_hlo_field(r, STET_HLO_INSTR_WINDOW);
     struct stet_named_attr *fields = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 7);
     struct stet_ints v[7] = {{0}};
     uint32_t n = 0;
@@ -105,9 +110,10 @@ const struct stet_attr *stet_hlo_window(struct stet_hlo_reader *r, const struct 
     any[2] = any[3] = any[2] || any[3];
     for (unsigned k = 0; k < 7; k++)
         if (any[k])
-            field(fields, &n, parts[k].name,
-                  stet_hlo_new_ints(r->b.a, v[parts[k].column].at, v[parts[k].column].count));
-    return stet_hlo_new_record(r->b.a, "window", fields, n);
+            field(
+                fields, &n, parts[k].name,
+                stet_decode_hlo_new_ints(r->b.a, v[parts[k].column].at, v[parts[k].column].count));
+    return stet_decode_hlo_new_record(r->b.a, "window", fields, n);
 }
 
 /* bf01_oi01->bf01; XLA prints unassigned positions as '?'. */
@@ -135,34 +141,41 @@ static bool labels(struct stet_hlo_reader *r, char first, int64_t a, char second
     return r->scratch.len > start;
 }
 
-const struct stet_attr *stet_hlo_dim_labels(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_dim_labels(struct stet_hlo_reader *r,
+                                                   const struct stet_proto *in)
 {
     enum { DIMS = STET_HLO_INSTR_CONVOLUTION_DIMENSION_NUMBERS };
-    const struct stet_proto_field *f = stet_hlo_field(r, DIMS);
-    struct stet_ints lhs =
-                         stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_SPATIAL_DIMENSIONS),
-                     rhs = stet_hlo_inner(r, in, DIMS,
-                                          STET_HLO_CONVOLUTION_KERNEL_SPATIAL_DIMENSIONS);
+    const struct stet_proto_field *f = stet_decode_hlo_field(r, DIMS);
+    struct stet_ints lhs = stet_decode_hlo_inner(r, in, DIMS,
+                                                 STET_HLO_CONVOLUTION_INPUT_SPATIAL_DIMENSIONS),
+                     rhs = stet_decode_hlo_inner(r, in, DIMS,
+                                                 STET_HLO_CONVOLUTION_KERNEL_SPATIAL_DIMENSIONS);
     struct stet_ints out =
-        stet_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_SPATIAL_DIMENSIONS);
+        stet_decode_hlo_inner(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_SPATIAL_DIMENSIONS);
 
     if (!f)
         return NULL;
     r->scratch.len = 0;
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_BATCH_DIMENSION),
-           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_FEATURE_DIMENSION),
+    labels(r, 'b',
+           stet_decode_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_BATCH_DIMENSION),
+           'f',
+           stet_decode_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_INPUT_FEATURE_DIMENSION),
            &lhs, f->offset);
     stet_buf_char(&r->scratch, '_');
     labels(r, 'i',
-           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_INPUT_FEATURE_DIMENSION),
+           stet_decode_hlo_inner_number(r, in, DIMS,
+                                        STET_HLO_CONVOLUTION_KERNEL_INPUT_FEATURE_DIMENSION),
            'o',
-           stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_KERNEL_OUTPUT_FEATURE_DIMENSION),
+           stet_decode_hlo_inner_number(r, in, DIMS,
+                                        STET_HLO_CONVOLUTION_KERNEL_OUTPUT_FEATURE_DIMENSION),
            &rhs, f->offset);
     stet_buf_str(&r->scratch, "->");
-    labels(r, 'b', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_BATCH_DIMENSION),
-           'f', stet_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_FEATURE_DIMENSION),
+    labels(r, 'b',
+           stet_decode_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_BATCH_DIMENSION),
+           'f',
+           stet_decode_hlo_inner_number(r, in, DIMS, STET_HLO_CONVOLUTION_OUTPUT_FEATURE_DIMENSION),
            &out, f->offset);
-    return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
+    return stet_decode_hlo_new_string(r->b.a, stet_decode_hlo_keep(r));
 }
 
 /* ---- collectives ---- */
@@ -186,10 +199,10 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
         while (stet_proto_next(&d, &h))
             if (h.number == 1)
                 stet_proto_ints(&r->fault, &h, r->b.a, &ids);
-        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
     stet_build_list_release(&items);
     return a;
 }
@@ -197,36 +210,38 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
 static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
                                            const struct stet_proto_field *f)
 {
-    struct stet_ints groups = stet_hlo_inner_of(r, in, f, 1), each = stet_hlo_inner_of(r, in, f, 2);
-    struct stet_ints dims = stet_hlo_inner_of(r, in, f, 3), perm = stet_hlo_inner_of(r, in, f, 4);
+    struct stet_ints groups = stet_decode_hlo_inner_of(r, in, f, 1),
+                     each = stet_decode_hlo_inner_of(r, in, f, 2);
+    struct stet_ints dims = stet_decode_hlo_inner_of(r, in, f, 3),
+                     perm = stet_decode_hlo_inner_of(r, in, f, 4);
 
     r->scratch.len = 0;
-    stet_hlo_join(&r->scratch, "[", &groups, ",");
-    stet_hlo_join(&r->scratch, "", &each, "]");
-    stet_hlo_join(&r->scratch, "<=[", &dims, "]");
+    stet_decode_hlo_join(&r->scratch, "[", &groups, ",");
+    stet_decode_hlo_join(&r->scratch, "", &each, "]");
+    stet_decode_hlo_join(&r->scratch, "<=[", &dims, "]");
     if (dims.count > 1)
-        stet_hlo_join(&r->scratch, "T(", &perm, ")");
-    return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
+        stet_decode_hlo_join(&r->scratch, "T(", &perm, ")");
+    return stet_decode_hlo_new_string(r->b.a, stet_decode_hlo_keep(r));
 }
 
 /* The field of the device list changed over the years: 49, then 87 (where XLA of 2024 and 2025 had
  * an iota list as field 2), then 92 with 93 beside it. */
-const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
-                                                const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_replica_groups(struct stet_hlo_reader *r,
+                                                       const struct stet_proto *in)
 {
     const struct stet_proto_field *f;
     struct stet_build_list items = {0};
     const struct stet_attr *a;
     uint32_t n;
 
-    if ((f = stet_hlo_field(r, STET_HLO_INSTR_MESH_AXES_REPLICA_GROUP_LIST))) {
+    if ((f = stet_decode_hlo_field(r, STET_HLO_INSTR_MESH_AXES_REPLICA_GROUP_LIST))) {
         r->scratch.len = 0;
-        stet_hlo_mesh_groups(r, in, f);
-        return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
+        stet_decode_hlo_mesh_groups(r, in, f);
+        return stet_decode_hlo_new_string(r->b.a, stet_decode_hlo_keep(r));
     }
-    if ((f = stet_hlo_field(r, STET_HLO_INSTR_IOTA_COLLECTIVE_DEVICE_LIST)))
+    if ((f = stet_decode_hlo_field(r, STET_HLO_INSTR_IOTA_COLLECTIVE_DEVICE_LIST)))
         return iota_groups(r, in, f);
-    if ((f = stet_hlo_field(r, STET_HLO_INSTR_COLLECTIVE_DEVICE_LIST))) {
+    if ((f = stet_decode_hlo_field(r, STET_HLO_INSTR_COLLECTIVE_DEVICE_LIST))) {
         struct stet_proto m = stet_proto_sub(in, f);
         struct stet_proto_field g;
 
@@ -246,15 +261,16 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
         while (stet_proto_next(&m, &g))
             if (g.number == 1)
                 stet_proto_ints(&r->fault, &g, r->b.a, &ids);
-        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, ids.at, ids.count));
+        stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
     stet_build_list_release(&items);
     return a;
 }
 
-const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_pairs(struct stet_hlo_reader *r,
+                                              const struct stet_proto *in)
 {
     struct stet_build_list items = {0};
     const struct stet_attr *a;
@@ -272,15 +288,16 @@ const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct s
         while (v && stet_proto_next(&m, &g))
             if (g.number <= 2)
                 v[g.number - 1] = stet_proto_int(&r->fault, &g);
-        stet_build_list_add(&items, stet_hlo_new_ints(r->b.a, v, 2));
+        stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, v, 2));
     }
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
+    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
     stet_build_list_release(&items);
     return a;
 }
 
-const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struct stet_proto *in)
+const struct stet_attr *stet_decode_hlo_aliasing(struct stet_hlo_reader *r,
+                                                 const struct stet_proto *in)
 {
     struct stet_build_list items = {0};
     const struct stet_attr *a;
@@ -306,14 +323,14 @@ const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struc
         f = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
         n = 0;
         if (f) {
-            field(f, &n, "output", stet_hlo_new_ints(r->b.a, output.at, output.count));
-            field(f, &n, "operand", stet_hlo_new_int(r->b.a, operand));
-            field(f, &n, "index", stet_hlo_new_ints(r->b.a, index.at, index.count));
+            field(f, &n, "output", stet_decode_hlo_new_ints(r->b.a, output.at, output.count));
+            field(f, &n, "operand", stet_decode_hlo_new_int(r->b.a, operand));
+            field(f, &n, "index", stet_decode_hlo_new_ints(r->b.a, index.at, index.count));
         }
-        stet_build_list_add(&items, stet_hlo_new_record(r->b.a, "aliasing", f, n));
+        stet_build_list_add(&items, stet_decode_hlo_new_record(r->b.a, "aliasing", f, n));
     }
     n = (uint32_t)items.count;
-    a = n ? stet_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
+    a = n ? stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
     stet_build_list_release(&items);
     return a;
 }

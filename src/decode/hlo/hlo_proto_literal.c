@@ -180,8 +180,11 @@ static struct stet_view reorder(struct stet_hlo_reader *r, const struct stet_typ
         for (uint32_t d = 0; d < t->rank; d++)
             offset += at[d] * strides[d];
         memcpy(to + n * width, from.ptr + (size_t)offset * width, width);
-        for (uint32_t d = t->rank; d-- > 0 && ++at[d] == t->dims[d];)
-            at[d] = 0;
+        for (uint32_t d = t->rank; d > 0; d--) {
+            if (++at[d - 1] != t->dims[d - 1])
+                break;
+            at[d - 1] = 0;
+        }
     }
     return stet_view_of(to, from.len);
 }
@@ -239,18 +242,19 @@ static const struct stet_attr *tuple_literal(struct stet_hlo_reader *r, const st
             continue;
         if (n == t->member_count)
             return fail(r, STET_BAD_INPUT, &g, "a tuple literal has too many parts");
-        items[n] = stet_hlo_literal(r, &m, &g, t->members[n]);
+        items[n] = stet_decode_hlo_literal_value(r, &m, &g, t->members[n]);
         if (!items[n++])
             return NULL;
     }
     if (n != t->member_count)
         return fail(r, STET_BAD_INPUT, f, "a tuple literal has too few parts");
-    return stet_hlo_new_array(r->b.a, items, n);
+    return stet_decode_hlo_new_array(r->b.a, items, n);
 }
 
-const struct stet_attr *stet_hlo_literal(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                         const struct stet_proto_field *f,
-                                         const struct stet_type *t)
+const struct stet_attr *stet_decode_hlo_literal_value(struct stet_hlo_reader *r,
+                                                      const struct stet_proto *in,
+                                                      const struct stet_proto_field *f,
+                                                      const struct stet_type *t)
 {
     struct stet_proto m = stet_proto_sub(in, f);
     const struct stet_type *own = NULL;
@@ -258,7 +262,7 @@ const struct stet_attr *stet_hlo_literal(struct stet_hlo_reader *r, const struct
 
     while (!own && stet_proto_next(&m, &g))
         if (g.number == SHAPE)
-            own = stet_hlo_shape(r, &m, &g);
+            own = stet_decode_hlo_shape(r, &m, &g);
     if (r->fault.rc != STET_OK)
         return NULL;
     if (t->kind == STET_TYPE_TUPLE)

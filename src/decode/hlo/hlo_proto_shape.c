@@ -42,12 +42,12 @@ static const char *const primitives[] = {
 };
 enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, BUFFER = 34 };
 
-const char *stet_hlo_primitive(uint64_t number)
+const char *stet_decode_hlo_primitive(uint64_t number)
 {
     return number < sizeof primitives / sizeof *primitives ? primitives[number] : NULL;
 }
 
-struct stet_view stet_hlo_keep(struct stet_hlo_reader *r)
+struct stet_view stet_decode_hlo_keep(struct stet_hlo_reader *r)
 {
     struct stet_view v = stet_arena_copy(r->b.a, stet_buf_as_view(&r->scratch));
 
@@ -105,7 +105,7 @@ static void split(struct stet_hlo_reader *r, const struct stet_proto *in,
 
 static void primitive_note(struct stet_hlo_reader *r, char mark, uint64_t type)
 {
-    const char *name = stet_hlo_primitive(type);
+    const char *name = stet_decode_hlo_primitive(type);
 
     if (type)
         stet_buf_printf(&r->scratch, "%c(%s)", mark,
@@ -188,7 +188,7 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
         if (g.number == 1)
             stet_proto_ints(&r->fault, &g, r->b.a, &order);
         else if (g.number == 10)
-            physical = stet_hlo_shape(r, &m, &g);
+            physical = stet_decode_hlo_shape(r, &m, &g);
         extra |= g.number != 1 && !(g.number == 16 && g.value <= 1);
     }
     if (order.count != t->rank) {
@@ -201,7 +201,7 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
     if (extra) {
         r->scratch.len = 0;
         layout_extra(r, in, f, physical);
-        rest.layout_extra = stet_hlo_keep(r);
+        rest.layout_extra = stet_decode_hlo_keep(r);
         if (!t->rank && !rest.layout_extra.len)
             rest.layout = NULL;
     }
@@ -241,7 +241,7 @@ static void dimensions(struct stet_hlo_reader *r, struct stet_type *t, const str
 static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_t element,
                          struct stet_build_list *members, uint64_t where)
 {
-    const char *name = stet_hlo_primitive(element);
+    const char *name = stet_decode_hlo_primitive(element);
 
     switch (element) {
     case TUPLE:
@@ -294,7 +294,7 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
             break;
         case 4:
-            stet_build_list_add(&members, stet_hlo_shape(r, &m, &g));
+            stet_build_list_add(&members, stet_decode_hlo_shape(r, &m, &g));
             break;
         case 5:
             layout_field = g;
@@ -312,23 +312,24 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
     return t;
 }
 
-const struct stet_type *stet_hlo_shape(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                       const struct stet_proto_field *f)
+const struct stet_type *stet_decode_hlo_shape(struct stet_hlo_reader *r,
+                                              const struct stet_proto *in,
+                                              const struct stet_proto_field *f)
 {
-    const struct stet_type *t = stet_hlo_recall(&r->b, f->whole);
+    const struct stet_type *t = stet_decode_hlo_recall(&r->b, f->whole);
 
     if (t)
         return t;
     t = read_shape(r, in, f);
     if (!t || r->fault.rc != STET_OK || r->b.a->failed)
         return NULL;
-    stet_hlo_remember(&r->b, f->whole, t);
+    stet_decode_hlo_remember(&r->b, f->whole, t);
     return t;
 }
 
-const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
-                                               const struct stet_proto *in,
-                                               const struct stet_proto_field *f)
+const struct stet_type *stet_decode_hlo_program_shape(struct stet_hlo_reader *r,
+                                                      const struct stet_proto *in,
+                                                      const struct stet_proto_field *f)
 {
     struct stet_type *t = STET_NEW(r->b.a, struct stet_type);
     struct stet_proto m = stet_proto_sub(in, f);
@@ -338,9 +339,9 @@ const struct stet_type *stet_hlo_program_shape(struct stet_hlo_reader *r,
 
     while (stet_proto_next(&m, &g))
         if (g.number == 1)
-            stet_build_list_add(&members, stet_hlo_shape(r, &m, &g));
+            stet_build_list_add(&members, stet_decode_hlo_shape(r, &m, &g));
         else if (g.number == 2)
-            result = stet_hlo_shape(r, &m, &g);
+            result = stet_decode_hlo_shape(r, &m, &g);
     if (t) {
         t->kind = STET_TYPE_FUNCTION;
         t->input_count = (uint32_t)members.count;

@@ -62,8 +62,8 @@ static void print_iota(struct stet_hlo_reader *r, const struct stet_proto *in,
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
         else if (g.number == 2)
             stet_proto_ints(&r->fault, &g, r->b.a, &perm);
-    stet_hlo_join(&r->scratch, ", device_ids=(", &dims, "");
-    stet_hlo_join(&r->scratch, "T(", &perm, "))");
+    stet_decode_hlo_join(&r->scratch, ", device_ids=(", &dims, "");
+    stet_decode_hlo_join(&r->scratch, "T(", &perm, "))");
 }
 
 /* mesh['x'=2,'y'=4], with device ids if they are not 0, 1, 2… */
@@ -85,7 +85,7 @@ static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
                         (long long)mesh->sizes[i]);
     stet_buf_char(&r->scratch, ']');
     if (mesh->devices.count)
-        stet_hlo_join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
+        stet_decode_hlo_join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
         if (g.number == 3)
@@ -189,8 +189,8 @@ static void print_named(struct stet_hlo_reader *r, const struct stet_proto *in,
     stet_buf_char(&r->scratch, '}');
 }
 
-void stet_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
-                          const struct stet_proto_field *f)
+void stet_decode_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                 const struct stet_proto_field *f)
 {
     struct stet_proto m = stet_proto_sub(in, f);
     struct mesh mesh = {.count = 0};
@@ -214,13 +214,13 @@ struct sharding {
 
 static void print_tiles(struct stet_buf *out, const struct sharding *s)
 {
-    stet_hlo_join(out, "{devices=[", &s->tile_dims, "]");
+    stet_decode_hlo_join(out, "{devices=[", &s->tile_dims, "]");
     if (s->reshape.count) {
-        stet_hlo_join(out, "<=[", &s->reshape, "]");
+        stet_decode_hlo_join(out, "<=[", &s->reshape, "]");
         if (s->reshape.count > 1)
-            stet_hlo_join(out, "T(", &s->perm, ")");
+            stet_decode_hlo_join(out, "T(", &s->perm, ")");
     } else {
-        stet_hlo_join(out, "", &s->devices, "");
+        stet_decode_hlo_join(out, "", &s->devices, "");
     }
     if (s->replicate_last)
         stet_buf_str(out, " last_tile_dim_replicate");
@@ -326,10 +326,11 @@ static void print_sharding(struct stet_hlo_reader *r, const struct stet_proto *i
     stet_buf_char(&r->scratch, '}');
 }
 
-const struct stet_attr *stet_hlo_sharding(struct stet_hlo_reader *r, const struct stet_proto *in,
-                                          const struct stet_proto_field *f)
+const struct stet_attr *stet_decode_hlo_sharding(struct stet_hlo_reader *r,
+                                                 const struct stet_proto *in,
+                                                 const struct stet_proto_field *f)
 {
     r->scratch.len = 0;
     print_sharding(r, in, f);
-    return stet_hlo_new_string(r->b.a, stet_hlo_keep(r));
+    return stet_decode_hlo_new_string(r->b.a, stet_decode_hlo_keep(r));
 }

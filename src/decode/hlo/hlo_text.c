@@ -12,13 +12,13 @@ static void signature(struct stet_hlo_text *t)
     while (!t->failed && stet_hlo_peek(t) != ')') {
         stet_hlo_name(t);
         stet_hlo_expect(t, ":");
-        stet_hlo_text_shape(t);
+        stet_decode_hlo_text_shape(t);
         if (!stet_hlo_take(t, ","))
             break;
     }
     stet_hlo_expect(t, ")");
     stet_hlo_expect(t, "->");
-    stet_hlo_text_shape(t);
+    stet_decode_hlo_text_shape(t);
 }
 
 static bool takes_word(struct stet_hlo_text *t, const char *word)
@@ -39,36 +39,36 @@ static size_t body(struct stet_hlo_text *t)
     while (!t->failed && !t->b.a->failed && stet_hlo_peek(t) != '}') {
         if (takes_word(t, "ROOT")) {
             if (rooted)
-                stet_hlo_text_fail(t, "a computation has two roots");
+                stet_decode_hlo_text_fail(t, "a computation has two roots");
             rooted = true;
             root = t->b.instr_count;
         }
-        stet_hlo_text_instruction(t);
+        stet_decode_hlo_text_instruction(t);
     }
     stet_hlo_expect(t, "}");
     if (!t->failed && !t->b.instr_count)
-        stet_hlo_text_fail(t, "a computation without instructions");
+        stet_decode_hlo_text_fail(t, "a computation without instructions");
     /* without ROOT the last instruction is the root, as in XLA's parser */
     return rooted || !t->b.instr_count ? root : t->b.instr_count - 1;
 }
 
-const struct stet_attr *stet_hlo_text_nested(struct stet_hlo_text *t)
+const struct stet_attr *stet_decode_hlo_text_nested(struct stet_hlo_text *t)
 {
     struct stet_view name;
     struct stet_hlo_open around;
     size_t start = t->at, root;
 
-    stet_hlo_set_aside(&t->b, &around);
+    stet_decode_hlo_set_aside(&t->b, &around);
     if (++t->depth > STET_HLO_TEXT_DEPTH)
-        stet_hlo_text_fail(t, "computations are nested too deep");
+        stet_decode_hlo_text_fail(t, "computations are nested too deep");
     root = body(t);
     name = stet_arena_printf(t->b.a, "_.%zu", t->b.computations.count); /* XLA's name for it */
     if (!t->failed &&
-        stet_hlo_computation_end(&t->b, name, root, (struct stet_view){0}, start) != STET_OK)
+        stet_decode_hlo_computation_end(&t->b, name, root, (struct stet_view){0}, start) != STET_OK)
         t->failed = true;
     t->depth--;
-    stet_hlo_take_up(&t->b, &around);
-    return stet_hlo_new_symbol(t->b.a, name);
+    stet_decode_hlo_take_up(&t->b, &around);
+    return stet_decode_hlo_new_symbol(t->b.a, name);
 }
 
 static void computation(struct stet_hlo_text *t, struct stet_view *entry)
@@ -82,17 +82,17 @@ static void computation(struct stet_hlo_text *t, struct stet_view *entry)
     root = body(t);
     if (stet_hlo_take(t, ",")) {
         if (!takes_word(t, "execution_thread"))
-            stet_hlo_text_fail(t, "expected execution_thread");
+            stet_decode_hlo_text_fail(t, "expected execution_thread");
         stet_hlo_expect(t, "=");
-        thread = stet_hlo_string(t);
+        thread = stet_decode_hlo_string(t);
     }
     if (!t->failed && is_entry && entry->ptr)
-        stet_hlo_text_fail_at(t, start, "a second ENTRY");
+        stet_decode_hlo_text_fail_at(t, start, "a second ENTRY");
     if (t->failed)
         return;
     if (is_entry)
         *entry = name;
-    if (stet_hlo_computation_end(&t->b, name, root, thread, start) != STET_OK)
+    if (stet_decode_hlo_computation_end(&t->b, name, root, thread, start) != STET_OK)
         t->failed = true;
 }
 
@@ -107,28 +107,29 @@ static const struct stet_attr *donation_item(struct stet_hlo_text *t, bool alias
     uint32_t n = 0;
 
     if (alias) {
-        output = stet_hlo_int_list(t);
+        output = stet_decode_hlo_int_list(t);
         stet_hlo_expect(t, ":");
     }
     stet_hlo_expect(t, "(");
     parameter = stet_hlo_int(t);
     stet_hlo_expect(t, ",");
-    index = stet_hlo_int_list(t);
+    index = stet_decode_hlo_int_list(t);
     if (alias && stet_hlo_take(t, ","))
         kind = stet_hlo_word(t);
     stet_hlo_expect(t, ")");
     if (!f)
         return NULL;
     if (alias)
-        f[n++] = (struct stet_named_attr){STET_VIEW("output"),
-                                          stet_hlo_new_ints(t->b.a, output.at, output.count)};
-    f[n++] = (struct stet_named_attr){STET_VIEW("parameter"), stet_hlo_new_int(t->b.a, parameter)};
+        f[n++] = (struct stet_named_attr){
+            STET_VIEW("output"), stet_decode_hlo_new_ints(t->b.a, output.at, output.count)};
+    f[n++] = (struct stet_named_attr){STET_VIEW("parameter"),
+                                      stet_decode_hlo_new_int(t->b.a, parameter)};
     f[n++] = (struct stet_named_attr){STET_VIEW("index"),
-                                      stet_hlo_new_ints(t->b.a, index.at, index.count)};
+                                      stet_decode_hlo_new_ints(t->b.a, index.at, index.count)};
     if (alias)
-        f[n++] =
-            (struct stet_named_attr){STET_VIEW("kind"), stet_hlo_new_word(t->b.a, "kind", kind)};
-    return stet_hlo_new_record(t->b.a, alias ? "alias" : "donor", f, n);
+        f[n++] = (struct stet_named_attr){STET_VIEW("kind"),
+                                          stet_decode_hlo_new_word(t->b.a, "kind", kind)};
+    return stet_decode_hlo_new_record(t->b.a, alias ? "alias" : "donor", f, n);
 }
 
 static const struct stet_attr *alias_item(struct stet_hlo_text *t)
@@ -150,13 +151,13 @@ static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
     stet_hlo_expect(t, "{");
     stet_hlo_expect(t, "(");
     while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_build_list_add(&members, stet_hlo_text_shape(t));
+        stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
         if (!stet_hlo_take(t, ","))
             break;
     }
     stet_hlo_expect(t, ")");
     stet_hlo_expect(t, "->");
-    stet_build_list_add(&members, stet_hlo_text_shape(t));
+    stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
     stet_hlo_expect(t, "}");
     if (type) {
         type->kind = STET_TYPE_FUNCTION;
@@ -166,14 +167,14 @@ static const struct stet_attr *entry_layout(struct stet_hlo_text *t)
     }
     t->b.a->failed |= members.failed;
     stet_build_list_release(&members);
-    return type && type->members && !t->failed ? stet_hlo_entry_layout(t->b.a, type) : NULL;
+    return type && type->members && !t->failed ? stet_decode_hlo_entry_layout(t->b.a, type) : NULL;
 }
 
 static const struct stet_attr *flags(struct stet_hlo_text *t)
 {
-    struct stet_ints v = stet_hlo_bool_list(t);
+    struct stet_ints v = stet_decode_hlo_bool_list(t);
 
-    return stet_hlo_new_ints(t->b.a, v.at, v.count);
+    return stet_decode_hlo_new_ints(t->b.a, v.at, v.count);
 }
 
 static void module_attribute(struct stet_hlo_text *t)
@@ -196,33 +197,33 @@ static void module_attribute(struct stet_hlo_text *t)
         k++;
     if (k == 10) {
         if (!t->failed)
-            stet_hlo_text_fail_at(t, t->at - name.len, "unknown attribute of a module");
+            stet_decode_hlo_text_fail_at(t, t->at - name.len, "unknown attribute of a module");
         return;
     }
     stet_hlo_expect(t, "=");
     if (k < 2)
-        v = stet_hlo_bool(t) ? stet_hlo_new_bool(t->b.a, true) : NULL;
+        v = stet_hlo_bool(t) ? stet_decode_hlo_new_bool(t->b.a, true) : NULL;
     else if (k < 4)
-        v = stet_hlo_new_int(t->b.a, stet_hlo_int(t));
+        v = stet_decode_hlo_new_int(t->b.a, stet_hlo_int(t));
     else if (k < 6)
-        v = stet_hlo_list(t, k == 4 ? alias_item : donor_item);
+        v = stet_decode_hlo_list(t, k == 4 ? alias_item : donor_item);
     else if (k == 6)
         v = entry_layout(t);
     else if (k < 9)
         v = flags(t);
     else
-        v = stet_hlo_text_strings(t);
+        v = stet_decode_hlo_text_strings(t);
     t->b.scheduled |= k == 0 && v;
     if (v)
-        stet_hlo_module_attr(&t->b, names[k], v);
+        stet_decode_hlo_module_attr(&t->b, names[k], v);
 }
 
 /* ---- tables of stack frames ---- */
 
-int64_t stet_hlo_text_field(struct stet_hlo_text *t, const char *name)
+int64_t stet_decode_hlo_text_field(struct stet_hlo_text *t, const char *name)
 {
     if (!takes_word(t, name)) {
-        stet_hlo_text_fail(t, "expected %s", name);
+        stet_decode_hlo_text_fail(t, "expected %s", name);
         return -1;
     }
     stet_hlo_expect(t, "=");
@@ -247,7 +248,7 @@ static struct stet_view *strings(struct stet_hlo_text *t, size_t *count)
 
         stet_hlo_int(t);
         if (v)
-            *v = stet_hlo_string(t);
+            *v = stet_decode_hlo_string(t);
         stet_build_list_add(&lines, v);
     }
     *count = lines.count;
@@ -268,7 +269,7 @@ static struct stet_ints rows(struct stet_hlo_text *t, const char *const *names, 
         stet_hlo_int(t);
         stet_hlo_expect(t, "{");
         for (size_t i = 0; i < count; i++)
-            stet_ints_add(&v, t->b.a, stet_hlo_text_field(t, names[i]));
+            stet_ints_add(&v, t->b.a, stet_decode_hlo_text_field(t, names[i]));
         stet_hlo_expect(t, "}");
     }
     return v;
@@ -309,7 +310,7 @@ static void tables(struct stet_hlo_text *t)
             /* the text counts parents from 1 with 1 for "none" (HloModule::PrintStackFrameIndex) */
             .parent = v.at[i * 2 + 1] - 1};
     if (!t->failed && !t->b.a->failed)
-        stet_hlo_build_frames(&t->b, &f);
+        stet_decode_hlo_build_frames(&t->b, &f);
 }
 
 /* ---- all of it ---- */
@@ -321,10 +322,10 @@ static enum stet_rc module(struct stet_hlo_text *t)
     size_t start;
 
     if (zero) /* a NUL would end a name for some readers and not for others */
-        stet_hlo_text_fail_at(t, (size_t)(zero - t->src.ptr), "a zero byte");
+        stet_decode_hlo_text_fail_at(t, (size_t)(zero - t->src.ptr), "a zero byte");
     else if (!takes_word(t, "HloModule"))
-        stet_hlo_text_fail(t, "expected HloModule");
-    stet_hlo_skip(t);
+        stet_decode_hlo_text_fail(t, "expected HloModule");
+    stet_decode_hlo_skip(t);
     for (start = t->at; t->at < t->src.len && t->src.ptr[t->at] != ',' &&
                         t->src.ptr[t->at] != '\n' && t->src.ptr[t->at] != ' ';)
         t->at++;
@@ -335,12 +336,12 @@ static enum stet_rc module(struct stet_hlo_text *t)
     while (!t->failed && !t->b.a->failed && stet_hlo_peek(t))
         computation(t, &entry);
     if (!t->failed && !t->b.a->failed && !entry.ptr)
-        stet_hlo_text_fail(t, "no ENTRY computation");
+        stet_decode_hlo_text_fail(t, "no ENTRY computation");
     if (t->b.err->rc != STET_OK)
         return t->b.err->rc;
     if (t->b.a->failed)
-        return stet_hlo_build_full(&t->b);
-    return stet_hlo_build_finish(&t->b, name, entry);
+        return stet_decode_hlo_build_full(&t->b);
+    return stet_decode_hlo_build_finish(&t->b, name, entry);
 }
 
 enum stet_rc stet_decode_hlo_text(struct stet_program *out, struct stet_view text,
@@ -351,9 +352,9 @@ enum stet_rc stet_decode_hlo_text(struct stet_program *out, struct stet_view tex
     struct stet_hlo_room room;
     enum stet_rc rc;
 
-    stet_hlo_build_init(&t.b, &room, out, text.len, &own);
+    stet_decode_hlo_build_init(&t.b, &room, out, text.len, &own);
     out->source = STET_SOURCE_HLO_TEXT;
     rc = module(&t);
-    stet_hlo_build_release(&t.b, rc == STET_OK);
-    return rc == STET_OK ? rc : stet_hlo_text_retell(&t, &own, err);
+    stet_decode_hlo_build_release(&t.b, rc == STET_OK);
+    return rc == STET_OK ? rc : stet_decode_hlo_text_retell(&t, &own, err);
 }

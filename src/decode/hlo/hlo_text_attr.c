@@ -12,11 +12,12 @@ static void field(struct stet_named_attr *fields, uint32_t *n, const char *name,
 
 static const struct stet_attr *ints(struct stet_hlo_text *t, const struct stet_ints *v)
 {
-    return stet_hlo_new_ints(t->b.a, v->at, v->count);
+    return stet_decode_hlo_new_ints(t->b.a, v->at, v->count);
 }
 
-const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
-                                      const struct stet_attr *(*item)(struct stet_hlo_text *t))
+const struct stet_attr *
+stet_decode_hlo_list(struct stet_hlo_text *t,
+                     const struct stet_attr *(*item)(struct stet_hlo_text *t))
 {
     struct stet_build_list items = {0};
     const struct stet_attr *a;
@@ -30,7 +31,7 @@ const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
     }
     stet_hlo_expect(t, "}");
     n = (uint32_t)items.count;
-    a = stet_hlo_new_array(t->b.a, stet_build_list_keep(&items, t->b.a), n);
+    a = stet_decode_hlo_new_array(t->b.a, stet_build_list_keep(&items, t->b.a), n);
     t->b.a->failed |= items.failed;
     stet_build_list_release(&items);
     return a;
@@ -38,14 +39,14 @@ const struct stet_attr *stet_hlo_list(struct stet_hlo_text *t,
 
 static const struct stet_attr *int_list(struct stet_hlo_text *t)
 {
-    struct stet_ints v = stet_hlo_int_list(t);
+    struct stet_ints v = stet_decode_hlo_int_list(t);
 
     return ints(t, &v);
 }
 
 static const struct stet_attr *bool_list(struct stet_hlo_text *t)
 {
-    struct stet_ints v = stet_hlo_bool_list(t);
+    struct stet_ints v = stet_decode_hlo_bool_list(t);
 
     return ints(t, &v);
 }
@@ -53,18 +54,18 @@ static const struct stet_attr *bool_list(struct stet_hlo_text *t)
 static const struct stet_attr *symbol(struct stet_hlo_text *t)
 {
     if (stet_hlo_peek(t) == '{')
-        return stet_hlo_text_nested(t);
-    return stet_hlo_new_symbol(t->b.a, stet_hlo_name(t));
+        return stet_decode_hlo_text_nested(t);
+    return stet_decode_hlo_new_symbol(t->b.a, stet_hlo_name(t));
 }
 
 static const struct stet_attr *precision(struct stet_hlo_text *t)
 {
-    return stet_hlo_new_word(t->b.a, "operand_precision", stet_hlo_word(t));
+    return stet_decode_hlo_new_word(t->b.a, "operand_precision", stet_hlo_word(t));
 }
 
 static const struct stet_attr *shape(struct stet_hlo_text *t)
 {
-    return stet_hlo_new_type(t->b.a, stet_hlo_text_shape(t));
+    return stet_decode_hlo_new_type(t->b.a, stet_decode_hlo_text_shape(t));
 }
 
 /* {{0,1},{2,3}} or {0,1}. */
@@ -73,12 +74,12 @@ static const struct stet_attr *lists(struct stet_hlo_text *t, bool nested_only)
     size_t start;
     bool nested;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     start = t->at;
     stet_hlo_expect(t, "{");
     nested = nested_only || stet_hlo_peek(t) == '{';
     t->at = t->failed ? t->at : start;
-    return nested ? stet_hlo_list(t, int_list) : int_list(t);
+    return nested ? stet_decode_hlo_list(t, int_list) : int_list(t);
 }
 
 static const struct stet_attr *slice(struct stet_hlo_text *t)
@@ -101,7 +102,7 @@ static const struct stet_attr *slice(struct stet_hlo_text *t)
     stet_hlo_expect(t, "}");
     for (int k = 0; fields && k < 3; k++)
         field(fields, &n, names[k], ints(t, &v[k]));
-    return stet_hlo_new_record(t->b.a, "slice", fields, n);
+    return stet_decode_hlo_new_record(t->b.a, "slice", fields, n);
 }
 
 /* low_high or low_high_interior, dimensions joined by 'x'. */
@@ -123,7 +124,7 @@ static const struct stet_attr *padding(struct stet_hlo_text *t)
         } while (!t->failed && stet_hlo_take(t, "x"));
     for (int k = 0; fields && k < 3; k++)
         field(fields, &n, names[k], ints(t, &v[k]));
-    return stet_hlo_new_record(t->b.a, "padding", fields, n);
+    return stet_decode_hlo_new_record(t->b.a, "padding", fields, n);
 }
 
 static void window_field(struct stet_hlo_text *t, struct stet_ints *low, struct stet_ints *high)
@@ -158,7 +159,7 @@ static const struct stet_attr *window(struct stet_hlo_text *t)
         while (k < 7 && !stet_view_is(name, names[k]))
             k++;
         if (k == 7 || v[k].count) {
-            stet_hlo_text_fail(t, "unknown or repeated part of a window");
+            stet_decode_hlo_text_fail(t, "unknown or repeated part of a window");
             break;
         }
         stet_hlo_expect(t, "=");
@@ -167,18 +168,18 @@ static const struct stet_attr *window(struct stet_hlo_text *t)
     stet_hlo_expect(t, "}");
     for (int k = 0; fields && k < 7; k++) {
         if (v[k].count && v[k].count != v[0].count)
-            stet_hlo_text_fail(t, "the parts of a window have different lengths");
+            stet_decode_hlo_text_fail(t, "the parts of a window have different lengths");
         if (v[k].count)
             field(fields, &n, names[k], ints(t, &v[k]));
     }
     /* a window without dimensions counts as absent */
-    return n ? stet_hlo_new_record(t->b.a, "window", fields, n) : NULL;
+    return n ? stet_decode_hlo_new_record(t->b.a, "window", fields, n) : NULL;
 }
 
 static const struct stet_attr *alias_item(struct stet_hlo_text *t)
 {
     struct stet_named_attr *fields = STET_NEW_ARRAY(t->b.a, struct stet_named_attr, 3);
-    struct stet_ints output = stet_hlo_int_list(t), index;
+    struct stet_ints output = stet_decode_hlo_int_list(t), index;
     int64_t operand;
     uint32_t n = 0;
 
@@ -186,14 +187,14 @@ static const struct stet_attr *alias_item(struct stet_hlo_text *t)
     stet_hlo_expect(t, "(");
     operand = stet_hlo_int(t);
     stet_hlo_expect(t, ",");
-    index = stet_hlo_int_list(t);
+    index = stet_decode_hlo_int_list(t);
     stet_hlo_expect(t, ")");
     if (fields) {
         field(fields, &n, "output", ints(t, &output));
-        field(fields, &n, "operand", stet_hlo_new_int(t->b.a, operand));
+        field(fields, &n, "operand", stet_decode_hlo_new_int(t->b.a, operand));
         field(fields, &n, "index", ints(t, &index));
     }
-    return stet_hlo_new_record(t->b.a, "aliasing", fields, n);
+    return stet_decode_hlo_new_record(t->b.a, "aliasing", fields, n);
 }
 
 /* "text", or a JSON dictionary that is kept unchanged. */
@@ -202,8 +203,8 @@ static struct stet_view config(struct stet_hlo_text *t)
     struct stet_view v;
 
     if (stet_hlo_peek(t) != '{')
-        return stet_hlo_string(t);
-    v = stet_hlo_braces(t);
+        return stet_decode_hlo_string(t);
+    v = stet_decode_hlo_braces(t);
     return t->failed ? v : stet_view_of(v.ptr - 1, v.len + 2);
 }
 
@@ -214,7 +215,7 @@ static int by_key(const void *a, const void *b)
     return stet_view_cmp(x->name, y->name);
 }
 
-const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
+const struct stet_attr *stet_decode_hlo_text_strings(struct stet_hlo_text *t)
 {
     struct stet_named_attr *named;
     struct stet_build_list names = {0}, values = {0};
@@ -231,7 +232,7 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
             *name = stet_view_of(t->src.ptr + start, t->at - start);
         stet_hlo_expect(t, "=");
         stet_build_list_add(&names, name);
-        stet_build_list_add(&values, stet_hlo_new_string(t->b.a, config(t)));
+        stet_build_list_add(&values, stet_decode_hlo_new_string(t->b.a, config(t)));
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -248,7 +249,7 @@ const struct stet_attr *stet_hlo_text_strings(struct stet_hlo_text *t)
     if (!named || t->b.a->failed || !n)
         return NULL;
     qsort(named, n, sizeof *named, by_key);
-    return stet_hlo_new_record(t->b.a, NULL, named, (uint32_t)n);
+    return stet_decode_hlo_new_record(t->b.a, NULL, named, (uint32_t)n);
 }
 
 /* The length of " metadata={…}" if it is next, strings and braces balanced; 0 otherwise. */
@@ -279,8 +280,8 @@ static size_t metadata_length(struct stet_view v)
 static const struct stet_attr *sharding(struct stet_hlo_text *t)
 {
     static const char others[] = " _=,[]{}()<*/'?:.-";
-    size_t start = (stet_hlo_skip(t), t->at), len = 0;
-    struct stet_view v = stet_hlo_braces(t);
+    size_t start = (stet_decode_hlo_skip(t), t->at), len = 0;
+    struct stet_view v = stet_decode_hlo_braces(t);
     char *copy;
 
     if (t->failed)
@@ -297,13 +298,13 @@ static const struct stet_attr *sharding(struct stet_hlo_text *t)
         }
         if (!((c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
               memchr(others, c, sizeof others - 1))) {
-            stet_hlo_text_fail_at(t, start + i, "not a part of a sharding");
+            stet_decode_hlo_text_fail_at(t, start + i, "not a part of a sharding");
             return NULL;
         }
         copy[len++] = c;
         i++;
     }
-    return copy ? stet_hlo_new_string(t->b.a, stet_view_of(copy, len)) : NULL;
+    return copy ? stet_decode_hlo_new_string(t->b.a, stet_view_of(copy, len)) : NULL;
 }
 
 static const struct stet_attr *groups(struct stet_hlo_text *t)
@@ -312,13 +313,13 @@ static const struct stet_attr *groups(struct stet_hlo_text *t)
 
     if (stet_hlo_peek(t) == '{')
         return lists(t, true);
-    v = stet_hlo_raw(t);
-    return stet_hlo_new_string(t->b.a, v);
+    v = stet_decode_hlo_raw(t);
+    return stet_decode_hlo_new_string(t->b.a, v);
 }
 
 static const struct stet_attr *floating(struct stet_hlo_text *t)
 {
-    struct stet_view v = stet_hlo_raw(t);
+    struct stet_view v = stet_decode_hlo_raw(t);
     char text[64], *end;
     float f;
 
@@ -326,15 +327,15 @@ static const struct stet_attr *floating(struct stet_hlo_text *t)
     text[v.len < 63 ? v.len : 63] = '\0';
     f = strtof(text, &end);
     if (!v.len || *end)
-        stet_hlo_text_fail_at(t, t->at - v.len, "expected a number");
-    return stet_hlo_new_float(t->b.a, f);
+        stet_decode_hlo_text_fail_at(t, t->at - v.len, "expected a number");
+    return stet_decode_hlo_new_float(t->b.a, f);
 }
 
 static const struct stet_attr *boolean(struct stet_hlo_text *t, enum stet_hlo_attr which)
 {
     bool v = stet_hlo_bool(t);
 
-    return v || which == STET_HLO_A_IS_ASSOCIATIVE ? stet_hlo_new_bool(t->b.a, v) : NULL;
+    return v || which == STET_HLO_A_IS_ASSOCIATIVE ? stet_decode_hlo_new_bool(t->b.a, v) : NULL;
 }
 
 /* b01f_01io->b01f */
@@ -342,7 +343,7 @@ static struct stet_view labels(struct stet_hlo_text *t)
 {
     size_t start;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     for (start = t->at; t->at < t->src.len; t->at++) {
         char c = t->src.ptr[t->at];
 
@@ -350,15 +351,15 @@ static struct stet_view labels(struct stet_hlo_text *t)
             break;
     }
     if (t->at == start)
-        stet_hlo_text_fail(t, "expected the labels of dimensions");
+        stet_decode_hlo_text_fail(t, "expected the labels of dimensions");
     return stet_view_of(t->src.ptr + start, t->at - start);
 }
 
-const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hlo_attr which)
+const struct stet_attr *stet_decode_hlo_text_attr(struct stet_hlo_text *t, enum stet_hlo_attr which)
 {
     switch (stet_hlo_attr_form(which)) {
     case STET_HLO_F_INT:
-        return stet_hlo_new_int(t->b.a, stet_hlo_int(t));
+        return stet_decode_hlo_new_int(t->b.a, stet_hlo_int(t));
     case STET_HLO_F_BOOL:
         return boolean(t, which);
     case STET_HLO_F_FLOAT:
@@ -370,15 +371,15 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_BOOLS:
         return bool_list(t);
     case STET_HLO_F_WORD:
-        return stet_hlo_new_word(t->b.a, stet_hlo_attr_name(which), stet_hlo_word(t));
+        return stet_decode_hlo_new_word(t->b.a, stet_hlo_attr_name(which), stet_hlo_word(t));
     case STET_HLO_F_WORDS:
-        return stet_hlo_list(t, precision);
+        return stet_decode_hlo_list(t, precision);
     case STET_HLO_F_STRING:
-        return stet_hlo_new_string(t->b.a, stet_hlo_string(t));
+        return stet_decode_hlo_new_string(t->b.a, stet_decode_hlo_string(t));
     case STET_HLO_F_CONFIG:
-        return stet_hlo_new_string(t->b.a, stet_hlo_sorted_json(t->b.a, config(t)));
+        return stet_decode_hlo_new_string(t->b.a, stet_decode_hlo_sorted_json(t->b.a, config(t)));
     case STET_HLO_F_STRINGS:
-        return stet_hlo_text_strings(t);
+        return stet_decode_hlo_text_strings(t);
     case STET_HLO_F_SLICE:
         return slice(t);
     case STET_HLO_F_PADDING:
@@ -386,29 +387,29 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     case STET_HLO_F_WINDOW:
         return window(t);
     case STET_HLO_F_LABELS:
-        return stet_hlo_new_string(t->b.a, labels(t));
+        return stet_decode_hlo_new_string(t->b.a, labels(t));
     case STET_HLO_F_GROUPS:
         return groups(t);
     case STET_HLO_F_COMPUTATION:
         return symbol(t);
     case STET_HLO_F_COMPUTATIONS:
-        return stet_hlo_list(t, symbol);
+        return stet_decode_hlo_list(t, symbol);
     case STET_HLO_F_SHAPE:
         return shape(t);
     case STET_HLO_F_SHAPES:
-        return stet_hlo_list(t, shape);
+        return stet_decode_hlo_list(t, shape);
     case STET_HLO_F_ALIASING:
-        return stet_hlo_list(t, alias_item);
+        return stet_decode_hlo_list(t, alias_item);
     case STET_HLO_F_SHARDING:
         return sharding(t);
     case STET_HLO_F_LITERAL:
-        return stet_hlo_text_literal(t, stet_hlo_text_shape(t));
+        return stet_decode_hlo_text_literal(t, stet_decode_hlo_text_shape(t));
     case STET_HLO_F_BRACES:
         if (which == STET_HLO_A_ORIGIN) { /* the origin of a value, for debuggers */
-            stet_hlo_braces(t);
+            stet_decode_hlo_braces(t);
             return NULL;
         }
-        return stet_hlo_new_string(t->b.a, stet_hlo_braces(t));
+        return stet_decode_hlo_new_string(t->b.a, stet_decode_hlo_braces(t));
     case STET_HLO_F_CONTROL:
     case STET_HLO_F_METADATA:
         break;
@@ -416,7 +417,7 @@ const struct stet_attr *stet_hlo_text_attr(struct stet_hlo_text *t, enum stet_hl
     return NULL;
 }
 
-const struct stet_loc *stet_hlo_text_metadata(struct stet_hlo_text *t)
+const struct stet_loc *stet_decode_hlo_text_metadata(struct stet_hlo_text *t)
 {
     struct stet_hlo_metadata m = {.line = 0};
     const struct {
@@ -445,20 +446,20 @@ const struct stet_loc *stet_hlo_text_metadata(struct stet_hlo_text *t)
 
         stet_hlo_expect(t, "=");
         if (stet_view_is(name, "profile_type")) {
-            types = stet_hlo_int_list(t);
+            types = stet_decode_hlo_int_list(t);
             continue;
         }
         while (k < sizeof homes / sizeof *homes && !stet_view_is(name, homes[k].name))
             k++;
         if (k == sizeof homes / sizeof *homes)
-            stet_hlo_text_fail(t, "unknown part of metadata");
+            stet_decode_hlo_text_fail(t, "unknown part of metadata");
         else if (homes[k].text)
-            *homes[k].text = stet_hlo_string(t);
+            *homes[k].text = stet_decode_hlo_string(t);
         else
             *homes[k].number = stet_hlo_int(t);
     }
     stet_hlo_expect(t, "}");
     m.profile_types = types.at;
     m.profile_type_count = types.count;
-    return t->failed ? NULL : stet_hlo_build_metadata(&t->b, &m);
+    return t->failed ? NULL : stet_decode_hlo_build_metadata(&t->b, &m);
 }

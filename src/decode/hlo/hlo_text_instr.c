@@ -23,10 +23,10 @@ static uint32_t find(struct stet_hlo_text *t, struct stet_view name)
 
     if (t->failed)
         return 0;
-    at = stet_hlo_instr_find(&t->b, stet_hash_bytes(name).lo, name);
+    at = stet_decode_hlo_instr_find(&t->b, stet_hash_bytes(name).lo, name);
     if (at < 0)
-        stet_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
-                              "no earlier instruction of this computation has this name");
+        stet_decode_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
+                                     "no earlier instruction of this computation has this name");
     return at < 0 ? 0 : (uint32_t)at;
 }
 
@@ -35,7 +35,7 @@ static void names(struct stet_hlo_text *t, struct stet_ints *out, const char *en
 {
     while (!t->failed && stet_hlo_peek(t) != *end) {
         if (shape_ahead(t))
-            stet_hlo_text_shape(t);
+            stet_decode_hlo_text_shape(t);
         stet_ints_add(out, &t->b.scratch, find(t, stet_hlo_name(t)));
         if (!stet_hlo_take(t, ","))
             break;
@@ -67,7 +67,7 @@ struct reading {
 static void add(struct stet_hlo_text *t, struct reading *r, enum stet_hlo_attr which,
                 const struct stet_attr *v)
 {
-    stet_hlo_put(t->b.a, r->attrs, &r->attr_count, MOST_ATTRS, which, v);
+    stet_decode_hlo_put(t->b.a, r->attrs, &r->attr_count, MOST_ATTRS, which, v);
 }
 
 static const struct stet_type *first_type(const struct stet_hlo_text *t, const struct reading *r)
@@ -83,15 +83,15 @@ static void comparison(struct stet_hlo_text *t, struct reading *r, struct stet_v
     size_t at;
 
     if (said->len)
-        stet_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
-                              "%.*s is not a second attribute of compare", STET_FMT(name));
+        stet_decode_hlo_text_fail_at(t, (size_t)(name.ptr - t->src.ptr),
+                                     "%.*s is not a second attribute of compare", STET_FMT(name));
     stet_hlo_expect(t, "=");
     *said = stet_hlo_word(t);
     at = t->at - said->len;
     if (order && !stet_view_is(*said, "TOTAL") && !stet_view_is(*said, "PARTIAL"))
-        stet_hlo_text_fail_at(t, at, "an order is TOTAL or PARTIAL");
+        stet_decode_hlo_text_fail_at(t, at, "an order is TOTAL or PARTIAL");
     if (stet_view_is(r->order, "PARTIAL") && stet_view_is(r->type, "TOTALORDER"))
-        stet_hlo_text_fail_at(t, at, "a comparison by total order has no partial one");
+        stet_decode_hlo_text_fail_at(t, at, "a comparison by total order has no partial one");
 }
 
 /* `inner` is the operation inside an asynchronous one in short form, or NULL. */
@@ -115,15 +115,15 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
         return;
     }
     if (which == STET_HLO_A_NONE || !allowed(op, which) || r->seen[which]) {
-        stet_hlo_text_fail_at(t, at, "%s is not %s attribute of %s",
-                              which ? stet_hlo_attr_name(which) : "this",
-                              which && r->seen[which] ? "a second" : "an", op->opcode);
+        stet_decode_hlo_text_fail_at(t, at, "%s is not %s attribute of %s",
+                                     which ? stet_hlo_attr_name(which) : "this",
+                                     which && r->seen[which] ? "a second" : "an", op->opcode);
         return;
     }
     r->seen[which] = true;
     stet_hlo_expect(t, "=");
     if (which == STET_HLO_A_METADATA) {
-        r->metadata = stet_hlo_text_metadata(t);
+        r->metadata = stet_decode_hlo_text_metadata(t);
     } else if (which == STET_HLO_A_CONTROL_PREDECESSORS) {
         uint32_t before = r->operands.count;
 
@@ -131,7 +131,7 @@ static void attribute(struct stet_hlo_text *t, const struct stet_hlo_op *op, str
         names(t, &r->operands, "}");
         r->control_count = r->operands.count - before;
     } else {
-        add(t, r, which, stet_hlo_text_attr(t, which));
+        add(t, r, which, stet_decode_hlo_text_attr(t, which));
     }
 }
 
@@ -139,9 +139,10 @@ static void keep(struct stet_hlo_text *t, struct stet_hlo_instr *in, struct read
 {
     if (r->type.len || r->order.len)
         add(t, r, STET_HLO_A_TYPE,
-            stet_hlo_comparison(t->b.a, first_type(t, r), r->type, r->order));
+            stet_decode_hlo_comparison(t->b.a, first_type(t, r), r->type, r->order));
     if (r->control_count)
-        add(t, r, STET_HLO_A_CONTROL_PREDECESSORS, stet_hlo_new_int(t->b.a, r->control_count));
+        add(t, r, STET_HLO_A_CONTROL_PREDECESSORS,
+            stet_decode_hlo_new_int(t->b.a, r->control_count));
     in->attrs = stet_arena_raw(t->b.a, r->attr_count, sizeof *in->attrs);
     in->operands = stet_arena_raw(&t->b.scratch, r->operands.count, sizeof *in->operands);
     t->b.a->failed |= t->b.scratch.failed;
@@ -216,8 +217,8 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
     struct stet_hlo_instr *home;
 
     share(r, in_it);
-    stet_hlo_set_aside(&t->b, &around);
-    for (uint32_t i = 0; i < count && (home = stet_hlo_instr_add(&t->b)); i++) {
+    stet_decode_hlo_set_aside(&t->b, &around);
+    for (uint32_t i = 0; i < count && (home = stet_decode_hlo_instr_add(&t->b)); i++) {
         *home = (struct stet_hlo_instr){
             .name = stet_arena_printf(t->b.a, "param_%u", i),
             .opcode = STET_VIEW("parameter"),
@@ -228,7 +229,7 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
         };
         stet_ints_add(&in_it->operands, &t->b.scratch, i);
     }
-    home = stet_hlo_instr_add(&t->b);
+    home = stet_decode_hlo_instr_add(&t->b);
     if (home) {
         *home = (struct stet_hlo_instr){.name = start->name,
                                         .opcode = stet_view_str(inner->opcode),
@@ -240,9 +241,10 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
     }
     if (!home || t->b.instr_count != count + 1)
         t->b.a->failed = true;
-    else if (stet_hlo_computation_end(&t->b, name, count, thread_of(r), start->offset) != STET_OK)
+    else if (stet_decode_hlo_computation_end(&t->b, name, count, thread_of(r), start->offset) !=
+             STET_OK)
         t->failed = true;
-    stet_hlo_take_up(&t->b, &around);
+    stet_decode_hlo_take_up(&t->b, &around);
 }
 
 /* Gives an async-start in short form its unnamed computation; updates and ends have none. */
@@ -254,49 +256,49 @@ static void add_wrapped(struct stet_hlo_text *t, struct stet_hlo_instr *in,
     if (!stet_view_is(in->opcode, "async-start"))
         return;
     if (!in->type || in->type->kind != STET_TYPE_TUPLE || in->type->member_count < 2) {
-        stet_hlo_text_fail_at(t, (size_t)in->offset,
-                              "the shape of %s-start is not a tuple of operands and result",
-                              inner->opcode);
+        stet_decode_hlo_text_fail_at(t, (size_t)in->offset,
+                                     "the shape of %s-start is no tuple of operands and result",
+                                     inner->opcode);
         return;
     }
     name =
         stet_arena_printf(t->b.a, "wrapped_%.*s.%zu", STET_FMT(in->name), t->b.computations.count);
     wrap(t, in, inner, r, in_it, name);
-    add(t, r, STET_HLO_A_CALLS, stet_hlo_new_symbol(t->b.a, name));
+    add(t, r, STET_HLO_A_CALLS, stet_decode_hlo_new_symbol(t->b.a, name));
 }
 
 /* name = shape opcode(operands), attribute=value, … */
-void stet_hlo_text_instruction(struct stet_hlo_text *t)
+void stet_decode_hlo_text_instruction(struct stet_hlo_text *t)
 {
     struct stet_hlo_instr in = {.parameter = -1}, *home;
     struct reading r = {.attr_count = 0}, in_it = {.attr_count = 0};
     const struct stet_hlo_op *inner;
     size_t opcode_at;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     in.offset = t->at;
     in.name = stet_hlo_name(t);
     in.key = stet_hash_bytes(in.name).lo;
     stet_hlo_expect(t, "=");
-    in.type = stet_hlo_text_shape(t);
+    in.type = stet_decode_hlo_text_shape(t);
     in.opcode = stet_hlo_word(t);
     opcode_at = t->at - in.opcode.len;
     in.op = stet_hlo_op(in.opcode);
     inner = in.op ? NULL : unwrap(&in);
     if (!in.op && !t->failed)
-        stet_hlo_text_fail_at(t, opcode_at, "'%.*s' is not an opcode that this build knows",
-                              (int)(in.opcode.len > 60 ? 60 : in.opcode.len), in.opcode.ptr);
+        stet_decode_hlo_text_fail_at(t, opcode_at, "'%.*s' is no opcode this build knows",
+                                     (int)(in.opcode.len > 60 ? 60 : in.opcode.len), in.opcode.ptr);
     stet_hlo_expect(t, "(");
     if (stet_view_is(in.opcode, "parameter")) {
         in.parameter = stet_hlo_int(t);
         if (in.parameter < 0)
-            stet_hlo_text_fail(t, "a negative parameter number");
+            stet_decode_hlo_text_fail(t, "a negative parameter number");
         stet_hlo_expect(t, ")");
     } else if (stet_view_is(in.opcode, "constant")) {
         if (stet_hlo_peek(t) != ')')
-            add(t, &r, STET_HLO_A_VALUE, stet_hlo_text_literal(t, in.type));
+            add(t, &r, STET_HLO_A_VALUE, stet_decode_hlo_text_literal(t, in.type));
         else if (in.type && in.type->kind == STET_TYPE_TENSOR)
-            stet_hlo_text_fail(t, "a constant without a value");
+            stet_decode_hlo_text_fail(t, "a constant without a value");
         stet_hlo_expect(t, ")");
     } else {
         names(t, &r.operands, ")");
@@ -308,12 +310,13 @@ void stet_hlo_text_instruction(struct stet_hlo_text *t)
     if (t->failed)
         return;
     keep(t, &in, &r);
-    home = stet_hlo_instr_add(&t->b);
+    home = stet_decode_hlo_instr_add(&t->b);
     if (!home) {
         t->b.a->failed = true;
         return;
     }
     *home = in;
-    if (!stet_hlo_instr_publish(&t->b, true))
-        stet_hlo_text_fail_at(t, in.offset, "two instructions of a computation have this name");
+    if (!stet_decode_hlo_instr_publish(&t->b, true))
+        stet_decode_hlo_text_fail_at(t, in.offset,
+                                     "two instructions of a computation have this name");
 }

@@ -28,10 +28,10 @@ static void dims(struct stet_hlo_text *t, struct stet_type *type)
             stet_ints_add(&sizes, t->b.a, stet_hlo_int(t));
             stet_ints_add(&bounds, t->b.a, STET_DYNAMIC);
             if (sizes.count && sizes.at[sizes.count - 1] < 0)
-                stet_hlo_text_fail(t, "a negative dimension");
+                stet_decode_hlo_text_fail(t, "a negative dimension");
         }
         if (sizes.count > MOST_RANK)
-            stet_hlo_text_fail(t, "more than %d dimensions", MOST_RANK);
+            stet_decode_hlo_text_fail(t, "more than %d dimensions", MOST_RANK);
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -72,8 +72,8 @@ static void layout(struct stet_hlo_text *t, struct stet_type *type)
     }
     stet_hlo_expect(t, "}");
     if (!t->failed && order.count != type->rank)
-        stet_hlo_text_fail_at(t, start, "the layout has %u entries for %u dimensions", order.count,
-                              type->rank);
+        stet_decode_hlo_text_fail_at(t, start, "the layout has %u entries for %u dimensions",
+                                     order.count, type->rank);
     if (!type->rank && !rest.layout_extra.len)
         return;
     rest.layout = order.at ? order.at : STET_NEW_ARRAY(t->b.a, int64_t, 1);
@@ -87,7 +87,7 @@ static void tuple(struct stet_hlo_text *t, struct stet_type *type)
     type->kind = STET_TYPE_TUPLE;
     stet_hlo_expect(t, "(");
     while (!t->failed && stet_hlo_peek(t) != ')') {
-        stet_build_list_add(&members, stet_hlo_text_shape(t));
+        stet_build_list_add(&members, stet_decode_hlo_text_shape(t));
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -105,7 +105,7 @@ static void named(struct stet_hlo_text *t, struct stet_type *type)
 
     if (stet_view_is(name, "b") && stet_hlo_take(t, "(")) {
         type->kind = STET_TYPE_MEMREF;
-        type->element = stet_hlo_text_shape(t);
+        type->element = stet_decode_hlo_text_shape(t);
         stet_hlo_expect(t, ")");
         return;
     }
@@ -123,8 +123,8 @@ static void named(struct stet_hlo_text *t, struct stet_type *type)
     type->kind = STET_TYPE_TENSOR;
     type->element = stet_hlo_element(t->b.a, name);
     if (!type->element && !t->failed)
-        stet_hlo_text_fail_at(t, start, "'%.*s' is not an element type",
-                              (int)(name.len > 40 ? 40 : name.len), name.ptr);
+        stet_decode_hlo_text_fail_at(t, start, "'%.*s' is no element type",
+                                     (int)(name.len > 40 ? 40 : name.len), name.ptr);
     dims(t, type);
     layout(t, type);
 }
@@ -138,7 +138,8 @@ static size_t simple_end(const struct stet_hlo_text *t)
         i++;
     if (i >= t->src.len || t->src.ptr[i] != ']')
         return 0;
-    if (++i < t->src.len && t->src.ptr[i] == '{') {
+    i++;
+    if (i < t->src.len && t->src.ptr[i] == '{') {
         while (i < t->src.len && t->src.ptr[i] != '}' && t->src.ptr[i] != '\n')
             i++;
         return i < t->src.len && t->src.ptr[i] == '}' ? i + 1 : 0;
@@ -146,7 +147,7 @@ static size_t simple_end(const struct stet_hlo_text *t)
     return i;
 }
 
-const struct stet_type *stet_hlo_text_shape(struct stet_hlo_text *t)
+const struct stet_type *stet_decode_hlo_text_shape(struct stet_hlo_text *t)
 {
     static const struct stet_type nothing = {.kind = STET_TYPE_NONE};
     const struct stet_type *known;
@@ -154,10 +155,10 @@ const struct stet_type *stet_hlo_text_shape(struct stet_hlo_text *t)
     struct stet_view raw = {0};
     size_t end = 0;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     if (!t->failed && (end = simple_end(t))) {
         raw = stet_view_of(t->src.ptr + t->at, end - t->at);
-        known = stet_hlo_recall(&t->b, raw);
+        known = stet_decode_hlo_recall(&t->b, raw);
         if (known) {
             t->at = end;
             return known;
@@ -167,14 +168,14 @@ const struct stet_type *stet_hlo_text_shape(struct stet_hlo_text *t)
     if (!type || t->failed)
         return &nothing;
     if (++t->depth > STET_HLO_TEXT_DEPTH)
-        stet_hlo_text_fail(t, "shapes nest too deeply");
+        stet_decode_hlo_text_fail(t, "shapes nest too deeply");
     else if (stet_hlo_peek(t) == '(')
         tuple(t, type);
     else
         named(t, type);
     t->depth--;
     if (raw.len && !t->failed && t->at == end)
-        stet_hlo_remember(&t->b, raw, type);
+        stet_decode_hlo_remember(&t->b, raw, type);
     return t->failed ? &nothing : type;
 }
 
@@ -196,7 +197,7 @@ static bool number_text(struct stet_hlo_text *t, char *text, size_t size)
 {
     size_t n = 0;
 
-    stet_hlo_skip(t);
+    stet_decode_hlo_skip(t);
     while (t->at + n < t->src.len && n + 1 < size) {
         char c = t->src.ptr[t->at + n];
 
@@ -207,7 +208,7 @@ static bool number_text(struct stet_hlo_text *t, char *text, size_t size)
     }
     text[n] = '\0';
     if (!n)
-        stet_hlo_text_fail(t, "expected a number");
+        stet_decode_hlo_text_fail(t, "expected a number");
     else
         t->at += n;
     return n != 0;
@@ -231,7 +232,7 @@ static uint64_t nan_of(struct stet_hlo_text *t, enum stet_float f, bool negative
 static void float_element(struct stet_hlo_text *t, enum stet_float f, struct filling *out)
 {
     char text[64], *end;
-    size_t start = (stet_hlo_skip(t), t->at), width = (stet_float_bits(f) + 7) / 8;
+    size_t start = (stet_decode_hlo_skip(t), t->at), width = (stet_float_bits(f) + 7) / 8;
     double v;
 
     if (!number_text(t, text, sizeof text))
@@ -242,14 +243,14 @@ static void float_element(struct stet_hlo_text *t, enum stet_float f, struct fil
     }
     v = strtod(text, &end);
     if (*end || strchr(text, 'x') || strchr(text, 'n') != strstr(text, "nf"))
-        stet_hlo_text_fail_at(t, start, "'%s' is not a number", text);
+        stet_decode_hlo_text_fail_at(t, start, "'%s' is no number", text);
     put(out, stet_float_bits_of(f, v), width);
 }
 
 static void integer_element(struct stet_hlo_text *t, const struct stet_type *e, struct filling *out)
 {
     char text[64], *end;
-    size_t start = (stet_hlo_skip(t), t->at);
+    size_t start = (stet_decode_hlo_skip(t), t->at);
     uint64_t v, largest = e->width >= 64 ? UINT64_MAX : (1ull << e->width) - 1;
     bool is_signed = e->sign != STET_UNSIGNED;
     int64_t s;
@@ -259,7 +260,7 @@ static void integer_element(struct stet_hlo_text *t, const struct stet_type *e, 
 
         if (!stet_view_is(word, "true") && !stet_view_is(word, "1") &&
             !stet_view_is(word, "false") && !stet_view_is(word, "0") && !t->failed)
-            stet_hlo_text_fail_at(t, start, "expected true, false, 1 or 0");
+            stet_decode_hlo_text_fail_at(t, start, "expected true, false, 1 or 0");
         put(out, stet_view_is(word, "true") || stet_view_is(word, "1"), 1);
         return;
     }
@@ -269,7 +270,7 @@ static void integer_element(struct stet_hlo_text *t, const struct stet_type *e, 
     s = (int64_t)(*text == '-' ? 0 - v : v);
     if (*end || (!is_signed && (*text == '-' || v > largest)) ||
         (is_signed && v > largest / 2 + (*text == '-')))
-        stet_hlo_text_fail_at(t, start, "'%s' is not a number of this type", text);
+        stet_decode_hlo_text_fail_at(t, start, "'%s' is no number of this type", text);
     put(out, (uint64_t)s & largest, (e->width + 7) / 8);
 }
 
@@ -312,34 +313,37 @@ static const struct stet_attr *tuple_literal(struct stet_hlo_text *t, const stru
     for (uint32_t i = 0; items && i < type->member_count && !t->failed; i++) {
         if (i)
             stet_hlo_expect(t, ",");
-        items[i] = stet_hlo_text_literal(t, type->members[i]);
+        items[i] = stet_decode_hlo_text_literal(t, type->members[i]);
     }
     stet_hlo_expect(t, ")");
-    return items && !t->failed ? stet_hlo_new_array(t->b.a, items, type->member_count) : NULL;
+    return items && !t->failed ? stet_decode_hlo_new_array(t->b.a, items, type->member_count)
+                               : NULL;
 }
 
-const struct stet_attr *stet_hlo_text_literal(struct stet_hlo_text *t, const struct stet_type *type)
+const struct stet_attr *stet_decode_hlo_text_literal(struct stet_hlo_text *t,
+                                                     const struct stet_type *type)
 {
     struct stet_attr *a;
     struct filling f = {0};
     uint64_t count;
 
     if (stet_hlo_take(t, "{...}")) {
-        stet_hlo_text_fail_at(t, t->at - 5,
-                              "a constant was left out when this text was printed; print it with "
-                              "large constants (--xla_dump_large_constants)");
+        stet_decode_hlo_text_fail_at(
+            t, t->at - 5,
+            "a constant was left out when this text was printed; print it with "
+            "large constants (--xla_dump_large_constants)");
         return NULL;
     }
     if (type->kind == STET_TYPE_TUPLE)
         return tuple_literal(t, type);
     if (type->kind != STET_TYPE_TENSOR || !stet_type_elements(type, &count) ||
         stet_mul_overflows(count, stet_type_storage_bits(type->element) / 8, &f.room)) {
-        stet_hlo_text_fail(t, "a literal of dynamic or overflowing shape");
+        stet_decode_hlo_text_fail(t, "a literal of dynamic or overflowing shape");
         return NULL;
     }
     /* an element takes at least a digit and a comma */
     if (count > (t->src.len - t->at) / 2 + 1) {
-        stet_hlo_text_fail(t, "a literal with fewer elements than its shape");
+        stet_decode_hlo_text_fail(t, "a literal with fewer elements than its shape");
         return NULL;
     }
     a = stet_build_attr(t->b.a, STET_ATTR_DENSE);

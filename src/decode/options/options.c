@@ -78,7 +78,7 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
         return stet_fail(err, STET_NO_MEMORY, "out of memory while reading compile options");
     r->brief = brief;
     r->files = files;
-    stet_hlo_build_init(&r->hlo.b, &room, &r->holder, bytes.len, &own);
+    stet_decode_hlo_build_init(&r->hlo.b, &room, &r->holder, bytes.len, &own);
     stet_options_read(r, bytes);
     rc = stet_proto_finish(&r->hlo.fault, "compile options", err);
     if (rc == STET_OK && (r->hlo.b.a->failed || !finish(r, out)))
@@ -88,7 +88,7 @@ static enum stet_rc decode(struct stet_options *out, struct stet_view bytes, boo
     stet_buf_release(&r->hlo.scratch);
     if (rc == STET_OK)
         out->arena = r->holder.arena;
-    stet_hlo_build_release(&r->hlo.b, rc == STET_OK);
+    stet_decode_hlo_build_release(&r->hlo.b, rc == STET_OK);
     if (rc != STET_OK)
         memset(out, 0, sizeof *out);
     stet_mem_free(r);

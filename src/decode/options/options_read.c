@@ -158,7 +158,7 @@ static void add_line(struct stet_options_reader *r, struct stet_view code,
     else
         stet_buf_uint(out, f->value);
     stet_buf_char(out, '\n');
-    text = stet_hlo_keep(&r->hlo);
+    text = stet_decode_hlo_keep(&r->hlo);
     if (!make_room(r, &r->lines, &r->line_room, r->line_count, sizeof *r->lines))
         return;
     r->lines[r->line_count] =
@@ -404,7 +404,7 @@ static void map_entry(struct stet_options_reader *r, const struct stet_proto *in
         stet_buf_str(&r->hlo.scratch, "\"\"");
     if (!value.number)
         value = (struct stet_proto_field){.wire = STET_PROTO_BYTES};
-    text = stet_hlo_keep(&r->hlo); /* before scratch is reused for the path */
+    text = stet_decode_hlo_keep(&r->hlo); /* before scratch is reused for the path */
     add(r, indexed(r, at, key), key, text, &value, overrides);
 }
 
@@ -452,7 +452,7 @@ static void read_field(struct stet_options_reader *r, const struct stet_proto *m
         map_entry(r, m, f, here, known->kind == OVERRIDE_MAP);
         return;
     case SHAPE_LIST:
-        t = stet_hlo_shape(&r->hlo, m, f);
+        t = stet_decode_hlo_shape(&r->hlo, m, f);
         r->hlo.scratch.len = 0;
         if (t)
             stet_print_hlo_type(&r->hlo.scratch, t, true);
@@ -468,7 +468,7 @@ static void read_field(struct stet_options_reader *r, const struct stet_proto *m
             scalar(r, known->kind, f);
     }
     if (!r->brief)
-        value = stet_hlo_keep(&r->hlo);
+        value = stet_decode_hlo_keep(&r->hlo);
     add(r, here, stet_view_str(known->name), value, f, false);
 }
 
@@ -484,7 +484,7 @@ static void read_unknown(struct stet_options_reader *r, const struct stet_proto_
         bytes_value(&r->hlo.scratch, f->bytes);
     else
         stet_buf_uint(&r->hlo.scratch, f->value);
-    text = stet_hlo_keep(&r->hlo);
+    text = stet_decode_hlo_keep(&r->hlo);
     add(r, inside(r, at, number, f->number), stet_view_str(number), text, f, false);
 }
 

@@ -1,5 +1,5 @@
 /* Decodes the program before the store needs it; the store then reuses the result. */
-#include "intercept/contract.h"
+#include "intercept/enforce.h"
 
 #include "abi/error.h"
 #include "base/fs.h"
@@ -17,7 +17,7 @@ static struct stet_gate gate;
 static bool on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the gate counts */
 
-void stet_contract_start(void)
+void stet_intercept_contract_start(void)
 {
     const char *path = getenv("STET_CONTRACT");
     struct stet_err err = STET_ERR_INIT;
@@ -52,7 +52,7 @@ static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach 
 }
 
 static PJRT_Error *judge(const struct stet_program *program, struct stet_hash options,
-                         struct stet_arena *arena, struct stet_looked *looked)
+                         struct stet_arena *arena, struct stet_lookup *lookup)
 {
     struct stet_traits traits = {0};
     struct stet_fingerprint print;
@@ -67,7 +67,7 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
     }
-    *looked = (struct stet_looked){true, stet_program_is_local(program), print.key};
+    *lookup = (struct stet_lookup){true, stet_intercept_program_is_local(program), print.key};
     pthread_mutex_lock(&lock);
     broken = stet_gate_breaks(&gate, &seen, &breach);
     pthread_mutex_unlock(&lock);
@@ -88,8 +88,8 @@ static struct stet_hash hash_of(struct stet_view options)
     return hash;
 }
 
-PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view options,
-                                 struct stet_looked *looked)
+PJRT_Error *stet_intercept_contract_refuse(const PJRT_Program *program, struct stet_view options,
+                                           struct stet_lookup *lookup)
 {
     struct stet_program decoded;
     struct stet_arena arena;
@@ -103,18 +103,18 @@ PJRT_Error *stet_contract_refuse(const PJRT_Program *program, struct stet_view o
     if (options.ptr)
         hash = hash_of(options);
     stet_arena_init(&arena, (size_t)64 << 20);
-    error = judge(&decoded, hash, &arena, looked);
+    error = judge(&decoded, hash, &arena, lookup);
     stet_arena_release(&arena);
     stet_program_release(&decoded);
     return error;
 }
 
-void stet_contract_fork_prepare(void)
+void stet_intercept_contract_fork_prepare(void)
 {
     pthread_mutex_lock(&lock);
 }
 
-void stet_contract_fork_done(void)
+void stet_intercept_contract_fork_done(void)
 {
     pthread_mutex_unlock(&lock);
 }

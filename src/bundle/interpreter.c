@@ -1,5 +1,5 @@
 /* Finds the interpreter, and runs it to get its sys.path. */
-#include "bundle/python.h"
+#include "bundle/interpreter.h"
 
 #include "base/fs.h"
 #include "base/job.h"
@@ -49,13 +49,13 @@ static bool resolve(const char *name, char *const *environment, char out[PATH_MA
     return false;
 }
 
-static const char *keep(struct stet_python *p, const char *text)
+static const char *keep(struct stet_bundle_python *p, const char *text)
 {
     return stet_arena_copy(&p->arena, stet_view_str(text)).ptr;
 }
 
 /* The environment without variables that change the interpreter's start or load the layer. */
-static char **quiet_environment(struct stet_python *p, char *const *environment)
+static char **quiet_environment(struct stet_bundle_python *p, char *const *environment)
 {
     static const char *const drop[] = {"LD_PRELOAD=", "TORCH_TRACE=", "STET_",
                                        "PYTHONSTARTUP=", "PYTHONINSPECT="};
@@ -92,7 +92,7 @@ static struct stet_view line_of(struct stet_view *text)
     return line;
 }
 
-static void take_answer(struct stet_python *p, struct stet_view text)
+static void take_answer(struct stet_bundle_python *p, struct stet_view text)
 {
     struct stet_view first = line_of(&text), second = line_of(&text), third = line_of(&text);
 
@@ -112,7 +112,7 @@ static void take_answer(struct stet_python *p, struct stet_view text)
     }
 }
 
-static void ask(struct stet_python *p, char *const *environment)
+static void ask(struct stet_bundle_python *p, char *const *environment)
 {
     static char command[] =
         "import sys\n"
@@ -150,12 +150,13 @@ static void ask(struct stet_python *p, char *const *environment)
     stet_job_release(&job);
 }
 
-void stet_python_find(struct stet_python *p, const char *wanted, char *const *environment)
+void stet_bundle_python_find(struct stet_bundle_python *p, const char *wanted,
+                             char *const *environment)
 {
     const char *venv = variable(environment, "VIRTUAL_ENV");
     char path[PATH_MAX];
 
-    *p = (struct stet_python){0};
+    *p = (struct stet_bundle_python){0};
     stet_arena_init(&p->arena, 4 << 20);
     if (wanted) {
         if (resolve(wanted, environment, path))
@@ -207,25 +208,27 @@ static bool first_line(const char *script, char out[PATH_MAX])
     return found;
 }
 
-void stet_python_of_command(struct stet_python *p, char *const *argv, char *const *environment)
+void stet_bundle_python_of_command(struct stet_bundle_python *p, char *const *argv,
+                                   char *const *environment)
 {
     char script[PATH_MAX], named[PATH_MAX];
 
     if (argv && argv[0] && is_python(argv[0]))
-        stet_python_find(p, argv[0], environment);
+        stet_bundle_python_find(p, argv[0], environment);
     else if (argv && argv[0] && resolve(argv[0], environment, script) && first_line(script, named))
-        stet_python_find(p, named, environment);
+        stet_bundle_python_find(p, named, environment);
     else
-        stet_python_find(p, NULL, environment);
+        stet_bundle_python_find(p, NULL, environment);
 }
 
-void stet_python_release(struct stet_python *p)
+void stet_bundle_python_release(struct stet_bundle_python *p)
 {
     stet_arena_release(&p->arena);
-    *p = (struct stet_python){0};
+    *p = (struct stet_bundle_python){0};
 }
 
-bool stet_python_file(const struct stet_python *p, const char *relative, char *out, size_t room)
+bool stet_bundle_python_file(const struct stet_bundle_python *p, const char *relative, char *out,
+                             size_t room)
 {
     for (size_t i = 0; i < p->path_count; i++)
         if (snprintf(out, room, "%s/%s", p->paths[i], relative) < (int)room && stet_fs_exists(out))

@@ -1,5 +1,5 @@
 /* A tier is not trusted: what it returns is read as a hostile file. */
-#include "agent/check.h"
+#include "agent/entry_check.h"
 
 #include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
@@ -18,7 +18,7 @@ static bool program_fits(const struct stet_entry_file *f, struct stet_err *err)
     char version[16], hash[STET_HASH_TEXT], text[64];
     bool fits = false;
 
-    if (stet_entry_program(f, &bytes, err) != STET_OK) {
+    if (stet_store_entry_program(f, &bytes, err) != STET_OK) {
         stet_buf_release(&bytes);
         return false;
     }
@@ -46,21 +46,21 @@ static enum stet_refusal reason(enum stet_rc rc, const struct stet_archive *a)
     return rc == STET_UNSUPPORTED ? STET_REFUSAL_NEWER : STET_REFUSAL_DAMAGED;
 }
 
-bool stet_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
-                        const struct stet_trust *t, struct stet_err *err)
+bool stet_agent_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
+                              const struct stet_trust *t, struct stet_err *err)
 {
     struct stet_entry_file f;
     enum stet_rc rc;
 
     *o = (struct stet_outside){0};
-    rc = stet_archive_read(&o->archive, bytes, t, err);
+    rc = stet_trust_archive_read(&o->archive, bytes, t, err);
     if (rc == STET_OK)
-        rc = o->archive.count == 1 ? stet_archive_next(&o->archive, &o->item, err)
+        rc = o->archive.count == 1 ? stet_trust_archive_next(&o->archive, &o->item, err)
                                    : stet_fail(err, STET_BAD_INPUT, "not an archive of one entry");
     if (rc == STET_OK && o->archive.body.len)
         rc = stet_fail(err, STET_BAD_INPUT, "bytes after the end");
     if (rc == STET_OK)
-        rc = stet_entry_read(&f, o->item.bytes, err);
+        rc = stet_store_entry_read(&f, o->item.bytes, err);
     o->why = reason(rc, &o->archive);
     if (rc != STET_OK)
         return false;

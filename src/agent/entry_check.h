@@ -1,7 +1,7 @@
 /* Checks whether an entry from a tier may go into the store of this host. The views of the result
  * borrow from the entry's bytes. */
-#ifndef STET_AGENT_CHECK_H
-#define STET_AGENT_CHECK_H
+#ifndef STET_AGENT_ENTRY_CHECK_H
+#define STET_AGENT_ENTRY_CHECK_H
 
 #include "agent/tier.h"
 #include "trust/archive.h"
@@ -17,7 +17,7 @@ struct stet_outside {
 /* True if it may; otherwise the reason. Checks the signature by a trusted key, checksums, key, and
  * that the program in it is the one in its key. The layer that loads it compares again with the
  * program it needs. */
-bool stet_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
-                        const struct stet_trust *t, struct stet_err *err);
+bool stet_agent_outside_check(struct stet_outside *o, struct stet_view bytes, struct stet_hash key,
+                              const struct stet_trust *t, struct stet_err *err);
 
 #endif

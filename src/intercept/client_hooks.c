@@ -213,7 +213,7 @@ static struct stet_list options_of(struct stet_arena *a, const PJRT_Client_Creat
     struct stet_view *items = STET_NEW_ARRAY(a, struct stet_view, list.count);
 
     for (size_t i = 0; items && i < list.count; i++)
-        items[i] = stet_env_mask(a, list.items[i]);
+        items[i] = stet_journal_env_mask(a, list.items[i]);
     return (struct stet_list){items, items ? list.count : 0};
 }
 
@@ -240,7 +240,7 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
         r->kv_callbacks |= 4;
     if (error) {
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
-        r->error = stet_env_mask(&e->arena, text);
+        r->error = stet_journal_env_mask(&e->arena, text);
     } else {
         describe_client(p, args->client, e);
     }
@@ -250,7 +250,7 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
 PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args *args)
 {
     uint64_t begin_ns = stet_journal_now();
-    bool outermost = stet_guard_enter();
+    bool outermost = stet_intercept_guard_enter();
     PJRT_Error *error;
 
     if (outermost) {
@@ -265,7 +265,7 @@ PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args
         record_client(p, args, begin_ns, error);
     if (!error)
         stet_intercept_phases_begin();
-    stet_guard_leave();
+    stet_intercept_guard_leave();
     return stet_plugin_failed(p, "PJRT_Client_Create", error);
 }
 
@@ -337,7 +337,7 @@ static bool may_look(struct stet_plugin *p, bool at_once)
            atomic_compare_exchange_strong(&p->memory_next_ns, &next, now + MEMORY_PAUSE_NS);
 }
 
-void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s)
+void stet_plugin_memory_reported(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s)
 {
     atomic_fetch_add_explicit(&p->memory_asked, 1, memory_order_relaxed);
     if (STET_HAS(s, largest_free_block_bytes_is_set) && may_look(p, false))

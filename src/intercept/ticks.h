@@ -1,6 +1,6 @@
 /* The cheapest clock of the machine, and the conversion of its ticks. Used on the execute path. */
-#ifndef STET_INTERCEPT_CLOCK_H
-#define STET_INTERCEPT_CLOCK_H
+#ifndef STET_INTERCEPT_TICKS_H
+#define STET_INTERCEPT_TICKS_H
 
 #include <stdint.h>
 

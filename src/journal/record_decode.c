@@ -136,7 +136,8 @@ static void set_field(struct stet_reader *r, struct stet_arena *a,
     }
 }
 
-static const struct stet_field_info *field_by_key(const struct stet_record_info *info, uint64_t key)
+static const struct stet_field_info *field_by_key(const struct stet_journal_record_info *info,
+                                                  uint64_t key)
 {
     for (size_t i = 0; i < info->field_count; i++)
         if (info->fields[i].key == key)
@@ -144,9 +145,9 @@ static const struct stet_field_info *field_by_key(const struct stet_record_info 
     return NULL;
 }
 
-enum stet_rc stet_record_decode(union stet_record *out, struct stet_arena *arena,
-                                const struct stet_record_info *info, struct stet_view payload,
-                                struct stet_err *err)
+enum stet_rc stet_journal_record_decode(union stet_record *out, struct stet_arena *arena,
+                                        const struct stet_journal_record_info *info,
+                                        struct stet_view payload, struct stet_err *err)
 {
     struct stet_reader r;
     struct raw_field f;
