@@ -18,7 +18,7 @@ struct stamp {
 enum { FILES = 5 };
 
 struct stet_keyring {
-    unsigned refs; /* of those who use it, and of the agent while it is the newest */
+    unsigned refs; /* of its users, and of the agent while it is the newest */
     struct stet_trust trust;
     struct stet_signer signer;
     bool signs;

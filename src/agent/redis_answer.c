@@ -85,7 +85,7 @@ static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer
     default:
         break;
     }
-    return stet_fail(err, STET_BAD_INPUT, "redis: an answer that answers nothing Stet asked");
+    return stet_fail(err, STET_BAD_INPUT, "redis: the server's answer does not fit the command");
 }
 
 enum stet_rc stet_agent_redis_take(struct redisReader *r, struct stet_view bytes,

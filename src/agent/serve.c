@@ -51,7 +51,8 @@ static void refuse(struct stet_agent *a, const struct stet_message *m)
             if (stet_view_is(m->text, stet_agent_refusal_word((enum stet_refusal)r)))
                 stet_agent_tier_refuse(t, (enum stet_refusal)r);
         }
-        stet_agent_log("%.*s: refused by who asked: %.*s", STET_FMT(t->shown), STET_FMT(m->text));
+        stet_agent_log("%.*s: the client rejected the entry: %.*s", STET_FMT(t->shown),
+                       STET_FMT(m->text));
         return;
     }
 }
@@ -337,7 +338,7 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
     if (rc == STET_OK)
         rc = take_place(o->socket, &listener, err);
     if (rc != STET_OK && o->log && err)
-        stet_agent_log("%s", err->text); /* nobody may be looking at standard error */
+        stet_agent_log("%s", err->text); /* standard error may go nowhere */
     if (rc != STET_OK)
         return rc;
     tell_keys(&a);

@@ -119,14 +119,14 @@ static void keys_text(const struct stet_keyring *keys, struct stet_buf *out)
         stet_trust_public_format(&signer->public, name);
         stet_buf_printf(out, "  signs as %s\n", name);
     } else if (!trust->anyone) {
-        stet_buf_str(out, "  no signing key: nothing is written to the tiers "
+        stet_buf_str(out, "  no signing key, so nothing is written to the tiers "
                           "(`stet cache key new`)\n");
     }
     if (trust->anyone)
-        stet_buf_str(out, "  takes entries that nobody signed (STET_TRUST=any)\n");
+        stet_buf_str(out, "  accepts unsigned entries (STET_TRUST=any)\n");
     else if (!trust->count)
-        stet_buf_str(out,
-                     "  no key is trusted: nothing is taken from the tiers (`stet cache key`)\n");
+        stet_buf_str(
+            out, "  no key is trusted, so nothing is loaded from the tiers (`stet cache key`)\n");
 }
 
 static void as_text(struct stet_agent *a, const struct facts *f, const struct stet_keyring *keys,

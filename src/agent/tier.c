@@ -210,7 +210,7 @@ static enum stet_rc begin(struct call *c, struct stet_tier *t, uint64_t until_ms
 {
     *c = (struct call){.t = t, .err = STET_ERR_INIT, .begin_ms = stet_wire_now_ms()};
     if (!may_ask(t))
-        return stet_fail(&c->err, STET_LIMIT, "left alone for a while after failures");
+        return stet_fail(&c->err, STET_LIMIT, "skipped for a while after failures");
     c->asked = true;
     pthread_mutex_lock(&t->lock);
     c->generation = t->generation;

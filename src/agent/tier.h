@@ -16,7 +16,7 @@
 enum {
     STET_TIERS_MAX = 8,
     STET_SESSIONS_MAX = 8,
-    STET_TOKEN = 32,       /* digits with which a lease begins: who holds it */
+    STET_TOKEN = 32,       /* digits at the beginning of a lease that identify its holder */
     STET_LEASE_TEXT = 288, /* a lease, signed (lease.c), with its terminator */
     STET_SLOT = 33,        /* digits of a signer's key, with the terminator */
 };

@@ -178,7 +178,9 @@ static enum stet_rc sign(struct request *r, const struct own *own, struct stet_v
     char text[2 * sizeof sum + 1];
 
     if (c->curl_easy_setopt(r->s->h, CURLOPT_AWS_SIGV4, own->sigv4) != CURLE_OK)
-        return stet_fail(err, STET_UNSUPPORTED, "this libcurl can't sign for S3 (7.75 and newer)");
+        return stet_fail(
+            err, STET_UNSUPPORTED,
+            "this libcurl cannot sign requests for S3; version 7.75 or newer is needed");
     crypto_hash_sha256(sum, (const unsigned char *)(body.len ? body.ptr : ""), body.len);
     sodium_bin2hex(text, sizeof text, sum, sizeof sum);
     add_header(r, "x-amz-content-sha256", text);

@@ -295,7 +295,7 @@ static enum stet_rc get(const struct stet_tier *t, void *session, const struct s
     if (rc == STET_OK && answer.kind == STET_REDIS_NIL)
         return STET_NOT_FOUND;
     if (rc == STET_OK && answer.kind != STET_REDIS_TEXT)
-        return stet_fail(err, STET_BAD_INPUT, "redis: the answer to GET is no value");
+        return stet_fail(err, STET_BAD_INPUT, "redis: the answer to GET is not a value");
     return rc;
 }
 
@@ -326,7 +326,7 @@ static enum stet_rc run_number(const struct stet_tier *t, struct session *s, con
 
     stet_buf_release(&text);
     if (rc == STET_OK && answer.kind != STET_REDIS_NUMBER)
-        return stet_fail(err, STET_BAD_INPUT, "redis: the answer to a script is no number");
+        return stet_fail(err, STET_BAD_INPUT, "redis: the answer to a script is not a number");
     return rc == STET_OK && !answer.number ? STET_NOT_FOUND : rc;
 }
 

@@ -334,7 +334,7 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     (void)arg;
     TRY(stet_lower_shape(l, 0, &s));
     CHECK(a && (a->kind == STET_ATTR_DENSE || a->kind == STET_ATTR_RESOURCE),
-          "the constant's value is missing or of a form that can't be read");
+          "the constant's value is missing or in a form that cannot be read");
     width = stet_dtype_bytes(s.dtype);
     if (s.elements && (a->splat || s.elements == 1)) {
         CHECK(stet_attr_bytes(a).len >= width, "the constant has too few bytes");

@@ -162,7 +162,7 @@ enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, stru
     const struct stet_op *f = stet_program_function(l->program, symbol);
     const struct stet_block *body = NULL;
 
-    CHECK(f, "there is no function @%.*s", STET_FMT(symbol));
+    CHECK(f, "function @%.*s does not exist", STET_FMT(symbol));
     for (uint32_t i = 0; i < l->call_depth; i++)
         CHECK(l->calls[i] != f, "@%.*s calls itself", STET_FMT(symbol));
     if (l->call_depth >= STET_MAX_CALLS)
@@ -369,7 +369,7 @@ static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
     struct stet_gblock **blocks = STET_NEW_ARRAY(l->arena, struct stet_gblock *, count + 1);
     struct stet_shape *shapes;
 
-    CHECK(count > 0, "there is no branch");
+    CHECK(count > 0, "the operation has no branch");
     if (!blocks)
         return stet_lower_memory(l);
     for (uint32_t i = 0; i < count; i++) {

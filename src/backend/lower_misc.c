@@ -442,7 +442,7 @@ static enum stet_rc hlo_top_k(struct stet_lower *l)
 
     if (t && t->kind == STET_TYPE_TUPLE && t->member_count)
         t = t->members[0];
-    CHECK(t && t->kind == STET_TYPE_TENSOR && t->rank >= 1, "the result is no tensor");
+    CHECK(t && t->kind == STET_TYPE_TENSOR && t->rank >= 1, "the result is not a tensor");
     return stet_lower_top_k_of(l, t->dims[t->rank - 1], true);
 }
 

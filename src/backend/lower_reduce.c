@@ -372,7 +372,7 @@ enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
     if (calls && calls->kind == STET_ATTR_ARRAY && calls->count == 1 &&
         calls->items[0]->kind == STET_ATTR_SYMBOL)
         comparator = stet_program_function(l->program, stet_attr_text(calls->items[0]));
-    CHECK(comparator && comparator->region_count == 1, "there is no comparator");
+    CHECK(comparator && comparator->region_count == 1, "the operation has no comparator");
     TRY(sorted(l, count, dim.v[0], stet_op_region(comparator, 0), &n));
     for (uint32_t i = 0; i < count; i++) {
         int64_t in_dim[STET_MAX_RANK], step[STET_MAX_RANK], start[STET_MAX_RANK] = {0};

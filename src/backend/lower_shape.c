@@ -17,7 +17,7 @@ enum stet_rc stet_lower_broadcast_in_dim(struct stet_lower *l, int arg)
           "broadcast_dimensions do not fit the operand");
     for (uint32_t i = 0; i < dims.count; i++)
         CHECK(a->shape.dims[i] == 1 || a->shape.dims[i] == s.dims[dims.v[i]],
-              "dimension %u can't be broadcast", i);
+              "dimension %u cannot be broadcast", i);
     s.dtype = a->shape.dtype;
     return stet_lower_out(l, 0, stet_g_broadcast(l, a, &s, dims.v));
 }

@@ -208,7 +208,7 @@ static enum stet_rc run_transfer(const struct stet_transfer *t, void *const *buf
 
     if (!r->host)
         return stet_fail(r->err, STET_UNSUPPORTED,
-                         "the program talks to the host, but nobody listens");
+                         "the program sends to the host, but this caller has no host callbacks");
     return t->send ? r->host->send(r->host->context, t->channel, data, t->bytes, r->err)
                    : r->host->receive(r->host->context, t->channel, data, t->bytes, r->err);
 }

@@ -39,7 +39,7 @@ struct stet_writing {
     int fd;
 };
 
-/* What the name of a temporary file says about its writer. */
+/* What the name of a temporary file shows about its writer. */
 enum stet_writer {
     STET_WRITER_NONE, /* not the name of a temporary file */
     STET_WRITER_ALIVE,

@@ -189,7 +189,7 @@ void stet_job_how(const struct stet_job *job, char *out, size_t room)
     if (job->late)
         snprintf(out, room, "did not answer within %g s%s",
                  (job->deadline_ms ? job->deadline_ms : DEADLINE_MS) / 1000.0,
-                 job->stuck ? ", and can't be killed" : "");
+                 job->stuck ? ", and cannot be killed" : "");
     else if (WIFSIGNALED(job->status))
         snprintf(out, room, "crashed (SIG%s)",
                  sigabbrev_np(WTERMSIG(job->status)) ? sigabbrev_np(WTERMSIG(job->status)) : "?");

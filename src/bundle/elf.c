@@ -22,7 +22,7 @@ enum { MACHINE = EM_NONE };
 struct source {
     const char *bytes;
     uint64_t len;
-    int fd; /* when there are no bytes */
+    int fd; /* if there are no bytes */
     uint64_t piece_at;
     size_t piece_len;
     char piece[1 << 14];
@@ -88,11 +88,11 @@ static void look_at_segments(struct stet_elf *e, struct source *f, const Elf64_E
         Elf64_Phdr p;
 
         if (!copy(f, h->e_phoff + (uint64_t)i * sizeof p, &p, sizeof p)) {
-            e->wrong = "cut off: its program headers lie behind its end";
+            e->wrong = "truncated: its program headers are past the end";
             return;
         }
         if (p.p_type == PT_LOAD && (p.p_offset > f->len || p.p_filesz > f->len - p.p_offset))
-            e->wrong = "cut off: shorter than its segments";
+            e->wrong = "truncated: shorter than its segments";
         else if (p.p_type == PT_NOTE && !e->build_id[0] && p.p_offset <= f->len &&
                  p.p_filesz <= f->len - p.p_offset)
             take_build_id(e, f, p.p_offset, p.p_offset + p.p_filesz);
@@ -116,7 +116,7 @@ static void look_at_sections(struct stet_elf *e, struct source *f, const Elf64_E
 
         if (!copy(f, h->e_shoff + (uint64_t)i * sizeof s, &s, sizeof s)) {
             /* It may still load, but it is not the file that was built. */
-            e->wrong = "cut off: its section headers lie behind its end";
+            e->wrong = "truncated: its section headers are past the end";
             return;
         }
         if (s.sh_type != SHT_DYNSYM || e->has_symbols ||

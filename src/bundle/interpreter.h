@@ -10,7 +10,7 @@ enum { STET_PYTHON_PATHS = 64 };
 struct stet_bundle_python {
     struct stet_arena arena;
     const char *executable; /* as found; NULL when there is none */
-    const char *why_not;    /* or why it tells nothing */
+    const char *why_not;    /* or why it is unknown */
     const char *version;    /* "3.11.2"; NULL when it does not answer */
     const char *implementation, *prefix;
     const char *paths[STET_PYTHON_PATHS]; /* sys.path, folders only */

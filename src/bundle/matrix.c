@@ -123,7 +123,7 @@ static enum stet_rc take_field(struct reader *r, struct stet_row *row, struct st
         return fail(r, name.ptr, "%s: a second time", field_names[f]);
     row->field[f] = join(r, raw);
     if (!row->field[f].len)
-        return fail(r, name.ptr, "%s: nothing said", field_names[f]);
+        return fail(r, name.ptr, "%s: the field has no text", field_names[f]);
     if (f == STET_ROW_AREA && !is_one_of(row->field[f], areas))
         return fail(r, raw.ptr,
                     "no such area; there are version, plugin, cache, flags, debug, "

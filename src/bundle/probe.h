@@ -14,7 +14,7 @@ enum stet_probe_step {
 };
 
 enum stet_probe_result {
-    STET_PROBE_SKIPPED, /* one before it failed, or not asked for */
+    STET_PROBE_SKIPPED, /* one before it failed, or it was not requested */
     STET_PROBE_FINE,
     STET_PROBE_MISSING, /* the plugin has no such function: the rest may work */
     STET_PROBE_FAILED,

@@ -143,7 +143,7 @@ static int tell_import(const struct stet_args *args, const struct stet_archive *
     } else {
         stet_buf_printf(&out, "%zu of ", in->taken);
         stet_text_count(&out, in->count, "entry");
-        stet_buf_printf(&out, " taken in, %zu %s there, %s%s", in->there,
+        stet_buf_printf(&out, " imported, %zu %s there, %s%s", in->there,
                         in->there == 1 ? "was" : "were", a->is_signed ? "signed by " : "not signed",
                         name);
         if (in->bad)
@@ -178,7 +178,7 @@ int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *ar
     if (rc == STET_OK) {
         rc = stet_trust_archive_read(&archive, file.bytes, &trust, &inner);
         if (rc != STET_OK)
-            stet_fail(&err, rc, "%s: nothing is taken in: %s", args->values[0], inner.text);
+            stet_fail(&err, rc, "%s: nothing was imported: %s", args->values[0], inner.text);
     }
     if (rc == STET_OK)
         rc = stet_trust_transfer_import(s, &archive, &in, &err);

@@ -116,7 +116,8 @@ static enum stet_rc launch(struct launch *l, const char *work, const char *name,
     if (pid < 0 || waitpid(pid, &l->status, 0) != pid)
         return stet_fail_errno(err, "cannot run the command");
     if (!WIFEXITED(l->status) || WEXITSTATUS(l->status) != 0)
-        return stet_fail(err, STET_IO, "the command failed in its %s run: nothing is proven", name);
+        return stet_fail(err, STET_IO, "the command failed in its %s run, so nothing is proven",
+                         name);
     rc = find_run(l, folder, sizeof folder, err);
     if (rc == STET_OK)
         rc = stet_ledger_run_load(&l->digest, folder, err);

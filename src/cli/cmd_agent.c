@@ -97,9 +97,9 @@ int cmd_agent(int argc, char **argv)
     const struct stet_option options[] = {
         {"foreground", NULL, "serve in this process, and log to standard error", STET_OPTION_FLAG,
          &foreground},
-        {"log", "FILE", "with --foreground: log to FILE, which is kept below a megabyte",
+        {"log", "FILE", "with --foreground: log to FILE, which stays below a megabyte",
          STET_OPTION_VALUE, &log},
-        {"socket", "PATH", "this place instead of the usual one", STET_OPTION_VALUE, &socket},
+        {"socket", "PATH", "this socket instead of the default one", STET_OPTION_VALUE, &socket},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;

@@ -192,8 +192,9 @@ static const struct part {
     int (*run)(const struct stet_args *args);
 } parts[] = {
     {"record", "", "record what is here now, as JSON", 0, 0, record},
-    {"show", "[FILE|RUN|now]", "tell a bundle; now unless said", 0, 1, show},
-    {"diff", "A [B]", "what moved between two bundles (B: now), gravest first", 1, 2, diff},
+    {"show", "[FILE|RUN|now]", "print a bundle (default: the present one)", 0, 1, show},
+    {"diff", "A [B]", "what changed between two bundles (B: the present one), most serious first",
+     1, 2, diff},
     {"check", "FILE [B]", "is it still the bundle that was validated? exit 1 when not", 1, 2,
      check},
 };
@@ -206,7 +207,7 @@ static int run_part(const struct part *p, int argc, char **argv)
     const struct stet_option options[] = {
         {"python", "PYTHON", "of this interpreter (default: $VIRTUAL_ENV, python3 on PATH)",
          STET_OPTION_VALUE, &wishes.python},
-        {"plugin", "FILE", "one more plugin beside those that are found", STET_OPTION_VALUE,
+        {"plugin", "FILE", "one more plugin, in addition to those found", STET_OPTION_VALUE,
          &wishes.plugin},
         {"client", NULL, "make a client of each plugin: platform version, devices",
          STET_OPTION_FLAG, &wishes.client},

@@ -124,7 +124,7 @@ int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
                         "compile");
         rows(s, &all, &out, NULL);
     } else {
-        stet_buf_printf(&out, "nothing is kept in %s\n", s->folder);
+        stet_buf_printf(&out, "nothing is stored in %s\n", s->folder);
     }
     stet_store_list_release(&all);
     return stet_cli_print(&out, STET_EXIT_FINE);
@@ -327,7 +327,7 @@ struct part {
 static const struct part parts[] = {
     {"ls", "", "list the entries, last used first", 0, stet_cli_cache_ls},
     {"show", "KEY", "what an entry's key is made of", 1, stet_cli_cache_show},
-    {"stats", "", "how much is kept", 0, stet_cli_cache_stats},
+    {"stats", "", "how much is stored", 0, stet_cli_cache_stats},
     {"verify", "", "reload every entry in a child process", 0, stet_cli_cache_verify},
     {"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded", 1,
      stet_cli_cache_prove},
@@ -335,10 +335,10 @@ static const struct part parts[] = {
     {"rm", "KEY…", "remove entries", 1, stet_cli_cache_rm},
     {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
      stet_cli_cache_export},
-    {"import", "ARCHIVE", "take in what a trusted key signed", 1, stet_cli_cache_import},
+    {"import", "ARCHIVE", "add the entries that a trusted key signed", 1, stet_cli_cache_import},
     {"key", "new|show|trust|untrust", "the key that signs, and those that are trusted", 1,
      stet_cli_cache_key},
-    {"path", "", "where the store lies", 0, stet_cli_cache_path},
+    {"path", "", "print the store's folder", 0, stet_cli_cache_path},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
 
@@ -351,9 +351,9 @@ static int run_part(const struct part *p, int argc, char **argv)
     const struct stet_option options[] = {
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE,
          &stet_cache_wishes.folder},
-        {"max-bytes", "N[KMGT]", "gc: keep at most so much", STET_OPTION_VALUE,
+        {"max-bytes", "N[KMGT]", "gc: keep at most this much", STET_OPTION_VALUE,
          &stet_cache_wishes.max_bytes},
-        {"max-age", "N[smhd]", "gc: keep nothing unused for longer", STET_OPTION_VALUE,
+        {"max-age", "N[smhd]", "gc: remove what was not used for longer", STET_OPTION_VALUE,
          &stet_cache_wishes.max_age},
         {"key", "FILE", "export, key: sign by this key", STET_OPTION_VALUE, &stet_cache_wishes.key},
         {"cpu", NULL, "prove: on the embedded CPU backend, as with stet run --cpu",
@@ -397,7 +397,7 @@ int cmd_cache(int argc, char **argv)
     if (argc > 1 && !help)
         stet_say("stet: no command 'cache %s'\n", argv[1]);
     fputs("usage: stet cache PART [options]\n\n"
-          "Executables that were compiled under `stet run`, kept and loaded again.\n\n",
+          "Manages the executables that `stet run` stores and loads again.\n\n",
           to);
     for (size_t i = 0; i < PARTS; i++)
         fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 24 : 22,

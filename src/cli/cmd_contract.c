@@ -113,11 +113,11 @@ int cmd_contract(int argc, char **argv)
     if (done >= 0)
         return done;
     if (args.count < 1 || args.count > 2)
-        return stet_cli_usage_error(&usage, "say init or update, and at most one run");
+        return stet_cli_usage_error(&usage, "give init or update, and at most one run");
     run = args.count == 2 ? args.values[1] : NULL;
     if (!strcmp(args.values[0], "init"))
         return init(run, file, force, args.format);
     if (!strcmp(args.values[0], "update"))
         return stet_cli_contract_update(run, file, write, args.format);
-    return stet_cli_usage_error(&usage, "say init or update");
+    return stet_cli_usage_error(&usage, "give init or update");
 }

@@ -9,7 +9,8 @@
 
 static const struct stet_usage usage = {
     "stet diff [options] A B",
-    "Says what differs between two programs: the class of the change, the facets that moved, and\n"
+    "Prints what differs between two programs: the class of the change, the facets that changed, "
+    "and\n"
     "each change with its source line. Names, SSA numbers, locations and the order of independent\n"
     "operations do not count. Of two runs: which of shapes, profile (flags and options), "
     "sharding,\n"

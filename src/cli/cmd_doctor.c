@@ -62,7 +62,7 @@ int cmd_doctor(int argc, char **argv)
     const struct stet_option options[] = {
         {"python", "PYTHON", "of this interpreter (default: $VIRTUAL_ENV, python3 on PATH)",
          STET_OPTION_VALUE, &w.python},
-        {"plugin", "FILE", "one more plugin beside those that are found", STET_OPTION_VALUE,
+        {"plugin", "FILE", "one more plugin, in addition to those found", STET_OPTION_VALUE,
          &w.plugin},
         {"deadline", "SECONDS", "for each child process (60)", STET_OPTION_VALUE, &w.deadline},
         {"quick", NULL, "compile nothing: clients and devices only", STET_OPTION_FLAG, &w.quick},

@@ -11,7 +11,7 @@
 
 static const struct stet_usage usage = {
     "stet explain [options] [RUN]",
-    "Says of every recompile of a run (the latest one when none is named) what changed, the line\n"
+    "Prints for every recompile of a run (default: the latest one) what changed, the line\n"
     "where it enters the program, the line that waited for it, what it cost and what to do about\n"
     "it. Exit 0 when nothing but harmless warm-up was found, 1 when there is something to fix.\n"
     "`stet help causes` lists the causes.",
@@ -130,7 +130,7 @@ int cmd_explain(int argc, char **argv)
          &c.export},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
-        {"log", "FILE", "what JAX or PyTorch/XLA said there of tracing and graphs",
+        {"log", "FILE", "read what JAX or PyTorch/XLA logged there about tracing and graphs",
          STET_OPTION_VALUE, &c.log_file},
         {0},
     };

@@ -1,4 +1,4 @@
-/* stet metrics: a run as Prometheus sees it. */
+/* stet metrics: prints the metrics of a run for Prometheus. */
 #include "cli/command.h"
 
 #include "base/fs.h"

@@ -14,7 +14,8 @@ static const struct stet_usage usage = {
     "Writes what is known of a run (the latest one when none is named) as one HTML file that "
     "needs\n"
     "no network: why it compiled, on which lines, what that cost and what to do about it. With a\n"
-    "second run the two stand side by side. --format=json prints the data behind the page instead.",
+    "second run the two are shown side by side. --format=json prints the data behind the page "
+    "instead.",
     "report",
 };
 

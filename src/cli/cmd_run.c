@@ -348,10 +348,10 @@ int cmd_run(int argc, char **argv)
 {
     static const struct stet_usage usage = {
         "stet run [options] -- COMMAND [argument…]",
-        "Runs COMMAND with Stet standing between its framework and the compiler plugin, in every\n"
+        "Runs COMMAND with Stet's layer between its framework and the compiler plugin, in every\n"
         "process it starts. Nothing in COMMAND changes: standard input and output, the terminal,\n"
-        "signals and the exit code are its own. What was seen is kept as a run: see `stet runs`\n"
-        "and `stet show`.",
+        "signals and the exit code are its own. The recorded run is listed by `stet runs`; see\n"
+        "`stet explain` and `stet show`.",
         "run",
     };
     static struct run r;
@@ -363,8 +363,7 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "set for torch.compile what earlier runs of this command taught",
          STET_OPTION_FLAG, &w.torch_fix},
-        {"quiet", NULL, "tell nothing while it runs and print no summary", STET_OPTION_FLAG,
-         &w.quiet},
+        {"quiet", NULL, "print no recompiles and no summary", STET_OPTION_FLAG, &w.quiet},
         {"contract", "FILE", "hold the run to a contract: flags at launch, every compile",
          STET_OPTION_VALUE, &w.contract},
         {"on-breach", "warn|fail", "fail: a compile that breaks it gets an error (default warn)",
@@ -374,9 +373,9 @@ int cmd_run(int argc, char **argv)
         {"metrics-port", "[ADDRESS:]PORT",
          "serve metrics for Prometheus (on 127.0.0.1; 0: any free)", STET_OPTION_VALUE,
          &w.metrics_port},
-        {"metrics-host", "NAME[,NAME…]", "answer also when asked under these names",
+        {"metrics-host", "NAME[,NAME…]", "also answer requests for these host names",
          STET_OPTION_VALUE, &w.metrics_host},
-        {"metrics-file", "FILE", "keep FILE up to date with them", STET_OPTION_VALUE,
+        {"metrics-file", "FILE", "write the metrics to FILE once a second", STET_OPTION_VALUE,
          &w.metrics_file},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",

@@ -14,7 +14,7 @@
 
 static const struct stet_usage usage = {
     "stet show [options] [RUN|PROGRAM|FILE]",
-    "Tells what a run did (the latest one when nothing is named): its processes, plugins, "
+    "Prints what a run did (default: the latest one): its processes, plugins, "
     "compiles\n"
     "and the lines that waited for them. Or what is in a program: arguments, outputs, operations,\n"
     "constants, the source lines they come from and the blocks that repeat. PROGRAM is the hash "
@@ -123,7 +123,7 @@ int cmd_show(int argc, char **argv)
         {"text", NULL, "print the program as StableHLO text", STET_OPTION_FLAG, &show.text},
         {"locations", NULL, "with --text: keep source locations", STET_OPTION_FLAG,
          &show.locations},
-        {"all", NULL, "cut no list", STET_OPTION_FLAG, &show.all},
+        {"all", NULL, "print all lists in full", STET_OPTION_FLAG, &show.all},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
@@ -136,7 +136,7 @@ int cmd_show(int argc, char **argv)
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "shows one thing at a time");
     if (show.text && args.format == STET_FORMAT_JSON)
-        return stet_cli_usage_error(&usage, "--text prints StableHLO, which is no JSON");
+        return stet_cli_usage_error(&usage, "--text prints StableHLO, which is not JSON");
     if (show.locations && !show.text)
         return stet_cli_usage_error(&usage, "--locations goes with --text");
     name = args.count ? args.values[0] : NULL;

@@ -13,11 +13,12 @@
 
 static const struct stet_usage usage = {
     "stet top [options] [RUN|PID|newest]",
-    "Shows a run while it goes on: step rate, compiles and the time they cost, families that "
+    "Shows a run in progress: step rate, compiles and the time they cost, families that "
     "grow,\n"
-    "who served, transfers, memory of devices, and why programs were compiled again, with the "
+    "tiers that served, transfers, memory of devices, and why programs were compiled again, with "
+    "the "
     "line.\n"
-    "Without RUN: the newest one that runs. Keys: q quit, h help. Where there is no terminal it\n"
+    "Without RUN: the newest one in progress. Keys: q quit, h help. Where there is no terminal it\n"
     "prints a block of lines every interval until the run ends.",
     "top",
 };

@@ -16,7 +16,7 @@ struct part {
 };
 
 static const struct part parts[] = {
-    {"ingest", "read traces, keep them as a run, say what is in them and what is damaged",
+    {"ingest", "read traces, store them as a run, print what is in them and what is damaged",
      "stet.torch.ingest/1", stet_cli_torch_ingest_text, NULL},
     {"frames", "every frame that was compiled again: guard, class, line, values, cost, fix",
      "stet.torch.frames/1", stet_cli_torch_frames_text, stet_session_torch_frames_json},
@@ -24,7 +24,7 @@ static const struct part parts[] = {
      stet_cli_torch_breaks_text, stet_session_torch_breaks_json},
     {"fixes", "what would save the recompiles, as environment lines and as edits",
      "stet.torch.fixes/1", stet_cli_torch_fixes_text, stet_cli_torch_fixes_json},
-    {"caches", "what torch's caches did not have, and the component of the key that moved",
+    {"caches", "what torch's caches did not have, and the component of the key that changed",
      "stet.torch.caches/1", stet_cli_torch_caches_text, stet_cli_torch_caches_json},
 };
 enum { PARTS = sizeof parts / sizeof *parts };
@@ -81,7 +81,7 @@ static int run_part(const struct part *p, int argc, char **argv)
     struct stet_usage usage = {synopsis, p->about, "torch"};
     bool look = false;
     const struct stet_option only_look[] = {
-        {"look", NULL, "tell what is there, and keep nothing", STET_OPTION_FLAG, &look}, {0}};
+        {"look", NULL, "print what is there, and store nothing", STET_OPTION_FLAG, &look}, {0}};
     static const struct stet_option none[] = {{0}};
     char id[40] = "";
     struct stet_err err = STET_ERR_INIT;

@@ -231,7 +231,7 @@ int cmd_warm(int argc, char **argv)
          STET_OPTION_VALUE, &w.target},
         {"plugin", "FILE", "this plugin instead of the one the run had", STET_OPTION_VALUE,
          &w.plugin},
-        {"jobs", "N", "so many processes; as many as processors unless said", STET_OPTION_VALUE,
+        {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE,
          &w.jobs},
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &w.store},
         {0},

@@ -26,7 +26,7 @@ static void print_help(FILE *out)
     for (size_t i = 0; i < COMMANDS; i++)
         fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].about);
     fputs(
-        "\n`stet COMMAND --help` tells a command's options. `stet help SUBJECT` prints a page: a\n"
+        "\n`stet COMMAND --help` lists a command's options. `stet help SUBJECT` prints a page: a\n"
         "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n"
         "`stet help causes` lists the causes of recompiles.\n",
         out);

@@ -206,15 +206,16 @@ static void say_why(struct stet_buf *out, const char *folder, const struct stet_
 
     stet_buf_str(out, "stet: nothing was watched: ");
     if (failure == ENOSPC || failure == EDQUOT)
-        stet_buf_printf(out, "the disk is full, so the layer stood aside (%s)\n", folder);
+        stet_buf_printf(out, "the disk is full, so the layer recorded nothing (%s)\n", folder);
     else if (failure)
-        stet_buf_printf(out, "%s cannot be written (%s), so the layer stood aside\n", folder,
+        stet_buf_printf(out, "%s cannot be written (%s), so the layer recorded nothing\n", folder,
                         strerror(failure));
     else if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < STET_JOURNAL_DESCRIPTORS)
-        stet_buf_printf(out,
-                        "a process may open only %llu files here, so the layer stood aside; it "
-                        "needs a limit of %d (`ulimit -n`)\n",
-                        (unsigned long long)files.rlim_cur, STET_JOURNAL_DESCRIPTORS);
+        stet_buf_printf(
+            out,
+            "a process may open only %llu files here, so the layer recorded nothing; it "
+            "needs a limit of %d (`ulimit -n`)\n",
+            (unsigned long long)files.rlim_cur, STET_JOURNAL_DESCRIPTORS);
     else if (WIFSIGNALED(end->status))
         stet_buf_printf(out, "the command was ended by signal %d before it compiled anything\n",
                         WTERMSIG(end->status));
@@ -262,7 +263,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     } else {
         stet_buf_printf(&out, "stet: run %s: ", id);
         stet_cli_run_totals(&out, &d);
-        stet_buf_printf(&out, "; `stet %s` tells more\n", d.compiles ? "explain" : "show");
+        stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if (d.compiles && d.compiles <= MOST_COMPILES)
         explain(&out, folder);

@@ -43,11 +43,13 @@ void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
     if (unread) {
         stet_buf_str(out, "stet: ");
         stet_text_count(out, unread, "compile");
-        stet_buf_printf(out, " %s over before %s Python line could be read\n",
-                        unread == 1 ? "was" : "were", unread == 1 ? "its" : "their");
+        stet_buf_printf(out, " ended before %s Python line could be read\n",
+                        unread == 1 ? "its" : "their");
     }
     if (faults)
-        stet_buf_printf(out, "stet: the layer stood aside %" PRIu64 "×\n", faults);
+        stet_buf_printf(out,
+                        "stet: the layer had %" PRIu64 " fault%s; those calls went to the plugin\n",
+                        faults, faults == 1 ? "" : "s");
     if (!lost && !damaged && !d->unreadable)
         return;
     stet_buf_str(out, "stet: ");

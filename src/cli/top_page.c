@@ -215,7 +215,8 @@ static void trouble_row(const struct stet_top *t, struct stet_page *p)
     const struct stet_pulse *pulse = t->attach->pulse;
 
     if (pulse->damage.bytes)
-        stet_cli_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals can't be read  ",
+        stet_cli_page_printf(p, STET_STYLE_BAD,
+                             "%" PRIu64 " bytes of the journals cannot be read  ",
                              pulse->damage.bytes);
     if (!pulse->explains)
         stet_cli_page_printf(p, STET_STYLE_BAD,
@@ -538,7 +539,7 @@ static void help(const struct stet_top *t, struct stet_page *p)
         " store      compiles that were served instead: from this process's memory, the disk…",
         " family     programs that differ only in shapes, constants and the like",
         " yellow     a family that grew within a minute, time that is lost",
-        " -          not known: a rank that the environment does not tell, steps without a loop",
+        " -          unknown: a rank that is not in the environment, steps without a loop",
     };
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {

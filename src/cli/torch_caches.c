@@ -67,7 +67,7 @@ static void key_text(const struct stet_torch *t, uint32_t at, struct stet_buf *o
     stet_buf_str(out, "missed\n      ");
     stet_torch_cache_why(t, at, &why);
     if (k->aot && !why.gone) {
-        stet_buf_str(out, "only its own key moved: torch does not tell its components\n");
+        stet_buf_str(out, "only its own key changed: torch does not record its components\n");
         return;
     }
     stet_torch_cache_words(&why, out);
@@ -108,7 +108,7 @@ void stet_cli_torch_caches_text(const struct stet_torch *t, struct stet_buf *out
         any = true;
     }
     if (!any)
-        stet_buf_str(out, "nothing was asked of torch's caches\n");
+        stet_buf_str(out, "torch's caches were not used\n");
     for (uint32_t i = 0; i < t->torch_key_count; i++) {
         if (is_told(t, &t->torch_keys[i]))
             key_text(t, i, out);

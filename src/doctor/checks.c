@@ -96,10 +96,11 @@ static void free_room(struct stet_doctor *d, const char *folder)
     mb = (uint64_t)s.f_bavail * s.f_frsize >> 20;
     if (mb < FEW_BYTES_MB)
         stet_doctor_check(d, "store room", STET_DOCTOR_NOTE, "stet cache gc --max-bytes=SIZE",
-                          "only %llu MB are free where the store lies", (unsigned long long)mb);
+                          "only %llu MB are free on the store's file system",
+                          (unsigned long long)mb);
     if (s.f_files && !s.f_favail)
         stet_doctor_check(d, "store room", STET_DOCTOR_WRONG, "free some inodes",
-                          "no file can be made where the store lies: no inodes left");
+                          "no file can be created on the store's file system: no inodes are left");
 }
 
 void stet_doctor_store(struct stet_doctor *d)
@@ -112,13 +113,13 @@ void stet_doctor_store(struct stet_doctor *d)
 
     if (set && !strcmp(set, "off")) {
         stet_doctor_check(d, "store", STET_DOCTOR_NOTE, "unset STET_STORE",
-                          "off (STET_STORE=off): nothing that is compiled is kept");
+                          "off (STET_STORE=off): compiled programs are not stored");
         stet_mem_free(folder);
         return;
     }
     if (!folder || stet_fs_mkdirs(folder, &err) != STET_OK) {
         stet_doctor_check(d, "store", STET_DOCTOR_WRONG, "name a folder of yours: STET_STORE=DIR",
-                          "can't be made: %s", err.text);
+                          "cannot be created: %s", err.text);
         stet_mem_free(folder);
         return;
     }
@@ -134,7 +135,7 @@ void stet_doctor_store(struct stet_doctor *d)
     kind = stet_fs_network(folder);
     if (kind)
         stet_doctor_check(d, "store place", STET_DOCTOR_NOTE,
-                          "a local folder, with shared tiers behind it",
+                          "use a local folder, with shared tiers",
                           "on a network filesystem (%s): every start reads through it", kind);
     if (!error)
         free_room(d, folder);
@@ -142,8 +143,8 @@ void stet_doctor_store(struct stet_doctor *d)
     if (bad)
         stet_doctor_check(d, "store quarantine", STET_DOCTOR_NOTE,
                           "stet cache verify, then stet cache rm KEY",
-                          "%zu load%s of entries went wrong before; such entries are left alone",
-                          bad, bad == 1 ? "" : "s");
+                          "%zu load%s of entries failed before; such entries are not loaded", bad,
+                          bad == 1 ? "" : "s");
     stet_mem_free(folder);
 }
 

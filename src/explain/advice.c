@@ -1,10 +1,10 @@
-/* What evidence and fix say in words, as fields for programs: one JSON object a finding. */
+/* The numbers behind evidence and fix, as fields for programs: one JSON object per finding. */
 #include "explain/history_internal.h"
 
 #include "base/json.h"
 #include "explain/buckets.h"
 
-/* Would one bounded dimension have absorbed the sizes, and what forbids it? */
+/* Would one bounded dimension have absorbed the sizes, and what prevents it? */
 static void bounded(struct stet_json *j, const struct stet_facts *f)
 {
     stet_json_object(j, "bounded");

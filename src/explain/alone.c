@@ -1,5 +1,5 @@
 /* Several causes in one recompile: what each of them alone would have cost in this run. A cause
- * that takes n values makes n - 1 programs more, whatever the others do; each costs what this one
+ * that takes n values makes n - 1 more programs, whatever the others do; each costs what this one
  * did. */
 #include "explain/history_internal.h"
 

@@ -1,10 +1,10 @@
-/* Would a bounded dimension have absorbed a size that moved? Every operation that the size reaches
- * is held against what XLA's inference of dynamic dimensions can carry through it
- * (xla/service/dynamic_dimension_inference.cc): where it gives up, one program can't serve them
- * all.
+/* Would a bounded dimension have absorbed a changed size? Every operation that the size reaches is
+ * compared with what XLA's inference of dynamic dimensions supports
+ * (xla/service/dynamic_dimension_inference.cc): where it gives up, one program cannot serve all
+ * sizes.
  *
- * Which dimensions the size reaches needs no rules of propagation: they are those in which the two
- * programs, matched operation for operation, differ. */
+ * This needs no propagation rules to find the dimensions that the size reaches: they are those in
+ * which the two programs, matched operation by operation, differ. */
 #include "explain/changes.h"
 
 #include "explain/words.h"
@@ -54,7 +54,7 @@ static bool is_one_of(struct stet_view v, const char *const *names)
 
 /* ---- rules ---- */
 
-/* NULL when the dimension passes, else why not; a literal. */
+/* NULL if the dimension passes, else the reason; a literal. */
 typedef const char *rule(const struct stet_op *op, const uint64_t *moved);
 
 static int64_t dim(const struct stet_value *v, uint32_t d)
@@ -106,7 +106,8 @@ static const char *of_gather(const struct stet_op *op, const uint64_t *moved)
     return NULL;
 }
 
-/* The dimension may be merged with others, not taken apart: which part would vary is not said. */
+/* The dimension may be merged with others, but not split, because it is unknown which part would
+ * vary. */
 static const char *of_reshape(const struct stet_op *op, const uint64_t *moved)
 {
     const struct stet_type *x = stet_op_operand(op, 0)->type, *y = op->results[0].type;
@@ -122,7 +123,7 @@ static const char *of_reshape(const struct stet_op *op, const uint64_t *moved)
             else if (right < left && k < y->rank)
                 right *= y->dims[k++];
             else
-                return NULL; /* sizes that don't fit: not ours to judge */
+                return NULL; /* sizes that do not fit: not judged here */
         }
         for (uint32_t d = from; d < i; d++)
             whole += x->dims[d] != 1;
@@ -236,7 +237,7 @@ static const char *forbids(struct rules *r, const struct stet_op *a, const struc
     return any ? check(b, moved) : NULL;
 }
 
-/* Plumbing is matched with nothing: a reshape between two operations is seen from its user. */
+/* Plumbing has no counterpart: a reshape between two operations is judged at its user. */
 static const char *forbids_held(struct stet_comparison *c, struct rules *r, const struct stet_op *a,
                                 const struct stet_op *b, const struct stet_op **which)
 {

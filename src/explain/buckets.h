@@ -1,4 +1,4 @@
-/* Which sizes to pad to. */
+/* Chooses the sizes to pad to, from the sizes seen and how often each ran. */
 #ifndef STET_EXPLAIN_BUCKETS_H
 #define STET_EXPLAIN_BUCKETS_H
 
@@ -9,10 +9,11 @@ enum { STET_BUCKETS_SIZES = 16, STET_BUCKET_SETS = 3 };
 struct stet_bucket_set {
     double sizes[STET_BUCKET_SETS];
     uint32_t count;
-    double padding; /* 0 … 1: of all that is computed */
+    double padding; /* 0 … 1: fraction of everything that is computed */
 };
 
-/* Sets of one, two and three of the sizes seen, until one pads less than 5 %; how many sets. */
+/* Sets of one, two and three of the sizes seen, until one pads less than 5 %; returns the number of
+ * sets. */
 uint32_t stet_buckets_make(struct stet_bucket_set out[STET_BUCKET_SETS], const double *sizes,
                            const uint64_t *runs, uint32_t count);
 

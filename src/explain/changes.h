@@ -1,4 +1,4 @@
-/* The list of changes while it is being made. */
+/* The list of changes while a diff is being made. Texts are in the diff's arena. */
 #ifndef STET_EXPLAIN_CHANGES_H
 #define STET_EXPLAIN_CHANGES_H
 
@@ -7,7 +7,7 @@
 #include "explain/diff.h"
 #include "explain/match.h"
 
-/* A size that moved: what follows from it is no cause of its own. */
+/* A size that changed: what follows from it is not a cause of its own. */
 struct stet_size_pair {
     double from, to;
 };
@@ -32,10 +32,10 @@ struct stet_comparison {
     struct stet_diff *out;
     struct stet_buf scratch;
     uint32_t room;
-    struct stet_map groups;   /* hash of what makes two changes one -> changes */
+    struct stet_map groups;   /* hash of what makes two changes equal -> changes */
     uint8_t *told_a, *told_b; /* by operation id: plumbing already reported */
     bool all_matched;         /* every operation has a counterpart */
-    uint32_t moved;           /* facets in which live operations may differ; all when not known */
+    uint32_t moved;           /* facets in which live operations may differ; all if unknown */
     struct stet_size_pair sizes[64];
     uint32_t size_count;
     bool rank_moved, shape_moved, dtype_moved; /* of some argument */
@@ -58,13 +58,13 @@ struct stet_change_data stet_change_values(const struct stet_attr *x, const stru
 /* printf into the diff's arena. */
 struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
-/* What was gathered in `scratch`, copied there. */
+/* Copies the content of `scratch` there. */
 struct stet_view stet_change_taken(struct stet_comparison *c);
 struct stet_view stet_change_attr(struct stet_comparison *c, const struct stet_attr *a);
 struct stet_view stet_change_type(struct stet_comparison *c, const struct stet_type *t);
 struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_type *t);
 
-/* Sizes that moved, and whether from → to follows from them: in proportion, inversely, by square
+/* Sizes that changed, and whether from → to follows from them: in proportion, inversely, by square
  * root or by the same difference. */
 void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to);
 bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance);

@@ -1,4 +1,4 @@
-/* From changes to classes: each class has the evidence it asks for, or is not named. */
+/* Derives classes from changes: a class is named only if it has the required evidence. */
 #include "explain/diff.h"
 
 enum stet_cause stet_diff_change_cause(enum stet_change_kind kind, unsigned facet,
@@ -62,7 +62,8 @@ static enum stet_cause evidence(const struct stet_diff *d, const struct stet_cha
             return STET_CAUSE_NONE;
         return stet_diff_change_cause(c->kind, c->facet, c->op);
     default:
-        /* What follows the loop stands beside one of its turns: no change, only another place. */
+        /* What follows the loop is matched with one of its turns: this is not a change, only
+         * another place. */
         if (d->repeat_to && c->kind != STET_CHANGE_REPEAT && (c->line_in_a || misplaced(d, c)))
             return STET_CAUSE_NONE;
         return stet_diff_change_cause(c->kind, c->facet, c->op);
@@ -86,7 +87,7 @@ static void gather(const struct stet_diff *d, struct facts *f)
     }
 }
 
-/* Structure that moved explains what it dragged along, and is itself explained by arguments. */
+/* A changed structure explains what follows from it, and is itself explained by arguments. */
 static void reduce(const struct stet_diff *d, struct facts *f)
 {
     bool structure = f->seen[STET_CAUSE_GRAPH_CHANGE] || f->seen[STET_CAUSE_PYTHON_LOOP] ||

@@ -1,4 +1,4 @@
-/* Arguments that came, went, moved or changed; outputs; meshes. */
+/* Arguments that were added, removed, moved or changed; outputs; meshes. */
 #include "explain/changes.h"
 
 static struct stet_view argument_name(struct stet_comparison *c, const struct stet_argument *a)
@@ -15,7 +15,7 @@ static const struct stet_argument *counterpart(const struct stet_side *s,
     return v && v->index < other->argument_count ? &other->arguments[v->index] : NULL;
 }
 
-/* What the changes are said of. */
+/* The subject of the changes. */
 struct subject {
     struct stet_view name;
     const struct stet_value *value; /* NULL for outputs */
@@ -159,7 +159,7 @@ static void compare_types(struct stet_comparison *c, const struct subject *of,
             layout_text(c, y));
 }
 
-/* Where outputs came or went, the place in the list tells nothing. */
+/* If outputs were added or removed, the position in the list has no meaning. */
 static bool same_alias(const struct stet_comparison *c, int32_t x, int32_t y)
 {
     if (c->a->program->output_count != c->b->program->output_count)
@@ -307,7 +307,8 @@ static void say_moved(struct stet_comparison *c, enum stet_change_kind kind,
         point_at_use(change, of_a ? c->a : c->b, arg->value);
 }
 
-/* An argument moved when it changed places with others, not when others came or went before it. */
+/* An argument moved if it changed places with others, not if others were added or removed before
+ * it. */
 static void compare_order(struct stet_comparison *c)
 {
     const struct stet_program *p = c->b->program;
@@ -348,7 +349,7 @@ static void compare_lists(struct stet_comparison *c)
     }
 }
 
-/* Types of outputs follow from operations; what is left is what the caller asked of them. */
+/* Types of outputs follow from operations; only what the caller requested of them is left. */
 static void compare_outputs(struct stet_comparison *c)
 {
     const struct stet_program *a = c->a->program, *b = c->b->program;
@@ -373,7 +374,7 @@ void stet_compare_arguments(struct stet_comparison *c)
 
 /* ---- meshes ---- */
 
-/* A mesh without axes is JAX's way to say that there is none. */
+/* A mesh without axes is JAX's form of no mesh. */
 static bool is_real_mesh(struct stet_side *s, const struct stet_op *op)
 {
     const struct stet_attr *mesh, *axes;

@@ -1,14 +1,14 @@
-/* Matched operations: attributes, constants at their uses, plumbing, and where a type first moves.
- */
+/* Matched operations: attributes, constants at their uses, plumbing, and where a type first
+ * changes. */
 #include "explain/changes.h"
 
 #include "explain/words.h"
 #include "fingerprint/scalar.h"
 
-/* What types say. */
+/* The facets that types belong to. */
 enum {
     TYPES = 1u << STET_FACET_SHAPES | 1u << STET_FACET_RANKS | 1u << STET_FACET_DTYPES,
-    /* What says how a value is held between two operations. */
+    /* The facets that describe how a value is held between two operations. */
     HELD = TYPES | 1u << STET_FACET_AXES | 1u << STET_FACET_SHARDINGS | 1u << STET_FACET_LAYOUTS |
         1u << STET_FACET_ATTRIBUTES,
 };
@@ -47,8 +47,7 @@ static uint32_t difference_of(const struct stet_type *x, const struct stet_type 
     return bits;
 }
 
-/* Types of one program are few and shared: what two of them were found to differ in is remembered.
- */
+/* Types of one program are few and shared: the result of comparing two of them is cached. */
 static uint32_t type_difference(struct stet_comparison *c, const struct stet_type *x,
                                 const struct stet_type *y)
 {
@@ -74,7 +73,7 @@ static const struct stet_type *element_of(const struct stet_attr *a)
     return stet_attr_type(a) && is_shaped(stet_attr_type(a)) ? stet_attr_type(a)->element : NULL;
 }
 
-/* One number a side: 1 when both could be read. */
+/* One number on each side; 1 if both could be read. */
 static bool single(const struct stet_attr *a, struct stet_scalar *out)
 {
     const struct stet_type *element = element_of(a);
@@ -145,7 +144,7 @@ compare_values(struct stet_comparison *c, const struct stet_op *in_a, const stru
 }
 
 /* The initial value of a reduction belongs to the operation inside (0 to add, -inf to take the
- * largest): where that is another one it is told already. */
+ * largest): if that operation differs, it is already reported. */
 static bool reduce_otherwise(const struct stet_op *a, const struct stet_op *b)
 {
     const struct stet_block *x, *y;
@@ -206,7 +205,7 @@ static uint32_t int_count(const struct stet_attr *a)
     return 0;
 }
 
-/* Every number that moved in a list follows from a size that moved. */
+/* Does every number that changed in a list follow from a size that changed? */
 static bool ints_follow(const struct stet_comparison *c, const struct stet_attr *x,
                         const struct stet_attr *y)
 {
@@ -260,14 +259,14 @@ static const struct stet_attr *find(const struct stet_op *op, struct stet_view n
     return NULL;
 }
 
-/* Symbols are compared through what they name. */
+/* Symbols are compared by what they refer to. */
 static bool holds_symbols(const struct stet_attr *a)
 {
     return a->kind == STET_ATTR_SYMBOL ||
            (a->kind == STET_ATTR_ARRAY && a->count && a->items[0]->kind == STET_ATTR_SYMBOL);
 }
 
-/* A slice's limits follow from its starts and its result: what start_indices says is enough. */
+/* A slice's limits follow from its starts and its result: start_indices is enough. */
 static bool limits_follow(struct stet_comparison *c, const struct stet_op *a,
                           const struct stet_op *b)
 {
@@ -285,7 +284,7 @@ static bool interface_differs(const struct stet_comparison *c)
     return a->argument_count != b->argument_count || a->output_count != b->output_count;
 }
 
-/* Could attributes of this class differ, and would that be said? Equal digests answer for all
+/* Could attributes of this class differ, and would that be reported? Equal digests answer for all
  * operations at once. */
 static bool may_differ(const struct stet_comparison *c, enum stet_attr_class class)
 {
@@ -305,7 +304,8 @@ static void compare_attrs(struct stet_comparison *c, const struct stet_op *a,
             enum stet_attr_class class = stet_canon_attr(&c->a->canon, n);
             const struct stet_attr *other;
 
-            if (class == STET_CLASS_VALUE) /* of one that is no constant to us: arith.constant */
+            if (class == STET_CLASS_VALUE) /* of an operation that we do not treat as a constant:
+                                              arith.constant */
                 class = STET_CLASS_CONSTANTS;
             if (!may_differ(c, class) || holds_symbols(n->value) || stet_canon_silent(mine, n))
                 continue;
@@ -337,8 +337,8 @@ static bool dims_follow(const struct stet_comparison *c, const struct stet_type 
     return true;
 }
 
-/* A type that moved though no operand's did: here is where it starts, unless the arguments that
- * moved explain it. */
+/* A type that changed although no operand's did: it starts here, unless the arguments that changed
+ * explain it. */
 static void say_type(struct stet_comparison *c, const struct stet_op *a, const struct stet_op *b,
                      const struct stet_type *x, const struct stet_type *y, uint32_t bits)
 {
@@ -363,7 +363,7 @@ static void say_type(struct stet_comparison *c, const struct stet_op *a, const s
     }
 }
 
-/* What the operands' types explain of a result's. */
+/* The part of a result's type that the operands' types explain. */
 static uint32_t operand_difference(struct stet_comparison *c, const struct stet_op *a,
                                    const struct stet_op *b)
 {
@@ -507,7 +507,7 @@ static struct stet_view value_text(struct stet_comparison *c, struct stet_side *
                             file ? file->line : 0);
 }
 
-/* Is this value itself new or gone, so that its use needs no word of its own? */
+/* Is this value itself new or removed, so that its use need not be reported? */
 static bool alone(struct stet_side *s, const struct stet_value *v)
 {
     if (!stet_value_def(v))
@@ -515,7 +515,7 @@ static bool alone(struct stet_side *s, const struct stet_value *v)
     return stet_side_counts(s, stet_value_def(v)) && !s->match[stet_value_def(v)->id];
 }
 
-/* A value as an operation made it, or an argument: nothing holds it in another way. */
+/* A value directly from an operation or an argument, without plumbing. */
 static bool is_bare(struct stet_side *s, const struct stet_value *v)
 {
     return !stet_value_def(v) || stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_PLAIN;
@@ -535,7 +535,7 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     if (c->moved & HELD) {
         trace(c->a, stet_op_operand(a, i), &x);
         trace(c->b, stet_op_operand(b, i), &y);
-    } else { /* equal skeletons, and every value is held as it was: only constants are left */
+    } else { /* equal skeletons, and every value is held as before: only constants are left */
         y.source = stet_canon_source(&c->b->canon, stet_op_operand(b, i));
         in_b = stet_value_def(y.source);
         if (!in_b || stet_canon_kind(&c->b->canon, in_b) != STET_KIND_CONSTANT)
@@ -568,8 +568,8 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     }
 }
 
-/* Sizes inside that moved because an argument's did (n - 1 of a shifted slice, say): constants may
- * follow from them as well. */
+/* Sizes inside that changed because an argument's did (n - 1 of a shifted slice, for example):
+ * constants may follow from them as well. */
 static void add_inner_sizes(struct stet_comparison *c)
 {
     for (uint32_t id = 0; id < c->b->program->op_count; id++) {

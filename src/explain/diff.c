@@ -1,4 +1,4 @@
-/* Sets the two sides up, has them matched and compared, sorts what was found. */
+/* Prepares the two sides, matches and compares them, and sorts the changes. */
 #include "explain/changes.h"
 
 #include "base/mem.h"

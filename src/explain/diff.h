@@ -1,7 +1,8 @@
-/* What differs between two programs, said so that a person can act on it.
+/* The difference between two programs, in a form that a person can act on.
  *
- * The comparison does not see SSA numbers, names of functions or the order of independent
- * operations. Equal parts anchor the rest; arguments are aligned by what is done with them. */
+ * The comparison ignores SSA numbers, names of functions and the order of independent operations.
+ * Equal parts anchor the rest; arguments are aligned by their uses. A diff borrows text from both
+ * programs. */
 #ifndef STET_EXPLAIN_DIFF_H
 #define STET_EXPLAIN_DIFF_H
 
@@ -62,15 +63,15 @@ struct stet_change {
     struct stet_view file, function;
     uint32_t line, column;      /* 0 when unknown */
     bool line_of_a;             /* file and line are those of the first program */
-    struct stet_view file_in_a; /* where the same stands in the first program, when elsewhere */
+    struct stet_view file_in_a; /* where the same is in the first program, if elsewhere */
     uint32_t line_in_a;
     const struct stet_loc *loc; /* behind file and line, with the frames around it; or NULL */
     uint32_t count;             /* places that changed in the same way */
     uint32_t order;             /* where in its program, for sorting */
 };
 
-/* Whether one bounded dimension would have served both sizes; only asked when skeletons are equal
- * and an argument's size moved. */
+/* Whether one bounded dimension would have served both sizes; computed only if skeletons are equal
+ * and an argument's size changed. */
 struct stet_bounded {
     bool known;
     const struct stet_op *forbids; /* of the second program; NULL when nothing does */
@@ -95,13 +96,13 @@ struct stet_diff {
     struct stet_bounded bounded;
 };
 
-/* More changes than this help nobody; the rest is counted. */
+/* More changes than this are not useful; the rest is counted. */
 enum { STET_DIFF_MOST = 4096 };
 
 struct stet_side;
 
-/* What is compared: a program with its fingerprint, and the tables made with it when the caller
- * keeps them (stet_side_prepare); they are made here otherwise. */
+/* One side of a comparison: a program with its fingerprint, and the tables made with it if the
+ * caller keeps them (stet_side_prepare); otherwise they are made here. */
 struct stet_diff_side {
     const struct stet_program *program;
     const struct stet_fingerprint *fingerprint;
@@ -113,11 +114,11 @@ enum stet_rc stet_diff_make(struct stet_diff *out, const struct stet_diff_side *
                             const struct stet_diff_side *b, struct stet_err *err);
 void stet_diff_release(struct stet_diff *d);
 
-/* A change made elsewhere (compile options live beside the program) joins the list and the class.
- */
+/* Adds a change from elsewhere (compile options are beside the program) to the list and the
+ * class. */
 void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct stet_view from,
                           struct stet_view to);
-/* Decide the class anew from the changes and facts. Called by stet_diff_make. */
+/* Decides the class again from the changes and facts. Called by stet_diff_make. */
 void stet_diff_classify(struct stet_diff *d);
 
 /* What a change by itself is evidence of; STET_CAUSE_NONE for nothing. */

@@ -48,7 +48,7 @@ static uint32_t runs_by_then(const struct stet_history *h, const struct stet_sig
     return ran;
 }
 
-/* A first of its kind that comes when the loop has long been running. */
+/* A first of its kind that comes when the loop has run for long. */
 static bool is_late(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     if (before_loop(h, s, number) || !loop_goes_on(h, s, number))
@@ -121,8 +121,8 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
     return false;
 }
 
-/* torch.compile goes on behind a graph break in functions that it names after the line. Was it at a
- * condition, that one's value decides which of them runs. */
+/* torch.compile continues after a graph break in functions that it names after the line. If the
+ * break was at a condition, its value decides which of them runs. */
 static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
 {
     struct stet_view name = s->traits->function;
@@ -139,8 +139,8 @@ static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint
 }
 
 /* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
- * own, and JAX's eager programs are of the line that waits. TorchTPU compiles beside the program:
- * it may have gone on to another line by then. */
+ * own, and JAX's eager programs are of the line that waits. TorchTPU compiles asynchronously: the
+ * program may have moved to another line by then. */
 static bool is_of_its_line(const struct stet_sighting *s)
 {
     if (s->traits->framework == STET_FRAMEWORK_TORCH_TPU)
@@ -148,7 +148,7 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Reading back inside the loop: a program that is only the line that waits for it. */
+/* Reading back inside the loop: the program is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -159,8 +159,8 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
     stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,
-                    "a program of this line alone, run %llu times beside the loop, whose result is "
-                    "read back there",
+                    "this line ran %llu times as a program of its own, and its result was read "
+                    "back each time",
                     (unsigned long long)s->executions);
     f->origin = s->trigger;
     return true;
@@ -205,8 +205,9 @@ static void promote(struct stet_finding *f, enum stet_cause cause)
         }
 }
 
-/* JAX drops parameters that a program does not use: one that comes or goes although it is always
- * passed (no default, no field of a batch) is a sign of a branch, not of an optional field. */
+/* JAX drops parameters that a program does not use. A parameter that is always passed (no default,
+ * no field of a batch) but appears or disappears is evidence of a branch, not of an optional
+ * field. */
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -227,7 +228,8 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
     return true;
 }
 
-/* Other arguments are not all: there are new lines that use none of those that came. */
+/* Other arguments do not explain everything: there are new lines that use none of those that were
+ * added. */
 static bool brings_code(const struct stet_finding *f)
 {
     bool arguments = f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_DTYPE_CHANGE ||
@@ -236,8 +238,8 @@ static bool brings_code(const struct stet_finding *f)
     return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
 }
 
-/* The line in the loop around the call, under a condition, that says what the new operations do;
- * programs without locations have nothing better. */
+/* The line in the loop around the call, under a condition, that names what the new operations do;
+ * for programs without locations. */
 static void find_late_line(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -268,8 +270,8 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     if (!turns.known || turns.others_before < 2)
         return false;
     stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH, STET_SURE_LIKELY,
-                        "%u operation%s on top of a program that had run %u times, which is all "
-                        "there otherwise",
+                        "%u operation%s added to a program that had run %u times and is otherwise "
+                        "the same",
                         f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
     find_late_line(h, f);
     return true;
@@ -299,7 +301,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         f->reads = line;
         stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_VALUE_BRANCH, sure,
                             "which program runs depends on a value read back in %.*s (they "
-                            "changed places %u time%s)",
+                            "alternated %u time%s)",
                             STET_FMT(stet_explain_read_words(h, f)), switches,
                             switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {

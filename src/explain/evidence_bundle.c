@@ -1,5 +1,5 @@
-/* What lies below a program: flags, plugin, versions. Between launches nothing else tells why a
- * program that is the same was compiled again. */
+/* What is below a program: flags, plugin, versions. Between launches nothing else explains why an
+ * equal program was compiled again. */
 #include "explain/history_internal.h"
 
 /* The last part of "option executable_build_options.debug_options.xla_…". */
@@ -31,7 +31,7 @@ static bool has_flag(struct stet_view list, struct stet_view flag)
     return false;
 }
 
-/* The first flag of `a` that `b` does not have just so. */
+/* The first flag of `a` that `b` does not have with the same value. */
 static struct stet_view only_in(struct stet_view a, struct stet_view b)
 {
     for (struct stet_view w; (w = next_flag(&a)).len;)

@@ -1,10 +1,10 @@
 /* What was observed in Python at the two compiles: static arguments that differ, and the variable
- * whose value a constant is. */
+ * that has the value of a constant. */
 #include "explain/history_internal.h"
 
 #include "fingerprint/scalar.h"
 
-/* An argument that is an array moved too: then the static one is not the only cause. */
+/* An array argument changed too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++)
@@ -45,8 +45,8 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                       "each of them during warm-up, or compute both ways with jnp.where.";
 }
 
-/* The program is the same, and still the framework asked for it again: an argument that came from
- * elsewhere (another sharding, NumPy, a weak type) is another key to it. */
+/* The program is the same, but the framework requested it again: an argument from elsewhere
+ * (another sharding, NumPy, a weak type) has another key. */
 static void argument_from_elsewhere(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;

@@ -1,5 +1,5 @@
 /* PyTorch/XLA traces lazily and its programs have no lines: the loop that waits, and what it calls,
- * tell where a value entered. */
+ * show where a value entered. */
 #include "explain/history_internal.h"
 
 /* What the waiting line's loop reaches; NULL for other frameworks. */

@@ -1,4 +1,4 @@
-/* Nothing differs: who asked for it again? */
+/* Nothing differs: what requested it again? */
 #include "explain/history_internal.h"
 
 static bool has(struct stet_view v, const char *word)
@@ -6,7 +6,7 @@ static bool has(struct stet_view v, const char *word)
     return v.len && memmem(v.ptr, v.len, word, strlen(word));
 }
 
-/* A function that is made each time: a lambda, or one defined inside another. */
+/* A function that is created each time: a lambda, or one defined inside another. */
 static bool is_made_anew(const struct stet_traits *t)
 {
     return has(t->root.function, "<lambda>") || has(t->root.function, "<locals>") ||
@@ -40,7 +40,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
         stet_finding_is(h, f, STET_CAUSE_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
-                        "the same program as compile %llu, byte for byte or but for names",
+                        "the same program as compile %llu, byte for byte or except for names",
                         (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */
         f->benign = stet_history_is_eager(s);

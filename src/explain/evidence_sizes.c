@@ -1,4 +1,4 @@
-/* Shapes that moved: where the size came from. */
+/* Shapes that changed: where the size came from. */
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
@@ -78,8 +78,8 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
     return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* A size inside that no argument has. What moved with it (the constant that is the size, k as an
- * attribute) is no cause of its own. */
+/* A size inside that no argument has. What changed with it (the constant that is the size, k as an
+ * attribute) is not a cause of its own. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
@@ -151,7 +151,7 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     else if (!turns.known && !turns.others)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_GUESS, false,
                         "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
-                        "not to be seen here",
+                        "not visible here",
                         STET_FMT(words_of(h, c)), to);
 }
 
@@ -211,7 +211,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     }
 }
 
-/* Would one program with a bound have done? */
+/* Would one program with a bound have been enough? */
 static void bounded(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_facts *facts = &f->facts;

@@ -1,4 +1,4 @@
-/* Arguments that came: state made by the first step, gradients to add to. */
+/* Arguments that were added: state created by the first step, gradients to add to. */
 #include "explain/history_internal.h"
 
 static bool made_by_first(const struct stet_finding *f, const struct stet_turns *turns)
@@ -6,9 +6,9 @@ static bool made_by_first(const struct stet_finding *f, const struct stet_turns 
     return turns->others_before == 1 && f->facts.made == f->facts.came;
 }
 
-/* PyTorch/XLA passes Python numbers as arguments, but for 0 and 1, which it compiles in: the same
- * operations with a number less or more. One that only scales what is written back over donated
- * arguments is the optimizer's. */
+/* PyTorch/XLA passes Python numbers as arguments, except 0 and 1, which it compiles in: the same
+ * operations with one number less or more. A number that only scales what is written back over
+ * donated arguments is the optimizer's. */
 static bool special_number(struct stet_history *h, struct stet_finding *f)
 {
     uint32_t moved = f->facts.came + f->facts.went;
@@ -48,23 +48,23 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(
             h, f, STET_CAUSE_GRAD_CREATE_ACCUMULATE,
             turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
-            "%u argument%s %s that %s only added to a result; the two programs "
-            "changed places %u time%s",
-            f->facts.came + f->facts.went, f->facts.came + f->facts.went == 1 ? "" : "s",
-            f->facts.came ? "came" : "went", f->facts.came + f->facts.went == 1 ? "is" : "are",
-            turns.switches, turns.switches == 1 ? "" : "s");
+            "%u %s argument%s %s only added to a result; the two programs alternated %u time%s",
+            f->facts.came + f->facts.went, f->facts.came ? "new" : "removed",
+            f->facts.came + f->facts.went == 1 ? "" : "s",
+            f->facts.came + f->facts.went == 1 ? "is" : "are", turns.switches,
+            turns.switches == 1 ? "" : "s");
         stet_finding_drop(f, STET_CAUSE_GRAPH_CHANGE);
         stet_finding_drop(f, STET_CAUSE_DONATION_CHANGE);
         return;
     }
-    /* Ran once, and never again after the one with more arguments came; others may only come after
-     * that when what came is what the first one made. */
+    /* Ran once, and never again after the one with more arguments appeared; others may appear after
+     * that only if the added arguments are what the first one created. */
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
         (!s->step_known || s->step <= 2)) {
         stet_finding_is(h, f, STET_CAUSE_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
-                        "the program without the %u argument%s that came ran once, this one %llu "
-                        "times after it",
+                        "the program without the %u new argument%s ran once, this one %llu times "
+                        "after it",
                         f->facts.came, f->facts.came == 1 ? "" : "s",
                         (unsigned long long)s->executions);
         f->also_count = 0;

@@ -1,4 +1,4 @@
-/* Constants that moved: counters, the optimizer's own scalars, static arguments. */
+/* Constants that changed: counters, the optimizer's own scalars, static arguments. */
 #include "explain/history_internal.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@ static bool in_optimizer(struct stet_history *h, const struct stet_told *c)
 }
 
 /* Is the series 1 - beta^step, and not only something that falls by one ratio? Its first value has
- * a whole number of steps behind it; late ones can't be told so exactly. */
+ * a whole number of steps before it; late values are not exact enough for this. */
 static bool is_correction(const struct stet_series *s)
 {
     double first = s->values[0], steps;
@@ -70,7 +70,7 @@ static bool counter(struct stet_history *h, struct stet_finding *f, const struct
     return true;
 }
 
-/* The source says which parameters are static; the line where the value is used names one. */
+/* The source shows which parameters are static; the line that uses the value names one. */
 static bool static_argument(struct stet_history *h, struct stet_finding *f,
                             const struct stet_told *c)
 {
@@ -93,8 +93,8 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
     return false;
 }
 
-/* A start that is made of a static argument: the slice is the cause, and the argument another name
- * for it. One that only stands beside it in the line is not. */
+/* A slice start computed from a static argument: the slice is the cause, and the argument another
+ * name for it. An argument that is only on the same line is not. */
 static void static_start(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

@@ -1,12 +1,13 @@
-/* What belongs to the beginning of a run, or repeats an earlier one, alarms nobody. */
+/* Recompiles that belong to the beginning of a run, or repeat an earlier one, raise no alarm. */
 #include "explain/history_internal.h"
 
-/* Nobody compiles more programs of one function ahead; each finding looks at so many only. */
+/* Real code does not compile more programs of one function ahead; each finding looks only at this
+ * many. */
 enum { MOST_AHEAD = 1024 };
 
 /* An operation outside any jitted function is reported from this turn of the loop on. */
 enum { TURNS_TOLD = 3 };
-/* Where no function looped in the whole run, so many programs of one line stand for turns. */
+/* If no function looped in the whole run, this many programs of one line count as turns. */
 enum { PROGRAMS_TOLD = 5 };
 
 static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
@@ -70,12 +71,12 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
         (f->sighting < loop - 1 || in_first_turn(h, f, loop - 1)))
         f->benign = true;
     /* An expression over parts of many shapes compiles one program for each, once. Only a line that
-     * goes on compiling as the loop turns is worth a word. */
+     * goes on compiling as the loop turns is reported. */
     if (stet_history_is_eager(s) && s->library && !f->facts.first &&
         (loop ? stet_turns_compiled(h, f, TURNS_TOLD) < TURNS_TOLD
               : !h->whole || number_in_group(h, f->sighting) < PROGRAMS_TOLD))
         f->benign = true;
-    /* Without a line nothing tells one use of such an operation from another. */
+    /* Without a line, two uses of such an operation cannot be distinguished. */
     if (stet_history_is_eager(s) && !s->traits->line_count)
         f->benign = true;
     if (!stet_history_is_eager(s) && is_ahead(h, f))

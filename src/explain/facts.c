@@ -1,4 +1,4 @@
-/* One comparison, kept small: its causes in words, and what the evidence will ask for. */
+/* One comparison, kept small: its causes as text, and what the evidence needs. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
@@ -161,7 +161,7 @@ static bool is_named(const struct stet_op *op, const char *name)
     return op && stet_view_is(stet_words_mnemonic(op), name);
 }
 
-/* The operation that sorted what this slice takes the first or last of; NULL when none did. */
+/* The operation that sorted what this slice takes the first or last part of; NULL if none did. */
 static const struct stet_op *sort_below(const struct stet_op *slice)
 {
     const struct stet_op *def = stet_value_def(stet_op_operand(slice, 0));
@@ -307,7 +307,7 @@ static bool is_accumulated(const struct stet_program *p, const struct stet_argum
     return u.adds == 1 && u.others == 0;
 }
 
-/* Does another argument have the very sizes of this one? Labels do, offsets do not. */
+/* Does another argument have exactly the sizes of this one? Labels do, offsets do not. */
 static bool has_company(const struct stet_finding *f, const struct stet_told *of)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
@@ -406,7 +406,7 @@ void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
 
 /* ---- all of it ---- */
 
-/* Two options are lists as long as the arguments and the outputs are many. */
+/* Two options are lists with one item for each argument or output. */
 static bool counts_values(struct stet_view path)
 {
     return stet_view_ends(path, "allow_spmd_sharding_propagation_to_parameters") ||
@@ -421,7 +421,7 @@ static void add_option(void *context, struct stet_view path, struct stet_view fr
 }
 
 /* The earliest place, in the order of the program, of a cause that is evidence for the class; else
- * of any change with a place. Constants stand where the framework likes, most at the beginning. */
+ * of any change with a place. The place of constants is arbitrary, mostly at the beginning. */
 static struct stet_place origin_of(const struct stet_finding *f)
 {
     const struct stet_told *best = NULL;

@@ -1,5 +1,5 @@
-/* Where the value of an argument goes in a program: what says of one that came, went or changed its
- * size what it is for. */
+/* Where the value of an argument goes in a program: shows the purpose of one that was added,
+ * removed or changed its size. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
@@ -79,8 +79,8 @@ static bool reach_of(struct reach *r, const struct stet_program *p, const struct
     return true;
 }
 
-/* A number of the optimizer: it only scales, element by element, what takes the place of donated
- * arguments. One of the model goes through its products and sums as well. */
+/* A number of the optimizer only scales, element by element, what replaces donated arguments. A
+ * number of the model goes through its products and sums as well. */
 bool stet_facts_scales_update(const struct stet_program *p, const struct stet_argument *a)
 {
     struct reach r;
@@ -111,7 +111,7 @@ static bool count_columns(const struct stet_op *op, void *context)
     return true;
 }
 
-/* Positions as `nonzero` gives them: a row for each, a column for each dimension, and the columns
+/* Positions as `nonzero` returns them: a row for each, a column for each dimension, and the columns
  * are indices. A list of indices that a user passes has no columns. */
 bool stet_facts_is_selection(const struct stet_program *p, const struct stet_argument *a)
 {

@@ -1,4 +1,4 @@
-/* Looks up what to do. */
+/* Looks up the fix. */
 #include "explain/history_internal.h"
 
 #include "base/buf.h"

@@ -1,4 +1,4 @@
-/* Keeps sightings and their traits, and makes a finding of each that has something before it. */
+/* Stores compiles and their traits, and makes a finding of each that has something before it. */
 #include "explain/history_internal.h"
 
 #include "base/vec.h"
@@ -170,20 +170,20 @@ uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
     return stet_map_get(&h->index->eager, line_key(process, line));
 }
 
-/* Compiles of one function; of one line where a program is no more than that line. */
+/* Compiles of one function, or of one line if a program is only that line. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
 {
     struct stet_hash name = stet_hash_bytes(s->traits->function);
 
-    /* PyTorch/XLA's graphs have no name: the line that waits tells them apart. */
+    /* PyTorch/XLA's graphs have no name: the line that waits distinguishes them. */
     if (s->traits->framework == STET_FRAMEWORK_TORCH_XLA ||
         (stet_history_is_eager(s) && s->traits->framework != STET_FRAMEWORK_TORCH_TPU))
         name = stet_hash_mix_u64(name, s->line);
-    /* The lines of a compiled function are those of its gradient too: two programs, not one twice.
-     */
+    /* The lines of a compiled function are also those of its gradient: two programs, not one
+     * twice. */
     if (s->traits->backward)
         name = stet_hash_mix_u64(name, 1);
-    /* Functions of one name are told apart by where they were defined. */
+    /* Functions of one name are distinguished by where they were defined. */
     if (s->function && !s->library)
         name = stet_hash_mix_u64(name, s->function);
     return stet_history_key(process, name);
@@ -331,8 +331,8 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine->name = mine->traits->name;
     entered = place_entered(mine->traits);
-    /* Nobody was seen waiting, or code that has no file ("<string>"): the program says where it was
-     * entered. */
+    /* If no thread was seen waiting, or its code has no file ("<string>"), the program shows where
+     * it was entered. */
     if (!s->trigger.line || (entered.line && stet_view_starts(s->trigger.file, "<")))
         mine->trigger = entered;
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);

@@ -1,8 +1,9 @@
 /* What a run compiled, in order, and why each compile after the first of its kind happened.
  *
- * Compiles are added in the order they happened; each is compared with the nearest earlier one at
- * once (what differs, where). Judging comes after and may be repeated as the run goes on: many
- * classes rest on what came later (a counter, a short last batch, programs that take turns). */
+ * Compiles are added in the order in which they happened; each is compared at once with the nearest
+ * earlier one (what differs, where). Judging comes later and may be repeated as the run goes on,
+ * because many classes depend on what came later (a counter, a short last batch, programs that
+ * alternate). The history owns its texts. */
 #ifndef STET_EXPLAIN_HISTORY_H
 #define STET_EXPLAIN_HISTORY_H
 
@@ -15,7 +16,7 @@
 
 #define STET_NONE UINT32_MAX
 
-/* What lies below a process's programs: "plugin libtpu.so" = its build id, "XLA_FLAGS" = … */
+/* What is below a process's programs: "plugin libtpu.so" = its build id, "XLA_FLAGS" = … */
 struct stet_part {
     struct stet_view name, value;
     bool flags; /* a list of options, not a version */
@@ -26,7 +27,7 @@ struct stet_bundle {
     uint32_t count;
 };
 
-/* One compile, as a journal tells it. Text is copied. */
+/* One compile from a journal. Text is copied. */
 struct stet_sighting {
     uint32_t process; /* numbered by the caller from 0 */
     int64_t rank;     /* -1 when not known */
@@ -40,7 +41,7 @@ struct stet_sighting {
     struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* which function it is of; 0 when not known */
-    bool library;              /* that function is not the user's, when it is known */
+    bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
     uint64_t tag;              /* the caller's own */
@@ -48,8 +49,8 @@ struct stet_sighting {
     /* The history's own. */
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
-    uint64_t line; /* tells a group whose programs have no name from others; 0 when not known */
-    bool eager;    /* no more than the line that waits for it */
+    uint64_t line; /* distinguishes a group whose programs have no name; 0 if unknown */
+    bool eager;    /* nothing but the line that waits for it */
 };
 
 /* A program with its options, while it is compared. */
@@ -72,7 +73,7 @@ struct stet_told {
     uint32_t count, order;   /* order: of its operation in the program */
 };
 
-/* What the comparison showed beyond the list of changes. */
+/* What the comparison showed in addition to the list of changes. */
 struct stet_facts {
     bool first;            /* nothing earlier to compare with in this run */
     bool past;             /* compared with a program of an earlier run */
@@ -98,7 +99,7 @@ struct stet_facts {
     uint32_t unfed;   /* operations without counterpart that no argument that came or went feeds */
     struct stet_place new_line;
     bool bounded_known;                    /* could one bounded dimension have served both sizes? */
-    struct stet_view forbids, forbids_why; /* the operation that says no, or empty */
+    struct stet_view forbids, forbids_why; /* the operation that prevents it, or empty */
     struct stet_place forbids_at;
 };
 
@@ -114,9 +115,9 @@ struct stet_finding {
     enum stet_sure sure;
     struct stet_view evidence; /* in words */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
-    const char *fix_text;      /* what observed values advise, instead of the usual; a literal */
+    const char *fix_text;      /* the fix from observed values, instead of the default; a literal */
     struct stet_view fix;      /* what to do about it */
-    struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
+    struct stet_view advice;   /* a JSON object with the numbers behind the text, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
     struct stet_place source; /* where the value was made or read back; line 0 when not seen */
@@ -133,7 +134,7 @@ struct stet_finding {
     bool joined[2];   /* it and those before it in the line were given to another finding already */
 };
 
-/* The executions of a process in order, as sightings; STET_NONE where not known. */
+/* The executions of a process in order, as compiles; STET_NONE if unknown. */
 struct stet_order {
     const uint32_t *items;
     size_t count;
@@ -154,7 +155,7 @@ struct stet_history {
     size_t sighting_room, finding_room;
     struct stet_order *orders; /* by process; the caller's */
     uint32_t order_count;
-    /* Gives the program of an earlier sighting; valid until the next two calls. */
+    /* Returns the program of an earlier compile; valid until the next two calls. */
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
@@ -167,15 +168,15 @@ struct stet_history {
 enum stet_rc stet_history_init(struct stet_history *h, struct stet_err *err);
 void stet_history_release(struct stet_history *h);
 
-/* `side` is NULL when the program can't be read; `why` then says why. Its number is *out. */
+/* `side` is NULL if the program cannot be read; `why` is then the reason. Its number is *out. */
 enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
                               const struct stet_history_side *side, const char *why, uint32_t *out,
                               struct stet_err *err);
-/* How often a program ran by now, for those who follow a run. */
+/* How often a program has run by now, for code that follows a run. */
 void stet_history_ran(struct stet_history *h, uint32_t sighting, uint64_t executions);
-/* Reasons, origins, evidence and benignity of all findings, from all that was added so far. */
+/* Reasons, origins, evidence and benignity of all findings, from everything added so far. */
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
-/* Of the findings from number `first` on alone; for those who follow a run. */
+/* Only for the findings from number `first` on; for code that follows a run. */
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);

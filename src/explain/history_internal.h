@@ -35,24 +35,24 @@ struct stet_sighting_group {
 };
 
 /* The compile with which the loop of a process began, + 1: the first of the function that runs
- * most, all its programs together. 0 when there is none. */
+ * most, all its programs together. 0 if there is none. */
 uint32_t stet_history_loop(const struct stet_history *h, uint32_t process);
-/* The last finding of a program that is of this line alone or cut there, or STET_NONE; go on with
- * `on_line`. */
+/* The last finding of a program that is of this line alone or cut there, or STET_NONE; continue
+ * with `on_line`. */
 uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
                               const struct stet_place *line);
 
-/* The sighting to compare with, or STET_NONE for a first of its kind. */
+/* The compile to compare with, or STET_NONE for a first of its kind. */
 uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s);
-/* Fills changes, facts, pair and its origin of a finding. */
+/* Fills changes, facts, pair and origin of a finding. */
 enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
                                const struct stet_sighting *s, const struct stet_history_side *a,
                                const struct stet_history_side *b, struct stet_err *err);
-/* The lines of a program that no program of this process had; then remembers all of them. */
+/* The lines of a program that no program of this process had; then adds them all. */
 void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
                       const struct stet_sighting *s, const struct stet_program *p);
-/* What an argument is for, by where its value goes: a number of the optimizer, positions to select;
- * and whether a program gives a result of its type. */
+/* The purpose of an argument, from where its value goes: a number of the optimizer, positions to
+ * select; and whether a program returns a result of its type. */
 bool stet_facts_scales_update(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_selection(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t);
@@ -60,10 +60,10 @@ bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *
 uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
 /* PyTorch/XLA: the one line of the waiting loop that selects by mask; 0. */
 uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
-/* Makes a line of the waiting loop's file the origin; 0 leaves it. */
+/* Makes a line of the waiting loop's file the origin; 0 leaves it unchanged. */
 void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line);
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
-/* Of the group that a sighting belongs to, or would in another process. */
+/* The group that a compile belongs to, or would in another process. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
 /* Did an operation outside any jitted function run in this line? */
 bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
@@ -78,8 +78,8 @@ static inline bool stet_history_is_eager(const struct stet_sighting *s)
     return s->eager;
 }
 
-/* The line of an eager program: that which waits for it; TorchTPU compiles beside the program,
- * which may have gone on, and says where each operation stands. */
+/* The line of an eager program: the one that waits for it. TorchTPU compiles asynchronously, and
+ * the program may have moved on; it records the line of each operation. */
 static inline const struct stet_place *stet_history_line(const struct stet_sighting *s)
 {
     return s->traits->framework == STET_FRAMEWORK_TORCH_TPU ? &s->traits->place : &s->trigger;
@@ -87,7 +87,7 @@ static inline const struct stet_place *stet_history_line(const struct stet_sight
 
 /* ---- judging ---- */
 
-/* Fills the turns of the judge from the orders of executions. False without memory. */
+/* Fills the turns of the judge from the orders of executions. False if memory runs out. */
 bool stet_turns_count(struct stet_history *h);
 /* In how many turns of the loop was a program of this group compiled, up to `most`? */
 uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_finding *f,
@@ -112,8 +112,8 @@ struct stet_history_judge {
     struct stet_map by_change;
     struct stet_map vectors; /* groups in which a list of integers changed its length */
     uint32_t next;           /* finding whose values are not in the series yet */
-    /* By sighting: how often the loop's function had run before its first execution, + 1; 0 when
-     * that is not known. */
+    /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
+     * unknown. */
     uint32_t *turns;
     size_t turn_room;
     uint32_t turn_count;
@@ -154,17 +154,18 @@ struct stet_alone {
     uint64_t programs; /* more than one */
 };
 
-/* Those of a finding with several causes, the dearest first; 0 for a single one. */
+/* Those of a finding with several causes, the most expensive first; 0 for a single one. */
 uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
                        struct stet_alone out[STET_ALSO_MOST + 1]);
-/* Ranks further causes by what each alone would have cost, and says so. */
+/* Ranks further causes by what each alone would have cost, and adds that to the evidence. */
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fix_write(struct stet_history *h, struct stet_finding *f);
-/* The sizes of the argument that drifts; NULL where that is not the class. */
+/* The sizes of the argument that drifts; NULL if that is not the class. */
 const struct stet_series *stet_fix_sizes(const struct stet_history *h,
                                          const struct stet_finding *f);
-/* Names `rank-divergence` where one rank alone has a program; when all ranks have been read. */
+/* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
+ * read. */
 void stet_history_tell_ranks(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);

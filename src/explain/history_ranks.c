@@ -1,4 +1,4 @@
-/* Ranks that run together should compile the same: which program one rank has alone. */
+/* Ranks that run together should compile the same: finds a program that one rank has alone. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
@@ -85,7 +85,7 @@ static void tell_program(struct stet_history *h, struct stet_finding *f, const i
         without == 1 ? " has" : "s have");
 }
 
-/* A first program is no recompile, and alarms nobody unless the others go on without it. */
+/* A first program is not a recompile, and raises no alarm unless the others go on without it. */
 static void tell_function(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

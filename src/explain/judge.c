@@ -1,5 +1,5 @@
-/* From comparisons to causes: gathers series of values over the run, then asks each kind of
- * evidence in turn. */
+/* Derives causes from comparisons: collects series of values over the run, then evaluates each kind
+ * of evidence in turn. */
 #include "explain/history_internal.h"
 
 #include "base/vec.h"
@@ -219,8 +219,8 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
 
 /* ---- all ---- */
 
-/* Against an earlier run: what lies below may differ, and how it is compiled. Otherwise it is a
- * first of its kind like any other: sources are edited between launches. */
+/* Against an earlier run: what is below may differ, and how it is compiled. Otherwise it is a first
+ * of its kind like any other, because sources are edited between launches. */
 static void judge_past(struct stet_history *h, struct stet_finding *f)
 {
     stet_evidence_bundle(h, f);

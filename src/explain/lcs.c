@@ -174,7 +174,7 @@ static void candidates(struct spot *spots, uint32_t total, uint32_t *b_of)
 
 static bool align(struct span s, unsigned depth);
 
-/* Align what lies between the anchors tails/before lead to. */
+/* Aligns what is between the anchors that tails/before lead to. */
 static bool align_gaps(const struct span *s, const uint32_t *b_of, const uint32_t *before,
                        uint32_t last, unsigned depth)
 {

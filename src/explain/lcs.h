@@ -1,4 +1,4 @@
-/* Alignment of two sequences of tokens: which stand for each other, in order. */
+/* Aligns two sequences of tokens: finds which correspond to each other, in order. */
 #ifndef STET_EXPLAIN_LCS_H
 #define STET_EXPLAIN_LCS_H
 
@@ -8,9 +8,9 @@
 
 #define STET_LCS_NONE UINT32_MAX
 
-/* pair[i] becomes the index in b that a[i] stands for, or STET_LCS_NONE; pairs never cross. Exact
- * (a longest common subsequence) for few differences, near-linear and good for many. False when out
- * of memory; `pair` is then not meaningful. */
+/* pair[i] becomes the index in b that a[i] corresponds to, or STET_LCS_NONE; pairs never cross.
+ * Exact (a longest common subsequence) for few differences, near-linear and good for many. False
+ * when out of memory; `pair` is then undefined. */
 bool stet_lcs(const uint64_t *a, uint32_t a_count, const uint64_t *b, uint32_t b_count,
               uint32_t *pair);
 

@@ -1,5 +1,6 @@
-/* Block by block: arguments first, then whatever has equal hashes upstream, then order and places,
- * then neighbours of what is matched. Functions and regions follow their operations. */
+/* Matches block by block: arguments first, then operations with equal hashes upstream, then by
+ * order and place, then neighbours of what is matched. Functions and regions follow their
+ * operations. */
 #include "explain/match.h"
 
 #include "base/vec.h"
@@ -32,7 +33,7 @@ bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
 
 /* ---- are line numbers comparable? ---- */
 
-/* When nine tenths of the smaller program's places are in the larger one, the text is the same: an
+/* If nine tenths of the smaller program's places are in the larger one, the text is the same: an
  * edit moves everything below it. */
 static bool compare_lines(struct matching *m)
 {
@@ -62,7 +63,7 @@ static bool compare_lines(struct matching *m)
 
 /* ---- hashes from upstream ---- */
 
-/* What a value is, in words both sides share. */
+/* The identity of a value in terms that both sides share. */
 static uint64_t value_token(struct stet_side *s, const uint64_t *up, const struct stet_value *v,
                             const struct stet_block *block, bool in_b)
 {
@@ -141,8 +142,8 @@ static void pair_chains(struct matching *m, const struct block_pair *p, struct s
     }
 }
 
-/* Equal hashes stand for each other only where they occur equally often; `in_b` marks the others.
- */
+/* Equal hashes correspond to each other only if they occur equally often; `in_b` marks the
+ * others. */
 static void mark_uneven(struct matching *m, const struct block_pair *p, struct stet_occurrences *t)
 {
     for (int side = 0; side < 2; side++)
@@ -186,8 +187,8 @@ static bool match_up(struct matching *m, const uint64_t *own_a, const uint64_t *
 
 enum { LEVELS = 7, BY_NAME = LEVELS - 1 };
 
-/* Which arguments an operation uses: tells layers apart that look alike. Operations would not do:
- * the last one before something was inserted has a counterpart, and other users. */
+/* The arguments that an operation uses, which distinguish layers that look alike. Operations would
+ * not do: the last one before an insertion has a counterpart, and other users. */
 static uint64_t context_of(struct stet_side *s, const struct stet_op *op, bool in_b)
 {
     uint64_t h = 3;
@@ -388,7 +389,7 @@ static bool any_free(struct stet_side *s, const struct stet_block *block)
     return false;
 }
 
-/* The last operations end their blocks and stand for each other whatever they return. */
+/* The last operations end their blocks and correspond to each other whatever they return. */
 static void match_ends(struct matching *m, const struct block_pair *p)
 {
     const struct stet_op *a, *b;
@@ -498,8 +499,7 @@ static uint32_t list_rest(struct stet_side *s, uint64_t *keys, uint32_t *ids)
     return count;
 }
 
-/* What is dead has no place in the canonical order: the same ones in the same order are the same.
- */
+/* Dead operations are not in the canonical order: equal ones in equal order are the same. */
 static bool match_dead(struct stet_side *a, struct stet_side *b)
 {
     size_t n = a->program->op_count, k = b->program->op_count;

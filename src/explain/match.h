@@ -1,4 +1,5 @@
-/* Which operation of one program stands for which of the other. */
+/* Finds which operation of one program corresponds to which of the other. Fills the tables of both
+ * sides. */
 #ifndef STET_EXPLAIN_MATCH_H
 #define STET_EXPLAIN_MATCH_H
 
@@ -6,12 +7,12 @@
 
 /* Fills `match` and `value_match` of both sides, which have signatures and uses. */
 enum stet_rc stet_match_programs(struct stet_side *a, struct stet_side *b, struct stet_err *err);
-/* The same for prepared sides with equal skeletons, whose canonical orders already say it; *all
- * when nothing is left over. */
+/* The same for prepared sides with equal skeletons, whose canonical orders already give it; *all if
+ * nothing is left over. */
 enum stet_rc stet_match_in_order(struct stet_side *a, struct stet_side *b, bool *all,
                                  struct stet_err *err);
 
-/* Pairs the arguments of two blocks by what is done with them, then by name and type. */
+/* Pairs the arguments of two blocks by their uses, then by name and type. */
 enum stet_rc stet_match_arguments(struct stet_side *a, const struct stet_block *in_a,
                                   struct stet_side *b, const struct stet_block *in_b,
                                   struct stet_err *err);
@@ -30,7 +31,7 @@ static inline void stet_match_values(struct stet_side *a, const struct stet_valu
     b->value_match[of_b->id] = of_a;
 }
 
-/* Do two values stand for each other (arguments or results of matched operations)? */
+/* Do two values correspond to each other (arguments or results of matched operations)? */
 bool stet_match_same(const struct stet_side *a, const struct stet_value *of_a,
                      const struct stet_value *of_b);
 

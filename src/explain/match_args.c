@@ -1,4 +1,4 @@
-/* Arguments stand for each other when the same is done with them; names and types decide ties. */
+/* Arguments correspond to each other if they have the same uses; names and types decide ties. */
 #include "explain/match.h"
 
 #include "base/mem.h"
@@ -6,8 +6,8 @@
 
 #include <stdlib.h>
 
-/* What tells one argument from another; gathered once, since an argument may have a million uses.
- */
+/* What distinguishes one argument from another; collected once, because an argument may have a
+ * million uses. */
 struct traits {
     uint64_t uses;   /* everything done with it: by whom, as which operand; order does not matter */
     uint64_t a_use;  /* one of its uses, chosen so that it mostly survives when others come or go */
@@ -91,7 +91,7 @@ static int by_key(const void *left, const void *right)
     return l->index < r->index ? -1 : l->index > r->index;
 }
 
-/* Keys that occur once on each side pair up wherever they stand: that finds what moved. */
+/* Keys that occur once on each side are paired wherever they are: that finds what moved. */
 static bool pair_unique(struct stet_side *a, const struct stet_block *in_a, const uint64_t *a_keys,
                         struct stet_side *b, const struct stet_block *in_b, const uint64_t *b_keys)
 {

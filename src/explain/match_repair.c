@@ -1,5 +1,5 @@
-/* After order and places have paired what looks alike, dataflow has the last word: an operation
- * left alone takes over a counterpart whose operands agree with its own better. */
+/* After order and places have paired what looks alike, dataflow decides: an unmatched operation
+ * takes over a counterpart whose operands agree better with its own. */
 #include "explain/match_repair.h"
 
 #include "base/mem.h"
@@ -7,13 +7,13 @@
 enum { MOST_USERS = 32, CERTAIN = 4 };
 
 struct repair {
-    struct stet_side *mine, *theirs; /* `mine` has the operations that stand alone */
+    struct stet_side *mine, *theirs; /* `mine` has the unmatched operations */
     bool same_lines;
     const struct stet_op **work;
     uint32_t count, room;
 };
 
-/* The value of the other side that `v` stands for, or NULL. */
+/* The value of the other side that `v` corresponds to, or NULL. */
 static const struct stet_value *counterpart(struct stet_side *s, const struct stet_value *v)
 {
     if (!stet_value_def(v))
@@ -27,8 +27,8 @@ static bool is_constant(struct stet_side *s, const struct stet_value *v)
     return stet_value_def(v) && stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT;
 }
 
-/* How well the operands agree; those whose match is certain weigh more than those that were paired
- * by their looks. */
+/* How well the operands agree; those whose match is certain have more weight than those that were
+ * paired by their looks. */
 static uint32_t agreement(const struct repair *r, const struct stet_op *mine,
                           const struct stet_op *theirs)
 {

@@ -1,4 +1,4 @@
-/* Corrects pairs of operations by their operands. */
+/* Corrects pairs of operations by their operands. Called after match.c. */
 #ifndef STET_EXPLAIN_MATCH_REPAIR_H
 #define STET_EXPLAIN_MATCH_REPAIR_H
 

@@ -50,7 +50,7 @@ static void put(struct table *t, const struct stet_journal_value *v)
     t->slots[at % SLOTS] = (uint16_t)t->count;
 }
 
-/* A name that several frames have counts where it is innermost. */
+/* Of a name that several frames have, the innermost counts. */
 static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
 {
     struct stet_reader r;
@@ -138,7 +138,7 @@ static bool is_static_number(const struct statics *s, int64_t number)
     return false;
 }
 
-/* The digits of args[N]…; -1 for anything else. `end` is behind the bracket. */
+/* The digits of args[N]…; -1 for anything else. `end` is after the bracket. */
 static int64_t argument_number(struct stet_view path, size_t *end)
 {
     int64_t n = 0;
@@ -195,7 +195,7 @@ static void name_argument(struct stet_arena *arena, const struct table *t, const
                                           : stet_arena_copy(arena, path);
 }
 
-/* A static argument is compared by its own __eq__: an object made anew may be another value. */
+/* A static argument is compared by its own __eq__: a new object may be another value. */
 static bool made_anew(const struct table *t, const struct statics *s,
                       const struct stet_journal_value *a, const struct stet_journal_value *b)
 {
@@ -247,12 +247,12 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
 }
 
-/* Scopes in the order in which they are worth telling. */
+/* Scopes in the order in which they are worth reporting. */
 static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
                                                        STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
 
-/* Is the function that the framework was given a library's? Its arguments then have the library's
- * names, and what is static to it is no choice of the user's. */
+/* Is the function that the framework received a library's? Its arguments then have the library's
+ * names, and the user did not choose what is static. */
 static bool wraps(const struct table *t)
 {
     const struct stet_journal_value like = {
@@ -276,7 +276,8 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
             if (v->scope != scopes[s])
                 continue;
             was = find(a, v);
-            /* Locals come and go with the line that runs; only arguments do so for a reason. */
+            /* Locals appear and disappear with the line that runs; only arguments do so for a
+             * reason. */
             if (was ? !same(was, v) || made_anew(b, &statics, was, v)
                     : v->scope == STET_SCOPE_ARGUMENT)
                 add(arena, b, &statics, was, v, &out[n++]);

@@ -1,10 +1,10 @@
-/* Which earlier compile a program is compared with: the same one, else one of its skeleton with the
- * fewest facets moved, else the most alike of its function. */
+/* Chooses the earlier compile that a program is compared with: the same one, else one of its
+ * skeleton with the fewest facets changed, else the most similar of its function. */
 #include "explain/history_internal.h"
 
 enum { LOOK_BACK = 48 };
 
-/* Smaller is nearer. Negative: another function that happens to have the same name. */
+/* Smaller is closer. Negative: another function that happens to have the same name. */
 static double distance(const struct stet_traits *a, const struct stet_traits *b)
 {
     uint32_t common, all;

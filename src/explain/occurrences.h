@@ -1,5 +1,5 @@
-/* How often each 64-bit key occurs in either of two programs. The table is made for as many keys as
- * there can be, so counting cannot fail. */
+/* Counts how often each 64-bit key occurs in either of two programs. The table is allocated for the
+ * maximum number of keys, so counting cannot fail. */
 #ifndef STET_EXPLAIN_OCCURRENCES_H
 #define STET_EXPLAIN_OCCURRENCES_H
 
@@ -17,7 +17,7 @@ struct stet_occurrences {
     uint32_t mask;
 };
 
-/* False when there is no memory. Released with stet_mem_free of the slots. */
+/* False if memory runs out. Free the slots with stet_mem_free. */
 static inline bool stet_occurrences_init(struct stet_occurrences *o, uint64_t most)
 {
     uint64_t room = 16;

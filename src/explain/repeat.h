@@ -1,4 +1,4 @@
-/* Blocks of operations that follow themselves: unrolled loops, layers, passes over them. */
+/* Finds blocks of operations that repeat: unrolled loops, layers, passes over them. */
 #ifndef STET_EXPLAIN_REPEAT_H
 #define STET_EXPLAIN_REPEAT_H
 
@@ -10,7 +10,8 @@ struct stet_repeat {
     uint32_t times;
 };
 
-/* Fills up to `most` repeats, largest first; how many there are, or -1 when out of memory. */
+/* Fills up to `most` repeats, largest first; returns how many there are, or -1 when out of
+ * memory. */
 int stet_repeats_find(struct stet_side *s, struct stet_repeat *out, int most);
 
 #endif

@@ -58,8 +58,8 @@ static uint64_t frame_of(const struct stet_loc *file)
     return stet_mix(stet_mix(hash_view(file->text), file->line), file->column);
 }
 
-/* The frames of the call that had the program traced: every location ends in them, and they differ
- * when the same function is called from two places. */
+/* The frames of the call that traced the program: every location ends in them, and they differ if
+ * the same function is called from two places. */
 static void note_roots(struct hashing *h, const struct stet_loc *loc, unsigned depth)
 {
     if (!loc || depth > 32 || h->root_count == ROOTS)
@@ -92,7 +92,8 @@ static bool is_root(const struct hashing *h, const struct stet_loc *file)
     return false;
 }
 
-/* Names around the innermost file, columns, callers: what stays when lines are inserted above. */
+/* Names around the innermost file, columns, callers: what stays the same when lines are inserted
+ * above. */
 static uint64_t place_of(const struct hashing *h, const struct stet_loc *loc, unsigned depth)
 {
     const struct stet_loc *file;

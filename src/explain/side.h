@@ -1,4 +1,5 @@
-/* Tables over one of two programs being compared, indexed by operation and value ids. */
+/* Tables over one of two programs that are compared, indexed by operation and value ids. The side
+ * borrows its program. */
 #ifndef STET_EXPLAIN_SIDE_H
 #define STET_EXPLAIN_SIDE_H
 
@@ -23,7 +24,7 @@ struct stet_side {
     uint64_t *place;     /* signature and where in the source */
     uint64_t *exact;     /* place, types, attributes and the constants it uses */
     uint64_t *line;      /* hash of file name and line; 0 without a location */
-    const struct stet_op **match; /* the operation of the other side it stands for, or NULL */
+    const struct stet_op **match; /* the corresponding operation of the other side, or NULL */
     uint8_t *certain;             /* by operation id: the match rests on equal hashes upstream */
     const struct stet_value **value_match; /* the same for block arguments, by value id */
     uint32_t *use_start;   /* by value id: uses[use_start[v]] … uses[use_start[v + 1]] */
@@ -34,8 +35,8 @@ struct stet_side {
 /* With signatures and uses. */
 enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p,
                             struct stet_err *err);
-/* With the canonical order alone, and the fingerprint that comes of the same walk. What else a
- * comparison needs is made when it needs it, and stays for the next one. */
+/* Only the canonical order, and the fingerprint from the same walk. Whatever else a comparison
+ * needs is made on demand, and kept for the next one. */
 enum stet_rc stet_side_prepare(struct stet_side *s, const struct stet_program *p,
                                struct stet_view options, struct stet_fingerprint *out,
                                struct stet_err *err);
@@ -45,7 +46,7 @@ void stet_side_release(struct stet_side *s);
 bool stet_side_need_signatures(struct stet_side *s);
 bool stet_side_need_uses(struct stet_side *s);
 bool stet_side_need_first_uses(struct stet_side *s);
-/* Forgets the matches of an earlier comparison. */
+/* Clears the matches of an earlier comparison. */
 void stet_side_clear(struct stet_side *s);
 
 /* 64-bit mixing for tables that never leave the process. */
@@ -58,9 +59,9 @@ static inline uint64_t stet_mix(uint64_t a, uint64_t b)
     return x ^ x >> 32;
 }
 
-/* The function-like operation a call runs, or NULL. */
+/* The function-like operation that a call runs, or NULL. */
 const struct stet_op *stet_side_callee(struct stet_side *s, const struct stet_op *op);
-/* Does the diff speak of this operation by itself (not a constant, plumbing or mesh)? */
+/* Does the diff report this operation by itself (not a constant, plumbing or mesh)? */
 bool stet_side_counts(struct stet_side *s, const struct stet_op *op);
 
 #endif

@@ -1,14 +1,14 @@
-/* What stands alone: operations and outputs that came or went, and blocks repeated more or less
- * often, which is how an unrolled Python loop looks. */
+/* Operations and outputs without a counterpart: those that were added or removed, and blocks that
+ * are repeated more or less often, as in an unrolled Python loop. */
 #include "explain/changes.h"
 
 #include "explain/lcs.h"
 #include "explain/occurrences.h"
 #include "explain/words.h"
 
-/* ---- who is alone ---- */
+/* ---- which operations are unmatched ---- */
 
-/* An operation is named by itself when everything around it has a counterpart. */
+/* An operation is reported by itself if everything around it has a counterpart. */
 static bool stands_alone(struct stet_side *s, const struct stet_op *op)
 {
     const struct stet_op *around;
@@ -46,7 +46,7 @@ static uint32_t fed_by_arguments(struct stet_side *s)
     return count;
 }
 
-/* A dimension that becomes or stops being 1 takes the operations with it that sum over it or move
+/* A dimension that becomes or stops being 1 adds or removes the operations that sum over it or move
  * it: they follow from the shape. */
 static bool follows_from_one(const struct stet_comparison *c, const struct stet_op *op)
 {
@@ -92,7 +92,7 @@ static bool count_tokens(struct stet_comparison *c, struct stet_occurrences *t)
     return true;
 }
 
-/* Without locations only the order tells: each operation that stands alone repeats the one `period`
+/* Without locations only the order shows it: each unmatched operation repeats the one `period`
  * before or after it. */
 static bool is_periodic(struct stet_side *s, uint32_t first, uint32_t last)
 {
@@ -109,8 +109,8 @@ static bool is_periodic(struct stet_side *s, uint32_t first, uint32_t last)
     return false;
 }
 
-/* Forward pass, backward pass and update each have their own turn: runs of operations that stand
- * alone, with nothing that counts between them. A few operations beside their like are no loop. */
+/* Forward pass, backward pass and update each have their own turn: runs of unmatched operations
+ * with nothing relevant between them. A few operations beside similar ones are not a loop. */
 static bool runs_are_periodic(const struct stet_comparison *c, struct stet_side *s)
 {
     enum { FEWEST = 8 };
@@ -137,9 +137,9 @@ struct repeat {
     uint32_t count, from, to;
 };
 
-/* By lines: how often each operation of a line comes differs, and what is more of it is there
- * already. Which copies stand alone does not matter: the last turn may be matched with what follows
- * the loop. */
+/* By lines: the number of operations of a line differs, and the surplus repeats what is there
+ * already. Which copies are unmatched does not matter: the last turn may be matched with what
+ * follows the loop. */
 static bool counts_differ_alone(const struct stet_occurrences *t, bool more_in_b)
 {
     uint64_t same = 0, other = 0;
@@ -156,7 +156,7 @@ static bool counts_differ_alone(const struct stet_occurrences *t, bool more_in_b
     return same && same >= other * 19;
 }
 
-/* Are the operations that stand alone more of the same? */
+/* Are the unmatched operations more of the same? */
 static bool more_of_the_same(const struct stet_comparison *c, struct stet_occurrences *t,
                              struct repeat *r)
 {
@@ -218,7 +218,7 @@ static void say_repeat(struct stet_comparison *c, const struct repeat *r)
                     r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
 }
 
-/* True when all that stands alone on the larger side is one more turn of a loop. */
+/* True if everything unmatched on the larger side is one more turn of a loop. */
 static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t named_b,
                         struct repeat *r)
 {
@@ -239,7 +239,7 @@ static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t na
     return found;
 }
 
-/* ---- saying it ---- */
+/* ---- reporting ---- */
 
 /* Custom calls and comparisons are told apart by more than their names. */
 static struct stet_change_subject subject_of(struct stet_comparison *c, const struct stet_op *op)

@@ -9,7 +9,7 @@
 void stet_words_type(struct stet_buf *out, const struct stet_type *t);
 /* "f32", "i8", "c64"… of the element. */
 void stet_words_dtype(struct stet_buf *out, const struct stet_type *t);
-/* One line, cut after some hundred bytes. */
+/* One line, truncated after some hundred bytes. */
 void stet_words_attr(struct stet_buf *out, const struct stet_attr *a);
 /* Room for the words of a change; names that are longer are cut. */
 enum { STET_WORDS_MOST = 512 };

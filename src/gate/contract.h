@@ -66,7 +66,7 @@ struct stet_pairs {
 
 /* The clauses of a family and of the whole contract. */
 struct stet_terms {
-    uint64_t settled; /* STET_NO_BUDGET: not said */
+    uint64_t settled; /* STET_NO_BUDGET: none given */
     bool has_mesh;
     struct stet_view mesh; /* "data=2 model=4"; empty with has_mesh: none */
     uint32_t settled_line, mesh_line;

@@ -12,7 +12,7 @@ struct stet_gate {
     bool foreign; /* made on the CPU backend, used elsewhere: what is the backend's own is left */
     struct stet_tallies *families; /* one each of those there were at the start */
     uint32_t family_count;
-    bool failed; /* out of memory: what was not counted is no breach */
+    bool failed; /* out of memory: what was not counted is not a breach */
 };
 
 enum { STET_BREACH_TEXT = 320 };

@@ -104,7 +104,7 @@ static uint32_t take_count(struct stet_reader *r)
     uint64_t n = stet_reader_varint(r);
 
     if (n > stet_reader_left(r)) {
-        stet_reader_fail(r, "a count that can't be");
+        stet_reader_fail(r, "an impossible count");
         return 0;
     }
     return (uint32_t)n;

@@ -103,7 +103,7 @@ static bool calls(struct stet_scan *s, struct stet_family *f)
 
         if (!stet_gate_scan_text(s, &v, "the name of a kernel"))
             return false;
-        if (!v.len || memchr(v.ptr, ' ', v.len)) /* blanks stand between them */
+        if (!v.len || memchr(v.ptr, ' ', v.len)) /* separated by spaces */
             return stet_scan_fail(s, from, "the name of a kernel has no blanks");
         f->calls = stet_arena_printf(&s->c->arena, "%.*s%s%.*s", STET_FMT(f->calls),
                                      f->calls.len ? " " : "", STET_FMT(v));

@@ -47,7 +47,7 @@ static bool is_setting(struct stet_view raw)
                             " inductor_config[");
 }
 
-/* False when there is no room for it. */
+/* False if there is no room for it. */
 static bool keep_component(struct stet_torch *t, struct stet_view raw)
 {
     struct stet_view digest, name, value;
@@ -296,7 +296,7 @@ const char *stet_torch_cache_fix(struct stet_view component)
     static const struct {
         const char *start, *fix;
     } fixes[] = {
-        {"gm", "the traced graph is another one: `stet torch frames` tells what was compiled"},
+        {"gm", "the traced graph is another one; `stet torch frames` prints what was compiled"},
         {"example_inputs[", "the same shapes, dtypes and strides at every launch; mark what varies "
                             "with torch._dynamo.mark_dynamic"},
         {"inductor_config[",
@@ -324,7 +324,7 @@ const char *stet_torch_bypass_fix(struct stet_view reason)
         return "make it a torch.library.custom_op, or, when it is pure, name it in "
                "torch._inductor.config.unsafe_marked_cacheable_functions";
     if (stet_view_contains(reason, "pickle"))
-        return "what the graph holds can't be written to a file: pass it as a tensor";
+        return "the graph contains something that cannot be written to a file: pass it as a tensor";
     return "keep what is named here out of the compiled function";
 }
 
@@ -345,7 +345,7 @@ static void brief(struct stet_view v, struct stet_buf *out)
 void stet_torch_cache_words(const struct stet_cache_why *why, struct stet_buf *out)
 {
     if (!why->nearest) {
-        stet_buf_str(out, why->part ? "not compared: more keys were told than are kept"
+        stet_buf_str(out, why->part ? "not compared: the trace has more keys than Stet keeps"
                                     : "nothing was there before");
         return;
     }
@@ -373,7 +373,7 @@ void stet_torch_cache_words(const struct stet_cache_why *why, struct stet_buf *o
     if (why->count > STET_CACHE_MOVES)
         stet_buf_printf(out, "; %zu more", why->count - STET_CACHE_MOVES);
     if (!why->count)
-        stet_buf_str(out, "no component that torch tells differs");
+        stet_buf_str(out, "no component in torch's trace differs");
     if (why->part)
         stet_buf_str(out, "; only a part of the components was compared");
 }

@@ -18,7 +18,7 @@ struct stet_cache_why {
     bool gone;                            /* it has exactly the same key: the entry was lost */
     bool part;                            /* more was told than is kept: what is not kept, of
                                              the two lists or of all keys, was not compared */
-    size_t count;                         /* of components that moved; the first ones are told */
+    size_t count;                         /* of components that changed; the first ones are kept */
     struct stet_cache_move moves[STET_CACHE_MOVES];
 };
 

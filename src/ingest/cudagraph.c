@@ -31,9 +31,9 @@ enum stet_rerecord stet_torch_rerecord_kind(const struct stet_torch *t, uint32_t
 const char *stet_torch_rerecord_words(enum stet_rerecord kind)
 {
     static const char *const words[] = {
-        [STET_RERECORD_UNTOLD] = "another size, or an address that moved",
-        [STET_RERECORD_ADDRESS] = "the address of an input that was recorded has moved",
-        [STET_RERECORD_STATIC] = "the address of a static input moved",
+        [STET_RERECORD_UNTOLD] = "another size, or another address",
+        [STET_RERECORD_ADDRESS] = "the address of a recorded input changed",
+        [STET_RERECORD_STATIC] = "the address of a static input changed",
         [STET_RERECORD_MANAGED] = "an output of another graph came from another address",
         [STET_RERECORD_LIVE] = "outputs of an earlier step are still alive",
         [STET_RERECORD_SIZE] = "another size",

@@ -76,7 +76,7 @@ static struct stet_view entry(struct stet_guard *g, struct stet_view v)
     struct stet_view rest = v;
     int64_t frame, compile;
 
-    if (stet_view_starts(rest, "!")) /* compiled autograd's own numbering stands before */
+    if (stet_view_starts(rest, "!")) /* compiled autograd's own numbering comes before it */
         rest = from(rest, 1);
     if (!number(&rest, &frame) || !stet_view_starts(rest, "/"))
         return v;

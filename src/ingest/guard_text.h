@@ -31,7 +31,7 @@ struct stet_guard {
     struct stet_view expr;             /* the guard without its comment */
     struct stet_view source;           /* of what: "x", "self.count", "G['SCALE']"; may be empty */
     int dim;                           /* of a size, stride or shape guard; -1 if unknown */
-    struct stet_view expected, actual; /* empty when not told */
+    struct stet_view expected, actual; /* empty if unknown */
     struct stet_view code;             /* the line of code, in the comment */
     struct stet_view place;            /* "mp/tl/a.py:13 in forward": shortened by torch */
     struct stet_view hint;

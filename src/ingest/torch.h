@@ -40,7 +40,7 @@ struct stet_torch_failure {
 /* Dynamo's own note that something it had assumed constant changed. */
 struct stet_torch_drift {
     struct stet_view source;   /* in the form for TORCH_COMPILE_DYNAMIC_SOURCES: L['x'] */
-    struct stet_view from, to; /* values, when told */
+    struct stet_view from, to; /* values, if known */
     int dim;                   /* -1 for a scalar */
     bool scalar;
     uint32_t next;
@@ -73,7 +73,7 @@ struct stet_torch_rerecord {
     uint32_t next;
 };
 
-struct stet_torch_phases { /* microseconds; 0 when not told. Each contains the one after it. */
+struct stet_torch_phases { /* microseconds; 0 if unknown. Each contains the one after it. */
     uint64_t all, aot, inductor, codegen, kernels;
     uint64_t restarts; /* of `all`: attempts thrown away at graph breaks */
     uint64_t cudagraphs;
@@ -83,11 +83,11 @@ struct stet_torch_compile {
     uint32_t frame, number; /* number: torch's own count within the frame, from 0 */
     uint32_t attempts;
     uint32_t next;     /* of the same frame, in order */
-    uint64_t start_us; /* CLOCK_REALTIME; 0 when not told */
+    uint64_t start_us; /* CLOCK_REALTIME; 0 if unknown */
     uint64_t seen;     /* order over the whole trace */
     struct stet_torch_phases forward, backward;
     uint64_t guards, ops;
-    struct stet_torch_place call; /* who called the frame: the user's own line */
+    struct stet_torch_place call; /* the user's own line that called the frame */
     uint32_t failures, last_failure, failure_count, drifts, specials;
     struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
     enum stet_torch_cache aot_cache, fx_cache;
@@ -119,7 +119,7 @@ struct stet_torch_nested {
 struct stet_torch_break {
     uint32_t frame, compile, process;
     struct stet_torch_place place;
-    struct stet_view code;          /* the line, when told */
+    struct stet_view code;          /* the line, if known */
     struct stet_view reason;        /* one line */
     struct stet_view why, hint, id; /* explanation, first hint, torch's catalogue number gb0059 */
     uint32_t count;
@@ -145,7 +145,7 @@ struct stet_torch_input {
 struct stet_torch_process {
     struct stet_view file; /* the log */
     uint64_t pid;
-    int64_t rank; /* -1 when not told */
+    int64_t rank; /* -1 if unknown */
     struct stet_view torch_version;
     uint32_t source;
     bool traced; /* by records of a trace, not only by lines that TORCH_LOGS printed */
@@ -169,13 +169,13 @@ struct stet_torch_setting_set {
     bool part;             /* there were more than are kept */
 };
 
-/* What was asked of a cache. */
+/* One lookup in a cache. */
 struct stet_torch_key {
     struct stet_view id;  /* torch's own key */
     struct stet_view run; /* of an earlier run; empty: of this one */
     struct stet_view bypass;
     uint32_t compile; /* STET_TORCH_NONE in an earlier run */
-    bool aot;         /* AOTAutograd's cache, whose keys tell no components; else Inductor's */
+    bool aot;         /* AOTAutograd's cache, whose keys have no components; else Inductor's */
     enum stet_torch_cache got;
     uint32_t first, count, settings; /* components by name; STET_TORCH_NONE: none */
     bool part;                       /* there were more than are kept, or it was cut off */
@@ -210,7 +210,7 @@ struct stet_torch {
         break_room;
     struct stet_map by_pid, by_frame, by_compile, by_break; /* hash of what names it -> items */
     struct stet_intern keys;                                /* cache keys that this run wrote */
-    struct stet_torch_key *torch_keys; /* in the order in which they were asked for */
+    struct stet_torch_key *torch_keys;                      /* in the order of the lookups */
     struct stet_torch_component *components;
     struct stet_torch_setting_set *settings;
     size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,

@@ -213,7 +213,7 @@ void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view
     struct stet_jscan j;
     bool any = false;
 
-    if (t->compiles[compile].failure_count) /* a restart tells them again */
+    if (t->compiles[compile].failure_count) /* a restart repeats them */
         return;
     stet_jscan_init(&j, payload);
     if (stet_view_starts(payload, "[") && stet_jscan_array(&j)) {

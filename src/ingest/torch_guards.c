@@ -202,7 +202,7 @@ void stet_torch_infer(struct stet_torch *t, uint32_t compile)
     for (uint32_t c = f->first; c != STET_TORCH_NONE && c != compile && n < 64;
          c = t->compiles[c].next)
         entries[n++] = c;
-    while (n-- > 0) { /* torch tells the newest first */
+    while (n-- > 0) { /* torch lists the newest first */
         if (!contradicted(t, entries[n], compile, why, sizeof why))
             continue;
         snprintf(text, sizeof text, "%lld/%u: %s", (long long)f->id, t->compiles[entries[n]].number,

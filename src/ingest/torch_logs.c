@@ -104,7 +104,7 @@ static void recompiling(struct stet_torch_log *log, uint32_t compile, struct ste
 
     log->text_compile = compile;
     if (t->compiles[compile].failure_count)
-        log->text_compile = STET_TORCH_NONE; /* told before */
+        log->text_compile = STET_TORCH_NONE; /* reported before */
     if (!in)
         return;
     file = skip(v, (size_t)(in - v.ptr) + 4);

@@ -7,13 +7,13 @@
 enum {
     BATCH = 768 << 10, /* payload bytes that wait for their check: they stay in the core's cache */
     LONG = 256 << 10,  /* a payload past this does not wait */
-    FRONT = 8 << 10,   /* the longest path and line that stand before the text */
+    FRONT = 8 << 10,   /* the longest path and line before the text */
 };
 
 const char *stet_trace_fault_words(enum stet_trace_fault fault)
 {
     static const char *const words[STET_TRACE_FAULTS] = {
-        [STET_TRACE_STRAY] = "line that is no record",
+        [STET_TRACE_STRAY] = "line that is not a record",
         [STET_TRACE_BAD_JSON] = "record whose JSON is broken",
         [STET_TRACE_BAD_MD5] = "payload that differs from its MD5",
         [STET_TRACE_TORN] = "record cut off at the end",
@@ -192,7 +192,7 @@ static void wait_for_check(struct stet_trace *t)
     t->payload_start = t->bytes.len;
 }
 
-/* The type, and what stands beside it. */
+/* The type, and the fields beside it. */
 static bool parse_record(struct stet_trace_record *r)
 {
     struct stet_view key, md5 = {0};

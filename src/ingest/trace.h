@@ -39,7 +39,7 @@ struct stet_trace_record {
     uint64_t offset, number; /* of the line: in the (decompressed) log, and counted from 1 */
     struct stet_view type;   /* the first key: "compilation_metrics", "artifact", … */
     struct stet_view body;   /* its value, as text */
-    int64_t frame, compile, attempt, rank; /* -1 when not told */
+    int64_t frame, compile, attempt, rank; /* -1 if unknown */
     bool has_payload;
     struct stet_view payload; /* at most as much of it as was requested; never NULL */
     struct stet_md5_digest md5;

@@ -31,7 +31,7 @@ struct stet_ahead {
     struct stet_plugin *plugin;
     PJRT_Client *client;
     struct stet_arena arena;
-    struct stet_key_parts parts; /* who compiles */
+    struct stet_key_parts parts; /* the client's components of a key */
     struct stet_hash name;       /* of the list on disk */
     struct stet_store_order on_disk, asked;
     bool dirty, writing; /* the list on disk */

@@ -11,7 +11,7 @@
 enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
 
 struct state {
-    struct stet_hash values;      /* of the variables as they stood */
+    struct stet_hash values;      /* of the variables at that time */
     struct stet_file_watch files; /* that flags name */
     struct stet_view own;         /* this state */
     struct stet_view text;        /* all states up to this one */

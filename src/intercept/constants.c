@@ -67,7 +67,7 @@ static uint64_t varint(struct stet_reader *r)
 
 static void add_text(struct scan *s, struct stet_view text);
 
-/* `coded` entries begin with a number that says what they are, others are text. */
+/* `coded` entries begin with the number of their kind, others are text. */
 static void attribute(struct scan *s, struct stet_view entry, bool coded)
 {
     struct stet_reader r;
@@ -294,7 +294,7 @@ static void literal(struct scan *s, struct stet_view message, unsigned depth)
     stet_reader_init(&r, message, 0);
     while (next_field(s, &r, &field, &wire, &bytes)) {
         if (wire != BYTES_WIRE || depth == DEPTH_MAX)
-            s->failed = true; /* elements one by one, as nobody writes them */
+            s->failed = true; /* elements one by one, which no writer produces */
         else if (field == LITERAL_TUPLE)
             literal(s, bytes, depth + 1);
         else if (field != LITERAL_SHAPE)

@@ -15,7 +15,7 @@ struct stet_list stet_describe_attributes(struct stet_plugin *p, struct stet_are
 struct stet_list stet_describe_extensions(struct stet_plugin *p, struct stet_arena *a);
 
 struct stet_topology {
-    struct stet_hash hash; /* zero when the plugin tells nothing */
+    struct stet_hash hash; /* zero if the plugin gives nothing */
     struct stet_view platform, version;
     uint64_t devices;
     struct stet_view kind; /* of its first device */

@@ -26,7 +26,7 @@ dlsym:
     jne .Lpass
     cmpq $-1, %rdi                      /* RTLD_NEXT */
     je .Lpass
-    movq (%rsp), %rdx                   /* who asks */
+    movq (%rsp), %rdx                   /* the caller */
     jmp stet_preload_lookup
 .Lpass:
     movq stet_preload_real_dlsym(%rip), %rax
@@ -72,7 +72,7 @@ dlsym:
     cbnz w9, .Lpass
     cmn x0, #1                          /* RTLD_NEXT */
     b.eq .Lpass
-    mov x2, x30                         /* who asks */
+    mov x2, x30                         /* the caller */
     b stet_preload_lookup
 .Lpass:
     adrp x9, stet_preload_real_dlsym

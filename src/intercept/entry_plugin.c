@@ -75,7 +75,7 @@ static void find_plugin(void)
     const char *list = getenv("STET_PLUGIN");
     char path[PATH_MAX];
 
-    snprintf(trouble, sizeof trouble, "STET_PLUGIN must name the plugin to stand before");
+    snprintf(trouble, sizeof trouble, "STET_PLUGIN must name the plugin to load");
     while (list && *list && !below) {
         size_t n = strcspn(list, ":");
 

@@ -8,7 +8,7 @@ struct stet_object {
     char path[1024];
     char build_id[129];  /* hex, "" when it has none */
     bool is_stet;        /* one of our own layers, of whatever version */
-    const void *address; /* where it lies in memory */
+    const void *address; /* its address in memory */
 };
 
 /* The object that contains `address`, in any link namespace. False if there is none. */

@@ -61,7 +61,7 @@ static const char *unfit(const PJRT_Api *real)
     } execute;
 
     if (!stet_api_usable(real) || real->struct_size > TABLE_MAX)
-        return "its table is of a version this build can't read";
+        return "its table has a version that this build cannot read";
     execute.function = real->PJRT_LoadedExecutable_Execute;
     return is_stet(execute.code) ? "another copy of the layer watches it" : NULL;
 }

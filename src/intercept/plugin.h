@@ -24,7 +24,7 @@ struct stet_plugin {
     struct stet_handles handles;
     struct stet_client clients[STET_CLIENTS];
     atomic_bool announced;
-    atomic_bool no_memory_stats;     /* it said so once: don't ask again */
+    atomic_bool no_memory_stats;     /* it failed once: do not query it again */
     _Atomic uint64_t memory_next_ns; /* when its memory may be looked at again */
     _Atomic uint64_t to_device_count, to_device_bytes, to_host_count, to_host_bytes;
     _Atomic uint64_t between_count, memory_asked;

@@ -210,7 +210,7 @@ static const char *walk(const struct stet_intercept_python *py, struct stet_pywa
 
     if (!frames) {
         py->PyErr_Clear();
-        return "Python would not tell";
+        return "Python gave no frames";
     }
     while (w->thread_count < STET_PYTHREADS_MAX && py->PyDict_Next(frames, &at, &key, &frame)) {
         unsigned long ident = py->PyLong_AsUnsignedLong(key);

@@ -109,7 +109,7 @@ static void decode_order(struct stet_reader *r, struct stet_exec *out, size_t n)
         uint64_t token = stet_reader_varint(r), length = token >> 1, distance;
 
         if (length == 0 || length > n - done) {
-            stet_reader_fail(r, "more executions than the batch says");
+            stet_reader_fail(r, "more executions than the batch's count");
             return;
         }
         if (token & 1) {

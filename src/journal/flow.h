@@ -21,7 +21,7 @@ struct stet_flow {
     atomic_flag lock;
     atomic_bool broken; /* a thread could not get the lock: the window is unusable */
     struct stet_flow_bucket *buckets;
-    void *memory;              /* that they lie in */
+    void *memory;              /* that contains them */
     _Atomic uint32_t *results; /* by executable: how many it has, plus one */
     uint32_t epoch;            /* slots of another epoch are free */
     uint32_t window, next;     /* number of the window, index of the next entry in it */

@@ -30,7 +30,7 @@ struct stet_journal_reader {
     int fd;                  /* -1 when reading from memory */
     struct stet_view window; /* bytes at hand, from window_at on */
     uint64_t window_at;
-    uint64_t at, size; /* next byte to judge; bytes of the file when last asked */
+    uint64_t at, size; /* next byte to parse; size of the file at the last check */
     struct stet_buf buffer;
     struct stet_arena arena; /* lists of the current record */
     union stet_record record;

@@ -113,7 +113,7 @@ enum stet_rc stet_launch_agent_start(const char *socket, struct stet_err *err)
         if (stet_wire_now_ms() > until)
             return stet_fail(err, STET_IO,
                              "the agent did not start; agent.log in the state folder "
-                             "may say why");
+                             "may have the reason");
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
     return STET_OK;

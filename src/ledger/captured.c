@@ -63,7 +63,7 @@ enum stet_rc stet_ledger_captured_open(struct stet_file *f, const char *path, ui
 
     *f = (struct stet_file){0};
     if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && (uint64_t)st.st_size > STET_CAPTURED_MOST)
-        return stet_fail(err, STET_LIMIT, "%s: more than 2 GiB are no program", path);
+        return stet_fail(err, STET_LIMIT, "%s: larger than 2 GiB, so not a program", path);
     rc = stet_file_open(f, path, err);
 
     if (rc == STET_OK && is_torn(path, f->bytes)) {
@@ -122,6 +122,6 @@ enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char 
     if (*path)
         return STET_OK;
     return stet_fail(err, STET_NOT_FOUND,
-                     "'%s' is no file, no run and no captured program; `stet runs` lists the runs",
+                     "'%s' is not a file, a run or a captured program; `stet runs` lists the runs",
                      prefix);
 }

@@ -57,11 +57,10 @@ static enum stet_rc check_place(const char *path, struct stet_err *err)
     /* SQLite's locks and shared memory do not work there: two hosts would destroy the file. */
     kind = rc == STET_OK ? stet_fs_network(slash ? folder : ".") : NULL;
     if (kind)
-        rc = stet_fail(
-            err, STET_UNSUPPORTED,
-            "%s lies on a network filesystem (%s), where SQLite is not safe: name a local "
-            "file in STET_LEDGER; run folders may stay where they are",
-            path, kind);
+        rc = stet_fail(err, STET_UNSUPPORTED,
+                       "%s is on a network filesystem (%s), where SQLite is not safe: name a local "
+                       "file in STET_LEDGER; run folders may stay where they are",
+                       path, kind);
     stet_mem_free(folder);
     return rc;
 }

@@ -14,7 +14,7 @@ struct stet_run {
     const char *const *argv;
     size_t argc;
     uint64_t started_ns, ended_ns; /* CLOCK_REALTIME; ended_ns 0 while it runs, or was cut off */
-    int64_t pid, parent;           /* of the command and of its `stet run`; 0 when not told */
+    int64_t pid, parent;           /* of the command and of its `stet run`; 0 if unknown */
     int exit_code;                 /* -1 when not known */
     int signal;                    /* 0 for none */
     uint64_t unchecked;            /* descendants the layer could not reach */

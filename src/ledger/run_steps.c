@@ -34,7 +34,7 @@ struct walk {
     struct stet_process_digest *process;
     struct stet_steps *steps;
     uint64_t executions, marked; /* marked: the last step with a mark */
-    size_t next;                 /* compile that is probably asked for next */
+    size_t next;                 /* compile that is probably looked up next */
     struct stack *stacks;
     size_t stack_count, stack_room;
     struct waited *waited;

@@ -190,7 +190,7 @@ void stet_ledger_steps_decide(struct stet_steps *s)
     if (s->skip_count)
         qsort(s->skip, s->skip_count, sizeof *s->skip, by_number);
     if (s->failed)
-        s->ambiguous = "not enough memory to tell";
+        s->ambiguous = "not enough memory";
     else if (!s->groups && !s->ambiguous)
         s->ambiguous = "no loop was found";
     s->lost = s->ambiguous != NULL;
@@ -221,7 +221,7 @@ void stet_ledger_steps_add(struct stet_steps *s, uint64_t executable)
     if (executable < s->by_executable_room && s->by_executable[executable])
         p = &s->programs[s->by_executable[executable] - 1];
     if (!p || (!p->followed && p->group == STET_STEPS_NONE)) {
-        lose(s, "a program ran of which nothing is known");
+        lose(s, "a program ran that was not recorded");
         return;
     }
     if (p->group != STET_STEPS_NONE && !thrown_away(s)) {

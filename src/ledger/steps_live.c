@@ -196,7 +196,7 @@ struct stet_rate stet_ledger_steps_live_rate(const struct stet_steps_live *s, ui
      * stopped. */
     if (wall_ns > end + 2 * second_ns)
         end = wall_ns;
-    if (end < oldest->wall_ns + second_ns / 10) /* too short to tell */
+    if (end < oldest->wall_ns + second_ns / 10) /* too short for a rate */
         return rate;
     rate.executions =
         (double)(newest->executions - oldest->executions) * 1e9 / (double)(end - oldest->wall_ns);

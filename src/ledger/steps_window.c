@@ -205,7 +205,7 @@ static void judge_rounds(struct window *w, size_t groups)
         uneven |= often && never;
     }
     if (!uneven && (even || w->kept > 1))
-        w->s->ambiguous = "programs take turns, and nothing tells whether a round is one step";
+        w->s->ambiguous = "programs alternate, and it is unknown whether a round is one step";
 }
 
 /* Executions of closing programs on which nothing later depends: a warm-up call whose result is

@@ -62,7 +62,7 @@ static long known_integer(struct lint_walk *w, stet_python_ref n, unsigned depth
     n = stet_python_bare(a, n);
     if (stet_python_kind(a, n) == PY_INTEGER)
         return lint_integer(w, n) < LARGEST ? lint_integer(w, n) : -1;
-    if (depth > 8) /* each name may stand twice in the next: 2^8 at most */
+    if (depth > 8) /* each name may occur twice in the next: 2^8 at most */
         return -1;
     if (stet_python_kind(a, n) == PY_IDENTIFIER) {
         b = lint_lookup(w, w->fn, stet_python_name(a, n));

@@ -8,7 +8,7 @@ enum lint_severity { LINT_SEV_NOTE, LINT_SEV_WARNING, LINT_SEV_ERROR };
 
 /* The events at which a rule runs. It receives the node of the event. */
 enum lint_event {
-    ON_CONDITION = 1, /* an expression whose truth Python asks */
+    ON_CONDITION = 1, /* an expression whose truth value Python needs */
     ON_CALL = 2,
     ON_SUBSCRIPT = 4,
     ON_FOR = 8,

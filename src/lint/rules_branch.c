@@ -77,7 +77,7 @@ void rule_value_branch(struct lint_walk *w, stet_python_ref n)
         (stet_python_kind(a, n) != PY_COMPARISON || !compared_with_number(w, n)))
         return;
     lint_report(w, LINT_RULE_value_branch, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                "Python asks for the truth of `%.*s`, which is a tensor",
+                "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 

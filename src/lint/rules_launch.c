@@ -169,7 +169,7 @@ void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
     }
     if (lint_remote_cache(name, value))
         lint_report(w, LINT_RULE_remote_cache, n, 0, LINT_ANY, 0,
-                    "the compilation cache lies at `%.*s`", STET_FMT(value));
+                    "the compilation cache is at `%.*s`", STET_FMT(value));
 }
 
 void rule_torch_xla_cache(struct lint_walk *w, stet_python_ref n)

@@ -80,7 +80,7 @@ static void scan_line(struct place *at)
                                      STET_FMT(name)));
         if (lint_remote_cache(name, value))
             report(at, start, LINT_RULE_remote_cache,
-                   stet_arena_printf(&at->out->arena, "the compilation cache lies at `%.*s`",
+                   stet_arena_printf(&at->out->arena, "the compilation cache is at `%.*s`",
                                      STET_FMT(value)));
     }
 }

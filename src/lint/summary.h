@@ -17,7 +17,7 @@
 /* How code comes to be traced. */
 enum lint_lane {
     LINT_JAX = 1,    /* jax.jit and its kin */
-    LINT_TORCH = 2,  /* torch.compile, said in the source */
+    LINT_TORCH = 2,  /* torch.compile in the source */
     LINT_MODULE = 4, /* forward of a module: compiled by some users of it */
     LINT_XLA = 8,    /* a torch_xla / TorchTPU step */
     LINT_TRACED = 15,
@@ -51,8 +51,8 @@ struct lint_fn {
     uint32_t first_bit, param_count;
     struct stet_view *params; /* names, self included */
     uint64_t python_mask;     /* of the nest's bits: parameters that can't be tensors */
-    uint64_t tensor_mask;     /* said or named to be tensors */
-    uint64_t scalar_mask;     /* said to be int or float */
+    uint64_t tensor_mask;     /* annotated or named as tensors */
+    uint64_t scalar_mask;     /* annotated as int or float */
     bool disabled;            /* kept out of tracing by a decorator */
     bool is_method;
     bool nested;

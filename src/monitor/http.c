@@ -362,7 +362,7 @@ static int open_listener(const char *host, const char *port, struct stet_err *er
     int fd, one = 1;
 
     if (getaddrinfo(host, port, &hints, &at) != 0) {
-        stet_fail(err, STET_USAGE, "%s is no numeric address", host);
+        stet_fail(err, STET_USAGE, "%s is not a numeric address", host);
         return -1;
     }
     fd = socket(at->ai_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);

@@ -333,7 +333,7 @@ static void summary(struct stet_monitor_torch *r)
                         t->break_count == 1 ? "" : "s");
     if (limits)
         stet_buf_printf(&r->out, ", %" PRIu64 " frame%s gave up", limits, limits == 1 ? "" : "s");
-    stet_buf_str(&r->out, "; `stet torch frames` tells more\n");
+    stet_buf_str(&r->out, "; see `stet torch frames`\n");
     stet_session_torch_text_damage(t, &r->out);
 }
 

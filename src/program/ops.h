@@ -18,7 +18,7 @@ enum stet_op_fact {
     STET_OP_PURE = 1 << 0,        /* no effect: may be reordered, merged, dropped */
     STET_OP_RECURSIVE = 1 << 1,   /* as pure as the operations in its regions */
     STET_OP_EFFECT = 1 << 2,      /* never reorder */
-    STET_OP_ASK = 1 << 3,         /* custom_call: has_side_effect tells */
+    STET_OP_ASK = 1 << 3,         /* custom_call: has_side_effect decides */
     STET_OP_COLLECTIVE = 1 << 4,  /* devices meet there */
     STET_OP_COMMUTATIVE = 1 << 5, /* its two operands may be swapped */
     STET_OP_ELEMENTWISE = 1 << 6,

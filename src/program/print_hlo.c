@@ -443,13 +443,13 @@ enum stet_rc stet_print_hlo(const struct stet_program *prog, const struct stet_h
     if (!prog->module || prog->module->known != STET_HLO_MODULE)
         return stet_fail(err, STET_UNSUPPORTED, "not an HLO program");
     if (!names_are_sayable(prog))
-        return stet_fail(err, STET_UNSUPPORTED, "a name that HLO text has no way to say");
+        return stet_fail(err, STET_UNSUPPORTED, "a name that HLO text cannot express");
     header(&p, prog->module, prog->entry);
     for (uint32_t i = 0; i < prog->function_count; i++)
         computation(&p, prog->functions[i], prog->functions[i] == prog->entry);
     if (out->failed)
         return stet_fail(err, STET_NO_MEMORY, "out of memory while printing HLO");
     if (memchr(out->ptr + begin, 0, out->len - begin)) /* a NUL cannot be in a text */
-        return stet_fail(err, STET_UNSUPPORTED, "a zero byte, which HLO text has no way to say");
+        return stet_fail(err, STET_UNSUPPORTED, "a zero byte, which HLO text cannot express");
     return STET_OK;
 }

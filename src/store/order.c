@@ -97,7 +97,7 @@ void stet_store_order_read(const struct stet_store *s, struct stet_hash name,
 
     out->count = 0;
     path_of(s, name, path);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* whatever lies there */
+    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* whatever is there */
     if (fd < 0)
         return;
     n = read(fd, bytes, sizeof bytes);

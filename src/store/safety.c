@@ -56,8 +56,8 @@ static enum stet_rc refuse(struct stet_err *err, const char *path, const struct 
                            const char *why)
 {
     return stet_fail(err, STET_REFUSED,
-                     "%.120s: %s (owner %u, group %u, mode %04o; you are user %u), and what lies "
-                     "there is loaded as code",
+                     "%.120s: %s (owner %u, group %u, mode %04o; you are user %u), and files "
+                     "there are loaded as code",
                      path, why, (unsigned)st->st_uid, (unsigned)st->st_gid,
                      (unsigned)(st->st_mode & 07777), (unsigned)geteuid());
 }

@@ -138,7 +138,7 @@ static enum stet_rc check(const struct stet_archive_item *item, struct stet_view
         return stet_fail(err, STET_BAD_INPUT, "an entry was changed after signing");
     rc = stet_store_entry_read(&f, item->bytes, err);
     if (rc == STET_OK && !stet_hash_eq(f.key, item->key))
-        rc = stet_fail(err, STET_BAD_INPUT, "an entry is not what its row says");
+        rc = stet_fail(err, STET_BAD_INPUT, "an entry does not match its row");
     return rc;
 }
 

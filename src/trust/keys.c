@@ -108,7 +108,7 @@ enum stet_rc stet_trust_signer_make(struct stet_signer *s, const char *path, str
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (fd < 0)
         return errno == EEXIST ? stet_fail(err, STET_USAGE,
-                                           "%s: there is a key already; it is left alone", path)
+                                           "%s: a key exists already and is not replaced", path)
                                : stet_fail_errno(err, "%s: cannot create", path);
     randombytes_buf(seed, sizeof seed);
     memcpy(line, secret_word, sizeof secret_word);

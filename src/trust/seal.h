@@ -17,7 +17,7 @@ enum stet_origin {
     STET_ORIGIN_SEALED,   /* its maker's signature is in the seal */
     STET_ORIGIN_NAMED,    /* came in an archive of several: signed there, without a signature of its
                            * own */
-    STET_ORIGIN_UNSIGNED, /* nobody signed it: --unsigned, STET_TRUST=any */
+    STET_ORIGIN_UNSIGNED, /* unsigned: --unsigned, STET_TRUST=any */
 };
 
 struct stet_seal {

@@ -64,7 +64,7 @@ class Launch(attack.Case):
                               capture_output=True, text=True, timeout=60, cwd=self.dir,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (32, 32)))
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("a process may open only 32 files here, so the layer stood aside", done.stderr)
+        self.assertIn("a process may open only 32 files here, so the layer recorded nothing", done.stderr)
         self.assertNotIn("--cpu", done.stderr)
 
     def test_a_full_disk_is_named(self):
@@ -79,7 +79,7 @@ class Launch(attack.Case):
         if "unshare" in done.stderr or "mount:" in done.stderr:
             self.skipTest("no user namespaces here")
         self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("the disk is full, so the layer stood aside", done.stderr)
+        self.assertIn("the disk is full, so the layer recorded nothing", done.stderr)
         self.assertNotIn("--cpu", done.stderr)
 
     def test_a_failed_command_is_not_advised_to_use_cpu(self):

@@ -84,7 +84,7 @@ class Doctor(Staged):
         for size in 1 << 14, os.path.getsize(CPU) - 1:
             with open(CPU, "rb") as f, open(cut, "wb") as g:
                 g.write(f.read(size))
-            self.broken(self.doctor(f"--plugin={cut}"), "cut.so", "file", "failed", "cut off")
+            self.broken(self.doctor(f"--plugin={cut}"), "cut.so", "file", "failed", "truncated")
 
     def test_broken_2_made_for_another_machine(self):
         other = os.path.join(self.dir, "other.so")
@@ -113,16 +113,16 @@ class Doctor(Staged):
 
     def test_broken_6_garbage_for_a_table(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_garbage.so")
-        self.broken(told, "garbage.so", "api", "failed", "garbage")
+        self.broken(told, "garbage.so", "api", "failed", "not valid")
 
     def test_broken_7_another_major_version(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_1_0.so")
-        self.broken(told, "1_0.so", "api", "failed", "API 1.116 can't be used")
+        self.broken(told, "1_0.so", "api", "failed", "API 1.116 cannot be used")
         self.assertIn("plugin-api-too-old", self.rows(told))
 
     def test_broken_8_older_than_anything_can_use(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_0_28.so")
-        self.broken(told, "0_28.so", "api", "failed", "API 0.28 can't be used")
+        self.broken(told, "0_28.so", "api", "failed", "API 0.28 cannot be used")
         self.assertIn("plugin-api-too-old", self.rows(told))
 
     def test_broken_9_the_one_version_with_another_order(self):
@@ -180,7 +180,7 @@ class Doctor(Staged):
         told = self.doctor(STET_STORE=os.path.join(blocked, "store"))
         self.assertFalse(told["ok"])
         self.assertEqual(self.check(told, "store")["result"], "wrong")
-        self.assertIn("can't be made", self.check(told, "store")["text"])
+        self.assertIn("cannot be created", self.check(told, "store")["text"])
 
     def test_broken_18_a_full_store(self):
         def no_room():

@@ -16,7 +16,7 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 SCRIPT = HERE / "cudagraphs.py"
 SOURCE = SCRIPT.read_text().splitlines()
-WORDS = {"static": "the address of a static input moved", "size": "another size",
+WORDS = {"static": "the address of a static input changed", "size": "another size",
          "managed": "an output of another graph came from another address"}
 
 

@@ -53,7 +53,7 @@ TEST(bad_programs_are_refused_by_name)
          "calls itself"},
         {MAIN("%a: tensor<3xf32>", "tensor<3xf32>",
               "%0 = func.call @gone(%a) : (tensor<3xf32>) -> tensor<3xf32>"),
-         "no function @gone"},
+         "function @gone does not exist"},
         {MAIN("%a: tensor<3xf32>", "tensor<3xf32>",
               "%0 = \"stablehlo.custom_call\"(%a) <{call_target_name = \"nobody\"}> : "
               "(tensor<3xf32>) -> "

@@ -422,11 +422,11 @@ TEST(errors_in_text_carry_line_and_column)
         {"HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  ROOT b = f32[] add(a, c)\n}\n",
          "HLO text, line 5 column 25: no earlier instruction of this computation has this name"},
         {"HloModule m\n\nENTRY e {\n  a = f99[2] parameter(0)\n}\n",
-         "HLO text, line 4 column 7: 'f99' is no element type"},
+         "HLO text, line 4 column 7: 'f99' is not an element type"},
         {"HloModule m\n\nENTRY e {\n  a = f32[2]{0,1} parameter(0)\n}\n",
          "HLO text, line 4 column 13: the layout has 2 entries for 1 dimensions"},
         {"HloModule m\n\nENTRY e {\n  a = f32[] frobnicate()\n}\n",
-         "HLO text, line 4 column 13: 'frobnicate' is no opcode this build knows"},
+         "HLO text, line 4 column 13: 'frobnicate' is not an opcode that this build knows"},
         {"HloModule m\n\nENTRY e {\n  a = f32[] iota(), slice={[0:1]}\n}\n",
          "HLO text, line 4 column 21: slice is not an attribute of iota"},
         {"HloModule m\n\nENTRY e {\n  a = f32[] parameter(0)\n  b = pred[] compare(a, a), "
@@ -439,7 +439,7 @@ TEST(errors_in_text_carry_line_and_column)
          "type=TOTALORDER, order=PARTIAL\n}\n",
          "HLO text, line 5 column 52: a comparison by total order has no partial one"},
         {"HloModule m\n\nENTRY e {\n  a = s8[2]{0} constant({1, 200})\n}\n",
-         "HLO text, line 4 column 29: '200' is no number of this type"},
+         "HLO text, line 4 column 29: '200' is not a number of this type"},
         {"HloModule m\n\ne {\n  a = f32[] parameter(0)\n}\n",
          "HLO text, line 6 column 1: no ENTRY computation"},
     };
@@ -496,12 +496,12 @@ TEST(programs_that_text_cannot_express_are_not_printed)
 
     snprintf(name, sizeof name, "%.*s", STET_FMT(stet_op_symbol(p.module)));
     EXPECT_INT(STET_UNSUPPORTED, print_with_zero(file.bytes, name, &err));
-    EXPECT_STR("a name that HLO text has no way to say", err.text);
+    EXPECT_STR("a name that HLO text cannot express", err.text);
     err = (struct stet_err)STET_ERR_INIT;
     snprintf(name, sizeof name, "%.*s",
              STET_FMT(stet_op_region(p.entry, 0)->blocks[0]->ops[0]->loc->text));
     EXPECT_INT(STET_UNSUPPORTED, print_with_zero(file.bytes, name, &err));
-    EXPECT_STR("a name that HLO text has no way to say", err.text);
+    EXPECT_STR("a name that HLO text cannot express", err.text);
     stet_program_release(&p);
     stet_file_close(&file);
 }
@@ -552,7 +552,7 @@ TEST(an_asynchronous_operation_states_its_result_type)
                                          "  b = f32[4] slice-start(a), slice={[2:6]}\n}\n",
                                          &err));
     EXPECT_STR(
-        "HLO text, line 5 column 3: the shape of slice-start is no tuple of operands and result",
+        "HLO text, line 5 column 3: the shape of slice-start is not a tuple of operands and result",
         err.text);
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_BAD_INPUT,

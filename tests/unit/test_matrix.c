@@ -106,7 +106,7 @@ TEST(errors_have_line_and_column)
     refused("[a]\ncolour = red\n", "t:2:1: no such field; there are area, kind, symptom, versions, "
                                    "evidence, do, detect");
     refused("[a]\ndo = x\ndo = y\n", "t:3:1: do: a second time");
-    refused("[a]\ndo =  \n", "t:2:1: do: nothing said");
+    refused("[a]\ndo =  \n", "t:2:1: do: the field has no text");
     refused("[a]\ndo = x\n", "t:3:1: the row above has no field area");
     refused("[a]\nkind = bad luck\n",
             "t:2:7: no such kind; there are upstream defect, launch policy, version gate, "

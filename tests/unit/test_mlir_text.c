@@ -793,13 +793,13 @@ TEST(exponential_aliases_are_refused)
     for (int i = 1; i < 60; i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "#a%d = [#a%d, #a%d]\n", i, i - 1, i - 1);
     snprintf(text + n, sizeof(text) - n, "module {}");
-    EXPECT(refused(text, "stands for too much"));
+    EXPECT(refused(text, "expands to too much"));
     n = (size_t)snprintf(text, sizeof(text), "!t0 = i32\n");
     for (int i = 1; i < 60; i++)
         n += (size_t)snprintf(text + n, sizeof(text) - n, "!t%d = tuple<!t%d, !t%d>\n", i, i - 1,
                               i - 1);
     snprintf(text + n, sizeof(text) - n, "module {}");
-    EXPECT(refused(text, "stands for too much"));
+    EXPECT(refused(text, "expands to too much"));
 }
 
 TEST(chains_of_aliases_count_as_nesting)

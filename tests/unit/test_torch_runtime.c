@@ -227,7 +227,7 @@ TEST(keys_of_which_only_a_part_is_kept_are_not_compared_as_if_whole)
     EXPECT_STR("the graph (gm); only a part of the components was compared", words.ptr);
     words_of(&t, 3, &why, &words);
     EXPECT(why.part && !why.nearest);
-    EXPECT_STR("not compared: more keys were told than are kept", words.ptr);
+    EXPECT_STR("not compared: the trace has more keys than Stet keeps", words.ptr);
     /* A later run knows that they were there, if not what was in them. */
     log.len = 0;
     long_key(&log, "k3", "g4", 2, false);
@@ -239,7 +239,7 @@ TEST(keys_of_which_only_a_part_is_kept_are_not_compared_as_if_whole)
     EXPECT(why.gone);
     words_of(&later, 1, &why, &words);
     EXPECT(why.part && !why.count && why.nearest == &later.torch_keys[0]);
-    EXPECT_STR("no component that torch tells differs; only a part of the components was compared",
+    EXPECT_STR("no component in torch's trace differs; only a part of the components was compared",
                words.ptr);
     stet_torch_release(&later);
     stet_torch_release(&t);

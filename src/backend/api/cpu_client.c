@@ -352,7 +352,7 @@ PJRT_Error *cpu_PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAss
 {
     if (args->num_replicas != 1 || args->num_partitions != 1 || args->default_assignment_size < 1)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                               "stet cpu: one device, but %d x %d were asked for",
+                               "stet cpu: there is one device, but the program wants %d x %d",
                                args->num_replicas, args->num_partitions);
     args->default_assignment[0] = 0;
     return NULL;

@@ -90,7 +90,7 @@ PJRT_Error *cpu_PJRT_CopyToDeviceStream_AddChunk(PJRT_CopyToDeviceStream_AddChun
     args->transfer_complete = NULL;
     return fits ? stet_cpu_no_memory()
                 : stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                  "stet cpu: a chunk of %zu bytes is more than was asked for",
+                                  "stet cpu: a chunk of %zu bytes is larger than requested",
                                   c->size);
 }
 

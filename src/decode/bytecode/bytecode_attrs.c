@@ -157,7 +157,7 @@ struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc
     const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &bc_no_attrs;
 
     if (dict->kind != STET_ATTR_DICT) {
-        stet_reader_fail(r, "attributes of an operation are no dictionary");
+        stet_reader_fail(r, "the attributes of an operation are not a dictionary");
         return (struct bc_attr_list){0};
     }
     if (name->vhlo)

@@ -311,7 +311,7 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
         loc->metadata = a;
         return loc;
     }
-    bc_fail(b, STET_BAD_INPUT, entry_offset(b, index), "attribute %llu is no location",
+    bc_fail(b, STET_BAD_INPUT, entry_offset(b, index), "attribute %llu is not a location",
             (unsigned long long)index);
     return &bc_unknown_loc;
 }

@@ -73,7 +73,7 @@ static inline bool usual_entry(struct bc *b, const struct bc_entry *table, size_
         else if (wanted == BC_LOC)
             bc_loc_at(b, index);
         else
-            bc_attr_at(b, index); /* says itself where it is */
+            bc_attr_at(b, index); /* each stores its result in the table */
     }
     *out = table[index].made;
     return table[index].state == wanted;
@@ -179,7 +179,7 @@ __attribute__((noinline)) static bool make_named(struct bc *b, const unsigned ch
 struct run {
     const unsigned char *at, *last, *end; /* the next one, and the limit of the section where one
                                            * may begin */
-    struct stet_op *op;                   /* where it will lie */
+    struct stet_op *op;                   /* its future address */
     char *full;                           /* the limit where one may be put */
     struct stet_op **made, **all;
     struct stet_value *const *values, **next, **limit; /* seen; of the region: the next, the end */

@@ -176,7 +176,7 @@ static void list_attrs(struct bc_vhlo_plan *plan, struct stet_view rest)
     }
 }
 
-/* The rules of one operation stand together. */
+/* The rules of one operation are adjacent. */
 static void list_rules(struct bc_vhlo_plan *plan, struct stet_view op)
 {
     size_t low = 0, high = RULES;

@@ -167,7 +167,8 @@ static struct stet_view reorder(struct stet_hlo_reader *r, const struct stet_typ
         int64_t d = stet_type_rest(t)->layout[i];
 
         if (d < 0 || d >= t->rank || strides[d]) {
-            stet_proto_fail(&r->fault, STET_BAD_INPUT, 0, "a literal's layout is no permutation");
+            stet_proto_fail(&r->fault, STET_BAD_INPUT, 0,
+                            "a literal's layout is not a permutation");
             return (struct stet_view){0};
         }
         strides[d] = step;

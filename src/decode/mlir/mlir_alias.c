@@ -68,7 +68,7 @@ void stet_mlir_alias_definition(struct mlir *p)
     a->weight = p->weight - weight;
     p->deepest = deepest;
     if (a->weight > HEAVIEST)
-        stet_mlir_fail_rc(p, STET_LIMIT, where, "alias '%.*s' stands for too much", STET_FMT(name));
+        stet_mlir_fail_rc(p, STET_LIMIT, where, "alias '%.*s' expands to too much", STET_FMT(name));
     else if (a->loc && a->attr && a->attr->kind != STET_ATTR_LOCATION)
         stet_mlir_fail(p, where, "'#%.*s' was used as a location", STET_FMT(name));
     else if (a->loc && a->attr)
@@ -88,7 +88,7 @@ static void count(struct mlir *p, const struct mlir_alias *a)
     if (p->deepest > STET_MAX_DEPTH)
         stet_mlir_fail_rc(p, STET_LIMIT, p->at, "nested deeper than %d", STET_MAX_DEPTH);
     else if (p->weight > most)
-        stet_mlir_fail_rc(p, STET_LIMIT, p->at, "aliases stand for too much");
+        stet_mlir_fail_rc(p, STET_LIMIT, p->at, "aliases expand to too much");
 }
 
 struct mlir_alias *stet_mlir_alias(struct mlir *p, enum mlir_space space, struct stet_view name)
@@ -117,7 +117,7 @@ const struct stet_loc *stet_mlir_loc_alias(struct mlir *p)
         return NULL;
     if (a->attr) {
         if (a->attr->kind != STET_ATTR_LOCATION)
-            stet_mlir_fail(p, where, "'#%.*s' is no location", STET_FMT(name));
+            stet_mlir_fail(p, where, "'#%.*s' is not a location", STET_FMT(name));
         count(p, a);
         if (!p->in_alias) /* a location's size is bounded above, and many usually share one */
             p->weight = weight;

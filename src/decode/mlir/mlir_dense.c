@@ -254,7 +254,7 @@ static const struct stet_attr *array_until(struct mlir *p, const struct stet_typ
     bool first = true;
 
     if (size == 0) {
-        stet_mlir_fail(p, p->at, "an array can't have this element type");
+        stet_mlir_fail(p, p->at, "an array cannot have this element type");
         return NULL;
     }
     p->bytes.len = 0;

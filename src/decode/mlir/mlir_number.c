@@ -289,7 +289,7 @@ const struct stet_attr *stet_mlir_number(struct mlir *p, const struct stet_type 
         if (type->width == 1 && type->sign == STET_SIGNLESS)
             a = (struct stet_attr){.kind = STET_ATTR_BOOL, .integer = stet_attr_int(&a) & 1};
     } else {
-        stet_mlir_fail(p, n.where, "a number can't have this type");
+        stet_mlir_fail(p, n.where, "a number cannot have this type");
     }
     return stet_mlir_make(p, a);
 }

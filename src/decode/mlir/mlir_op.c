@@ -47,7 +47,7 @@ static void use_value(struct mlir *p, const struct mlir_value *v, const struct m
         stet_mlir_fail(p, use->where, "'%%%.*s' has %u result%s", STET_FMT(v->name), v->count,
                        v->count == 1 ? "" : "s");
     else if (use->type && !stet_type_eq(use->type, v->values[use->number].type))
-        stet_mlir_fail(p, use->where, "'%%%.*s' has another type than is said here",
+        stet_mlir_fail(p, use->where, "'%%%.*s' has another type than the one given here",
                        STET_FMT(v->name));
     else
         *use->slot = &v->values[use->number];
