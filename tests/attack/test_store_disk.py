@@ -51,7 +51,9 @@ class StoreDisk(attack.Case):
 
     def test_files_of_a_living_writer_stay(self):
         program = self.file("program0.mlir", large(16))
-        host = subprocess.Popen([attack.HARNESS, "--keep", attack.FAKE, program], stdout=subprocess.DEVNULL,
+        go = self.dir + "/go"  # the process ends when its entry is there: a busy machine may write longer than exit waits
+        host = subprocess.Popen([attack.HARNESS, "--keep", "--shell", f"first:until [ -e {go} ]; do sleep 0.05; done",
+                                 attack.FAKE, program], stdout=subprocess.DEVNULL,
                                 env=self.environment(LD_PRELOAD=attack.LAYER, STET_DIR=self.dir + "/stopped"))
         self.addCleanup(host.wait)
         self.addCleanup(host.kill)
@@ -65,7 +67,11 @@ class StoreDisk(attack.Case):
         self.assertEqual(self.stet("cache", "gc").returncode, 0)
         self.assertEqual(len(self.temporaries()), 1)
         host.send_signal(signal.SIGCONT)
-        self.assertEqual(host.wait(30), 0)
+        end = time.monotonic() + 120
+        while not self.entries() and time.monotonic() < end:
+            time.sleep(0.02)
+        self.file("go", "")
+        self.assertEqual(host.wait(60), 0)
         self.assertEqual((len(self.entries()), self.temporaries()), (1, []))
 
     def on_small_disk(self, size, **env):
