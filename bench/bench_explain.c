@@ -127,8 +127,8 @@ static double cpu_ns(void)
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
-/* In ms; what it was found to be goes to *reason. */
-static double explain(struct history *b, const struct source *of, enum stet_reason *reason)
+/* In ms; what it was found to be goes to *cause. */
+static double explain(struct history *b, const struct source *of, enum stet_cause *cause)
 {
     struct stet_err err = STET_ERR_INIT;
     double begin = cpu_ns(), end;
@@ -137,7 +137,7 @@ static double explain(struct history *b, const struct source *of, enum stet_reas
     if (stet_history_judge_from(&b->h, b->h.finding_count - 1, &err) != STET_OK)
         fail(&err);
     end = cpu_ns();
-    *reason = b->h.findings[b->h.finding_count - 1].reason;
+    *cause = b->h.findings[b->h.finding_count - 1].cause;
     return (end - begin) / 1e6;
 }
 
@@ -154,7 +154,7 @@ static void measure_history(struct history *b, uint32_t many)
 {
     struct stet_err err = STET_ERR_INIT;
     double times[ROUNDS];
-    enum stet_reason reason;
+    enum stet_cause cause;
     int wider = many < 10000 ? WIDER_OF_SMALL : WIDER;
 
     while (b->count < many)
@@ -162,8 +162,8 @@ static void measure_history(struct history *b, uint32_t many)
     if (stet_history_judge(&b->h, &err) != STET_OK)
         fail(&err);
     for (int i = 0; i < ROUNDS; i++) {
-        times[i] = explain(b, &b->program, &reason);
-        if (reason != STET_REASON_BAKED_CONSTANT && reason != STET_REASON_OPTIMIZER_SCALAR)
+        times[i] = explain(b, &b->program, &cause);
+        if (cause != STET_CAUSE_BAKED_CONSTANT && cause != STET_CAUSE_OPTIMIZER_SCALAR)
             fail(&(struct stet_err){.text = "the drifting constant was not named"});
     }
     print("constant", many, times, ROUNDS);
@@ -171,8 +171,8 @@ static void measure_history(struct history *b, uint32_t many)
     for (int i = 0; i < wider; i++) {
         for (int k = 0; k < APART; k++)
             send(b, &b->program);
-        times[i] = explain(b, &b->wider, &reason);
-        if (reason != STET_REASON_SHAPE_DRIFT && reason != STET_REASON_LAST_BATCH)
+        times[i] = explain(b, &b->wider, &cause);
+        if (cause != STET_CAUSE_SHAPE_DRIFT && cause != STET_CAUSE_LAST_BATCH)
             fail(&(struct stet_err){.text = "the larger batch was not named"});
     }
     print("shape", many, times, (size_t)wider);
@@ -231,7 +231,7 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
          STET_VIEW("0.045"),
          STET_VIEW("/home/someone/project/train.py"),
          28,
-         STET_VIEW("constant"),
+         STET_CHANGE_CONSTANT,
          STET_VIEW("constants"),
          {0},
          3},
@@ -240,7 +240,7 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
          STET_VIEW("12"),
          STET_VIEW("/home/someone/project/train.py"),
          17,
-         STET_VIEW("argument"),
+         STET_CHANGE_ARGUMENT,
          STET_VIEW("shapes"),
          {0},
          1},
@@ -283,8 +283,8 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
             .rank = -1,
             .step = i * 100,
             .step_known = true,
-            .class = STET_VIEW("static-argument"),
-            .also = STET_VIEW("shape-drift"),
+            .cause = STET_CAUSE_STATIC_ARGUMENT,
+            .also = {{STET_CAUSE_SHAPE_DRIFT}, 1},
             .function = STET_VIEW("train_step"),
             .program = c.program,
             .against = c.program,

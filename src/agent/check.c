@@ -1,4 +1,4 @@
-/* A tier is believed in nothing: what it gives is read as a hostile file would be. */
+/* A tier is not trusted: what it returns is read as a hostile file. */
 #include "agent/check.h"
 
 #include "decode/decode.h"
@@ -7,8 +7,8 @@
 
 #include <stdio.h>
 
-/* The component of the key that the program itself makes. When another version of Stet made the
- * key, whoever loads the entry compares. */
+/* The component of the key that comes from the program itself. If another version of Stet made the
+ * key, the layer that loads the entry compares the program. */
 static bool program_fits(const struct stet_entry_file *f, struct stet_err *err)
 {
     struct stet_view said = f->parts.part[STET_COMPONENT_PROGRAM];

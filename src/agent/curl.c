@@ -27,7 +27,7 @@ static void open_it(void)
         return;
     }
     there = true;
-    /* a function pointer through a data pointer, as POSIX has it for dlsym */
+    /* a function pointer through a data pointer, as POSIX specifies for dlsym */
 #define CURL(name)                                                                                 \
     *(void **)&table.name = dlsym(library, #name);                                                 \
     if (!table.name) {                                                                             \

@@ -1,4 +1,4 @@
-/* libcurl, opened at run time. */
+/* libcurl, opened at run time, so that `stet` without tiers need not load it. */
 #ifndef STET_AGENT_CURL_H
 #define STET_AGENT_CURL_H
 
@@ -15,11 +15,11 @@ struct stet_curl {
 #undef CURL
 };
 
-/* NULL, and why, when there is no libcurl on this machine. Any thread. */
+/* NULL, with the reason, if this machine has no libcurl. From any thread. */
 const struct stet_curl *stet_curl(struct stet_err *err);
 
-/* What every handle gets: deadlines, no signals, no redirects, certificates as the environment
- * says (STET_TLS_CA, STET_TLS_CERT, STET_TLS_KEY). */
+/* The settings of every handle: deadlines, no signals, no redirects, certificates from the
+ * environment (STET_TLS_CA, STET_TLS_CERT, STET_TLS_KEY). */
 void stet_curl_common(const struct stet_curl *c, CURL *h, uint32_t connect_ms, uint64_t until_ms);
 
 #endif

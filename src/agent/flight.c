@@ -1,10 +1,10 @@
-/* Single flight: of those who need the same program, one looks for it and one compiles it.
+/* Single flight: of the clients that need the same program, one looks for it and one compiles it.
  *
- * A flight is a key in a store with at least one client interested. One of them at a time has its
- * turn: it looks in the store, in the tiers, and then asks the tier that leases whether it may
- * compile. The others wait for their turn, and are told every moment that this goes on. Who leads
- * keeps its turn until it says how it ended; when its connection ends first, the next one's turn
- * comes. */
+ * A flight is a key in a store with at least one interested client. One of them at a time has its
+ * turn: it looks in the store and in the tiers, and then asks the tier with leases whether it may
+ * compile. The others wait for their turn and receive WAIT at intervals. The leader keeps its turn
+ * until it reports how its compile ended; if its connection closes first, the next client gets its
+ * turn. */
 #include "agent/check.h"
 #include "agent/internal.h"
 #include "base/mem.h"
@@ -13,15 +13,15 @@
 #include <time.h>
 
 enum { BEAT_MS = 200, WATCH_FIRST_MS = 20, WATCH_MS = 200 };
-/* How often a lease that was just free is asked for; how many signers' slots are looked into; how
- * long no lease is waited for after a wait that ended with nothing. */
+/* How often a lease that was just free is requested; how many signers' slots are searched; how long
+ * no lease is waited for after a wait without result. */
 enum { CLAIMS = 3, SLOTS = 16, DISBELIEF_MS = 300000 };
 
 struct stet_flight {
     struct stet_flight *next;
     struct stet_hash key;
     unsigned visitors;
-    bool busy;         /* somebody has its turn */
+    bool busy;         /* a client has its turn */
     unsigned failures; /* leaders that had nothing to share */
     struct stet_lease *lease;
     uint32_t refused; /* bits: tiers whose entry was damaged or unsigned */
@@ -54,15 +54,15 @@ struct visit {
     struct stet_agent *a;
     struct stet_wire *line;
     struct stet_flight *flight;
-    struct stet_store store, aside; /* aside: for what only STET_TRUST=any lets in */
+    struct stet_store store, aside; /* aside: for entries that only STET_TRUST=any lets in */
     struct stet_hash key;
     char run[STET_REPORT_RUN];
-    uint32_t wait_ms;  /* it must hear from us so often */
+    uint32_t wait_ms;  /* it must hear from us this often */
     uint64_t until_ms; /* the first answer */
     uint64_t give_up_ms, next_beat_ms;
     bool look; /* never waits for another */
     bool waited;
-    bool unleased;         /* leads without a lease: the one that is there counts for nothing */
+    bool unleased;         /* leads without a lease, because the existing one is not valid */
     bool in_aside;         /* the entry is there */
     bool once;             /* the store is a folder for this one load: no seal is kept there */
     struct stet_seal seal; /* of the entry that was found */
@@ -126,7 +126,7 @@ static void leave(struct stet_agent *a, struct stet_flight *f)
     stet_lease_give_up(a, lease, false);
 }
 
-/* Tells the client that its wait has a reason. False when it is gone. */
+/* Sends WAIT to the client. False if it is gone. */
 static bool beat(struct visit *v)
 {
     uint64_t now = stet_wire_now_ms();
@@ -166,7 +166,7 @@ static bool is_in_store(struct visit *v)
     return v->in_aside;
 }
 
-/* What was refused, and what that means for writing there later. */
+/* Notes a rejected entry, and what that means for writing there later. */
 static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool slot,
                    const struct stet_err *err)
 {
@@ -177,7 +177,7 @@ static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool
                    err->text);
     if (slot)
         return;
-    /* what another signed, or a newer Stet wrote, is somebody's: it is not replaced */
+    /* an entry that another signer or a newer Stet wrote is not replaced */
     if (o->why == STET_REFUSAL_UNTRUSTED || o->why == STET_REFUSAL_NEWER)
         v->flight->taken |= 1u << i;
     else
@@ -187,7 +187,8 @@ static void refuse(struct visit *v, size_t i, const struct stet_outside *o, bool
     v->refused_signer = o->archive.signer;
 }
 
-/* From outside into the store. Its seal comes first: an entry without one counts as made here. */
+/* Puts an entry from outside into the store. Its seal is written first: an entry without a seal
+ * counts as made here. */
 static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct stet_err *err)
 {
     const struct stet_store *s = o->by_key ? &v->store : &v->aside;
@@ -202,7 +203,8 @@ static enum stet_rc admit(struct visit *v, const struct stet_outside *o, struct 
     return rc;
 }
 
-/* From this tier, under this name, into the store. STET_BAD_INPUT when what it gave is no good. */
+/* From this tier, under this name, into the store. STET_BAD_INPUT if the entry is not
+ * acceptable. */
 static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_trust *trust,
                                 const struct stet_tier_name *name, uint64_t until_ms)
 {
@@ -271,7 +273,7 @@ static struct stet_tier_bits bits_of(const struct stet_flight *f, uint32_t tiers
     return (struct stet_tier_bits){tiers, f->refused & tiers, f->taken & tiers};
 }
 
-/* What an earlier tier lacks and a later one has is worth having nearer. */
+/* An entry that a nearer tier lacks and a farther one has is copied to the nearer one. */
 static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
 {
     if (missing)
@@ -304,7 +306,7 @@ static enum verdict alone(struct visit *v, enum alone_why why)
     return ALONE;
 }
 
-/* Another host compiles it. LEAD when that one is gone: ask for the lease again. */
+/* Another host compiles it. LEAD if that host is gone: request the lease again. */
 static enum verdict await_host(struct visit *v, size_t i)
 {
     struct stet_tier *t = &v->a->tiers.items[i];
@@ -343,7 +345,7 @@ static enum verdict await_host(struct visit *v, size_t i)
     }
 }
 
-/* The first tier that can lease, for a host that may write there. */
+/* The first tier with leases, for a host that may write there. */
 static size_t leasing_tier(struct visit *v)
 {
     struct stet_keyring *keys = stet_keyring_take(v->a);
@@ -357,7 +359,7 @@ static size_t leasing_tier(struct visit *v)
     return gives ? i : v->a->tiers.count;
 }
 
-/* Among hosts: as far as there is a tier that can lease. */
+/* Between hosts, if there is a tier with leases. */
 static enum verdict claim(struct visit *v)
 {
     size_t i = leasing_tier(v);
@@ -372,7 +374,7 @@ static enum verdict claim(struct visit *v)
         struct stet_lease *lease = stet_lease_take(v->a, &v->a->tiers.items[i], v->key, until, &rc);
 
         v->flight->lease = lease;
-        /* between looking and leasing another may have finished */
+        /* another host may have finished between the lookup and the lease */
         if (lease && !((v->flight->refused | v->flight->taken) & 1u << i) &&
             fetch(v, i, until) == STET_OK) {
             v->flight->lease = NULL;
@@ -381,14 +383,14 @@ static enum verdict claim(struct visit *v)
             return FOUND;
         }
         if (lease || rc != STET_NOT_FOUND)
-            return LEAD; /* a tier that fails holds nobody back */
+            return LEAD; /* a tier that fails blocks no client */
         verdict = await_host(v, i);
         until = stet_wire_now_ms() + v->wait_ms;
     }
     return verdict;
 }
 
-/* This client's turn. */
+/* Runs this client's turn. */
 static enum verdict look(struct visit *v)
 {
     enum verdict verdict;
@@ -406,7 +408,7 @@ static enum verdict look(struct visit *v)
     return verdict == ALONE && v->why == ALONE_TIER_FAILED ? LEAD : verdict;
 }
 
-/* Waits for its turn, and takes it. On LEAD it still has it. */
+/* Waits for its turn, and takes it. After LEAD it still has it. */
 static enum verdict go(struct visit *v)
 {
     struct stet_agent *a = v->a;
@@ -480,7 +482,7 @@ static void end_turn(struct visit *v, uint32_t how)
         stet_lease_give_up(a, lease, true);
 }
 
-/* The client compiles, and the others wait until it says so or is gone. */
+/* The client compiles, and the others wait until it reports or is gone. */
 static bool lead(struct visit *v)
 {
     struct stet_message m = {0};
@@ -540,7 +542,7 @@ bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct s
     if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK ||
         stet_store_open(&v.aside, aside, NULL) != STET_OK)
         return false;
-    /* how the asker's store may be used is the asker's to know */
+    /* only the client knows how its store may be used */
     v.store.read_only = v.aside.read_only = false;
     stet_report_asked(a, v.run);
     pthread_mutex_lock(&a->lock);

@@ -8,7 +8,7 @@
 #include "trust/seal.h"
 #include "wire/client.h"
 
-/* A lease that a tier gave us. It is renewed as long as it is on the list. */
+/* A lease that a tier granted. It is renewed as long as it is on the list. */
 struct stet_lease {
     struct stet_lease *next;
     struct stet_tier *tier;
@@ -16,7 +16,7 @@ struct stet_lease {
     char text[STET_LEASE_TEXT]; /* begins with its token */
 };
 
-/* The keys an agent goes by, as their files were at one moment. */
+/* The keys that an agent uses, as their files were at one moment. */
 struct stet_keyring;
 
 /* Tiers, as bits. */
@@ -29,11 +29,11 @@ struct stet_tier_bits {
 /* The slot of this signer's entries. */
 void stet_tier_slot(struct stet_tier_name *name, const struct stet_public *signer);
 
-/* An entry on its way to the tiers. */
+/* An entry that is queued for the tiers. */
 struct stet_share {
     struct stet_share *next;
     struct stet_hash key;
-    struct stet_lease *lease; /* NULL, or given up when the entry is there */
+    struct stet_lease *lease; /* NULL, or released once the entry is in the tier */
     struct stet_tier_bits at;
     unsigned tries;
     uint64_t not_before_ms;
@@ -43,7 +43,7 @@ struct stet_share {
     char store[]; /* folder */
 };
 
-/* A run, and what went wrong for it (report.c). */
+/* A run, and its problems (report.c). */
 enum { STET_REPORTS = 32, STET_REPORT_RUN = 40, STET_REPORT_SIGNERS = 4 };
 
 struct stet_report {
@@ -55,7 +55,7 @@ struct stet_report {
     unsigned asked, failed[STET_TIERS_MAX], answered[STET_TIERS_MAX];
 };
 
-/* COUNT(name, what): what `stet agent status` tells. */
+/* COUNT(name, label): the counters of `stet agent status`. */
 #define STET_AGENT_COUNTS(COUNT)                                                                   \
     COUNT(asked, "asked")                                                                          \
     COUNT(found, "found")                                                                          \
@@ -72,7 +72,7 @@ struct stet_agent {
     pthread_mutex_t key_lock; /* for the next alone */
     struct stet_keyring *keyring;
     const char *socket;
-    char store[PATH_MAX]; /* the last that an entry was asked for; with the lock */
+    char store[PATH_MAX]; /* when an entry was last requested; with the lock */
     uint64_t started_ms;
     pthread_mutex_t lock; /* for the lists, never held across a call to a tier */
     pthread_cond_t moved; /* a flight changed, or there is something to share */
@@ -83,65 +83,65 @@ struct stet_agent {
     uint64_t report_uses;
     size_t queued, sharing, connections;
     size_t stoppers; /* connections that only wait for the end */
-    size_t held;     /* to be queued when who asked has loaded them */
+    size_t held;     /* to be queued after the client has loaded them */
     _Atomic uint64_t idle_since_ms;
 #define COUNT(name, what) _Atomic uint64_t name;
     STET_AGENT_COUNTS(COUNT)
 #undef COUNT
 };
 
-/* A GET, from the question to the answer and, when its asker leads, to the end of that. False when
- * the connection is over. What was found and is worth having in other tiers is *found then, for
- * stet_share_settle. */
+/* Handles a GET from the request to the answer and, if the client leads, to the end of its compile.
+ * False if the connection is over. An entry that was found and that other tiers lack is then in
+ * *found, for stet_share_settle. */
 bool stet_flight_visit(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
                        struct stet_share **found);
 
-/* The keys as their files are now, until stet_keyring_put. NULL, which trusts nobody, when there is
- * no memory. */
+/* The keys as their files are now, until stet_keyring_put. NULL, which trusts no key, if memory
+ * runs out. */
 struct stet_keyring *stet_keyring_take(struct stet_agent *a);
 void stet_keyring_put(struct stet_agent *a, struct stet_keyring *k);
 const struct stet_trust *stet_keyring_trust(const struct stet_keyring *k);
-/* NULL when this user has no key. */
+/* NULL if this user has no key. */
 const struct stet_signer *stet_keyring_signer(const struct stet_keyring *k);
-/* May this host write to tiers? It signs, or the user trusts anyone: STET_TRUST=any. */
+/* May this host write to tiers? Yes if it signs, or with STET_TRUST=any. */
 bool stet_keyring_gives(const struct stet_keyring *k);
 
-/* NULL when it was not to be had, with `rc` telling why: STET_NOT_FOUND when another holds it. */
+/* NULL if it was not granted, with the reason in `rc`: STET_NOT_FOUND if another host holds it. */
 struct stet_lease *stet_lease_take(struct stet_agent *a, struct stet_tier *t, struct stet_hash key,
                                    uint64_t until_ms, enum stet_rc *rc);
 /* Frees it. */
 void stet_lease_give_up(struct stet_agent *a, struct stet_lease *lease, bool nothing);
-/* Is this lease of another host one to wait for? A trusted key must have signed it a moment ago. */
+/* Is this lease of another host one to wait for? A trusted key must have signed it recently. */
 bool stet_lease_believed(struct stet_agent *a, const struct stet_tier *t, struct stet_hash key,
                          const char *text);
-/* Keeps all of them from expiring; a thread. */
+/* Renews all leases; a thread. */
 void *stet_lease_keeper(void *agent);
 
-/* Takes over the lease. */
+/* Takes ownership of the lease. */
 void stet_share_add(struct stet_agent *a, struct stet_hash key, struct stet_view store,
                     struct stet_lease *lease, struct stet_tier_bits at);
-/* The same for what came from a tier with this seal, but not before who asked for it has loaded it,
- * which the agent can't. NULL for no room. */
+/* The same for an entry from a tier with this seal. It is sent only after the client has loaded it,
+ * because the agent cannot load it. NULL if there is no room. */
 struct stet_share *stet_share_hold(struct stet_agent *a, struct stet_hash key,
                                    struct stet_view store, struct stet_tier_bits at,
                                    const struct stet_seal *seal);
-/* Takes it over. NULL does nothing. */
+/* Takes ownership. NULL does nothing. */
 void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good);
 /* Sends what is queued; a thread. */
 void *stet_share_worker(void *agent);
 
-/* What to note of a run: it asked; a tier did or did not answer; an entry was refused and none was
- * found elsewhere. `signer` may be NULL. */
+/* Events of a run: it made a request; a tier did or did not answer; an entry was rejected and none
+ * was found elsewhere. `signer` may be NULL. */
 void stet_report_asked(struct stet_agent *a, const char *run);
 void stet_report_tier(struct stet_agent *a, const char *run, size_t tier, bool answered);
 void stet_report_refused(struct stet_agent *a, const char *run, enum stet_refusal why,
                          const struct stet_public *signer);
-/* Lines for whoever started the run, none when all went well; then the run is forgotten. */
+/* Lines for the user who started the run, none if everything went well; then drops the run. */
 void stet_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
 
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out);
-/* Log to this file instead of standard error. A file that grew beyond a megabyte is renamed to
- * <path>.old, over the one before. */
+/* Logs to this file instead of standard error. A file that grew beyond a megabyte is renamed to
+ * <path>.old, replacing the previous one. */
 void stet_agent_log_to(const char *path);
 /* A line with the time. Never an address with its secrets. */
 void stet_agent_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));

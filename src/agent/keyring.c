@@ -1,5 +1,5 @@
-/* The keys an agent goes by, read again whenever their files change. A key that is no longer
- * trusted counts for nothing from the next fetch on. */
+/* The keys that an agent uses, read again when their files change. A key that is no longer trusted
+ * is not used from the next fetch on. */
 #include "agent/internal.h"
 #include "base/mem.h"
 
@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* Tells one state of a file from another, and from no file. */
+/* Distinguishes one state of a file from another, and from no file. */
 struct stamp {
     dev_t device;
     ino_t inode;
@@ -34,7 +34,7 @@ static struct stamp look_at(const char *path)
         out.device = st.st_dev;
         out.inode = st.st_ino;
         out.size = st.st_size;
-        out.changed = st.st_ctim; /* also moves when a mode changes, and nobody can set it */
+        out.changed = st.st_ctim; /* also changes with the mode, and users cannot set it */
     }
     return out;
 }
@@ -45,8 +45,8 @@ static bool same(const struct stamp *a, const struct stamp *b)
            a->changed.tv_sec == b->changed.tv_sec && a->changed.tv_nsec == b->changed.tv_nsec;
 }
 
-/* This user's own key, and the keys it trusts, its own among them. A key file with a fault is
- * logged and counts for nothing. */
+/* This user's own key and the trusted keys, including its own. A faulty key file is logged and
+ * ignored. */
 static void read_keys(struct stet_keyring *k, const char *signing, const char *trusted)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -71,7 +71,7 @@ static void release(struct stet_keyring *k)
     stet_mem_free(k);
 }
 
-/* With the lock. False without memory for keys that changed: then nobody is trusted. */
+/* With the lock. False if there is no memory for changed keys: then no key is trusted. */
 static bool refresh(struct stet_agent *a)
 {
     char *signing = stet_signing_path(NULL), *trusted = stet_trusted_path(NULL);

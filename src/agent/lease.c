@@ -1,12 +1,12 @@
-/* Leases that tiers gave to this host. A process that compiles dies with its connection; a host
- * dies with its renewals.
+/* Leases that tiers granted to this host. When a compiling process dies, its connection closes;
+ * when a host dies, its renewals stop.
  *
- * A lease makes other hosts wait, so a tier is not believed in it either. Its text is
+ * A lease makes other hosts wait, so a tier is not trusted in this either. Its text is
  *
  *   <token, 32 digits>[.<when it expires, ms since 1970>.<public key>.<signature>]
  *
- * with the signature over key, token and time. It is signed anew with every renewal: one that a
- * server keeps or plays again stops counting when its own time is over. */
+ * with a signature over key, token and time. Every renewal signs it again, so a lease that a server
+ * keeps or replays becomes invalid when its own time is over. */
 #include "agent/internal.h"
 #include "base/clock.h"
 #include "base/mem.h"
@@ -18,7 +18,7 @@
 #include <sys/random.h>
 #include <time.h>
 
-/* So far may the clocks of hosts differ. */
+/* The clocks of hosts may differ by this much. */
 enum { SKEW_MS = 30000, SIGNATURE = 64 };
 
 static uint64_t wall_ms(void)
@@ -36,7 +36,7 @@ static bool make_token(char token[STET_HASH_TEXT])
     return true;
 }
 
-/* What is signed. */
+/* The text that is signed. */
 static void claim_of(char out[160], struct stet_hash key, const char *token, uint64_t expires_ms)
 {
     char name[STET_HASH_TEXT];
@@ -45,7 +45,7 @@ static void claim_of(char out[160], struct stet_hash key, const char *token, uin
     snprintf(out, 160, "stet lease 1 %s %.32s %" PRIu64, name, token, expires_ms);
 }
 
-/* The text behind the token, for another lease_ms from now. */
+/* The text after the token, for another lease_ms from now. */
 static void sign(struct stet_agent *a, struct stet_lease *l)
 {
     struct stet_keyring *keys = stet_keyring_take(a);
@@ -75,7 +75,7 @@ static bool from_hex(const char *text, size_t digits, unsigned char *out)
            got == digits / 2;
 }
 
-/* Signed by a trusted key, and its time is not over. */
+/* Is it signed by a trusted key and not expired? */
 static bool is_signed(const struct stet_trust *trust, const struct stet_tier *t,
                       struct stet_hash key, const char *text)
 {
@@ -184,7 +184,7 @@ void *stet_lease_keeper(void *agent)
     for (;;) {
         nanosleep(&(struct timespec){pause / 1000, (long)(pause % 1000) * 1000000}, NULL);
         for (size_t at = 0, n; (n = copy_leases(a, at, some)) > 0; at += n) {
-            /* one given up meanwhile is not renewed: the tier no longer knows its token */
+            /* a lease released meanwhile is not renewed: the tier no longer knows its token */
             for (size_t i = 0; i < n; i++) {
                 sign(a, &some[i]);
                 stet_tier_renew(some[i].tier, some[i].key, some[i].text, NULL);

@@ -1,5 +1,5 @@
-/* The agent's log. Agents of a user may share one file, and each may rename it: before a line is
- * written the file is opened again when it is no longer the one of that name. */
+/* The agent's log. Agents of a user may share one file, and each may rename it. Before a line is
+ * written, the file is reopened if it no longer has that name. */
 #include "agent/internal.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ void stet_agent_log(const char *fmt, ...)
     va_start(ap, fmt);
     vsnprintf(line + n, sizeof line - (size_t)n - 1, fmt, ap);
     va_end(ap);
-    for (char *c = line; *c; c++) { /* servers' words are among it */
+    for (char *c = line; *c; c++) { /* it may contain text from servers */
         if ((unsigned char)*c < ' ' || *c == 127)
             *c = '?';
     }

@@ -1,4 +1,4 @@
-/* Which tiers, and where the agent listens. */
+/* Finds the configured tiers, and the socket of the agent. */
 #include "agent/agent.h"
 #include "base/buf.h"
 #include "base/fs.h"
@@ -39,7 +39,7 @@ char *stet_agent_tiers(void)
     return text;
 }
 
-/* A folder that only this user can have made. */
+/* A folder that only this user can have created. */
 static enum stet_rc own_folder(const char *path, struct stet_err *err)
 {
     struct stat st;
@@ -76,8 +76,8 @@ void stet_agent_absolute(void)
     }
 }
 
-/* Other users see the names of sockets in /proc/net/unix, and could try passwords until one gives
- * the same name. So the name depends on random bytes that only this user can read. */
+/* Other users can see the names of sockets in /proc/net/unix, and could try passwords until one
+ * gives the same name. The name therefore depends on random bytes that only this user can read. */
 static enum stet_rc open_salt(const char *folder, unsigned char salt[32], struct stet_err *err)
 {
     char path[PATH_MAX], own[PATH_MAX];
@@ -88,7 +88,7 @@ static enum stet_rc open_salt(const char *folder, unsigned char salt[32], struct
         snprintf(own, sizeof own, "%s/salt.%ld", folder, (long)getpid()) >= (int)sizeof own)
         return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
     fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) { /* made whole, then named: of several that make it one wins */
+    if (fd < 0) { /* written completely, then linked: of several writers one wins */
         int made = open(own, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
 
         if (made < 0 || getrandom(salt, 32, 0) != 32 || stet_fs_write_all(made, salt, 32) != 0)
@@ -107,7 +107,7 @@ static enum stet_rc open_salt(const char *folder, unsigned char salt[32], struct
     return rc;
 }
 
-/* Of the tiers with their secrets, every setting and the version: BLAKE2b keyed with the salt. */
+/* BLAKE2b, keyed with the salt, of the tiers with their secrets, every setting and the version. */
 static void name_of(struct stet_view tiers, const unsigned char salt[32], unsigned char out[16])
 {
     static const char *const names[] = {

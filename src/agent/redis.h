@@ -1,4 +1,5 @@
-/* What Redis answers, as it reaches us. */
+/* Parses answers of a Redis server. An answer borrows from the reader; its text goes to the
+ * caller's buffer. */
 #ifndef STET_AGENT_REDIS_H
 #define STET_AGENT_REDIS_H
 
@@ -7,7 +8,8 @@
 
 struct redisReader;
 
-/* A reader that refuses lists longer than any answer to what Stet asks. NULL without memory. */
+/* A reader that rejects lists longer than any answer to Stet's commands. NULL if memory runs
+ * out. */
 struct redisReader *stet_redis_reader_new(void);
 void stet_redis_reader_free(struct redisReader *r);
 
@@ -20,15 +22,15 @@ struct stet_redis_answer {
     struct stet_buf *text; /* the caller's; filled when there is one */
 };
 
-/* Takes more bytes. STET_OK when an answer is whole, STET_NOT_FOUND when more bytes are needed,
- * STET_BAD_INPUT when it is no Redis, STET_IO with the server's words when it says no. */
+/* Takes more bytes. STET_OK if an answer is complete, STET_NOT_FOUND if more bytes are needed,
+ * STET_BAD_INPUT if it is not Redis, STET_IO with the server's text for an error. */
 enum stet_rc stet_redis_take(struct redisReader *r, struct stet_view bytes,
                              struct stet_redis_answer *out, struct stet_err *err);
-/* A server's words as they may be shown: `secrets` (ends with NULL) masked, whatever they stand in,
- * and nothing that a terminal or a log would obey. */
+/* A server's text in a form that may be shown: `secrets` (ends with NULL) masked wherever they
+ * occur, and control characters made visible. */
 void stet_redis_clean(const char *text, const char *const *secrets, char *out, size_t room);
-/* What is shown when the server did not accept the login: never more of its words than one of its
- * known error codes, since Redis repeats the arguments of a command it does not know. */
+/* What is shown if the server did not accept the login: at most one of its known error codes,
+ * because Redis repeats the arguments of a command that it does not know. */
 void stet_redis_login_error(const char *text, struct stet_err *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* hiredis reads the protocol; here is decided what of it can be an answer to us. */
+/* hiredis parses the protocol; this file decides which replies are valid answers for us. */
 #include "agent/redis.h"
 
 #include <hiredis/hiredis.h>
@@ -66,7 +66,7 @@ static enum stet_rc understand(const redisReply *reply, struct stet_redis_answer
     case REDIS_REPLY_STATUS:
         out->kind = STET_REDIS_TEXT;
         return take_text(reply, out, err);
-    case REDIS_REPLY_ERROR: /* the server's own words, to be cleaned before they are shown */
+    case REDIS_REPLY_ERROR: /* the server's own text, cleaned before it is shown */
         return stet_fail(err, STET_IO, "redis: %s", reply->str);
     case REDIS_REPLY_ARRAY:
         if (reply->elements != 3 || reply->element[1]->type != REDIS_REPLY_INTEGER ||

@@ -1,11 +1,10 @@
-/* What `stet run` tells its user when a run is over: entries that were refused and how to take
- * them, tiers that did not answer. Runs are told apart by their id, since an agent outlives them.
- */
+/* What `stet run` prints when a run is over: entries that were rejected and how to accept them, and
+ * tiers that did not answer. Runs are distinguished by their id, because an agent outlives them. */
 #include "agent/internal.h"
 
 #include <stdio.h>
 
-/* With the lock: that of this run, or the one used longest ago, emptied. */
+/* With the lock: the report of this run, or the least recently used one, cleared. */
 static struct stet_report *find(struct stet_agent *a, struct stet_view run)
 {
     struct stet_report *oldest = &a->reports[0];

@@ -1,4 +1,4 @@
-/* Listening, a thread a connection, and the end. */
+/* Listens, runs one thread per connection, and shuts down. */
 #include "agent/internal.h"
 #include "base/mem.h"
 
@@ -23,7 +23,7 @@ enum {
     UNREAD_MS = 300
 };
 
-/* What no key signed is kept for a week, and no more of it than this. */
+/* Entries without a trusted signature are kept for a week, and at most this many bytes. */
 #define ASIDE_BYTES ((uint64_t)4 << 30)
 #define ASIDE_S     (7 * 24 * 3600)
 
@@ -62,7 +62,7 @@ static bool reply(struct stet_wire *l, uint32_t kind, struct stet_view text)
                           stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
-/* False when the connection is over. *found: what it was given last, and may yet refuse. */
+/* False if the connection is over. *found: the entry it received last, and may still reject. */
 static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_message *m,
                   struct stet_share **found)
 {
@@ -94,13 +94,13 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
         stet_buf_release(&text);
         return on;
-    case STET_MESSAGE_STOP: /* the connection stays open: its end tells that the agent has ended */
+    case STET_MESSAGE_STOP: /* the connection stays open: its end shows that the agent has exited */
         pthread_mutex_lock(&a->lock);
         a->stoppers++;
         pthread_mutex_unlock(&a->lock);
         atomic_store(&told_to_stop, true);
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
-    default: /* a newer client's: it will do without */
+    default: /* from a newer client, which can continue without an answer */
         atomic_fetch_add(&a->strange, 1);
         return false;
     }
@@ -122,7 +122,7 @@ static void *entertain(void *context)
                serve(a, &l, &m, &found))
             continue;
     }
-    stet_share_settle(a, found, false); /* it may have died of it */
+    stet_share_settle(a, found, false); /* the entry may have killed the process */
     if (rc == STET_BAD_INPUT || rc == STET_UNSUPPORTED || rc == STET_LIMIT)
         atomic_fetch_add(&a->strange, 1);
     stet_wire_close(&l);
@@ -194,7 +194,7 @@ void stet_agent_await_end(const char *socket, uint64_t until_ms)
         close(fd);
 }
 
-/* False when another agent listens at `path`. One that is about to end is waited for. */
+/* False if another agent listens at `path`. Waits for one that is about to exit. */
 static bool take_lock(int fd, const char *path)
 {
     uint64_t until = stet_wire_now_ms() + SUCCEED_MS;
@@ -211,9 +211,9 @@ static bool take_lock(int fd, const char *path)
     return true;
 }
 
-/* Holds a lock beside the socket as long as it lives, so that there is one agent at a place, and a
- * socket that a killed one left is known to be nobody's. The socket gets its name once it listens:
- * who finds it may connect. */
+/* Holds a lock beside the socket as long as it runs. There is therefore one agent per socket, and a
+ * socket that a killed agent left is known to be unused. The socket gets its name once it listens,
+ * so a client that finds it can connect. */
 static enum stet_rc take_place(const char *path, int *listener, struct stet_err *err)
 {
     struct sockaddr_un at = {.sun_family = AF_UNIX};
@@ -250,7 +250,8 @@ static bool is_idle(struct stet_agent *a, uint32_t idle_s)
            stet_wire_now_ms() - atomic_load(&a->idle_since_ms) > (uint64_t)idle_s * 1000u;
 }
 
-/* What only this agent puts into a store: seals whose entries are gone, and what no key signed. */
+/* Cleans up what only this agent puts into a store: seals whose entries are gone, and entries
+ * without a trusted signature. */
 static void tidy(struct stet_agent *a)
 {
     struct stet_store_gc limits = {.max_bytes = ASIDE_BYTES, .max_age_s = ASIDE_S};
@@ -267,8 +268,8 @@ static void tidy(struct stet_agent *a)
     }
 }
 
-/* What waits to be shared is sent first, within reason. Processes that ended a moment ago may have
- * left messages that nobody has read yet. */
+/* First sends what is queued, within a time limit. Processes that ended a moment ago may have left
+ * messages that are still unread. */
 static void finish(struct stet_agent *a)
 {
     uint64_t begin = stet_wire_now_ms();
@@ -354,7 +355,7 @@ enum stet_rc stet_agent_serve(const struct stet_agent_options *o, struct stet_er
     }
     unlink(o->socket);
     while (poll(&(struct pollfd){.fd = listener, .events = POLLIN}, 1, 0) > 0)
-        welcome(&a, listener); /* those who connected before it was gone */
+        welcome(&a, listener); /* clients that connected before the socket was removed */
     close(listener);
     finish(&a);
     tidy(&a);

@@ -1,4 +1,4 @@
-/* Write-behind: what was compiled on this host goes to the tiers while nobody waits for it. */
+/* Write-behind: entries compiled on this host are sent to the tiers in the background. */
 #include "agent/internal.h"
 #include "base/mem.h"
 
@@ -20,7 +20,8 @@ static void append(struct stet_agent *a, struct stet_share *s)
     pthread_cond_broadcast(&a->moved);
 }
 
-/* A program that only reads its store removes what was fetched for it when it has loaded it. */
+/* Kept open, because a program with a read-only store removes the fetched entry after it has loaded
+ * it. */
 static int open_entry(const struct stet_share *s)
 {
     struct stet_store store;
@@ -31,7 +32,7 @@ static int open_entry(const struct stet_share *s)
                : -1;
 }
 
-/* NULL when there is no room for it. */
+/* NULL if there is no room for it. */
 static struct stet_share *make(struct stet_agent *a, struct stet_hash key, struct stet_view store,
                                struct stet_tier_bits at)
 {
@@ -106,7 +107,7 @@ void stet_share_settle(struct stet_agent *a, struct stet_share *s, bool good)
         free_share(s);
 }
 
-/* The first whose time has come; with the lock. */
+/* The first entry that is due; with the lock. */
 static struct stet_share *take(struct stet_agent *a)
 {
     uint64_t now = stet_wire_now_ms();
@@ -124,13 +125,13 @@ static struct stet_share *take(struct stet_agent *a)
     return NULL;
 }
 
-/* An entry as it travels, and under whose name. */
+/* An entry in its transport form, and its signer. */
 struct parcel {
     struct stet_buf bytes;
-    struct stet_tier_name slot; /* its signer's; "" when nobody signed it */
+    struct stet_tier_name slot; /* its signer's; "" if it is unsigned */
 };
 
-/* The tiers that did not take it and may later. */
+/* The tiers that did not take it and may take it later. */
 static uint32_t send(struct stet_agent *a, const struct stet_share *s, const struct parcel *p)
 {
     const struct stet_tier_name plain = {.key = s->key};
@@ -143,7 +144,7 @@ static uint32_t send(struct stet_agent *a, const struct stet_share *s, const str
         enum stet_rc rc;
 
         if (!(s->at.tiers & bit) || t->read_only || (s->at.taken & bit && !*p->slot.slot))
-            continue; /* unsigned, it has no place beside one that is signed */
+            continue; /* an unsigned entry has no slot beside a signed one */
         rc = stet_tier_put(t, s->at.taken & bit ? &p->slot : &plain, stet_buf_as_view(&p->bytes),
                            s->lease && s->lease->tier == t ? s->lease->text : "",
                            (s->at.anew & bit) != 0, &err);
@@ -155,7 +156,7 @@ static uint32_t send(struct stet_agent *a, const struct stet_share *s, const str
     return left;
 }
 
-/* One made elsewhere goes under its maker's signature, and only while that is trusted. */
+/* An entry made elsewhere goes under its maker's signature, and only while that key is trusted. */
 static enum stet_rc pass_on(const struct stet_seal *seal, const struct stet_trust *trust,
                             struct stet_view entry, struct parcel *p, struct stet_err *err)
 {
@@ -171,7 +172,8 @@ static enum stet_rc pass_on(const struct stet_seal *seal, const struct stet_trus
     return p->bytes.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for an entry") : STET_OK;
 }
 
-/* One made here is signed by this user. Without a key it stays here, unless anyone is trusted. */
+/* An entry made here is signed by this user. Without a key it stays here, unless anyone is
+ * trusted. */
 static enum stet_rc wrap(struct stet_agent *a, const struct stet_share *s, struct stet_view entry,
                          struct parcel *p, struct stet_err *err)
 {
@@ -227,7 +229,7 @@ static void share(struct stet_agent *a, struct stet_share *s)
     if (there)
         left = send(a, s, &p);
     stet_buf_release(&p.bytes);
-    /* who waits elsewhere need not wait for a tier that does not take it */
+    /* other hosts need not wait for a tier that does not take it */
     stet_lease_give_up(a, s->lease, false);
     s->lease = NULL;
     s->at.tiers = left;

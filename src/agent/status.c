@@ -1,4 +1,4 @@
-/* What the agent tells of itself. */
+/* The agent's own status report. */
 #include "agent/internal.h"
 #include "base/json.h"
 #include "stet_version.h"
@@ -17,7 +17,7 @@ static void copy_facts(struct stet_agent *a, struct facts *f)
     pthread_mutex_unlock(&a->lock);
 }
 
-/* "fine", or what is the matter. */
+/* "fine", or the problem. */
 static const char *state_of(struct stet_tier *t, char error[160], uint64_t *opened)
 {
     bool open;

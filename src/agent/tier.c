@@ -1,4 +1,4 @@
-/* Books, sessions and the breaker: what is the same for every kind of server. */
+/* What is the same for every kind of server: counters, sessions and the circuit breaker. */
 #include "agent/tier.h"
 
 #include "agent/agent.h"
@@ -122,7 +122,8 @@ enum stet_rc stet_agent_tiers_check(struct stet_view tiers, struct stet_err *err
     return rc;
 }
 
-/* False while it is open. When its time is over one caller tries; the others still pass by. */
+/* False while it is open. When its time is over one caller tries, and the others still skip the
+ * tier. */
 static bool may_ask(struct stet_tier *t)
 {
     uint64_t now = stet_wire_now_ms();
@@ -139,7 +140,7 @@ static bool may_ask(struct stet_tier *t)
     return may;
 }
 
-/* One call on its way: the session is the tier's own again after `end`. */
+/* One call in progress: `end` returns the session to the tier. */
 struct call {
     struct stet_tier *t;
     void *session;
@@ -167,14 +168,14 @@ void stet_tiers_renew(struct stet_tiers *t)
     }
 }
 
-/* How it went, and the session, which is kept for the next when it went well. */
+/* Records the result, and keeps the session for the next call if it succeeded. */
 static void settle(struct call *c, enum stet_rc rc)
 {
     struct stet_tier *t = c->t;
     void *session = c->session;
     struct stet_breaker *b = &t->breaker;
     bool keep = false;
-    /* what can't be done costs no time: no reason to leave the server alone */
+    /* an operation that the server does not support is no reason to skip the server */
     bool fine = rc == STET_OK || rc == STET_NOT_FOUND || rc == STET_UNSUPPORTED;
 
     pthread_mutex_lock(&t->lock);
@@ -229,8 +230,8 @@ static enum stet_rc end(struct call *c, enum stet_rc rc, struct stet_err *err)
     return rc;
 }
 
-/* A server may close a connection that was not used for a while: that is found out by using it, and
- * tried once more with a new one. */
+/* A server may close an idle connection. This is noticed only when it is used, and tried once more
+ * with a new one. */
 #define CALL(t, until, err, expression)                                                            \
     do {                                                                                           \
         struct call c;                                                                             \

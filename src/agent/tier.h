@@ -1,5 +1,5 @@
-/* A tier: a store that other hosts reach too. One table of functions for each kind of server, and
- * around it what all share: sessions, deadlines, a circuit breaker, counters. */
+/* A tier: a store that other hosts can reach too. Each kind of server is one table of functions;
+ * this file adds what all share: sessions, deadlines, a circuit breaker, counters. */
 #ifndef STET_AGENT_TIER_H
 #define STET_AGENT_TIER_H
 
@@ -23,13 +23,13 @@ enum {
 
 struct stet_tier;
 
-/* Who works on a key, as far as a tier that can lease knows. */
+/* The state of a key, as far as a tier with leases knows. */
 enum stet_lease_state {
-    STET_LEASE_FREE,  /* nobody, and there is no entry */
+    STET_LEASE_FREE,  /* no host works on it, and there is no entry */
     STET_LEASE_HELD,  /* somebody compiles it */
     STET_LEASE_ENTRY, /* it is there */
-    STET_LEASE_NONE,  /* somebody compiled it and had nothing to share */
-    STET_LEASE_VOID,  /* there is a lease that does not expire as ours do: nobody's */
+    STET_LEASE_NONE,  /* a host compiled it and had nothing to share */
+    STET_LEASE_VOID,  /* a lease that does not expire as ours do: treated as invalid */
 };
 
 struct stet_lease_view {
@@ -37,37 +37,37 @@ struct stet_lease_view {
     char holder[STET_LEASE_TEXT]; /* HELD: the lease's text */
 };
 
-/* An entry's name in a tier. The first signer of a key gives it its plain name, and no other signer
- * writes there; one that its hosts do not trust has a slot of its own beside it. */
+/* An entry's name in a tier. The first signer of a key gets the plain name, and no other signer
+ * writes there. A signer that some hosts do not trust has its own slot beside it. */
 struct stet_tier_name {
     struct stet_hash key;
     char slot[STET_SLOT]; /* "" for the plain name */
 };
 
-/* A kind of server. A session is used by one thread at a time; a call that failed has its session
+/* A kind of server. A session is used by one thread at a time; after a failed call its session is
  * closed. `until_ms` is on the clock of stet_wire_now_ms. STET_NOT_FOUND is an answer. */
 struct stet_tier_kind {
     const char *name;
     const char *const *schemes; /* ends with NULL */
-    /* Reads what is its own of the address and the environment into t->own. */
+    /* Reads its own part of the address and the environment into t->own. */
     enum stet_rc (*configure)(struct stet_tier *t, struct stet_err *err);
     enum stet_rc (*open)(const struct stet_tier *t, void **session, uint64_t until_ms,
                          struct stet_err *err);
     void (*close)(void *session);
     enum stet_rc (*get)(const struct stet_tier *t, void *session, const struct stet_tier_name *name,
                         struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
-    /* `lease` is the one held, or ""; `anew`: what is there is damaged or unsigned and may be
-     * replaced. STET_NOT_FOUND: it was there already. What is in a slot is always replaced. */
+    /* `lease` is the one held, or ""; `anew`: the existing entry is damaged or unsigned and may be
+     * replaced. STET_NOT_FOUND: it existed already. A slot is always replaced. */
     enum stet_rc (*put)(const struct stet_tier *t, void *session, const struct stet_tier_name *name,
                         struct stet_view bytes, const char *lease, bool anew, uint64_t until_ms,
                         struct stet_err *err);
-    /* The next are NULL where the server can't lease. STET_NOT_FOUND: another holds it. */
+    /* The next are NULL if the server has no leases. STET_NOT_FOUND: another host holds it. */
     enum stet_rc (*lease)(const struct stet_tier *t, void *session, struct stet_hash key,
                           const char *lease, uint64_t until_ms, struct stet_err *err);
-    /* STET_NOT_FOUND: it was lost. The text may differ behind its token. */
+    /* STET_NOT_FOUND: it was lost. The text may differ after its token. */
     enum stet_rc (*renew)(const struct stet_tier *t, void *session, struct stet_hash key,
                           const char *lease, uint64_t until_ms, struct stet_err *err);
-    /* `nothing`: those who wait need not wait for anything. */
+    /* `nothing`: the waiting hosts need not wait any longer. */
     enum stet_rc (*give_up)(const struct stet_tier *t, void *session, struct stet_hash key,
                             const char *lease, bool nothing, uint64_t until_ms,
                             struct stet_err *err);
@@ -77,7 +77,7 @@ struct stet_tier_kind {
 
 extern const struct stet_tier_kind stet_tier_redis, stet_tier_http, stet_tier_s3;
 
-/* Why an entry from outside was not taken. */
+/* Why an entry from outside was rejected. */
 enum stet_refusal {
 #define REFUSAL(id, word, what) STET_REFUSAL_##id,
 #include "agent/refusals.def"
@@ -87,7 +87,7 @@ enum stet_refusal {
 
 const char *stet_refusal_word(enum stet_refusal r);
 
-/* Opens after so many failures in a row, and then longer each time. */
+/* Opens after this many failures in a row, and longer each time. */
 struct stet_breaker {
     unsigned failures;
     uint64_t open_until_ms, open_for_ms;
@@ -109,10 +109,10 @@ struct stet_tier {
     pthread_mutex_t lock; /* for all below but the atomics */
     void *sessions[STET_SESSIONS_MAX];
     unsigned session_count;
-    unsigned generation; /* grows when certificates change: sessions of an older one are closed */
+    unsigned generation; /* increased when certificates change: older sessions are closed */
     struct stet_breaker breaker;
     char last_error[160];
-    _Atomic uint64_t lease_not_before_ms; /* no lease is asked for or waited for until then */
+    _Atomic uint64_t lease_not_before_ms; /* no lease is requested or waited for until then */
     _Atomic uint64_t hits, misses, errors, skipped, puts, put_errors, bytes_in, bytes_out, get_ns;
     _Atomic uint64_t refused[STET_REFUSALS];
 };
@@ -123,13 +123,13 @@ struct stet_tiers {
     size_t count;
 };
 
-/* From a list of addresses separated by blanks, commas or line ends; '#' begins a comment. */
+/* From a list of addresses separated by spaces, commas or line ends; '#' begins a comment. */
 enum stet_rc stet_tiers_init(struct stet_tiers *t, struct stet_view list, struct stet_err *err);
 void stet_tiers_release(struct stet_tiers *t);
-/* Connections made so far are not used again. Any thread. */
+/* Existing connections are not used again. From any thread. */
 void stet_tiers_renew(struct stet_tiers *t);
 
-/* Each asks the breaker first (STET_LIMIT when it is open) and keeps its books. */
+/* Each checks the breaker first (STET_LIMIT if it is open) and updates the counters. */
 enum stet_rc stet_tier_get(struct stet_tier *t, const struct stet_tier_name *name,
                            struct stet_buf *out, uint64_t until_ms, struct stet_err *err);
 enum stet_rc stet_tier_put(struct stet_tier *t, const struct stet_tier_name *name,
@@ -147,7 +147,7 @@ enum stet_rc stet_tier_give_up(struct stet_tier *t, struct stet_hash key, const 
                                bool nothing, struct stet_err *err);
 enum stet_rc stet_tier_watch(struct stet_tier *t, struct stet_hash key, struct stet_lease_view *out,
                              uint64_t until_ms, struct stet_err *err);
-/* An answer that was no good. */
+/* Reports an answer that was not acceptable. */
 void stet_tier_refuse(struct stet_tier *t, enum stet_refusal why);
 
 #endif

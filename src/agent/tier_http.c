@@ -1,5 +1,5 @@
-/* HTTP: GET, HEAD and PUT of a file a key, as WebDAV servers, bazel-remote and S3 take them. None
- * of these can lease: with them alone, single flight ends at the host. */
+/* HTTP: GET, HEAD and PUT of one file per key, for WebDAV servers, bazel-remote and S3. None of
+ * these has leases: with them alone, single flight ends at the host. */
 #include "agent/curl.h"
 #include "agent/tier.h"
 #include "base/mem.h"
@@ -66,8 +66,8 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_err *err)
                     err);
 }
 
-/* s3://bucket/prefix?region=…&endpoint=…; keys and a session token as every S3 program finds them.
- */
+/* s3://bucket/prefix?region=…&endpoint=…; keys and a session token from the variables that every S3
+ * program uses. */
 static enum stet_rc configure_s3(struct stet_tier *t, struct stet_err *err)
 {
     struct own *own = STET_NEW(t->arena, struct own);
@@ -111,7 +111,7 @@ static void close_session(void *session)
     stet_mem_free(s);
 }
 
-/* libcurl keeps the connection in the handle; the first request makes it. */
+/* libcurl keeps the connection in the handle; the first request opens it. */
 static enum stet_rc open_session(const struct stet_tier *t, void **session, uint64_t until_ms,
                                  struct stet_err *err)
 {
@@ -132,10 +132,10 @@ static enum stet_rc open_session(const struct stet_tier *t, void **session, uint
     return curl ? stet_fail(err, STET_NO_MEMORY, "out of memory") : STET_UNSUPPORTED;
 }
 
-/* One request on its way. */
+/* One request in progress. */
 struct request {
     struct session *s;
-    struct stet_buf *out; /* NULL: what comes is thrown away */
+    struct stet_buf *out; /* NULL: the answer is discarded */
     struct curl_slist *headers;
     bool too_large;
 };
@@ -168,7 +168,7 @@ static void add_header(struct request *r, const char *name, const char *value)
     stet_buf_release(&line);
 }
 
-/* What S3 wants beside the signature, and libcurl 7.88 signs but does not send by itself: the hash
+/* What S3 requires beside the signature, and libcurl 7.88 signs but does not send itself: the hash
  * of the body. */
 static enum stet_rc sign(struct request *r, const struct own *own, struct stet_view body,
                          struct stet_err *err)
@@ -266,7 +266,7 @@ static enum stet_rc get(const struct stet_tier *t, void *session, const struct s
     return rc;
 }
 
-/* Whether it is there already: an entry is found by many and need be sent by one. */
+/* Is it already there? Many hosts find an entry, but only one needs to send it. */
 static bool has(const struct stet_tier *t, struct session *s, const struct stet_tier_name *of,
                 uint64_t until_ms)
 {

@@ -1,5 +1,5 @@
-/* Redis: entries as values, leases as keys that expire. hiredis writes and reads the protocol;
- * libcurl makes the connection, with TLS or without, since hiredis 0.14 knows none. */
+/* Redis: entries are values, leases are keys that expire. hiredis writes and reads the protocol;
+ * libcurl makes the connection, with TLS or without, because hiredis 0.14 has no TLS. */
 #include "agent/curl.h"
 #include "agent/redis.h"
 #include "agent/tier.h"
@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* A Redis value holds no more. */
+/* The largest Redis value. */
 #define VALUE_MAX ((size_t)512 << 20)
 
 struct own {
@@ -28,19 +28,19 @@ struct session {
     struct redisReader *reader;
 };
 
-/* An entry is written where there is none. One that is no good (ARGV[4] is 'anew') may be replaced
- * by the holder of the lease alone: one whose lease went to another while it slept must not undo
- * what that other wrote. A signer's own slot ('slot') is always written. */
+/* An entry is written if there is none. A bad one (ARGV[4] is 'anew') may be replaced only by the
+ * holder of the lease: a host that was suspended and lost its lease must not overwrite what another
+ * wrote. A signer's own slot ('slot') is always written. */
 static const char put_script[] =
     "if redis.call('exists',KEYS[1])==1 and ARGV[4]~='slot' and not (ARGV[4]=='anew' and "
     "ARGV[2]~='' and string.sub(redis.call('get',KEYS[2]) or '',1,32)==ARGV[2]) then return 0 end "
     "if ARGV[3]=='0' then redis.call('set',KEYS[1],ARGV[1]) "
     "else redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[3]) end return 1";
-/* A lease is known by its first 32 digits; what follows changes when it is renewed. */
+/* A lease is identified by its first 32 digits; the rest changes with each renewal. */
 static const char renew_script[] =
     "if string.sub(redis.call('get',KEYS[1]) or '',1,32)~=string.sub(ARGV[1],1,32) then return 0 "
     "end redis.call('set',KEYS[1],ARGV[1],'PX',ARGV[2]) return 1";
-/* ARGV[2]: what to leave in its place for those who wait, or nothing. */
+/* ARGV[2]: what to leave in its place for waiting hosts, or nothing. */
 static const char give_up_script[] =
     "if string.sub(redis.call('get',KEYS[1]) or '',1,32)~=ARGV[1] then return 0 end "
     "if ARGV[2]=='' then redis.call('del',KEYS[1]) "
@@ -139,7 +139,7 @@ static enum stet_rc receive(struct session *s, struct stet_redis_answer *out, ui
 
 enum { WORDS = 10, ARGS = 4 };
 
-/* One command and its answer; errors are in the server's own words. */
+/* Sends one command and reads its answer; errors are in the server's own text. */
 static enum stet_rc ask_plainly(struct session *s, const struct stet_view words[WORDS],
                                 size_t count, struct stet_redis_answer *out, uint64_t until_ms,
                                 struct stet_err *err)
@@ -191,7 +191,7 @@ static void close_session(void *session)
     stet_mem_free(s);
 }
 
-/* AUTH and SELECT, where they are wanted. */
+/* AUTH and SELECT, if they are needed. */
 static enum stet_rc greet(const struct stet_tier *t, struct session *s, uint64_t until_ms,
                           struct stet_err *err)
 {
@@ -299,7 +299,7 @@ static enum stet_rc get(const struct stet_tier *t, void *session, const struct s
     return rc;
 }
 
-/* A script over the names of a key; what it gives. */
+/* Runs a script over the names of a key; returns its result. */
 static enum stet_rc run(const struct stet_tier *t, struct session *s, const char *script,
                         const char *const keys[2], const struct stet_view args[ARGS],
                         struct stet_redis_answer *answer, uint64_t until_ms, struct stet_err *err)
@@ -418,7 +418,8 @@ static enum stet_rc watch(const struct stet_tier *t, void *session, struct stet_
     } else if (!text.len) {
         out->state = STET_LEASE_FREE;
     } else if (answer.second < 0 || answer.second > (int64_t)t->lease_ms) {
-        out->state = STET_LEASE_VOID; /* lost its expiry, or somebody else's idea of a lease */
+        out->state = STET_LEASE_VOID; /* it lost its expiry, or something else than a lease is
+                                       * there */
     } else if (stet_view_is(stet_buf_as_view(&text), nothing_word)) {
         out->state = STET_LEASE_NONE;
     } else {

@@ -1,4 +1,4 @@
-/* Secrets end up in `user` and `password` alone: nothing else of an address is ever shown. */
+/* Secrets go only to `user` and `password`; the other parts of an address may be shown. */
 #include "agent/url.h"
 
 #include <stdlib.h>
@@ -12,7 +12,7 @@ static int hex(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* NULL when there is no memory, or a zero byte hides in it. */
+/* NULL if memory runs out, or if it contains a zero byte. */
 static const char *decode(struct stet_view v, struct stet_arena *a)
 {
     char *out = stet_arena_alloc(a, v.len + 1, 1);
@@ -31,7 +31,7 @@ static const char *decode(struct stet_view v, struct stet_arena *a)
     return out;
 }
 
-/* What stands before the first of `marks`, which `rest` then begins with. */
+/* The text before the first of `marks`, which `rest` then begins with. */
 static struct stet_view cut(struct stet_view *rest, const char *marks)
 {
     size_t n = 0;
@@ -50,7 +50,7 @@ static void skip(struct stet_view *rest)
         *rest = stet_view_of(rest->ptr + 1, rest->len - 1);
 }
 
-/* user:password@ in front of a host; a password may hold any character but '/', '?' and '@'. */
+/* user:password@ in front of a host; a password may contain any character but '/', '?' and '@'. */
 static struct stet_view take_login(struct stet_url *u, struct stet_view authority,
                                    struct stet_arena *a)
 {

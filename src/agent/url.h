@@ -1,4 +1,5 @@
-/* The address of a tier: scheme://[user[:password]@]host[:port][/path][?name=value&…]. */
+/* Parses the address of a tier: scheme://[user[:password]@]host[:port][/path][?name=value&…]. Its
+ * texts are in the caller's arena. */
 #ifndef STET_AGENT_URL_H
 #define STET_AGENT_URL_H
 
@@ -12,9 +13,9 @@ struct stet_url {
 
 enum stet_rc stet_url_parse(struct stet_url *u, struct stet_view text, struct stet_arena *a,
                             struct stet_err *err);
-/* The value of a parameter, decoded; NULL when it is not there. */
+/* The value of a parameter, decoded; NULL if it is absent. */
 const char *stet_url_get(const struct stet_url *u, const char *name, struct stet_arena *a);
-/* A number of milliseconds (500, 500ms, 2s), or `otherwise`; STET_USAGE when it is neither. */
+/* A number of milliseconds (500, 500ms, 2s), or `otherwise`; STET_USAGE if it is neither. */
 enum stet_rc stet_url_ms(const struct stet_url *u, const char *name, uint32_t otherwise,
                          struct stet_arena *a, uint32_t *out, struct stet_err *err);
 /* For logs and status: without user, password and parameters. */

@@ -1,6 +1,7 @@
-/* One matrix product, row-major: c = a * b, each operand as it lies or transposed.
+/* One matrix product, row-major: c = a * b, where each operand may be transposed.
  *
- * The order in which an element's products are added depends on the whole product's shape alone. */
+ * The order in which an element's products are added depends only on the shape of the whole
+ * product. */
 #ifndef STET_BACKEND_GEMM_H
 #define STET_BACKEND_GEMM_H
 
@@ -16,7 +17,7 @@ struct stet_gemm {
 };
 
 void stet_gemm(const struct stet_gemm *g);
-/* The same, in blocks on the pool; the same bits. */
+/* The same, in blocks on the pool; gives the same bits. */
 void stet_gemm_blocks(const struct stet_gemm *g, struct stet_pool *pool);
 
 #endif

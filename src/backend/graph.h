@@ -1,11 +1,12 @@
-/* A program on its way to a plan: checked, calls inlined, spelled in few kinds of nodes.
+/* The intermediate form between a program and a plan: checked, with calls inlined, in few kinds of
+ * nodes.
  *
  *   lower*.c  program  -> graph    every op checked and lowered (ops.def: one line each)
  *   fuse.c    graph    -> groups   which elementwise nodes run as one tile program
- *   placement.c groups   -> buffers  who shares memory with whom, and where it lies
+ *   placement.c groups -> buffers  which values share memory, and where it is
  *   emit.c    all that -> steps    what plan.c runs
  *
- * Everything lives in the plan's arena. */
+ * Everything is in the plan's arena. */
 #ifndef STET_BACKEND_GRAPH_H
 #define STET_BACKEND_GRAPH_H
 
@@ -41,7 +42,7 @@ enum stet_gkind {
     STET_G_CALL,   /* `kernel` with `params` on dense buffers */
     STET_G_WHILE,  /* blocks[0] the condition, blocks[1] the body */
     STET_G_CASE,   /* in[0] an s32 (or pred: 1 is branch 0); one block a branch */
-    STET_G_HOST,   /* `params` is struct stet_transfer; alive though nobody reads it */
+    STET_G_HOST,   /* `params` is struct stet_transfer; alive even if unused */
 };
 
 /* Elementwise operations that are not rows of a tile table. */
@@ -85,7 +86,8 @@ struct stet_gblock {
     struct stet_graph_group *groups; /* in order of execution */
 };
 
-/* What runs as one step. Nodes in order; one of them unless EW or a REDUCE with its producers. */
+/* What runs as one step. Nodes in order; only one unless it is EW or a REDUCE with its
+ * producers. */
 struct stet_graph_group {
     struct stet_gnode *nodes[32]; /* STET_GROUP_NODES, latest first */
     uint32_t node_count;
@@ -118,17 +120,17 @@ struct stet_lower {
     struct stet_codegen *codegen; /* made when first needed */
 };
 
-/* A small program that calls itself large is refused before it takes the memory of a large one. */
+/* Refuses a small program that declares huge sizes before it takes the memory of a large one. */
 enum { STET_MAX_NODES = 1 << 22, STET_LEAST_NODES = 1 << 18, STET_NODES_PER_OP = 64 };
 enum { STET_MAX_CALLS = 512, STET_MAX_OPERANDS = 1 << 16 };
 
 enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out);
-/* Into l->block, by the table of ops.def. */
+/* Lowers into l->block, by the table of ops.def. */
 enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op);
 /* The region's only block, as a new block of the graph; its values may use outer ones. */
 enum stet_rc stet_lower_region(struct stet_lower *l, const struct stet_region *r,
                                struct stet_gblock **out);
-/* A function's body into l->block, with `args` for its arguments. */
+/* A function's body into l->block, with `args` as its arguments. */
 enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, struct stet_gval **args,
                              uint32_t arg_count, struct stet_gval ***results, uint32_t *count);
 
@@ -137,16 +139,16 @@ enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *
     __attribute__((format(printf, 3, 4)));
 enum stet_rc stet_lower_memory(struct stet_lower *l);
 
-/* Operand i as one tensor (NULL and an error when it is missing or a tuple). */
+/* Operand i as one tensor (NULL and an error if it is missing or a tuple). */
 struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i);
-/* Declared shape of result i; tuples are refused here. */
+/* The declared shape of result i; tuples are rejected here. */
 enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shape *out);
 enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
                              struct stet_shape *out);
 /* Result i is `v`: checked against the declared type. */
 enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v);
 
-/* Attributes. A list may be written in any of the forms readers make. */
+/* Attributes. A list may be in any of the forms that readers create. */
 struct stet_graph_ints {
     int64_t v[2 * STET_MAX_RANK];
     uint32_t count;
@@ -157,12 +159,12 @@ enum stet_rc stet_lower_ints(struct stet_lower *l, const char *name, struct stet
 enum stet_rc stet_lower_field(struct stet_lower *l, const struct stet_attr *record,
                               const char *name, struct stet_graph_ints *out);
 int64_t stet_lower_int(struct stet_lower *l, const char *name, int64_t otherwise);
-/* Text of a STRING, ENUM or SYMBOL attribute; empty when absent. */
+/* Text of a STRING, ENUM or SYMBOL attribute; empty if absent. */
 struct stet_view stet_lower_text(struct stet_lower *l, const char *name);
 /* `dims` has no repeats and all are in [0, rank). */
 bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank);
 
-/* ---- making nodes (NULL: out of memory or over the cap, and the error says so) ---- */
+/* ---- creating nodes (NULL: out of memory or over the cap, with the error set) ---- */
 
 struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struct stet_gval **in,
                                uint32_t in_count, const struct stet_shape *out, uint32_t out_count);
@@ -185,17 +187,18 @@ struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k
                                struct stet_gval **in, uint32_t in_count,
                                const struct stet_shape *out, uint32_t out_count);
 
-/* The value whose elements these are: through ALIAS nodes. */
+/* The value that these elements belong to: through ALIAS nodes. */
 struct stet_gval *stet_g_root(struct stet_gval *v);
-/* As strides over some value in memory: through one VIEW (and reshapes of it where possible), else
- * `v` itself, dense. map->dims are v's. */
+/* The value as strides over a value in memory: through one VIEW (and reshapes of it where
+ * possible), else `v` itself, dense. map->dims are v's. */
 struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map);
 /* The one element of a SPLAT (through views), or NULL. */
 const void *stet_g_splat_value(struct stet_gval *v);
 void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides);
 
 /* A region of scalars as a tile program over arguments (STET_LOAD_ARG, in order), for reduce, sort
- * and the like. Refuses anything that is not elementwise and values from outside but constants. */
+ * and the like. Rejects anything that is not elementwise, and values from outside except
+ * constants. */
 enum { STET_BODY_LANES = 32 }; /* any body can do so many at once */
 struct stet_body {
     struct stet_tile_prog prog;
@@ -203,8 +206,8 @@ struct stet_body {
     uint32_t arg_count, result_count;
     uint16_t *arg_regs, *result_regs;
     enum stet_dtype *arg_types, *result_types; /* in memory */
-    /* When the whole body is one operation of its two arguments, in order or commutative: that tile
-     * op; -2 when it returns the second argument; else -1. */
+    /* If the whole body is one operation of its two arguments, in order or commutative: that tile
+     * op; -2 if it returns the second argument; else -1. */
     int simple;
 };
 enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
@@ -216,7 +219,7 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
 
 /* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
 enum stet_rc stet_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
-/* Of what is alive: flops and transcendentals. */
+/* Counts flops and transcendentals of live nodes. */
 void stet_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost);
 
 #endif

@@ -33,7 +33,7 @@ static void skip(struct parser *x)
         x->p++;
 }
 
-/* A word ends at a blank or a parenthesis. */
+/* A word ends at a space or a parenthesis. */
 static struct stet_view peek(struct parser *x)
 {
     const char *e;
@@ -44,7 +44,7 @@ static struct stet_view peek(struct parser *x)
     return stet_view_of(x->p, (size_t)(e - x->p));
 }
 
-/* A bare word or "text in quotes"; NULL when there is none. */
+/* A bare word or "text in quotes"; NULL if there is none. */
 static const char *text(struct parser *x)
 {
     struct stet_view word = peek(x);
@@ -64,7 +64,7 @@ static const char *text(struct parser *x)
     return stet_arena_copy(x->arena, word).ptr;
 }
 
-/* group.name, the name perhaps in quotes. */
+/* group.name, where the name may be in quotes. */
 static bool item(struct parser *x, struct stet_item_ref *out)
 {
     struct stet_view word = peek(x);

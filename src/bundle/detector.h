@@ -1,4 +1,5 @@
-/* The expression of a row's detector, parsed once. */
+/* The detector of a matrix row: an expression over the items of a bundle, parsed once. Everything
+ * is in the arena of the matrix. */
 #ifndef STET_BUNDLE_DETECTOR_H
 #define STET_BUNDLE_DETECTOR_H
 
@@ -8,7 +9,7 @@ enum stet_detector_kind {
     STET_DETECT_AND,
     STET_DETECT_OR,
     STET_DETECT_NOT,
-    STET_DETECT_ITEM, /* an item that fits the pattern, and whose value stands the comparison */
+    STET_DETECT_ITEM, /* an item that matches the pattern and whose value passes the comparison */
 };
 
 enum stet_detector_op {
@@ -37,8 +38,8 @@ struct stet_detector {
     struct stet_item_ref other; /* or another item's value, when `value` is NULL */
 };
 
-/* `text` is a piece of the file; on failure *at is the place in it and *what the reason, a literal.
- * NULL then. */
+/* `text` is a part of the file. On failure returns NULL; *at is the position in it and *what the
+ * reason, a literal. */
 const struct stet_detector *stet_detector_parse(struct stet_arena *arena, struct stet_view text,
                                                 const char **at, const char **what);
 bool stet_detector_fits(const struct stet_detector *d, const struct stet_inventory *v,

@@ -1,6 +1,6 @@
-/* Section and program headers by bounded copies: the file may be cut off, foreign or no ELF. A file
- * is read where it is looked at: a plugin has hundreds of megabytes, and a package manager may be
- * replacing it. */
+/* Reads section and program headers by bounded copies, because the file may be truncated, foreign
+ * or not ELF. It reads only the parts it needs: a plugin has hundreds of megabytes, and a package
+ * manager may be replacing it. */
 #include "bundle/elf.h"
 
 #include <elf.h>
@@ -18,7 +18,7 @@ enum { MACHINE = EM_AARCH64 };
 enum { MACHINE = EM_NONE };
 #endif
 
-/* Where headers are read from: bytes in memory, or an open file through one piece of it. */
+/* The source of headers: bytes in memory, or an open file through one buffered piece. */
 struct source {
     const char *bytes;
     uint64_t len;
@@ -28,7 +28,8 @@ struct source {
     char piece[1 << 14];
 };
 
-/* The piece that begins at `at`; shorter at the end of the file, or when it was cut meanwhile. */
+/* The piece that begins at `at`; shorter at the end of the file, or if it was truncated
+ * meanwhile. */
 static void read_piece(struct source *f, uint64_t at)
 {
     ssize_t got;
@@ -114,7 +115,7 @@ static void look_at_sections(struct stet_elf *e, struct source *f, const Elf64_E
         Elf64_Shdr s, names;
 
         if (!copy(f, h->e_shoff + (uint64_t)i * sizeof s, &s, sizeof s)) {
-            /* It may load all the same; it is not the file that was made. */
+            /* It may still load, but it is not the file that was built. */
             e->wrong = "cut off: its section headers lie behind its end";
             return;
         }

@@ -12,11 +12,11 @@ struct stet_elf {
     uint64_t size;
 };
 
-/* Of the file's bytes, whatever they are. */
+/* Works on any bytes. */
 void stet_elf_look(struct stet_elf *e, struct stet_view bytes);
-/* False when there is no such file or it can't be read. */
+/* False if the file does not exist or cannot be read. */
 bool stet_elf_open(struct stet_elf *e, const char *path);
-/* The same of one that is open. */
+/* The same for an open file. */
 bool stet_elf_read(struct stet_elf *e, int fd);
 
 #endif

@@ -1,4 +1,4 @@
-/* Puts the pieces together under names that runs, probes and records share. */
+/* Combines the parts under names that runs, probes and records share. */
 #include "bundle/gather.h"
 
 #include "base/clock.h"

@@ -1,15 +1,16 @@
-/* The bundle of this machine and environment, as it is now. */
+/* Collects the bundle of this machine and environment at this moment. The caller owns the inventory
+ * that it fills. */
 #ifndef STET_BUNDLE_GATHER_H
 #define STET_BUNDLE_GATHER_H
 
 #include "bundle/plugins.h"
 #include "bundle/probe.h"
 
-/* What can be read without running or loading anything of a framework's: machine, environment,
+/* Adds what can be read without running or loading anything of a framework: machine, environment,
  * packages, plugin files. `argv` is the command they are for, or NULL. */
 void stet_gather(struct stet_inventory *v, const struct stet_python *p,
                  const struct stet_found_list *plugins, char *const *environment);
-/* Adds what a plugin told when it was probed. */
+/* Adds what a plugin reported when it was probed. */
 void stet_gather_probe(struct stet_inventory *v, const struct stet_found *plugin,
                        const struct stet_probe *probe);
 /* Names of a plugin's items: "libtpu.so", "libtpu.so api"; same for probes and journals. */

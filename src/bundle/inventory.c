@@ -1,4 +1,4 @@
-/* A bundle has some hundred items; everything here is a walk over a short list. */
+/* A bundle has some hundred items, so everything here walks a short list. */
 #include "bundle/inventory.h"
 
 #include "base/mem.h"
@@ -178,14 +178,15 @@ static bool is_kept(enum stet_group g)
     return g != STET_GROUP_run && g != STET_GROUP_probe;
 }
 
-/* A plugin that was not loaded tells its file alone, so details that one side lacks are no news. */
+/* A plugin that was not loaded has only its file, so details that one side lacks are not a
+ * difference. */
 static bool is_detail(const struct stet_item *item)
 {
     return (item->group == STET_GROUP_plugin && memchr(item->name.ptr, ' ', item->name.len)) ||
            item->group == STET_GROUP_topology;
 }
 
-/* `name` of the plugin that the item is a detail of; NULL when v has no such thing. */
+/* `name` of the plugin that the item is a detail of; NULL if v has no such plugin. */
 static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
                                               const struct stet_item *item, const char *name)
 {
@@ -199,8 +200,8 @@ static const struct stet_item *of_same_plugin(const struct stet_inventory *v,
                                          : NULL;
 }
 
-/* `own` has the item and `other` lacks it: because it did not load that plugin, or made no client
- * of it? Then nobody knows what it would have told. */
+/* `own` has the item and `other` lacks it. Did `other` not load that plugin, or create no client?
+ * Then its value is unknown, not different. */
 static bool was_not_asked(const struct stet_inventory *own, const struct stet_inventory *other,
                           const struct stet_item *item)
 {

@@ -1,5 +1,6 @@
-/* A bundle: everything below a program that may change it or the key it is kept under, as a sorted
- * list of (group, name, value); on disk one JSON object (docs/formats.md). */
+/* A bundle: everything below a program that may change it or the key under which it is cached, as a
+ * sorted list of (group, name, value). On disk it is one JSON object (docs/formats.md). The struct
+ * owns its texts. */
 #ifndef STET_BUNDLE_INVENTORY_H
 #define STET_BUNDLE_INVENTORY_H
 
@@ -42,19 +43,19 @@ struct stet_inventory {
 void stet_inventory_init(struct stet_inventory *v);
 void stet_inventory_release(struct stet_inventory *v);
 
-/* Adds or replaces; both texts are copied. An empty value is kept: the thing is there. */
+/* Adds or replaces; both texts are copied. An empty value is kept: the item exists. */
 void stet_inventory_put(struct stet_inventory *v, enum stet_group g, struct stet_view name,
                         struct stet_view value);
 void stet_inventory_putf(struct stet_inventory *v, enum stet_group g, const char *name,
                          const char *fmt, ...) __attribute__((format(printf, 4, 5)));
-/* NULL when it is not there. */
+/* NULL if it does not exist. */
 const struct stet_item *stet_inventory_get(const struct stet_inventory *v, enum stet_group g,
                                            struct stet_view name);
 /* By group, then name. */
 void stet_inventory_sort(struct stet_inventory *v);
 
 enum stet_effect stet_item_effect(enum stet_group g, struct stet_view name);
-/* `*` stands for any text; all of `text` must fit. */
+/* `*` matches any text; the whole `text` must match. */
 bool stet_glob(const char *pattern, struct stet_view text);
 
 void stet_inventory_json(const struct stet_inventory *v, struct stet_json *j, const char *key);

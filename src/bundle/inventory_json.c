@@ -89,7 +89,7 @@ static enum stet_rc take_all(struct stet_inventory *v, json_t *root, const char 
     v->recorded_ns = (uint64_t)json_integer_value(json_object_get(root, "recorded_ns"));
     v->host =
         stet_arena_copy(&v->arena, stet_view_str(json_string_value(json_object_get(root, "host"))));
-    /* Groups of a later Stet are passed over. */
+    /* Skips groups of a later Stet. */
     for (enum stet_group g = 0; rc == STET_OK && g < STET_GROUPS; g++) {
         json_t *values = json_object_get(root, stet_group_name(g));
 

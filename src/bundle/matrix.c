@@ -1,4 +1,4 @@
-/* Rows: [id], then `field = text`; a line that begins with a blank goes on with the one before. */
+/* Rows: [id], then `field = text`; a line that begins with a space continues the one before. */
 #include "bundle/matrix.h"
 
 #include "base/buf.h"
@@ -77,7 +77,7 @@ static struct stet_row *row_for(struct reader *r, struct stet_view id)
     return row->id.ptr ? row : NULL;
 }
 
-/* The text of a field: blanks at its ends gone, lines joined by one blank. */
+/* The text of a field: trimmed, with lines joined by one space. */
 static struct stet_view join(struct reader *r, struct stet_view raw)
 {
     struct stet_view copy = stet_arena_copy(&r->m->arena, raw);
@@ -167,7 +167,7 @@ static enum stet_rc take_head(struct reader *r, struct stet_view line, struct st
     return *row ? STET_OK : stet_fail(r->err, STET_LIMIT, "%s: too many rows", r->source);
 }
 
-/* The line at `p` with those that go on with it. */
+/* The line at `p` with its continuation lines. */
 static struct stet_view whole_line(const struct reader *r, const char *p)
 {
     const char *end = r->text.ptr + r->text.len, *e = p;
@@ -249,7 +249,7 @@ static uint64_t number(struct stet_view *v)
     return n;
 }
 
-/* After the numbers: nothing and +local are the release itself, letters come before it. */
+/* After the numbers: nothing and +local are the release itself; letters come before it. */
 static int suffix(struct stet_view v)
 {
     if (v.len && *v.ptr == '.')

@@ -1,5 +1,5 @@
-/* The breakage matrix: what is known to break, as data, each row with a detector over a bundle.
- * docs/matrix.md tells the file's form. */
+/* The breakage matrix: combinations that are known to break, as data. Each row has a detector over
+ * a bundle. docs/matrix.md describes the file format. The struct owns all rows. */
 #ifndef STET_BUNDLE_MATRIX_H
 #define STET_BUNDLE_MATRIX_H
 
@@ -7,7 +7,7 @@
 
 struct stet_detector;
 
-/* The fields of a row, in the order in which they are printed. All are needed. */
+/* The fields of a row, in printed order. All are required. */
 enum stet_row_field {
     STET_ROW_AREA, /* version, plugin, cache, flags, debug, launch, feature */
     STET_ROW_KIND, /* upstream defect, launch policy, version gate, structural gate */
@@ -35,17 +35,17 @@ struct stet_matrix {
 
 const char *stet_row_field_name(enum stet_row_field f);
 
-/* An empty matrix; rows are added by the two below. */
+/* An empty matrix; the two functions below add rows. */
 void stet_matrix_init(struct stet_matrix *m);
 void stet_matrix_release(struct stet_matrix *m);
 /* The rows that come with Stet. */
 enum stet_rc stet_matrix_built_in(struct stet_matrix *m, struct stet_err *err);
-/* Rows of a text; a row with an id that is there replaces it. On STET_BAD_INPUT the message says
- * "source:line:column: what". The text need not outlive the call, `source` must. */
+/* Adds the rows of a text; a row replaces an earlier one with the same id. On STET_BAD_INPUT the
+ * message is "source:line:column: what". The text need not outlive the call, but `source` must. */
 enum stet_rc stet_matrix_add(struct stet_matrix *m, struct stet_view text, const char *source,
                              struct stet_err *err);
 
-/* Does the row's detector fire? `why`, when not NULL, gets the items that made it do so. */
+/* Does the row's detector match? `why`, if not NULL, gets the items that matched. */
 bool stet_row_fits(const struct stet_row *row, const struct stet_inventory *v,
                    struct stet_buf *why);
 

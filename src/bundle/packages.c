@@ -136,8 +136,8 @@ static enum stet_group group_of(const struct distribution *d)
     return d->needs_framework ? STET_GROUP_package : STET_GROUP_other;
 }
 
-/* path,sha256=…,size. What an installer adds or rewrites is not the wheel's: scripts with the
- * environment's own path in them, bytecode, its notes. */
+/* path,sha256=…,size. Files that an installer adds or rewrites are not the wheel's: scripts with
+ * the environment's own path, bytecode, its notes. */
 static bool is_wheels_own(struct stet_view line)
 {
     const char *hash = memmem(line.ptr, line.len, ",sha256=", 8);
@@ -148,7 +148,7 @@ static bool is_wheels_own(struct stet_view line)
            !stet_view_ends(path, "/REQUESTED") && !stet_view_ends(path, "/direct_url.json");
 }
 
-/* Does the file still have the size that RECORD tells? */
+/* Does the file still have the size that RECORD gives? */
 static bool size_moved(const char *site, struct stet_view line)
 {
     const char *hash = memmem(line.ptr, line.len, ",sha256=", 8);
@@ -163,7 +163,7 @@ static bool size_moved(const char *site, struct stet_view line)
     return stat(path, &s) != 0 || s.st_size != strtoll(comma + 1, NULL, 10);
 }
 
-/* The sum of the lines' hashes: their order is the installer's. */
+/* The sum of the lines' hashes, because the installer chooses their order. */
 static void read_record(const struct distribution *d, struct stet_inventory *v)
 {
     char path[PATH_MAX + 16], text[STET_HASH_TEXT], first[256] = "";
@@ -278,7 +278,7 @@ static void read_commits(const struct stet_python *p, struct stet_inventory *v)
     }
 }
 
-/* The local part of a version is where builders say what they changed: 2.9.0+cu128.git1a2b3c4. */
+/* The local part of a version records what a builder changed: 2.9.0+cu128.git1a2b3c4. */
 static void read_local_version(const struct distribution *d, struct stet_inventory *v)
 {
     const char *plus = strchr(d->version, '+'), *dev = strstr(d->version, ".dev");
@@ -296,7 +296,7 @@ static void take(const char *site, const char *name, struct stet_inventory *v)
         !read_metadata(&d))
         return;
     g = group_of(&d);
-    /* The first on sys.path is the one that is imported. */
+    /* Python imports the first one on sys.path. */
     if (stet_inventory_get(v, STET_GROUP_package, stet_view_str(d.name)) ||
         stet_inventory_get(v, STET_GROUP_compiler, stet_view_str(d.name)) ||
         stet_inventory_get(v, STET_GROUP_other, stet_view_str(d.name)))

@@ -97,7 +97,7 @@ static void from_names(struct stet_found_list *list, const char *value)
     }
 }
 
-/* Shared objects in a folder that define GetPjrtApi, or can't be asked. */
+/* Shared objects in a folder that define GetPjrtApi, or that cannot be read. */
 static bool from_folder(struct stet_found_list *list, const char *folder, const char *by,
                         struct stet_view platform)
 {

@@ -1,4 +1,5 @@
-/* The PJRT plugins that frameworks would find here, and by which way each. */
+/* Finds the PJRT plugins that frameworks would find here, and how each is found. The struct owns
+ * the list. */
 #ifndef STET_BUNDLE_PLUGINS_H
 #define STET_BUNDLE_PLUGINS_H
 
@@ -24,7 +25,7 @@ struct stet_found_list {
     size_t note_count;
 };
 
-/* In the order in which frameworks would see them; a file found twice is told once. */
+/* In the order in which frameworks would find them; a file found twice is listed once. */
 void stet_plugins_find(struct stet_found_list *list, const struct stet_python *p,
                        char *const *environment);
 void stet_plugins_add(struct stet_found_list *list, const char *path, const char *by,

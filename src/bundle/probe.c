@@ -1,4 +1,5 @@
-/* The parent's side: two children at most, and a verdict for whatever they do. */
+/* The parent's side of a probe: runs at most two children, and turns whatever they do into a
+ * verdict. */
 #include "bundle/probe.h"
 
 #include "base/job.h"
@@ -73,8 +74,8 @@ static void take_device(struct stet_probe *p, struct stet_view line)
     d->text = keep(p, line);
 }
 
-/* One line of the child's answer; a plugin may have written into the pipe, so nothing is taken on
- * trust. */
+/* One line of the child's answer. The plugin may have written into the pipe, so nothing is
+ * trusted. */
 static void take_line(struct stet_probe *p, struct stet_view line, int *open)
 {
     char kind = line.len ? line.ptr[0] : 0;
@@ -105,7 +106,7 @@ static void take_line(struct stet_probe *p, struct stet_view line, int *open)
     }
 }
 
-/* The last lines the plugin printed: where a fatal check says what it was. */
+/* The last lines that the plugin printed, which contain the reason of a fatal check. */
 static void take_noise(struct stet_probe *p, struct stet_view noise)
 {
     const char *from;
@@ -196,7 +197,8 @@ enum stet_rc stet_probe_run(struct stet_probe *p, struct stet_err *err)
                                     .tick = p->tick,
                                     .tick_arg = p->tick_arg};
 
-        /* Steps before the reload were judged already; a failure there is the reload's. */
+        /* Steps before the reload were already judged; a failure in them here counts for the
+         * reload. */
         prober.warm = true;
         stet_arena_init(&second.arena, 8 << 20);
         for (int i = 0; i < STET_STEPS; i++)

@@ -1,5 +1,5 @@
-/* Is a plugin alive? Tried step by step in child processes, so that one which crashes, hangs or
- * answers nonsense is a verdict and nothing more. */
+/* Checks whether a plugin works. It tries the plugin step by step in child processes, so that a
+ * crash, a hang or an invalid answer only becomes a verdict. The caller owns the struct. */
 #ifndef STET_BUNDLE_PROBE_H
 #define STET_BUNDLE_PROBE_H
 
@@ -62,15 +62,15 @@ struct stet_probe {
     const char *noise; /* the last lines the plugin printed */
 };
 
-/* STET_IO when no child could be made. */
+/* STET_IO if no child could be started. */
 enum stet_rc stet_probe_run(struct stet_probe *p, struct stet_err *err);
 void stet_probe_release(struct stet_probe *p);
 
-/* "" when it was not told. */
+/* "" if it was not reported. */
 const char *stet_probe_value(const struct stet_probe *p, const char *name);
-/* Did every step that was tried go well (a missing function aside)? */
+/* Did every step that was tried succeed (apart from a missing function)? */
 bool stet_probe_alive(const struct stet_probe *p);
-/* The first step that failed, crashed or hung; STET_STEPS when none did. */
+/* The first step that failed, crashed or hung; STET_STEPS if none did. */
 enum stet_probe_step stet_probe_broken(const struct stet_probe *p);
 
 #endif

@@ -1,4 +1,4 @@
-/* Load, table, client, devices. Whatever kills this process has a name: the step last begun. */
+/* Load, table, client, devices. If this process dies, the last step begun names the reason. */
 #include "bundle/probe_child.h"
 
 #include "base/fs.h"
@@ -19,7 +19,7 @@ static const char *const code_names[] = {
     "ABORTED",   "OUT_OF_RANGE",   "UNIMPLEMENTED",     "INTERNAL",           "UNAVAILABLE",
     "DATA_LOSS", "UNAUTHENTICATED"};
 
-/* One line, whatever the text holds. */
+/* Prints one line, whatever the text contains. */
 static void say(const struct stet_prober *p, const char *fmt, ...)
 {
     char line[TEXT_MAX + 256];
@@ -125,7 +125,7 @@ static void say_extensions(const struct stet_prober *p)
     say(p, "Vextensions\t%s", text);
 }
 
-/* Entries that a framework will call and the table does not have. */
+/* Entries that a framework calls and the table lacks. */
 static size_t missing_entries(const PJRT_Api *api, char *text, size_t room)
 {
     size_t n = 0, count = 0;
@@ -224,8 +224,8 @@ static bool initialize(struct stet_prober *p)
     return true;
 }
 
-/* A probe must not take the memory that a job next to it uses: GPU plugins take three quarters of
- * it unless told otherwise. A plugin that does not know the option is asked again without. */
+/* A probe must not take the memory that another job uses: GPU plugins reserve three quarters of it
+ * by default. If a plugin does not know the option, the client is created without it. */
 static bool create(struct stet_prober *p)
 {
     static const char name[] = "preallocate";
@@ -328,7 +328,7 @@ static bool list_devices(struct stet_prober *p, PJRT_Client_AddressableDevices_A
     return true;
 }
 
-/* Asked of every physical device: an answer for one virtual device says nothing. */
+/* Queries every physical device, because an answer for one virtual device is not enough. */
 static bool memory(struct stet_prober *p, const PJRT_Client_AddressableDevices_Args *own)
 {
     bool has = stet_api_has(p->api, PJRT_Device_MemoryStats), fine = has;
@@ -359,10 +359,11 @@ void stet_probe_child(void *arg, int fd)
 
     p->fd = fd;
     setrlimit(RLIMIT_CORE, &no_core);
-    /* Off a TPU machine libtpu asks the cloud's metadata server for minutes before it gives up. */
+    /* On other machines libtpu queries the cloud's metadata server for minutes before it gives
+     * up. */
     if (p->no_tpu)
         setenv("TPU_SKIP_MDS_QUERY", "1", 0);
-    /* Looking at its table takes no device, so a job's lock is none of our business. */
+    /* Reading its table uses no device, so another job's lock does not matter. */
     if (p->through < STET_STEP_CLIENT)
         setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 0);
     if (!load(p) || !table(p) || p->through < STET_STEP_INIT || !initialize(p) ||
@@ -371,6 +372,6 @@ void stet_probe_child(void *arg, int fd)
     own.client = p->client;
     if (list_devices(p, &own) && (p->warm || memory(p, &own)) && p->through >= STET_STEP_COMPILE)
         stet_prober_programs(p);
-    /* Left without taking the client down: what tears down badly is not what is asked here. */
+    /* Exits without destroying the client: a failing teardown is not what is tested here. */
     _exit(0);
 }

@@ -1,5 +1,5 @@
-/* A program's whole life on a plugin: compiled, run, made bytes, and, in a second process, loaded
- * from them and run again. */
+/* The whole life of a program on a plugin: compile, execute, serialise, and, in a second process,
+ * load and execute again. */
 #include "bundle/probe_child.h"
 
 #include <stdio.h>
@@ -75,7 +75,7 @@ static PJRT_Buffer *upload(const struct stet_prober *p, enum stet_probe_step s, 
     return args.buffer;
 }
 
-/* A plugin whose result is larger than it should be is told, not trusted. */
+/* A result that is larger than it should be is reported, not trusted. */
 static bool download(const struct stet_prober *p, enum stet_probe_step s, PJRT_Buffer *buffer)
 {
     float got[64] = {0};

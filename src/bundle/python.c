@@ -1,4 +1,4 @@
-/* Which interpreter, and what its sys.path is: asked of itself. */
+/* Finds the interpreter, and runs it to get its sys.path. */
 #include "bundle/python.h"
 
 #include "base/fs.h"
@@ -54,7 +54,7 @@ static const char *keep(struct stet_python *p, const char *text)
     return stet_arena_copy(&p->arena, stet_view_str(text)).ptr;
 }
 
-/* The environment without what would change the interpreter's own start or be told of it. */
+/* The environment without variables that change the interpreter's start or load the layer. */
 static char **quiet_environment(struct stet_python *p, char *const *environment)
 {
     static const char *const drop[] = {"LD_PRELOAD=", "TORCH_TRACE=", "STET_",

@@ -1,5 +1,5 @@
 /* The Python that a command would use, and what is installed for it. Packages are read from their
- * metadata; nothing of them is imported. */
+ * metadata; nothing is imported. The struct owns its texts. */
 #ifndef STET_BUNDLE_PYTHON_H
 #define STET_BUNDLE_PYTHON_H
 
@@ -17,16 +17,16 @@ struct stet_python {
     size_t path_count;
 };
 
-/* `wanted` is a path or a name, NULL for $VIRTUAL_ENV's, else python3 or python on PATH. Runs the
- * interpreter once, without the layer. A Python that is not there or does not answer is a fact, not
+/* `wanted` is a path or a name; NULL means $VIRTUAL_ENV's, else python3 or python on PATH. Runs the
+ * interpreter once, without the layer. A Python that is missing or does not answer is a fact, not
  * an error. */
 void stet_python_find(struct stet_python *p, const char *wanted, char *const *environment);
-/* The interpreter of a command line: its first word when that is one, the one named in a script's
+/* The interpreter of a command line: its first word if that is one, the one named in a script's
  * first line, else as above. */
 void stet_python_of_command(struct stet_python *p, char *const *argv, char *const *environment);
 void stet_python_release(struct stet_python *p);
 
-/* <site>/<relative> of the first sys.path folder that has it, in `out`; false when none does. */
+/* <site>/<relative> of the first sys.path folder that has it, in `out`; false if none does. */
 bool stet_python_file(const struct stet_python *p, const char *relative, char *out, size_t room);
 
 /* Groups python, package, compiler, other, wheel, commit, patch. */

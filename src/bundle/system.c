@@ -1,4 +1,4 @@
-/* Everything here is a small file of /proc, /sys or /etc; what is not there is not told. */
+/* Everything here is a small file of /proc, /sys or /etc; a missing file adds nothing. */
 #include "bundle/system.h"
 
 #include "base/fs.h"
@@ -15,14 +15,14 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-/* Other in every run or process, or of Stet's own making. */
+/* Different in every run or process, or set by Stet itself. */
 static const char *const passing[] = {
     "STET_DIR=",     "STET_RUN=",     "TORCH_TRACE=", "MASTER_PORT=",  "LD_PRELOAD=",
     "JOB_ID=",       "SLURM_JOB_ID=", "PMI_",         "STET_STORE=",   "RANK=",
     "LOCAL_RANK=",   "GROUP_RANK=",   "ROLE_RANK=",   "SLURM_PROCID=", "SLURM_LOCALID=",
     "SLURM_NODEID=", "PROCESS_ID=",   "NODE_RANK=",   "TORCHELASTIC_", "STET_STATE_DIR="};
 
-/* --xla_a=1 --xla_b: items xla_a = 1, xla_b = "" (the later of two wins, as for XLA). */
+/* --xla_a=1 --xla_b: items xla_a = 1, xla_b = "" (the later of two counts, as for XLA). */
 static void take_flags(struct stet_inventory *v, struct stet_view text)
 {
     size_t at = 0;
@@ -77,7 +77,7 @@ void stet_system_environment(struct stet_inventory *v, char *const *environment)
     }
 }
 
-/* The first bytes of a small file; empty when it is not there. */
+/* The first bytes of a small file; empty if it does not exist. */
 static struct stet_view small(const char *path, char *room, size_t size)
 {
     FILE *f = fopen(path, "re");
@@ -145,7 +145,7 @@ struct stet_bus stet_system_bus(void)
         class = pci_word(e->d_name, "class") >> 16;
         bus.nvidia += vendor == NVIDIA && class == DISPLAY;
         bus.amd += vendor == AMD && (class == DISPLAY || class == ACCELERATOR);
-        /* Google's virtual network card is on the same vendor id, as a network device. */
+        /* Google's virtual network card has the same vendor id, as a network device. */
         bus.tpus += vendor == GOOGLE && class != 0x02 && class != 0x01;
     }
     if (dir)
@@ -211,7 +211,7 @@ static void put_tools(struct stet_inventory *v, char *const *environment)
     put_file(v, STET_GROUP_toolkit, "cuda", "/usr/local/cuda/version.json", "\"version\"");
     put_file(v, STET_GROUP_toolkit, "rocm", "/opt/rocm/.info/version", NULL);
     put_hash(v, "libdevice", "/usr/local/cuda/nvvm/libdevice/libdevice.10.bc");
-    /* The working folder comes first where XLA looks for a toolkit. */
+    /* XLA looks for a toolkit in the working folder first. */
     put_hash(v, "libdevice here", "cuda_sdk_lib/nvvm/libdevice/libdevice.10.bc");
     put_on_path(v, environment, "ptxas");
     put_on_path(v, environment, "nvlink");

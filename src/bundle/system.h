@@ -1,4 +1,5 @@
-/* What lies below Python: machine, kernel, drivers, tools, devices on the bus, environment. */
+/* What is installed below Python: machine, kernel, drivers, tools, devices on the bus, environment.
+ * Adds items to the caller's inventory. */
 #ifndef STET_BUNDLE_SYSTEM_H
 #define STET_BUNDLE_SYSTEM_H
 

@@ -12,6 +12,7 @@
 #include "session/account_run.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 struct pen {
@@ -93,7 +94,7 @@ static void changes(const struct pen *p, const struct stet_recompile *r, bool al
         stet_buf_printf(p->out, "    %s%zu more (--all)%s\n", p->dim, hidden, p->plain);
 }
 
-static void values(const struct pen *p, const struct stet_cause *c)
+static void values(const struct pen *p, const struct stet_report_cause *c)
 {
     size_t shown = c->value_count < VALUES ? c->value_count : VALUES;
 
@@ -118,30 +119,33 @@ static void memory(const struct pen *p, const struct stet_recompile *r)
 
 static void title(const struct pen *p, const struct stet_recompile *r)
 {
-    struct stet_view also = r->also;
-
-    stet_buf_printf(p->out, "%s%.*s%s", p->bold, STET_FMT(r->class), p->plain);
-    for (const char *with = " and "; also.len; with = ", ") {
-        const char *blank = memchr(also.ptr, ' ', also.len);
-        size_t n = blank ? (size_t)(blank - also.ptr) : also.len;
-
-        stet_buf_printf(p->out, "%s%.*s", with, (int)n, also.ptr);
-        n += blank != NULL;
-        also = stet_view_of(also.ptr + n, also.len - n);
-    }
+    stet_buf_printf(p->out, "%s%s%s", p->bold, stet_cause_id(r->cause), p->plain);
+    for (uint32_t i = 0; i < r->also.count; i++)
+        stet_buf_printf(p->out, "%s%s", i ? ", " : " and ", stet_cause_id(r->also.items[i]));
     stet_buf_printf(p->out, ": %.*s %s again", STET_FMT(stet_text_function(r->function)),
-                    stet_view_is(r->class, "cudagraph-rerecord") ? "recorded"
-                    : stet_recompile_lost(r)                     ? "compiled"
-                                                                 : "asked for");
+                    r->cause == STET_CAUSE_CUDAGRAPH_RERECORD ? "recorded"
+                    : stet_recompile_lost(r)                  ? "compiled"
+                                                              : "asked for");
 }
 
-/* What a program took, and from where it came when nothing was compiled. */
-static void took(const struct pen *p, const struct stet_recompile *r, uint64_t ns)
+/* What was waited for a program, and the compiler's part or where it came from. */
+static void took(const struct pen *p, const struct stet_recompile *r, uint64_t wait_ns,
+                 uint64_t cost_ns)
 {
-    stet_buf_str(p->out, ", ");
-    stet_text_duration(p->out, ns);
-    if (!stet_recompile_lost(r))
+    stet_buf_str(p->out, ", waited ");
+    stet_text_duration(p->out, wait_ns);
+    if (!stet_recompile_lost(r)) {
         stet_buf_printf(p->out, " (from %s)", stet_journal_served_word(r->served));
+    } else if (wait_ns != cost_ns) {
+        stet_buf_str(p->out, " (compiler ");
+        stet_text_duration(p->out, cost_ns);
+        stet_buf_char(p->out, ')');
+    }
+}
+
+static bool same_line(const struct stet_line *a, const struct stet_line *b)
+{
+    return a->line == b->line && stet_view_eq(a->file, b->file);
 }
 
 static void rest(const struct pen *p, const struct stet_recompile *r,
@@ -150,8 +154,10 @@ static void rest(const struct pen *p, const struct stet_recompile *r,
     struct stet_view why = log ? stet_session_log_why(log, r) : (struct stet_view){0};
 
     place(p, "origin", &r->origin);
-    if (r->trigger.line != r->origin.line || !stet_view_eq(r->trigger.file, r->origin.file))
+    if (!same_line(&r->trigger, &r->origin))
         place(p, "trigger", &r->trigger);
+    if (!same_line(&r->source, &r->origin) && !same_line(&r->source, &r->trigger))
+        place(p, "source", &r->source);
     memory(p, r);
     if (r->evidence.len)
         stet_buf_printf(p->out, "  %s%-8s%s %.*s\n", p->dim,
@@ -164,7 +170,7 @@ static void rest(const struct pen *p, const struct stet_recompile *r,
     stet_buf_printf(p->out, "  %sfix%s      %.*s\n", p->dim, p->plain, STET_FMT(r->fix));
 }
 
-static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
+static void say_cause(const struct pen *p, const struct stet_report_cause *c, bool all,
                       const struct stet_framework_log *log)
 {
     stet_buf_char(p->out, '\n');
@@ -177,7 +183,7 @@ static void say_cause(const struct pen *p, const struct stet_cause *c, bool all,
         stet_buf_printf(p->out, " at steps %" PRIu64 "…%" PRIu64, c->first_step, c->last_step);
     if (c->first.rank >= 0)
         stet_buf_printf(p->out, " on rank %" PRId64, c->first.rank);
-    took(p, &c->first, c->cost_ns);
+    took(p, &c->first, c->wait_ns, c->cost_ns);
     stet_buf_printf(p->out, "%s\n", c->first.benign ? " (harmless)" : "");
     changes(p, &c->first, all, 4);
     values(p, c);
@@ -192,14 +198,14 @@ static void tell_one(struct stet_buf *out, const struct stet_recompile *r, bool 
     title(&p, r);
     if (r->step_known)
         stet_buf_printf(out, " at step %" PRIu64, r->step);
-    took(&p, r, r->cost_ns);
+    took(&p, r, r->wait_ns, r->cost_ns);
     stet_buf_char(out, '\n');
     changes(&p, r, false, 1);
     place(&p, "origin", &r->origin);
     stet_buf_printf(out, "  %sfix%s      %.*s\n", p.dim, p.plain, STET_FMT(r->fix));
 }
 
-void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t cost_ns)
+void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns)
 {
     struct stet_buf out = STET_TEXT_INIT;
 
@@ -207,9 +213,9 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
         tell_one(&out, r, stet_text_colour(STDERR_FILENO));
     else
         stet_buf_printf(&out,
-                        "stet: %.*s: %.*s compiled again %" PRIu64 " times so far, %.1f s lost\n",
-                        STET_FMT(r->class), STET_FMT(stet_text_function(r->function)), times,
-                        (double)cost_ns / 1e9);
+                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, waited %.1f s\n",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times,
+                        (double)wait_ns / 1e9);
     stet_say_text(&out);
     stet_buf_release(&out);
 }
@@ -217,15 +223,17 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
     stet_text_count(out, t->alarms, "recompile");
-    stet_buf_str(out, " (");
-    if (t->alarms && t->served == t->alarms) {
-        stet_buf_printf(out, "nothing lost: %s from the store)",
-                        t->served == 1 ? "it came" : "all came");
+    if (!t->alarms)
         return;
+    stet_buf_str(out, " (waited ");
+    stet_text_duration(out, t->wait_ns);
+    if (t->wait_ns != t->lost_ns) {
+        stet_buf_str(out, ", compiler ");
+        stet_text_duration(out, t->lost_ns);
     }
-    stet_text_duration(out, t->lost_ns);
-    stet_buf_str(out, " lost");
-    if (t->served)
+    if (t->served == t->alarms)
+        stet_buf_printf(out, "; %s from the store", t->served == 1 ? "it came" : "all came");
+    else if (t->served)
         stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
     stet_buf_char(out, ')');
 }
@@ -285,16 +293,33 @@ static void head(const struct pen *p, const struct stet_account *a,
         const struct stet_answer *answer = &t->answers[q];
 
         stet_buf_printf(p->out, "  %-46s %s%s%s",
-                        stet_account_question_text((enum stet_account_question)q),
+                        stet_cause_question_text((enum stet_cause_question)q),
                         answer->count ? p->red : p->green, answer->count ? "yes" : "no", p->plain);
         if (answer->count)
-            stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count, answer->class);
+            stet_buf_printf(p->out, ", %" PRIu64 "× (%s)", answer->count,
+                            stet_cause_id(answer->cause));
         stet_buf_char(p->out, '\n');
     }
     stet_cli_account_saved(p->out, "  ", a);
     stet_cli_counters_text(p->out, "  ", false, a->counters, a->counter_count);
+    if (!a->log || !a->log->function_count) /* a log has the same with the functions' names */
+        stet_cli_counters_phases(p->out, "  ", a->counters, a->counter_count);
     if (a->log)
         stet_cli_log_text(p->out, "  ", a->log);
+}
+
+/* Dearest first, harmless ones last. */
+static int by_wait(const void *a, const void *b)
+{
+    const struct stet_report_cause *x = a, *y = b;
+
+    if (x->first.benign != y->first.benign)
+        return x->first.benign ? 1 : -1;
+    if (x->wait_ns != y->wait_ns)
+        return x->wait_ns < y->wait_ns ? 1 : -1;
+    if (x->first.process != y->first.process)
+        return x->first.process < y->first.process ? -1 : 1;
+    return x->first.compile < y->first.compile ? -1 : x->first.compile > y->first.compile;
 }
 
 static bool gather(void *context, const struct stet_recompile *r)
@@ -318,6 +343,8 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
         rc = a->each(a->source, gather, &c, err);
     if (rc == STET_OK) {
         head(&p, a, t);
+        if (c.count)
+            qsort(c.items, c.count, sizeof *c.items, by_wait);
         for (size_t i = 0; i < c.count; i++) {
             if (c.items[i].first.benign && !view->all)
                 hidden += c.items[i].times;

@@ -4,7 +4,7 @@
 
 #include "session/account.h"
 
-/* "5 recompiles (1.2 s lost)", and how many of them a store served. */
+/* "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t);
 /* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
 void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
@@ -18,6 +18,6 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
                                    const struct stet_account_view *view, struct stet_err *err);
 /* Prints a recompile on standard error while the command runs: a few lines for the first of its
  * cause, one line for the later ones. As a stet_live_tap's `say`. */
-void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t cost_ns);
+void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
 
 #endif

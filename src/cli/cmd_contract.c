@@ -24,7 +24,7 @@ static unsigned doubt(const struct stet_lanes *l)
     unsigned n = 0;
 
     for (uint32_t i = 0; i < h->finding_count; i++)
-        n += h->findings[i].reason < STET_REASONS && !h->findings[i].benign &&
+        n += h->findings[i].cause != STET_CAUSE_NONE && !h->findings[i].benign &&
              !h->findings[i].facts.past;
     for (size_t i = 0; l->has_torch && i < l->torch.compile_count; i++)
         n += l->torch.compiles[i].failures != STET_TORCH_NONE;

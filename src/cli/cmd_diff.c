@@ -30,7 +30,7 @@ static enum stet_rc compare(struct stet_buf *out, const struct stet_diff_view *v
     if (rc != STET_OK)
         return rc;
     stet_session_program_compare_options(&d, view->a, view->b);
-    *code = d.reason == STET_REASON_IDENTICAL ? STET_EXIT_FINE : STET_EXIT_FINDING;
+    *code = d.cause == STET_CAUSE_IDENTICAL ? STET_EXIT_FINE : STET_EXIT_FINDING;
     if (view->format == STET_FORMAT_JSON)
         stet_cli_diff_json(out, &d, view);
     else

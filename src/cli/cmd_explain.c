@@ -13,7 +13,8 @@ static const struct stet_usage usage = {
     "stet explain [options] [RUN]",
     "Says of every recompile of a run (the latest one when none is named) what changed, the line\n"
     "where it enters the program, the line that waited for it, what it cost and what to do about\n"
-    "it. Exit 0 when nothing but harmless warm-up was found, 1 when there is something to fix.",
+    "it. Exit 0 when nothing but harmless warm-up was found, 1 when there is something to fix.\n"
+    "`stet help causes` lists the causes.",
     "explain",
 };
 

@@ -132,6 +132,7 @@ static void row_json(struct stet_json *j, const struct stet_run *run, const stru
     stet_json_uint(j, "executions", t->all.executions);
     if (t->explained) {
         stet_json_uint(j, "recompiles", t->all.recompiles);
+        stet_json_number(j, "wait_s", (double)t->all.wait_ns / 1e9);
         stet_json_number(j, "lost_s", (double)t->all.lost_ns / 1e9);
     }
     stet_json_end_object(j);

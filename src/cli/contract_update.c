@@ -41,7 +41,7 @@ static bool concerns(const struct stet_violation *v, const struct stet_update_pi
            (v->clause <= STET_CLAUSE_CALLS || v->clause == STET_CLAUSE_FRAME);
 }
 
-static void why(struct stet_buf *out, const struct stet_cli_contract_update *u,
+static void why(struct stet_buf *out, const struct stet_contract_update *u,
                 const struct stet_update_piece *p)
 {
     for (uint32_t i = 0; i < u->k.count; i++) {
@@ -50,16 +50,16 @@ static void why(struct stet_buf *out, const struct stet_cli_contract_update *u,
         if (!concerns(v, p))
             continue;
         stet_buf_printf(out, "  why: %.*s", STET_FMT(v->what));
-        if (v->class.len)
-            stet_buf_printf(out, " (%.*s", STET_FMT(v->class));
+        if (v->cause != STET_CAUSE_NONE)
+            stet_buf_printf(out, " (%s", stet_cause_id(v->cause));
         if (v->origin.line)
-            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->class.len ? ", " : " (",
+            stet_buf_printf(out, "%s%.*s:%" PRIu64, v->cause ? ", " : " (",
                             STET_FMT(stet_contract_base(v->origin.file)), v->origin.line);
-        stet_buf_str(out, v->class.len || v->origin.line ? ")\n" : "\n");
+        stet_buf_str(out, v->cause || v->origin.line ? ")\n" : "\n");
     }
 }
 
-static void tell(struct stet_buf *out, const struct stet_cli_contract_update *u, const char *file)
+static void tell(struct stet_buf *out, const struct stet_contract_update *u, const char *file)
 {
     stet_buf_printf(out, "--- %s\n+++ %s, so that run %s keeps it\n", file, file, u->l.run->id);
     for (size_t i = 0; i < u->piece_count; i++) {
@@ -75,8 +75,7 @@ static void tell(struct stet_buf *out, const struct stet_cli_contract_update *u,
     }
 }
 
-static void tell_json(struct stet_buf *out, const struct stet_cli_contract_update *u,
-                      const char *file)
+static void tell_json(struct stet_buf *out, const struct stet_contract_update *u, const char *file)
 {
     struct stet_json j;
 
@@ -104,7 +103,7 @@ static void tell_json(struct stet_buf *out, const struct stet_cli_contract_updat
     stet_buf_char(out, '\n');
 }
 
-static int finish(const struct stet_cli_contract_update *u, const char *file, bool write,
+static int finish(const struct stet_contract_update *u, const char *file, bool write,
                   enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -127,7 +126,7 @@ static int finish(const struct stet_cli_contract_update *u, const char *file, bo
 int stet_cli_contract_update(const char *run, const char *file, bool write, enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_cli_contract_update u;
+    struct stet_contract_update u;
     enum stet_rc rc = stet_contract_update_make(&u, run, file, &err);
     int code;
 

@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/text.h"
 #include "cli/run_text.h"
+#include "explain/words.h"
 
 #define BOLD(v)  stet_pen(STET_PEN_BOLD, (v)->colour)
 #define RED(v)   stet_pen(STET_PEN_RED, (v)->colour)
@@ -23,11 +24,11 @@ static struct stet_view base_name(struct stet_view path)
 static void print_head(struct stet_buf *out, const struct stet_diff *d,
                        const struct stet_diff_view *v)
 {
-    stet_buf_printf(out, "%s%s%s: %s\n", BOLD(v), stet_reason_name(d->reason), PLAIN(v),
-                    stet_reason_about(d->reason));
+    stet_buf_printf(out, "%s%s%s: %s\n", BOLD(v), stet_cause_id(d->cause), PLAIN(v),
+                    stet_cause_about(d->cause));
     for (uint32_t i = 0; i < d->also_count; i++)
-        stet_buf_printf(out, "also %s%s%s: %s\n", BOLD(v), stet_reason_name(d->also[i]), PLAIN(v),
-                        stet_reason_about(d->also[i]));
+        stet_buf_printf(out, "also %s%s%s: %s\n", BOLD(v), stet_cause_id(d->also[i]), PLAIN(v),
+                        stet_cause_about(d->also[i]));
 }
 
 static void print_facets(struct stet_buf *out, const struct stet_diff *d,
@@ -51,18 +52,10 @@ static void print_facets(struct stet_buf *out, const struct stet_diff *d,
 
 static const char *mark_of(const struct stet_change *c)
 {
-    switch (c->kind) {
-    case STET_CHANGE_ARGUMENT_CAME:
-    case STET_CHANGE_OUTPUT_CAME:
-    case STET_CHANGE_OP_CAME:
-        return "+";
-    case STET_CHANGE_ARGUMENT_WENT:
-    case STET_CHANGE_OUTPUT_WENT:
-    case STET_CHANGE_OP_WENT:
-        return "-";
-    default:
-        return "~";
-    }
+    static const char *const marks[] = {
+        [STET_SIDE_BOTH] = "~", [STET_SIDE_CAME] = "+", [STET_SIDE_WENT] = "-"};
+
+    return marks[stet_cause_change_side(c->kind)];
 }
 
 static void print_values(struct stet_buf *out, const struct stet_change *c,
@@ -113,12 +106,13 @@ static void print_change(struct stet_buf *out, const struct stet_change *c,
                          const struct stet_diff_view *v)
 {
     const char *mark = mark_of(c);
+    char what[STET_WORDS_MOST];
 
     stet_buf_printf(out, "  %s%s%s %.*s",
                     *mark == '+'   ? GREEN(v)
                     : *mark == '-' ? RED(v)
                                    : "",
-                    mark, PLAIN(v), STET_FMT(c->what));
+                    mark, PLAIN(v), STET_FMT(stet_words_subject(what, c->kind, &c->of)));
     print_values(out, c, v);
     stet_buf_char(out, '\n');
     if (c->line)
@@ -133,7 +127,7 @@ void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
     uint32_t shown = 0, hidden = 0;
 
     print_head(out, d, view);
-    if (d->reason == STET_REASON_IDENTICAL)
+    if (d->cause == STET_CAUSE_IDENTICAL)
         return;
     print_facets(out, d, view);
     for (uint32_t i = 0; i < d->change_count; i++) {
@@ -159,8 +153,10 @@ void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
 
 static void json_change(struct stet_json *j, const struct stet_change *c)
 {
+    char what[STET_WORDS_MOST];
+
     stet_json_object(j, NULL);
-    stet_json_string(j, "what", c->what);
+    stet_json_string(j, "what", stet_words_subject(what, c->kind, &c->of));
     stet_json_told(j, "from", c->from);
     stet_json_told(j, "to", c->to);
     stet_json_told(j, "file", c->line ? c->file : (struct stet_view){0});
@@ -176,7 +172,7 @@ static void json_change(struct stet_json *j, const struct stet_change *c)
     }
     if (c->function.len)
         stet_json_string(j, "function", c->function);
-    stet_json_cstr(j, "kind", stet_change_name(c->kind));
+    stet_json_cstr(j, "kind", stet_cause_change_id(c->kind));
     if (c->facet < STET_FACETS)
         stet_json_cstr(j, "facet", stet_facet_name((enum stet_facet)c->facet));
     if (c->follows < STET_FACETS)
@@ -213,10 +209,10 @@ void stet_cli_diff_json(struct stet_buf *out, const struct stet_diff *d,
     stet_json_cstr(&j, "schema", "stet.diff/1");
     stet_json_cstr(&j, "a", view->a->path);
     stet_json_cstr(&j, "b", view->b->path);
-    stet_json_cstr(&j, "class", stet_reason_name(d->reason));
+    stet_json_cstr(&j, "class", stet_cause_id(d->cause));
     stet_json_array(&j, "also");
     for (uint32_t i = 0; i < d->also_count; i++)
-        stet_json_cstr(&j, NULL, stet_reason_name(d->also[i]));
+        stet_json_cstr(&j, NULL, stet_cause_id(d->also[i]));
     stet_json_end_array(&j);
     stet_json_bool(&j, "same_skeleton", d->same_skeleton);
     json_facets(&j, d);

@@ -67,31 +67,65 @@ static void readbacks(struct stet_buf *out, const char *indent, const struct ste
     }
 }
 
-void stet_cli_counters_text(struct stet_buf *out, const char *indent, bool brief,
-                            const struct stet_counter *counters, size_t count)
+static bool has_counters_of(const char *framework, const struct stet_counter *counters,
+                            size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (stet_view_is(counters[i].framework, framework))
+            return true;
+    return false;
+}
+
+static void say_torch_xla(struct stet_buf *out, const char *indent,
+                          const struct stet_counter *counters, size_t count)
 {
     struct stet_counter time;
 
-    if (!count)
-        return;
-    if (!brief) {
-        stet_buf_printf(out, "%sPyTorch/XLA counted ", indent);
-        stet_text_count(out,
-                        samples_of(counters, count, "UncachedCompile") +
-                            samples_of(counters, count, "CompileCacheMiss"),
-                        "compile");
-        if (sum_of(counters, count, "CompileTime", &time)->total) {
-            stet_buf_str(out, " (");
-            stet_text_duration(out, time.total);
-            stet_buf_char(out, ')');
-        }
-        stet_buf_printf(out, " and %" PRIu64 " found in its cache; ",
-                        samples_of(counters, count, "CachedCompile"));
-        stet_text_count(out, samples_of(counters, count, "TransferToDeviceTime"), "transfer");
-        stet_buf_printf(out, " to the device, %" PRIu64 " from it\n",
-                        samples_of(counters, count, "TransferFromDeviceTime"));
-        readbacks(out, indent, counters, count);
+    stet_buf_printf(out, "%sPyTorch/XLA counted ", indent);
+    stet_text_count(out,
+                    samples_of(counters, count, "UncachedCompile") +
+                        samples_of(counters, count, "CompileCacheMiss"),
+                    "compile");
+    if (sum_of(counters, count, "CompileTime", &time)->total) {
+        stet_buf_str(out, " (");
+        stet_text_duration(out, time.total);
+        stet_buf_char(out, ')');
     }
+    stet_buf_printf(out, " and %" PRIu64 " found in its cache; ",
+                    samples_of(counters, count, "CachedCompile"));
+    stet_text_count(out, samples_of(counters, count, "TransferToDeviceTime"), "transfer");
+    stet_buf_printf(out, " to the device, %" PRIu64 " from it\n",
+                    samples_of(counters, count, "TransferFromDeviceTime"));
+    readbacks(out, indent, counters, count);
+}
+
+void stet_cli_counters_phases(struct stet_buf *out, const char *indent,
+                              const struct stet_counter *counters, size_t count)
+{
+    struct stet_counter traces, lowerings, alone;
+
+    if (!has_counters_of("jax", counters, count))
+        return;
+    sum_of(counters, count, "Trace", &traces);
+    sum_of(counters, count, "Lowering", &lowerings);
+    sum_of(counters, count, "TraceWithoutCompile", &alone);
+    stet_buf_printf(out, "%sJAX traced %" PRIu64 "× in ", indent, traces.samples);
+    stet_text_duration(out, traces.total);
+    stet_buf_printf(out, " and lowered %" PRIu64 "× in ", lowerings.samples);
+    stet_text_duration(out, lowerings.total);
+    if (alone.samples) {
+        stet_buf_printf(out, "; %" PRIu64 " more trace%s led to no compile, ", alone.samples,
+                        alone.samples == 1 ? "" : "s");
+        stet_text_duration(out, alone.total);
+    }
+    stet_buf_char(out, '\n');
+}
+
+void stet_cli_counters_text(struct stet_buf *out, const char *indent, bool brief,
+                            const struct stet_counter *counters, size_t count)
+{
+    if (!brief && has_counters_of("torch_xla", counters, count))
+        say_torch_xla(out, indent, counters, count);
     fallbacks(out, indent, counters, count);
 }
 

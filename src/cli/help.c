@@ -3,6 +3,7 @@
 
 #include "base/buf.h"
 #include "base/fs.h"
+#include "cause/cause.h"
 #include "cli/command.h"
 
 #include <limits.h>
@@ -43,6 +44,24 @@ static bool read_page(struct stet_buf *out, const char *folder, const char *belo
     return true;
 }
 
+static void list_causes(struct stet_buf *out)
+{
+    for (int c = STET_CAUSE_NONE + 1; c < STET_CAUSES; c++)
+        stet_buf_printf(out, "%-24s %s\n", stet_cause_id((enum stet_cause)c),
+                        stet_cause_about((enum stet_cause)c));
+    stet_buf_str(out, "\n`stet help ID` prints the page that describes a cause.\n");
+}
+
+/* The page that describes a cause, which may be about more than this one. */
+static bool read_cause(struct stet_buf *out, const char *folder, const char *subject)
+{
+    const char *page = stet_cause_page(stet_cause_find(stet_view_str(subject)));
+    char name[64];
+
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(page, ".#"), page);
+    return *name && read_page(out, folder, "", name);
+}
+
 static bool find_page(struct stet_buf *out, const char *folder, const char *subject)
 {
     if (!strcmp(subject, "docs"))
@@ -50,7 +69,8 @@ static bool find_page(struct stet_buf *out, const char *folder, const char *subj
     if (!strcmp(subject, "traps"))
         return read_page(out, folder, "traps/", "README");
     return is_name(subject) &&
-           (read_page(out, folder, "", subject) || read_page(out, folder, "traps/", subject));
+           (read_page(out, folder, "", subject) || read_page(out, folder, "traps/", subject) ||
+            read_cause(out, folder, subject));
 }
 
 int stet_cli_help_page(const char *subject)
@@ -58,6 +78,10 @@ int stet_cli_help_page(const char *subject)
     struct stet_buf out = STET_BUF_INIT;
     char folder[PATH_MAX + 32];
 
+    if (!strcmp(subject, "causes")) {
+        list_causes(&out);
+        return stet_cli_print(&out, STET_EXIT_FINE);
+    }
     if (!find_pages(folder, sizeof folder)) {
         stet_say("stet: the pages are not installed: no folder %s\n", folder);
         return STET_EXIT_FAILURE;

@@ -32,21 +32,10 @@ static bool covers(const struct stet_lint_finding *f, struct stet_view file, uin
 
 static bool is_of_trap(const struct stet_recompile *row, const char *trap)
 {
-    struct stet_view rest = row->also, one;
+    enum stet_cause cause = stet_cause_find(stet_view_str(trap));
 
-    if (stet_view_is(row->class, trap))
-        return true;
-    while (rest.len) {
-        const char *blank = memchr(rest.ptr, ' ', rest.len);
-        size_t n = blank ? (size_t)(blank - rest.ptr) : rest.len;
-
-        one = stet_view_of(rest.ptr, n);
-        if (stet_view_is(one, trap))
-            return true;
-        n += blank != NULL;
-        rest = stet_view_of(rest.ptr + n, rest.len - n);
-    }
-    return false;
+    return cause != STET_CAUSE_NONE &&
+           (row->cause == cause || stet_cause_list_has(&row->also, cause));
 }
 
 static bool visit(void *context, const struct stet_recompile *row)
@@ -63,7 +52,7 @@ static bool visit(void *context, const struct stet_recompile *row)
             hit = covers(f, row->changes[c].file, row->changes[c].line);
         if (hit) {
             f->compiles++;
-            f->cost_s += (double)row->cost_ns / 1e9;
+            f->cost_s += (double)row->wait_ns / 1e9;
         }
     }
     return true;

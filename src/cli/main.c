@@ -27,7 +27,8 @@ static void print_help(FILE *out)
         fprintf(out, "  %-12s %s\n", commands[i].name, commands[i].about);
     fputs(
         "\n`stet COMMAND --help` tells a command's options. `stet help SUBJECT` prints a page: a\n"
-        "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n",
+        "command's, a trap's (`stet help traps` lists them), any other (`stet help docs`).\n"
+        "`stet help causes` lists the causes of recompiles.\n",
         out);
 }
 

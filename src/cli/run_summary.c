@@ -4,6 +4,7 @@
 #include "cli/account_text.h"
 #include "cli/frameworks_text.h"
 #include "cli/run_text.h"
+#include "cli/startup_text.h"
 #include "session/account.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
@@ -39,8 +40,9 @@ static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch 
 /* ---- causes ---- */
 
 struct cause {
-    char class[32], function[64], file[256];
-    uint64_t line, times, cost_ns;
+    enum stet_cause cause;
+    char function[64], file[256];
+    uint64_t line, times, wait_ns, cost_ns;
 };
 
 struct causes {
@@ -51,29 +53,45 @@ struct causes {
 static bool gather(void *context, const struct stet_recompile *r)
 {
     struct causes *c = context;
-    struct cause one = {.line = r->origin.line};
+    struct cause one = {.cause = r->cause, .line = r->origin.line};
 
-    if (r->benign || !stet_recompile_lost(r))
+    if (r->benign)
         return true;
     snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
-    snprintf(one.class, sizeof one.class, "%.*s", STET_FMT(r->class));
     snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
     for (size_t i = 0; i < c->count; i++) {
         struct cause *o = &c->items[i];
 
-        if (o->line == one.line && !strcmp(o->class, one.class) && !strcmp(o->file, one.file) &&
+        if (o->line == one.line && o->cause == one.cause && !strcmp(o->file, one.file) &&
             !strcmp(o->function, one.function)) {
             o->times++;
-            o->cost_ns += r->cost_ns;
+            o->wait_ns += r->wait_ns;
+            o->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
             return true;
         }
     }
     if (c->count < CAUSES) {
         one.times = 1;
-        one.cost_ns = r->cost_ns;
+        one.wait_ns = r->wait_ns;
+        one.cost_ns = stet_recompile_lost(r) ? r->cost_ns : 0;
         c->items[c->count++] = one;
     }
     return true;
+}
+
+static void further(struct stet_buf *out, const struct causes *c)
+{
+    uint64_t wait_ns = 0, more = 0;
+
+    for (size_t i = 0; i < c->count; i++) {
+        more += c->items[i].times != 0;
+        wait_ns += c->items[i].times ? c->items[i].wait_ns : 0;
+    }
+    if (!more)
+        return;
+    stet_buf_printf(out, "stet:   %" PRIu64 " more cause%s, waited ", more, more == 1 ? "" : "s");
+    stet_text_duration(out, wait_ns);
+    stet_buf_char(out, '\n');
 }
 
 static void top_lines(struct stet_buf *out, struct causes *c)
@@ -82,19 +100,25 @@ static void top_lines(struct stet_buf *out, struct causes *c)
         struct cause *best = NULL;
 
         for (size_t i = 0; i < c->count; i++)
-            if (c->items[i].times && (!best || c->items[i].cost_ns > best->cost_ns))
+            if (c->items[i].times && (!best || c->items[i].wait_ns > best->wait_ns))
                 best = &c->items[i];
         if (!best)
             return;
-        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times, best->class,
-                        best->function);
+        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times,
+                        stet_cause_id(best->cause), best->function);
         if (best->line)
             stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
-        stet_buf_str(out, ", ");
-        stet_text_duration(out, best->cost_ns);
+        stet_buf_str(out, ", waited ");
+        stet_text_duration(out, best->wait_ns);
+        if (best->cost_ns != best->wait_ns) {
+            stet_buf_str(out, " (compiler ");
+            stet_text_duration(out, best->cost_ns);
+            stet_buf_char(out, ')');
+        }
         stet_buf_char(out, '\n');
         best->times = 0;
     }
+    further(out, c);
 }
 
 /* ---- all of it ---- */
@@ -119,11 +143,11 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
         stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
     stet_buf_char(out, '\n');
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_buf_printf(out, "stet: %s %s",
-                        stet_account_question_text((enum stet_account_question)q),
+        stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
                         t.answers[q].count ? "yes" : "no");
         if (t.answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count, t.answers[q].class);
+            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count,
+                            stet_cause_id(t.answers[q].cause));
         stet_buf_char(out, '\n');
     }
     if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
@@ -150,6 +174,7 @@ static void explain(struct stet_buf *out, const char *folder)
             stet_ledger_saved(l, run->id, &a.saved, NULL);
         stet_ledger_close(l);
         say_account(out, &a);
+        stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }
     stet_runs_close(&runs);

@@ -17,22 +17,22 @@ static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour
     stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
     if (!moved)
         stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
-    for (int i = 0, n = 0; i < STET_MOVED_THINGS; i++)
+    for (int i = 0, n = 0; i < STET_THINGS; i++)
         if (m->moved[i])
             stet_buf_printf(out, "%s%s%s%s", n++ ? ", " : "", bold,
-                            stet_rundiff_name((enum stet_rundiff_thing)i), plain);
+                            stet_cause_thing_name((enum stet_cause_thing)i), plain);
     stet_buf_printf(out, "%s\n", moved ? " moved" : "");
     if (moved > 1)
         stet_buf_printf(out,
                         "%u things moved together: change one at a time to see which one "
                         "costs what\n",
                         moved);
-    for (int t = 0; t < STET_MOVED_THINGS; t++) {
+    for (int t = 0; t < STET_THINGS; t++) {
         size_t shown = 0, hidden = 0;
 
         if (m->moved[t])
-            stet_buf_printf(out, "\n%s%s%s\n", bold, stet_rundiff_name((enum stet_rundiff_thing)t),
-                            plain);
+            stet_buf_printf(out, "\n%s%s%s\n", bold,
+                            stet_cause_thing_name((enum stet_cause_thing)t), plain);
         for (size_t i = 0; i < m->count; i++) {
             const struct stet_rundiff_entry *e = &m->items[i];
 
@@ -82,9 +82,9 @@ static void json(struct stet_buf *out, const struct stet_rundiff *m)
     stet_json_cstr(&j, "a", m->a.run->id);
     stet_json_cstr(&j, "b", m->b.run->id);
     stet_json_array(&j, "moved");
-    for (int i = 0; i < STET_MOVED_THINGS; i++)
+    for (int i = 0; i < STET_THINGS; i++)
         if (m->moved[i])
-            stet_json_cstr(&j, NULL, stet_rundiff_name((enum stet_rundiff_thing)i));
+            stet_json_cstr(&j, NULL, stet_cause_thing_name((enum stet_cause_thing)i));
     stet_json_end_array(&j);
     stet_json_bool(&j, "together", stet_rundiff_moved(m) > 1);
     stet_json_array(&j, "changes");
@@ -92,7 +92,7 @@ static void json(struct stet_buf *out, const struct stet_rundiff *m)
         const struct stet_rundiff_entry *e = &m->items[i];
 
         stet_json_object(&j, NULL);
-        stet_json_cstr(&j, "moved", stet_rundiff_name(e->thing));
+        stet_json_cstr(&j, "moved", stet_cause_thing_name(e->thing));
         stet_json_string(&j, "what", e->what);
         stet_json_told(&j, "from", e->from);
         stet_json_told(&j, "to", e->to);

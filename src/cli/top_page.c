@@ -130,7 +130,8 @@ static void compiles_row(const struct stet_top *t, struct stet_page *p,
                              t->attach->pulse->programs,
                              t->attach->pulse->programs == 1 ? "" : "s");
     stet_cli_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                         "   %" PRIu64 " again, %s lost", s->recompiles, duration(&a, s->lost_ns));
+                         "   %" PRIu64 " again, waited %s", s->recompiles,
+                         duration(&a, s->wait_ns));
     if (s->failed)
         stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
     stet_cli_page_line(p);
@@ -201,8 +202,8 @@ static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
     stet_cli_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
                          duration(&a, s->torch_ns));
     stet_cli_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                         "   %" PRIu64 " again, %s lost", s->torch_recompiles,
-                         duration(&a, s->torch_lost_ns));
+                         "   %" PRIu64 " again, waited %s", s->torch_recompiles,
+                         duration(&a, s->torch_wait_ns));
     if (s->torch_breaks)
         stet_cli_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
                              s->torch_breaks == 1 ? "" : "s");
@@ -255,7 +256,7 @@ static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_
     case STET_SORT_COMPILES:
         return q->compiles;
     case STET_SORT_LOST:
-        return q->lost_ns;
+        return q->wait_ns;
     case STET_SORT_LAST:
         return q->last_ns;
     default:
@@ -294,8 +295,8 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
     stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
     stet_cli_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
     stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-    stet_cli_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        duration(&a, q->lost_ns), 11);
+    stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        duration(&a, q->wait_ns), 11);
     stet_cli_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
                          runs && q->begun > q->compiles ? "compiling"
                          : runs                         ? "running"
@@ -311,7 +312,7 @@ static void processes(const struct stet_top *t, struct stet_page *p, const struc
 {
     if (room < 2)
         return;
-    heading(p, " rank      pid     steps   step/s   exec/s compiles       lost  state");
+    heading(p, " rank      pid     steps   step/s   exec/s compiles     waited  state");
     for (size_t i = 0; i < n && (int)i < room - 1; i++)
         process_row(t, p, &t->attach->pulse->processes[rows[i].index]);
 }
@@ -324,7 +325,7 @@ static void torch_processes(const struct stet_top *t, struct stet_page *p, int r
 
     if (room < 2)
         return;
-    heading(p, " rank      pid    frames compiles    again       lost   breaks  torch.compile");
+    heading(p, " rank      pid    frames compiles    again     waited   breaks  torch.compile");
     for (size_t i = 0; i < pulse->torch_count && shown < room; i++) {
         const struct stet_pulse_torch *q = &pulse->torch[i];
         struct text a;
@@ -337,8 +338,8 @@ static void torch_processes(const struct stet_top *t, struct stet_page *p, int r
         stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
         stet_cli_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
                             number(&a, q->recompiles), 9);
-        stet_cli_page_right(p, q->lost_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                            duration(&a, q->lost_ns), 11);
+        stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                            duration(&a, q->wait_ns), 11);
         stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
         stet_cli_page_line(p);
         shown++;
@@ -440,7 +441,7 @@ static size_t sort_causes(const struct stet_top *t, struct row *rows)
 
         if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
             continue;
-        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->cost_ns
+        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->wait_ns
                                  : t->sort == STET_SORT_COMPILES ? c->times
                                                                  : c->last_ns,
                                  i, i};
@@ -464,14 +465,14 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
 {
     struct text a;
 
-    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, c->class);
+    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, stet_cause_id(c->cause));
     stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
                          STET_FMT(stet_text_function(stet_view_str(c->function))),
                          c->lane == STET_LANE_TORCH ? " (torch)" : "");
     if (c->line)
         stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
                              STET_FMT(short_file(t, c->file)), c->line);
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->cost_ns));
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->wait_ns));
     stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
     if (p->width >= 110 && c->what[0])
         stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);

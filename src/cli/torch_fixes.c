@@ -21,7 +21,7 @@ enum { EDITS = 256 };
 
 static bool same_edit(const struct stet_torch_why *a, const struct stet_torch_why *b)
 {
-    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line &&
+    return a->cause == b->cause && a->origin.line == b->origin.line &&
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what) &&
            a->dim == b->dim;
 }
@@ -50,7 +50,7 @@ static size_t gather(const struct stet_torch *t, struct edit *edits)
 
     for (uint32_t i = 0; i < t->compile_count; i++) {
         stet_torch_explain(t, i, &why);
-        if (why.has_guard || !strcmp(why.class, "mark-dynamic-violation"))
+        if (why.has_guard || why.cause == STET_CAUSE_MARK_DYNAMIC_VIOLATION)
             add_edit(edits, &count, &why, stet_session_torch_cost(&t->compiles[i]));
     }
     for (uint32_t i = 0; i < t->break_count; i++) {
@@ -165,7 +165,7 @@ void stet_cli_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
         stet_buf_str(out, plan.count ? "\n# as edits\n" : "# as edits\n");
     for (size_t i = 0; i < count; i++) {
         stet_session_torch_text_place(&edits[i].why.origin, out);
-        stet_buf_printf(out, "  %s", edits[i].why.class);
+        stet_buf_printf(out, "  %s", stet_cause_id(edits[i].why.cause));
         if (edits[i].cost_us) {
             stet_buf_printf(out, ", %u compile%s, ", edits[i].compiles,
                             edits[i].compiles == 1 ? "" : "s");
@@ -225,7 +225,7 @@ void stet_cli_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
 
         stet_torch_fix(t, &edits[i].why, &fix);
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "class", edits[i].why.class);
+        stet_json_cstr(j, "class", stet_cause_id(edits[i].why.cause));
         stet_session_torch_json_place(j, "at", &edits[i].why.origin);
         stet_json_uint(j, "compiles", edits[i].compiles);
         stet_json_number(j, "cost_s", (double)edits[i].cost_us / 1e6);

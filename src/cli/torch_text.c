@@ -35,7 +35,7 @@ static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
 /* Compiles of one frame with one cause are told once. */
 static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_why *b)
 {
-    return !strcmp(a->class, b->class) && a->origin.line == b->origin.line && a->dim == b->dim &&
+    return a->cause == b->cause && a->origin.line == b->origin.line && a->dim == b->dim &&
            stet_view_eq(a->origin.file, b->origin.file) && stet_view_eq(a->what, b->what);
 }
 
@@ -45,9 +45,9 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     bool limit = t->compiles[i].limit;
     struct stet_buf change = STET_BUF_INIT;
 
-    stet_buf_printf(out, "  %s", why->class);
+    stet_buf_printf(out, "  %s", stet_cause_id(why->cause));
     for (size_t k = 0; k < why->also_count; k++)
-        stet_buf_printf(out, ", %s", why->also[k]);
+        stet_buf_printf(out, ", %s", stet_cause_id(why->also[k]));
     stet_session_torch_text_change(why, &change);
     if (change.len)
         stet_buf_printf(out, ": %s", change.ptr);
@@ -260,7 +260,7 @@ void stet_cli_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out
 
         stet_torch_explain_break(t, i, &why);
         stet_session_torch_text_place(&b->place, out);
-        stet_buf_printf(out, "  %s in %.*s", why.class, STET_FMT(b->place.function));
+        stet_buf_printf(out, "  %s in %.*s", stet_cause_id(why.cause), STET_FMT(b->place.function));
         if (b->count > 1)
             stet_buf_printf(out, ", %u times", b->count);
         stet_buf_printf(out, "\n         %.*s\n", STET_FMT(b->reason));

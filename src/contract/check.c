@@ -29,13 +29,13 @@ void stet_contract_check_release(struct stet_contract_check *k)
 /* The same again is the same clause broken for the same reason at the same place. */
 static struct stet_hash identity(const struct stet_violation *v)
 {
-    const uint64_t numbers[] = {v->clause, v->line, (uint64_t)v->rank, v->origin.line};
-    const struct stet_view texts[] = {v->family, v->argument, v->class, v->origin.file};
+    const uint64_t numbers[] = {v->clause, v->line, (uint64_t)v->rank, v->origin.line, v->cause};
+    const struct stet_view texts[] = {v->family, v->argument, v->origin.file};
     struct stet_hash h = {0};
 
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         h = stet_hash_mix_u64(h, numbers[i]);
-    for (size_t i = 0; i < 4; i++)
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         h = stet_hash_mix(h, stet_hash_bytes(texts[i]));
     return h;
 }
@@ -73,7 +73,6 @@ enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct
     own->family = stet_arena_copy(a, v->family);
     own->argument = stet_arena_copy(a, v->argument);
     own->what = stet_arena_copy(a, v->what);
-    own->class = stet_arena_copy(a, v->class);
     own->fix = stet_arena_copy(a, v->fix);
     own->origin = keep_line(a, v->origin);
     own->trigger = keep_line(a, v->trigger);
@@ -137,9 +136,9 @@ static void explain(struct stet_violation *v, struct stet_session *x, uint32_t s
     v->step_known = s->step_known;
     v->trigger = (struct stet_line){s->trigger.file, s->trigger.function, s->trigger.line};
     stet_hash_format(s->program, v->program);
-    if (f && f->reason < STET_REASONS) {
+    if (f && f->cause != STET_CAUSE_NONE) {
         stet_session_row(row, &x->history, f);
-        v->class = row->recompile.class;
+        v->cause = row->recompile.cause;
         v->fix = row->recompile.fix;
         v->origin = row->recompile.origin;
     }
@@ -232,7 +231,7 @@ static enum stet_rc check_pairs(struct stet_contract_check *k, const struct stet
                  have.len ? "\"" : "", STET_FMT(have.len ? have : STET_VIEW("not there")),
                  have.len ? "\"" : "", STET_FMT(p->unset ? STET_VIEW("it unset") : p->value));
         v.what = stet_view_str(what);
-        v.class = flags ? STET_VIEW("options-drift") : STET_VIEW("bundle-drift");
+        v.cause = flags ? STET_CAUSE_OPTIONS_DRIFT : STET_CAUSE_BUNDLE_DRIFT;
         rc = stet_contract_check_add(k, &v, err);
     }
     return rc;

@@ -54,8 +54,8 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
         stet_buf_printf(out, "  contract %.*s\n", STET_FMT(c->file));
     if (v->rank >= 0)
         stet_buf_printf(out, "  rank     %" PRId64 "\n", v->rank);
-    if (v->class.len)
-        stet_buf_printf(out, "  cause    %.*s\n", STET_FMT(v->class));
+    if (v->cause != STET_CAUSE_NONE)
+        stet_buf_printf(out, "  cause    %s\n", stet_cause_id(v->cause));
     line_text(out, "origin", &v->origin);
     excerpt(out, &v->origin);
     line_text(out, "trigger", &v->trigger);
@@ -126,7 +126,7 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
     else
         stet_json_null(j, "line");
     stet_json_end_object(j);
-    json_text(j, "class", v->class);
+    json_text(j, "class", stet_view_str(stet_cause_id(v->cause)));
     stet_session_line_json(j, "origin", &v->origin);
     stet_session_line_json(j, "trigger", &v->trigger);
     stet_json_uint(j, "times", v->times);
@@ -180,8 +180,8 @@ static void one_github(struct stet_buf *out, const struct stet_violation *v,
         stet_buf_printf(&text, " (and %" PRIu64 " more like it)", v->times - 1);
     if (v->line)
         stet_buf_printf(&text, "\ncontract %.*s:%u", STET_FMT(c->file), v->line);
-    if (v->class.len)
-        stet_buf_printf(&text, "\ncause: %.*s", STET_FMT(v->class));
+    if (v->cause != STET_CAUSE_NONE)
+        stet_buf_printf(&text, "\ncause: %s", stet_cause_id(v->cause));
     if (v->trigger.line)
         stet_buf_printf(&text, "\ntrigger: %.*s:%" PRIu64,
                         STET_FMT(stet_text_path(v->trigger.file)), v->trigger.line);

@@ -63,8 +63,8 @@ static void say_compile(struct lane *l, uint32_t compile, enum stet_clause claus
 
     stet_torch_explain(l->t, compile, &why);
     stet_torch_fix(l->t, &why, &fix);
-    if (strcmp(why.class, "first") != 0) { /* of a first compile there is nothing to explain */
-        v.class = stet_view_str(why.class);
+    if (why.cause != STET_CAUSE_FIRST) { /* of a first compile there is nothing to explain */
+        v.cause = why.cause;
         v.fix = stet_buf_as_view(&fix);
     }
     v.origin = (struct stet_line){why.origin.file, why.origin.function, why.origin.line};
@@ -119,7 +119,7 @@ static void check_breaks(struct lane *l)
         const struct stet_torch_break *b = &l->t->breaks[i];
         const struct stet_clause_frame *frame =
             b->frame < l->t->frame_count ? clause_of(l, b->frame) : NULL;
-        struct stet_violation v = {.class = STET_VIEW("graph-break"), .fix = b->hint};
+        struct stet_violation v = {.cause = STET_CAUSE_GRAPH_BREAK, .fix = b->hint};
         struct stet_code key = {.process = b->process};
         char what[320];
         uint32_t budget;

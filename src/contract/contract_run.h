@@ -58,7 +58,8 @@ struct stet_violation {
     int64_t rank;   /* -1: not known */
     uint64_t process, compile, step;
     bool has_compile, step_known;
-    struct stet_view class, fix;
+    enum stet_cause cause; /* STET_CAUSE_NONE: nothing to explain */
+    struct stet_view fix;
     struct stet_line origin, trigger;
     char program[STET_HASH_TEXT];
 };

@@ -20,7 +20,7 @@ static bool no_memory(struct stet_err *err)
 
 /* ---- widening ---- */
 
-static void moved(struct stet_cli_contract_update *u, const struct stet_family *f)
+static void moved(struct stet_contract_update *u, const struct stet_family *f)
 {
     uint32_t n = (uint32_t)(f - u->c.families);
 
@@ -28,7 +28,7 @@ static void moved(struct stet_cli_contract_update *u, const struct stet_family *
         u->family_moved[n] = true;
 }
 
-static bool widen_dims(struct stet_cli_contract_update *u, struct stet_family *f,
+static bool widen_dims(struct stet_contract_update *u, struct stet_family *f,
                        const struct stet_seen *s, uint32_t number)
 {
     for (uint32_t i = 0; i < f->arg_count; i++) {
@@ -45,7 +45,7 @@ static bool widen_dims(struct stet_cli_contract_update *u, struct stet_family *f
 }
 
 /* The run's own family for a program, added beside those that do not fit. */
-static bool adopt(struct stet_cli_contract_update *u, const struct stet_seen *s)
+static bool adopt(struct stet_contract_update *u, const struct stet_seen *s)
 {
     const struct stet_family *found;
     struct stet_family *f;
@@ -62,7 +62,7 @@ static bool adopt(struct stet_cli_contract_update *u, const struct stet_seen *s)
     return f != NULL;
 }
 
-static bool widen(struct stet_cli_contract_update *u, const struct stet_seen *s,
+static bool widen(struct stet_contract_update *u, const struct stet_seen *s,
                   const struct stet_breach *b)
 {
     struct stet_family *f = b->family ? &u->c.families[b->family - u->c.families] : NULL;
@@ -100,7 +100,7 @@ static bool widen(struct stet_cli_contract_update *u, const struct stet_seen *s,
 }
 
 /* One pass of a process through the gate; true when nothing broke. */
-static int pass(struct stet_cli_contract_update *u, uint32_t process, bool foreign,
+static int pass(struct stet_contract_update *u, uint32_t process, bool foreign,
                 struct stet_err *err)
 {
     const struct stet_history *h = &u->l.x.history;
@@ -126,7 +126,7 @@ static int pass(struct stet_cli_contract_update *u, uint32_t process, bool forei
     return fine;
 }
 
-static bool widen_pairs(struct stet_cli_contract_update *u, struct stet_pairs *list,
+static bool widen_pairs(struct stet_contract_update *u, struct stet_pairs *list,
                         const struct stet_pairs *fresh)
 {
     for (uint32_t i = 0; i < list->count; i++) {
@@ -149,7 +149,7 @@ static bool widen_pairs(struct stet_cli_contract_update *u, struct stet_pairs *l
     return true;
 }
 
-static bool widen_frames(struct stet_cli_contract_update *u)
+static bool widen_frames(struct stet_contract_update *u)
 {
     if (u->c.no_limit && !u->fresh.no_limit && u->l.has_torch)
         u->c.no_limit = false, u->torch_moved = true;
@@ -180,7 +180,7 @@ static bool widen_frames(struct stet_cli_contract_update *u)
     return true;
 }
 
-static void widen_settled(struct stet_cli_contract_update *u)
+static void widen_settled(struct stet_contract_update *u)
 {
     const struct stet_history *h = &u->l.x.history;
 
@@ -195,7 +195,7 @@ static void widen_settled(struct stet_cli_contract_update *u)
     }
 }
 
-static bool widen_all(struct stet_cli_contract_update *u, struct stet_err *err)
+static bool widen_all(struct stet_contract_update *u, struct stet_err *err)
 {
     bool foreign = false;
 
@@ -220,7 +220,7 @@ static bool widen_all(struct stet_cli_contract_update *u, struct stet_err *err)
 
 /* ---- the new text ---- */
 
-static struct stet_update_piece *add_piece(struct stet_cli_contract_update *u)
+static struct stet_update_piece *add_piece(struct stet_contract_update *u)
 {
     if (!stet_vec_room(&u->pieces, &u->piece_room, u->piece_count, sizeof *u->pieces)) {
         u->failed = true;
@@ -263,7 +263,7 @@ static void place_line(struct stet_update_piece *p, struct stet_view text, uint3
     place(p, text, begin, end);
 }
 
-static void family_pieces(struct stet_cli_contract_update *u)
+static void family_pieces(struct stet_contract_update *u)
 {
     for (uint32_t i = 0; i < u->c.family_count; i++) {
         struct stet_update_piece *p;
@@ -279,7 +279,7 @@ static void family_pieces(struct stet_cli_contract_update *u)
     }
 }
 
-static void frame_pieces(struct stet_cli_contract_update *u)
+static void frame_pieces(struct stet_contract_update *u)
 {
     for (uint32_t i = 0; i < u->c.frame_count; i++) {
         struct stet_update_piece *p;
@@ -295,7 +295,7 @@ static void frame_pieces(struct stet_cli_contract_update *u)
     }
 }
 
-static void pair_pieces(struct stet_cli_contract_update *u, const char *word,
+static void pair_pieces(struct stet_contract_update *u, const char *word,
                         const struct stet_pairs *now, const struct stet_pairs *before)
 {
     for (uint32_t i = 0; i < now->count && i < before->count; i++) {
@@ -313,7 +313,7 @@ static void pair_pieces(struct stet_cli_contract_update *u, const char *word,
 }
 
 /* `before` is what the file says. */
-static void term_pieces(struct stet_cli_contract_update *u, const struct stet_contract *before)
+static void term_pieces(struct stet_contract_update *u, const struct stet_contract *before)
 {
     const struct stet_terms *t = &u->c.terms;
     struct stet_update_piece *p;
@@ -341,7 +341,7 @@ static int by_place(const void *a, const void *b)
     return x->begin < y->begin ? -1 : x->begin > y->begin;
 }
 
-enum stet_rc stet_contract_update_write(const struct stet_cli_contract_update *u, const char *file,
+enum stet_rc stet_contract_update_write(const struct stet_contract_update *u, const char *file,
                                         struct stet_err *err)
 {
     struct stet_view text = u->file.bytes;
@@ -375,7 +375,7 @@ enum stet_rc stet_contract_update_write(const struct stet_cli_contract_update *u
     return rc;
 }
 
-static enum stet_rc make(struct stet_cli_contract_update *u, const struct stet_contract *before,
+static enum stet_rc make(struct stet_contract_update *u, const struct stet_contract *before,
                          struct stet_err *err)
 {
     enum stet_rc rc = stet_contract_make(&u->fresh, &u->l, err);
@@ -404,13 +404,13 @@ static enum stet_rc make(struct stet_cli_contract_update *u, const struct stet_c
     return STET_OK;
 }
 
-enum stet_rc stet_contract_update_make(struct stet_cli_contract_update *u, const char *run,
+enum stet_rc stet_contract_update_make(struct stet_contract_update *u, const char *run,
                                        const char *file, struct stet_err *err)
 {
     struct stet_contract before;
     enum stet_rc rc = stet_gate_contract_read(&before, file, err);
 
-    *u = (struct stet_cli_contract_update){0};
+    *u = (struct stet_contract_update){0};
     stet_contract_check_init(&u->k);
     if (rc != STET_OK)
         return rc;
@@ -427,7 +427,7 @@ enum stet_rc stet_contract_update_make(struct stet_cli_contract_update *u, const
     return rc;
 }
 
-void stet_contract_update_release(struct stet_cli_contract_update *u)
+void stet_contract_update_release(struct stet_contract_update *u)
 {
     for (size_t i = 0; i < u->piece_count; i++)
         stet_buf_release(&u->pieces[i].text);

@@ -14,7 +14,7 @@ struct stet_update_piece {
     struct stet_view family;
 };
 
-struct stet_cli_contract_update {
+struct stet_contract_update {
     struct stet_contract c, fresh; /* the file's, widened; what the run alone would give */
     struct stet_lanes l;
     struct stet_file file;
@@ -28,11 +28,11 @@ struct stet_cli_contract_update {
 };
 
 /* Release it in any case. */
-enum stet_rc stet_contract_update_make(struct stet_cli_contract_update *u, const char *run,
+enum stet_rc stet_contract_update_make(struct stet_contract_update *u, const char *run,
                                        const char *file, struct stet_err *err);
-void stet_contract_update_release(struct stet_cli_contract_update *u);
+void stet_contract_update_release(struct stet_contract_update *u);
 /* Writes the file anew; only the statements that changed differ. */
-enum stet_rc stet_contract_update_write(const struct stet_cli_contract_update *u, const char *file,
+enum stet_rc stet_contract_update_write(const struct stet_contract_update *u, const char *file,
                                         struct stet_err *err);
 
 #endif

@@ -24,8 +24,9 @@ static void alone(struct stet_json *j, const struct stet_sighting *s,
     stet_json_array(j, "alone");
     for (uint32_t i = 0; i < count; i++) {
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "class", stet_reason_name(causes[i].reason));
+        stet_json_cstr(j, "class", stet_cause_id(causes[i].cause));
         stet_json_uint(j, "programs", causes[i].programs);
+        stet_json_number(j, "wait_s", (double)causes[i].programs * (double)s->wait_ns / 1e9);
         stet_json_number(j, "cost_s", (double)causes[i].programs * (double)s->cost_ns / 1e9);
         stet_json_end_object(j);
     }
@@ -78,7 +79,7 @@ static void moved(struct stet_json *j, const struct stet_finding *f)
 
 void stet_advice_write(struct stet_history *h, struct stet_finding *f)
 {
-    bool drifts = f->reason == STET_REASON_SHAPE_DRIFT && f->facts.bounded_known;
+    bool drifts = f->cause == STET_CAUSE_SHAPE_DRIFT && f->facts.bounded_known;
     const struct stet_series *sizes = stet_fix_sizes(h, f);
     struct stet_alone causes[STET_ALSO_MOST + 1];
     uint32_t count = stet_alone_of(h, f, causes);

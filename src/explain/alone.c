@@ -5,34 +5,20 @@
 
 #include <stdio.h>
 
-/* Which facet a class is seen in; STET_NO_FACET for those that have no values. */
-static unsigned facet_of(enum stet_reason r)
-{
-    switch (r) {
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_PYTHON_COUNTER:
-    case STET_REASON_OPTIMIZER_SCALAR:
-    case STET_REASON_STATIC_ARGUMENT:
-        return STET_FACET_CONSTANTS;
-    case STET_REASON_SLICE_START:
-        return STET_FACET_SLICES;
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_VARLEN:
-    case STET_REASON_TOPK_K:
-    case STET_REASON_MASK_GATHER:
-    case STET_REASON_DIM_READBACK:
-    case STET_REASON_CAPACITY_LEAK:
-        return STET_FACET_SHAPES;
-    default:
-        return STET_NO_FACET;
-    }
-}
+enum { STET_FACET_NONE = STET_NO_FACET };
+
+/* In which facet a cause has its values; STET_NO_FACET for those that have none. */
+static const uint8_t facet_of[STET_CAUSES] = {
+    [STET_CAUSE_NONE] = STET_NO_FACET,
+#define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \
+    [STET_CAUSE_##identifier] = STET_FACET_##facet,
+#include "cause/causes.def"
+};
 
 static uint64_t programs_of(const struct stet_history *h, const struct stet_finding *f,
-                            enum stet_reason r)
+                            enum stet_cause r)
 {
-    unsigned facet = facet_of(r);
+    unsigned facet = facet_of[r];
     uint64_t most = 1;
 
     for (uint32_t i = 0; facet != STET_NO_FACET && i < f->change_count; i++) {
@@ -71,12 +57,12 @@ uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *
                        struct stet_alone out[STET_ALSO_MOST + 1])
 {
     uint32_t count = 0;
-    bool twice = f->reason == STET_REASON_SLICE_START && f->also_count == 1 &&
-                 f->also[0] == STET_REASON_STATIC_ARGUMENT; /* one cause, two names */
+    bool twice = f->cause == STET_CAUSE_SLICE_START && f->also_count == 1 &&
+                 f->also[0] == STET_CAUSE_STATIC_ARGUMENT; /* one cause, two names */
 
-    if (f->reason >= STET_REASONS || !f->also_count || twice)
+    if (f->cause == STET_CAUSE_NONE || !f->also_count || twice)
         return 0;
-    out[count++] = (struct stet_alone){f->reason, programs_of(h, f, f->reason)};
+    out[count++] = (struct stet_alone){f->cause, programs_of(h, f, f->cause)};
     for (uint32_t i = 0; i < f->also_count; i++)
         out[count++] = (struct stet_alone){f->also[i], programs_of(h, f, f->also[i])};
     sort(out, count);
@@ -91,14 +77,14 @@ void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
     uint32_t count = stet_alone_of(h, f, causes), also = 0;
 
     for (uint32_t i = 0; i < count; i++)
-        if (causes[i].reason != f->reason)
-            f->also[also++] = causes[i].reason;
+        if (causes[i].cause != f->cause)
+            f->also[also++] = causes[i].cause;
     for (uint32_t i = 0; i < count; i++) {
         char each[32];
 
-        cost(each, sizeof each, (double)causes[i].programs * (double)s->cost_ns);
+        cost(each, sizeof each, (double)causes[i].programs * (double)s->wait_ns);
         text = stet_arena_printf(&h->arena, "%.*s%s%s %llu program%s more (%s)", STET_FMT(text),
-                                 i ? ", " : "; alone: ", stet_reason_name(causes[i].reason),
+                                 i ? ", " : "; alone: ", stet_cause_id(causes[i].cause),
                                  (unsigned long long)causes[i].programs,
                                  causes[i].programs == 1 ? "" : "s", each);
     }

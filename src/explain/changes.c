@@ -87,16 +87,24 @@ static uint64_t group_key(const struct stet_change *c)
 {
     uint64_t h = stet_mix((uint64_t)c->kind << 8 | c->facet, c->line);
 
-    h = stet_mix(h, stet_hash_bytes(c->what).lo);
+    h = stet_mix(h, (uint64_t)c->of.index << 8 | c->of.aspect);
+    h = stet_mix(h, stet_hash_bytes(c->of.name).lo);
+    h = stet_mix(h, stet_hash_bytes(c->of.in).lo);
     h = stet_mix(h, stet_hash_bytes(c->from).lo);
     h = stet_mix(h, stet_hash_bytes(c->to).lo);
     return stet_mix(h, stet_hash_bytes(c->file).lo);
 }
 
+static bool same_subject(const struct stet_change_subject *x, const struct stet_change_subject *y)
+{
+    return x->aspect == y->aspect && x->index == y->index && stet_view_eq(x->name, y->name) &&
+           stet_view_eq(x->in, y->in) && stet_view_eq(x->target, y->target);
+}
+
 static bool same_group(const struct stet_change *x, const struct stet_change *y)
 {
     return x->kind == y->kind && x->facet == y->facet && x->line == y->line &&
-           stet_view_eq(x->what, y->what) && stet_view_eq(x->from, y->from) &&
+           same_subject(&x->of, &y->of) && stet_view_eq(x->from, y->from) &&
            stet_view_eq(x->to, y->to) && stet_view_eq(x->file, y->file);
 }
 

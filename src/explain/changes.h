@@ -23,6 +23,7 @@ struct stet_constant_pair {
     const struct stet_op *in_a, *in_b;
     bool same;
     unsigned follows; /* of one that moved: the facet that explains it, or STET_NO_FACET */
+    struct stet_change_data data;
     struct stet_view from, to;
 };
 
@@ -40,14 +41,19 @@ struct stet_comparison {
     bool rank_moved, shape_moved, dtype_moved; /* of some argument */
     struct stet_type_pair types[STET_TYPE_PAIRS];
     struct stet_constant_pair constants[STET_CONSTANT_PAIRS];
-    struct stet_view constant_in; /* "constant in multiply", of the operation that was last */
-    uint32_t constant_in_known;
 };
 
 /* Adds a change at the place of `of_a` or `of_b` (the latter preferred; either may be NULL). Equal
- * changes on one line are one change with a count. `what`, `from` and `to` are copied. */
+ * changes on one line are one change with a count. Texts are borrowed. */
 struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
                                     const struct stet_op *of_a, const struct stet_op *of_b);
+
+/* Element types, and the first size that differs. Either may be NULL. */
+struct stet_change_data stet_change_types(const struct stet_type *x, const struct stet_type *y);
+/* Of a dimension; STET_DYNAMIC where it has no size. */
+struct stet_change_data stet_change_sizes(int64_t from, int64_t to);
+/* Of constants and attributes that are one number each. Either may be NULL. */
+struct stet_change_data stet_change_values(const struct stet_attr *x, const struct stet_attr *y);
 
 /* printf into the diff's arena. */
 struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ...)

@@ -1,41 +1,40 @@
 /* From changes to classes: each class has the evidence it asks for, or is not named. */
 #include "explain/diff.h"
 
-enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned facet,
-                                         struct stet_view op)
+enum stet_cause stet_diff_change_cause(enum stet_change_kind kind, unsigned facet,
+                                       struct stet_view op)
 {
-    static const enum stet_reason by_facet[STET_FACETS] = {
-        [STET_FACET_CONSTANTS] = STET_REASON_BAKED_CONSTANT,
-        [STET_FACET_SLICES] = STET_REASON_SLICE_START,
-        [STET_FACET_SHAPES] = STET_REASON_SHAPE_DRIFT,
-        [STET_FACET_RANKS] = STET_REASON_RANK_CHANGE,
-        [STET_FACET_AXES] = STET_REASON_GRAPH_CHANGE,
-        [STET_FACET_DTYPES] = STET_REASON_DTYPE_CHANGE,
-        [STET_FACET_SHARDINGS] = STET_REASON_SHARDING_CHANGE,
-        [STET_FACET_DONATION] = STET_REASON_DONATION_CHANGE,
-        [STET_FACET_LAYOUTS] = STET_REASON_LAYOUT_CHANGE,
-        [STET_FACET_ATTRIBUTES] = STET_REASON_GRAPH_CHANGE,
-        [STET_FACET_OPTIONS] = STET_REASON_OPTIONS_DRIFT,
+    static const enum stet_cause by_facet[STET_FACETS] = {
+        [STET_FACET_CONSTANTS] = STET_CAUSE_BAKED_CONSTANT,
+        [STET_FACET_SLICES] = STET_CAUSE_SLICE_START,
+        [STET_FACET_SHAPES] = STET_CAUSE_SHAPE_DRIFT,
+        [STET_FACET_RANKS] = STET_CAUSE_RANK_CHANGE,
+        [STET_FACET_AXES] = STET_CAUSE_GRAPH_CHANGE,
+        [STET_FACET_DTYPES] = STET_CAUSE_DTYPE_CHANGE,
+        [STET_FACET_SHARDINGS] = STET_CAUSE_SHARDING_CHANGE,
+        [STET_FACET_DONATION] = STET_CAUSE_DONATION_CHANGE,
+        [STET_FACET_LAYOUTS] = STET_CAUSE_LAYOUT_CHANGE,
+        [STET_FACET_ATTRIBUTES] = STET_CAUSE_GRAPH_CHANGE,
+        [STET_FACET_OPTIONS] = STET_CAUSE_OPTIONS_DRIFT,
     };
 
     switch (kind) {
     case STET_CHANGE_ARGUMENT_CAME:
     case STET_CHANGE_ARGUMENT_WENT:
-        return STET_REASON_OPTIONAL_KEY;
+        return STET_CAUSE_OPTIONAL_KEY;
     case STET_CHANGE_REPEAT:
-        return STET_REASON_PYTHON_LOOP;
+        return STET_CAUSE_PYTHON_LOOP;
     case STET_CHANGE_OP_CAME:
     case STET_CHANGE_OP_WENT:
         if (stet_view_ends(op, ".custom_call") || stet_view_ends(op, ".custom-call"))
-            return facet == STET_NO_FACET ? STET_REASON_KERNEL_FALLBACK
-                                          : STET_REASON_SHARDING_CHANGE;
+            return facet == STET_NO_FACET ? STET_CAUSE_KERNEL_FALLBACK : STET_CAUSE_SHARDING_CHANGE;
         if (facet == STET_FACET_DTYPES || facet == STET_FACET_SHARDINGS)
             return by_facet[facet];
-        return STET_REASON_GRAPH_CHANGE;
+        return STET_CAUSE_GRAPH_CHANGE;
     case STET_CHANGE_TYPE:
-        return facet == STET_FACET_RANKS ? STET_REASON_GRAPH_CHANGE : by_facet[facet];
+        return facet == STET_FACET_RANKS ? STET_CAUSE_GRAPH_CHANGE : by_facet[facet];
     default:
-        return facet == STET_NO_FACET ? STET_REASON_GRAPH_CHANGE : by_facet[facet];
+        return facet == STET_NO_FACET ? STET_CAUSE_GRAPH_CHANGE : by_facet[facet];
     }
 }
 
@@ -50,37 +49,37 @@ static bool misplaced(const struct stet_diff *d, const struct stet_change *c)
 }
 
 /* What one change is evidence of in this diff. */
-static enum stet_reason evidence(const struct stet_diff *d, const struct stet_change *c)
+static enum stet_cause evidence(const struct stet_diff *d, const struct stet_change *c)
 {
     if (c->follows != STET_NO_FACET)
-        return STET_REASONS;
+        return STET_CAUSE_NONE;
     switch (c->kind) {
     case STET_CHANGE_ARGUMENT_CAME:
     case STET_CHANGE_ARGUMENT_WENT: /* one more layer brings its own arguments */
     case STET_CHANGE_OUTPUT_CAME:
     case STET_CHANGE_OUTPUT_WENT:
         if (d->repeat_to)
-            return STET_REASONS;
-        return stet_diff_change_reason(c->kind, c->facet, c->op);
+            return STET_CAUSE_NONE;
+        return stet_diff_change_cause(c->kind, c->facet, c->op);
     default:
         /* What follows the loop stands beside one of its turns: no change, only another place. */
         if (d->repeat_to && c->kind != STET_CHANGE_REPEAT && (c->line_in_a || misplaced(d, c)))
-            return STET_REASONS;
-        return stet_diff_change_reason(c->kind, c->facet, c->op);
+            return STET_CAUSE_NONE;
+        return stet_diff_change_cause(c->kind, c->facet, c->op);
     }
 }
 
 struct facts {
-    uint32_t seen[STET_REASONS];
-    bool of_arguments[STET_REASONS]; /* some of the evidence is an argument's */
+    uint32_t seen[STET_CAUSES];
+    bool of_arguments[STET_CAUSES]; /* some of the evidence is an argument's */
 };
 
 static void gather(const struct stet_diff *d, struct facts *f)
 {
     for (uint32_t i = 0; i < d->change_count; i++) {
-        enum stet_reason r = evidence(d, &d->changes[i]);
+        enum stet_cause r = evidence(d, &d->changes[i]);
 
-        if (r == STET_REASONS)
+        if (r == STET_CAUSE_NONE)
             continue;
         f->seen[r] += d->changes[i].count;
         f->of_arguments[r] |= d->changes[i].kind == STET_CHANGE_ARGUMENT;
@@ -90,24 +89,24 @@ static void gather(const struct stet_diff *d, struct facts *f)
 /* Structure that moved explains what it dragged along, and is itself explained by arguments. */
 static void reduce(const struct stet_diff *d, struct facts *f)
 {
-    bool structure = f->seen[STET_REASON_GRAPH_CHANGE] || f->seen[STET_REASON_PYTHON_LOOP] ||
-                     f->seen[STET_REASON_KERNEL_FALLBACK] || f->seen[STET_REASON_OPTIONAL_KEY];
+    bool structure = f->seen[STET_CAUSE_GRAPH_CHANGE] || f->seen[STET_CAUSE_PYTHON_LOOP] ||
+                     f->seen[STET_CAUSE_KERNEL_FALLBACK] || f->seen[STET_CAUSE_OPTIONAL_KEY];
 
     if (structure && !d->same_skeleton) {
-        if (!f->of_arguments[STET_REASON_SHAPE_DRIFT])
-            f->seen[STET_REASON_SHAPE_DRIFT] = 0;
-        if (!f->of_arguments[STET_REASON_DTYPE_CHANGE])
-            f->seen[STET_REASON_DTYPE_CHANGE] = 0;
+        if (!f->of_arguments[STET_CAUSE_SHAPE_DRIFT])
+            f->seen[STET_CAUSE_SHAPE_DRIFT] = 0;
+        if (!f->of_arguments[STET_CAUSE_DTYPE_CHANGE])
+            f->seen[STET_CAUSE_DTYPE_CHANGE] = 0;
     }
-    if (f->seen[STET_REASON_RANK_CHANGE] || f->of_arguments[STET_REASON_DTYPE_CHANGE] ||
-        f->seen[STET_REASON_KERNEL_FALLBACK])
-        f->seen[STET_REASON_GRAPH_CHANGE] = 0;
-    if (f->seen[STET_REASON_OPTIONAL_KEY] && !d->ops_unexplained)
-        f->seen[STET_REASON_GRAPH_CHANGE] = 0;
-    if (f->seen[STET_REASON_RANK_CHANGE])
-        f->seen[STET_REASON_SHAPE_DRIFT] = 0;
-    if (f->seen[STET_REASON_OPTIONAL_KEY]) /* those that came are donated, or not */
-        f->seen[STET_REASON_DONATION_CHANGE] = 0;
+    if (f->seen[STET_CAUSE_RANK_CHANGE] || f->of_arguments[STET_CAUSE_DTYPE_CHANGE] ||
+        f->seen[STET_CAUSE_KERNEL_FALLBACK])
+        f->seen[STET_CAUSE_GRAPH_CHANGE] = 0;
+    if (f->seen[STET_CAUSE_OPTIONAL_KEY] && !d->ops_unexplained)
+        f->seen[STET_CAUSE_GRAPH_CHANGE] = 0;
+    if (f->seen[STET_CAUSE_RANK_CHANGE])
+        f->seen[STET_CAUSE_SHAPE_DRIFT] = 0;
+    if (f->seen[STET_CAUSE_OPTIONAL_KEY]) /* those that came are donated, or not */
+        f->seen[STET_CAUSE_DONATION_CHANGE] = 0;
 }
 
 static void set_follows(struct stet_diff *d)
@@ -148,19 +147,19 @@ void stet_diff_classify(struct stet_diff *d)
 
     gather(d, &f);
     if (d->moved >> STET_FACET_OPTIONS & 1)
-        f.seen[STET_REASON_OPTIONS_DRIFT]++;
+        f.seen[STET_CAUSE_OPTIONS_DRIFT]++;
     reduce(d, &f);
     set_follows(d);
-    d->reason = STET_REASONS;
+    d->cause = STET_CAUSE_NONE;
     d->also_count = 0;
-    for (unsigned r = 0; r < STET_REASONS; r++) {
+    for (unsigned r = STET_CAUSE_NONE + 1; r < STET_CAUSES; r++) {
         if (!f.seen[r])
             continue;
-        if (d->reason == STET_REASONS)
-            d->reason = (enum stet_reason)r;
+        if (d->cause == STET_CAUSE_NONE)
+            d->cause = (enum stet_cause)r;
         else
-            d->also[d->also_count++] = (enum stet_reason)r;
+            d->also[d->also_count++] = (enum stet_cause)r;
     }
-    if (d->reason == STET_REASONS)
-        d->reason = d->same_key ? STET_REASON_IDENTICAL : STET_REASON_UNKNOWN;
+    if (d->cause == STET_CAUSE_NONE)
+        d->cause = d->same_key ? STET_CAUSE_IDENTICAL : STET_CAUSE_UNKNOWN;
 }

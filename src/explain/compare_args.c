@@ -1,8 +1,6 @@
 /* Arguments that came, went, moved or changed; outputs; meshes. */
 #include "explain/changes.h"
 
-#include <stdio.h>
-
 static struct stet_view argument_name(struct stet_comparison *c, const struct stet_argument *a)
 {
     return a->name.len ? a->name : stet_change_text(c, "#%u", a->value->index);
@@ -19,7 +17,6 @@ static const struct stet_argument *counterpart(const struct stet_side *s,
 
 /* What the changes are said of. */
 struct subject {
-    const char *kind; /* "argument" or "output" */
     struct stet_view name;
     const struct stet_value *value; /* NULL for outputs */
     bool rank_moved;
@@ -42,24 +39,32 @@ static void point_at_use(struct stet_change *change, struct stet_side *s,
 }
 
 static struct stet_change *say(struct stet_comparison *c, const struct subject *of, unsigned facet,
-                               const char *aspect, struct stet_view from, struct stet_view to)
+                               struct stet_change_subject what, struct stet_view from,
+                               struct stet_view to)
 {
-    struct stet_change *change = stet_change_add(
-        c,
-        &(struct stet_change){
-            .kind = of->value ? STET_CHANGE_ARGUMENT : STET_CHANGE_OUTPUT,
-            .facet = facet,
-            .follows = STET_NO_FACET,
-            .what = stet_change_text(c, "%s %.*s %s", of->kind, STET_FMT(of->name), aspect),
-            .from = from,
-            .to = to},
-        NULL, NULL);
+    struct stet_change *change;
 
+    what.name = of->name;
+    what.argument = of->value ? of->value->index : 0;
+    change = stet_change_add(
+        c,
+        &(struct stet_change){.kind = of->value ? STET_CHANGE_ARGUMENT : STET_CHANGE_OUTPUT,
+                              .facet = facet,
+                              .follows = STET_NO_FACET,
+                              .of = what,
+                              .from = from,
+                              .to = to},
+        NULL, NULL);
     if (change && of->value) {
         change->order = of->value->index;
         point_at_use(change, c->b, of->value);
     }
     return change;
+}
+
+static struct stet_change_subject aspect(enum stet_change_aspect a)
+{
+    return (struct stet_change_subject){.aspect = a};
 }
 
 static struct stet_view size_text(struct stet_comparison *c, const struct stet_type *t, uint32_t i)
@@ -77,15 +82,18 @@ static void compare_dims(struct stet_comparison *c, const struct subject *of,
     for (uint32_t i = 0; i < x->rank; i++) {
         int64_t bound_x = stet_type_rest(x)->bounds ? stet_type_rest(x)->bounds[i] : 0,
                 bound_y = stet_type_rest(y)->bounds ? stet_type_rest(y)->bounds[i] : 0;
-        char aspect[32];
+        struct stet_change *change;
 
         if (x->dims[i] == y->dims[i] && bound_x == bound_y)
             continue;
         c->shape_moved = true;
         stet_sizes_add(c, x->dims[i] == STET_DYNAMIC ? bound_x : x->dims[i],
                        y->dims[i] == STET_DYNAMIC ? bound_y : y->dims[i]);
-        snprintf(aspect, sizeof aspect, "dimension %u", i);
-        say(c, of, STET_FACET_SHAPES, aspect, size_text(c, x, i), size_text(c, y, i));
+        change = say(c, of, STET_FACET_SHAPES,
+                     (struct stet_change_subject){.aspect = STET_ASPECT_DIMENSION, .index = i},
+                     size_text(c, x, i), size_text(c, y, i));
+        if (change)
+            change->data = stet_change_sizes(x->dims[i], y->dims[i]);
     }
 }
 
@@ -123,10 +131,14 @@ static void compare_types(struct stet_comparison *c, const struct subject *of,
     bool shaped = is_shaped(x) && is_shaped(y);
 
     if (shaped ? !stet_type_eq(x->element, y->element) : !stet_type_eq(x, y)) {
+        struct stet_change *change =
+            say(c, of, STET_FACET_DTYPES, aspect(shaped ? STET_ASPECT_DTYPE : STET_ASPECT_TYPE),
+                shaped ? stet_change_dtype(c, x) : stet_change_type(c, x),
+                shaped ? stet_change_dtype(c, y) : stet_change_type(c, y));
+
         c->dtype_moved = true;
-        say(c, of, STET_FACET_DTYPES, shaped ? "dtype" : "type",
-            shaped ? stet_change_dtype(c, x) : stet_change_type(c, x),
-            shaped ? stet_change_dtype(c, y) : stet_change_type(c, y));
+        if (change)
+            change->data = stet_change_types(x, y);
     }
     if (!shaped)
         return;
@@ -136,14 +148,15 @@ static void compare_types(struct stet_comparison *c, const struct subject *of,
         c->rank_moved = true;
         if (stet_type_elements(x, &from) && stet_type_elements(y, &to))
             stet_sizes_add(c, (int64_t)from, (int64_t)to);
-        say(c, of, STET_FACET_RANKS, "rank",
+        say(c, of, STET_FACET_RANKS, aspect(STET_ASPECT_RANK),
             stet_change_text(c, "%u (%.*s)", x->rank, STET_FMT(stet_change_type(c, x))),
             stet_change_text(c, "%u (%.*s)", y->rank, STET_FMT(stet_change_type(c, y))));
     } else {
         compare_dims(c, of, x, y);
     }
     if (!same_layout(x, y))
-        say(c, of, STET_FACET_LAYOUTS, "layout", layout_text(c, x), layout_text(c, y));
+        say(c, of, STET_FACET_LAYOUTS, aspect(STET_ASPECT_LAYOUT), layout_text(c, x),
+            layout_text(c, y));
 }
 
 /* Where outputs came or went, the place in the list tells nothing. */
@@ -161,40 +174,78 @@ static struct stet_view donation(struct stet_comparison *c, const struct stet_ar
     return stet_change_text(c, a->donor ? "donated" : "kept");
 }
 
+enum { DEEPEST = 8, MOST_LEAVES = 64 };
+
+/* The texts and numbers of an attribute in order, without the brackets around them. */
+struct leaves {
+    struct stet_view texts[MOST_LEAVES];
+    int64_t numbers[MOST_LEAVES];
+    uint32_t count;
+};
+
+static void add_leaf(struct leaves *l, struct stet_view text, int64_t number)
+{
+    if (l->count < MOST_LEAVES) {
+        l->texts[l->count] = text;
+        l->numbers[l->count++] = number;
+    }
+}
+
+static void gather_leaves(struct leaves *l, const struct stet_attr *a, int depth)
+{
+    if (!a || depth > DEEPEST)
+        return;
+    if (a->kind == STET_ATTR_RECORD || a->kind == STET_ATTR_DICT)
+        for (uint32_t i = 0; i < a->count; i++)
+            gather_leaves(l, a->named[i].value, depth + 1);
+    else if (a->kind == STET_ATTR_ARRAY)
+        for (uint32_t i = 0; i < a->count; i++)
+            gather_leaves(l, a->items[i], depth + 1);
+    else if (a->kind == STET_ATTR_INTS)
+        for (uint32_t i = 0; i < a->count; i++)
+            add_leaf(l, (struct stet_view){0}, a->ints[i]);
+    else if (a->kind == STET_ATTR_INTEGER)
+        add_leaf(l, (struct stet_view){0}, stet_attr_int(a));
+    else if (a->kind != STET_ATTR_BOOL && a->kind != STET_ATTR_UNIT) /* is_closed */
+        add_leaf(l, stet_attr_text(a), 0);
+}
+
 /* A sharding names one entry for each dimension: with another rank it has more or fewer empty ones.
  */
-static bool same_axes(struct stet_comparison *c, const struct stet_attr *x,
-                      const struct stet_attr *y)
+static bool same_axes(const struct stet_attr *x, const struct stet_attr *y)
 {
-    struct stet_view texts[2] = {stet_change_attr(c, x), stet_change_attr(c, y)};
-    char kept[2][256];
-    size_t lengths[2] = {0, 0};
+    struct leaves a = {.count = 0}, b = {.count = 0};
 
-    for (int side = 0; side < 2; side++)
-        for (size_t i = 0; i < texts[side].len && lengths[side] < sizeof kept[0]; i++)
-            if (!strchr("{}, ?", texts[side].ptr[i]))
-                kept[side][lengths[side]++] = texts[side].ptr[i];
-    return lengths[0] == lengths[1] && !memcmp(kept[0], kept[1], lengths[0]);
+    gather_leaves(&a, x, 0);
+    gather_leaves(&b, y, 0);
+    for (uint32_t i = 0; i < a.count && a.count == b.count; i++)
+        if (a.numbers[i] != b.numbers[i] || !stet_view_eq(a.texts[i], b.texts[i]))
+            return false;
+    return a.count == b.count;
 }
 
 /* No sharding, or one over the mesh that has no axes. */
-static bool shards_nothing(struct stet_comparison *c, const struct stet_attr *a)
+static bool shards_nothing(const struct stet_attr *a)
 {
-    return !a || stet_view_contains(stet_change_attr(c, a), "@empty_mesh");
+    const struct stet_attr *mesh =
+        a && a->kind == STET_ATTR_RECORD ? stet_attr_field(a, "mesh_or_ref") : NULL;
+
+    return !a || (mesh && mesh->kind == STET_ATTR_SYMBOL &&
+                  stet_view_is(stet_attr_text(mesh), "empty_mesh"));
 }
 
 static void say_attribute(struct stet_comparison *c, const struct subject *of, unsigned class,
                           const struct stet_attr *x, const struct stet_attr *y)
 {
-    const char *aspect = class == STET_CLASS_SHARDINGS ? "sharding"
-                         : class == STET_CLASS_LAYOUTS ? "layout"
-                                                       : "attribute";
+    enum stet_change_aspect a = class == STET_CLASS_SHARDINGS ? STET_ASPECT_SHARDING
+                                : class == STET_CLASS_LAYOUTS ? STET_ASPECT_LAYOUT
+                                                              : STET_ASPECT_ATTRIBUTE;
     struct stet_change *change;
 
-    if (class == STET_CLASS_SHARDINGS && shards_nothing(c, x) && shards_nothing(c, y))
+    if (class == STET_CLASS_SHARDINGS && shards_nothing(x) && shards_nothing(y))
         return;
-    change = say(c, of, class, aspect, stet_change_attr(c, x), stet_change_attr(c, y));
-    if (change && of->rank_moved && x && y && same_axes(c, x, y))
+    change = say(c, of, class, aspect(a), stet_change_attr(c, x), stet_change_attr(c, y));
+    if (change && of->rank_moved && x && y && same_axes(x, y))
         change->follows = STET_FACET_RANKS;
 }
 
@@ -225,11 +276,12 @@ static void compare_pair(struct stet_comparison *c, const struct stet_argument *
                          const struct stet_argument *y)
 {
     const struct stet_type *from = x->value->type, *to = y->value->type;
-    struct subject of = {"argument", argument_name(c, y), y->value, from->rank != to->rank};
+    struct subject of = {argument_name(c, y), y->value, from->rank != to->rank};
 
     compare_types(c, &of, from, to);
     if (x->donor != y->donor || !same_alias(c, x->alias, y->alias))
-        say(c, &of, STET_FACET_DONATION, "donation", donation(c, x), donation(c, y));
+        say(c, &of, STET_FACET_DONATION, aspect(STET_ASPECT_DONATION), donation(c, x),
+            donation(c, y));
     compare_dictionaries(c, &of, x->attrs, y->attrs);
 }
 
@@ -239,16 +291,18 @@ static void say_moved(struct stet_comparison *c, enum stet_change_kind kind,
     bool of_a = kind == STET_CHANGE_ARGUMENT_WENT;
     struct stet_change *change = stet_change_add(
         c,
-        &(struct stet_change){
-            .kind = kind,
-            .facet = STET_NO_FACET,
-            .follows = STET_NO_FACET,
-            .what = stet_change_text(c, "argument %.*s", STET_FMT(argument_name(c, arg))),
-            .from = from,
-            .to = to,
-            .line_of_a = of_a},
+        &(struct stet_change){.kind = kind,
+                              .facet = STET_NO_FACET,
+                              .follows = STET_NO_FACET,
+                              .of = {.name = argument_name(c, arg), .argument = arg->value->index},
+                              .from = from,
+                              .to = to,
+                              .line_of_a = of_a},
         NULL, NULL);
 
+    if (change && kind != STET_CHANGE_ARGUMENT_MOVED)
+        change->data = of_a ? stet_change_types(arg->value->type, NULL)
+                            : stet_change_types(NULL, arg->value->type);
     if (change)
         point_at_use(change, of_a ? c->a : c->b, arg->value);
 }
@@ -303,7 +357,7 @@ static void compare_outputs(struct stet_comparison *c)
         return;
     for (uint32_t i = 0; i < b->output_count; i++) {
         struct stet_view name = b->outputs[i].name;
-        struct subject of = {"output", name.len ? name : stet_change_text(c, "#%u", i), NULL,
+        struct subject of = {name.len ? name : stet_change_text(c, "#%u", i), NULL,
                              a->outputs[i].type->rank != b->outputs[i].type->rank};
 
         compare_dictionaries(c, &of, a->outputs[i].attrs, b->outputs[i].attrs);
@@ -354,15 +408,14 @@ void stet_compare_meshes(struct stet_comparison *c)
             return;
         if (mesh_x && mesh_y && stet_attr_eq(mesh_x, mesh_y))
             continue;
-        stet_change_add(
-            c,
-            &(struct stet_change){
-                .kind = STET_CHANGE_ATTRIBUTE,
-                .facet = STET_FACET_SHARDINGS,
-                .follows = STET_NO_FACET,
-                .what = stet_change_text(c, "mesh %.*s", STET_FMT(stet_op_symbol(y ? y : x))),
-                .from = stet_change_attr(c, mesh_x),
-                .to = stet_change_attr(c, mesh_y)},
-            x, y);
+        stet_change_add(c,
+                        &(struct stet_change){
+                            .kind = STET_CHANGE_ATTRIBUTE,
+                            .facet = STET_FACET_SHARDINGS,
+                            .follows = STET_NO_FACET,
+                            .of = {.aspect = STET_ASPECT_MESH, .name = stet_op_symbol(y ? y : x)},
+                            .from = stet_change_attr(c, mesh_x),
+                            .to = stet_change_attr(c, mesh_y)},
+                        x, y);
     }
 }

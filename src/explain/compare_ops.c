@@ -137,6 +137,7 @@ compare_values(struct stet_comparison *c, const struct stet_op *in_a, const stru
     *p = (struct stet_constant_pair){.in_a = in_a, .in_b = in_b, .same = same_constant(x, y)};
     if (!p->same) {
         p->follows = constant_follows(c, x, y);
+        p->data = stet_change_values(x, y);
         p->from = stet_change_attr(c, x);
         p->to = stet_change_attr(c, y);
     }
@@ -169,15 +170,12 @@ static void compare_constants(struct stet_comparison *c, const struct stet_op *a
 
     if (p->same || reduce_otherwise(a, b))
         return;
-    if (!c->constant_in.len || !b->known || c->constant_in_known != b->known) {
-        c->constant_in = stet_change_text(c, "constant in %.*s", STET_FMT(stet_words_mnemonic(b)));
-        c->constant_in_known = b->known;
-    }
     stet_change_add(c,
                     &(struct stet_change){.kind = STET_CHANGE_CONSTANT,
                                           .facet = STET_FACET_CONSTANTS,
                                           .follows = p->follows,
-                                          .what = c->constant_in,
+                                          .of = {.in = stet_words_mnemonic(b)},
+                                          .data = p->data,
                                           .from = p->from,
                                           .to = p->to},
                     stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
@@ -241,16 +239,15 @@ static void say_attr(struct stet_comparison *c, const struct stet_op *a, const s
                      enum stet_attr_class class, struct stet_view name, const struct stet_attr *x,
                      const struct stet_attr *y)
 {
-    stet_change_add(
-        c,
-        &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
-                              .facet = class,
-                              .follows = attr_follows(c, class, x, y),
-                              .what = stet_change_text(c, "%.*s of %.*s", STET_FMT(name),
-                                                       STET_FMT(stet_words_mnemonic(b))),
-                              .from = stet_change_attr(c, x),
-                              .to = stet_change_attr(c, y)},
-        a, b);
+    stet_change_add(c,
+                    &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
+                                          .facet = class,
+                                          .follows = attr_follows(c, class, x, y),
+                                          .of = {.name = name, .in = stet_words_mnemonic(b)},
+                                          .data = stet_change_values(x, y),
+                                          .from = stet_change_attr(c, x),
+                                          .to = stet_change_attr(c, y)},
+                    a, b);
 }
 
 static const struct stet_attr *find(const struct stet_op *op, struct stet_view name, uint32_t guess)
@@ -358,7 +355,8 @@ static void say_type(struct stet_comparison *c, const struct stet_op *a, const s
             continue;
         if (facets[i] == STET_FACET_SHAPES && c->shape_moved && dims_follow(c, x, y))
             continue;
-        n.what = stet_change_text(c, "result of %.*s", STET_FMT(stet_words_mnemonic(b)));
+        n.of.in = stet_words_mnemonic(b);
+        n.data = stet_change_types(x, y);
         n.from = stet_change_type(c, x);
         n.to = stet_change_type(c, y);
         stet_change_add(c, &n, a, b);
@@ -445,13 +443,14 @@ static void say_plumbing(struct stet_comparison *c, const struct stet_op *op, bo
         follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
     stet_change_add(
         c,
-        &(struct stet_change){
-            .kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
-            .facet = facet,
-            .follows = follows,
-            .what = stet_change_text(c, "operation %.*s", STET_FMT(stet_words_mnemonic(op))),
-            .from = came ? none : type,
-            .to = came ? type : none},
+        &(struct stet_change){.kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
+                              .facet = facet,
+                              .follows = follows,
+                              .of = {.in = stet_words_mnemonic(op)},
+                              .data = came ? stet_change_types(NULL, op->results[0].type)
+                                           : stet_change_types(op->results[0].type, NULL),
+                              .from = came ? none : type,
+                              .to = came ? type : none},
         came ? NULL : op, came ? op : NULL);
 }
 
@@ -558,16 +557,14 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
         if (x.count | y.count)
             compare_chains(c, &x, &y);
     } else if (!alone(c->a, x.source) && !alone(c->b, y.source)) {
-        stet_change_add(
-            c,
-            &(struct stet_change){.kind = STET_CHANGE_OPERAND,
-                                  .facet = STET_NO_FACET,
-                                  .follows = STET_NO_FACET,
-                                  .what = stet_change_text(c, "operand %u of %.*s", i,
-                                                           STET_FMT(stet_words_mnemonic(b))),
-                                  .from = value_text(c, c->a, x.source),
-                                  .to = value_text(c, c->b, y.source)},
-            a, b);
+        stet_change_add(c,
+                        &(struct stet_change){.kind = STET_CHANGE_OPERAND,
+                                              .facet = STET_NO_FACET,
+                                              .follows = STET_NO_FACET,
+                                              .of = {.in = stet_words_mnemonic(b), .index = i},
+                                              .from = value_text(c, c->a, x.source),
+                                              .to = value_text(c, c->b, y.source)},
+                        a, b);
     }
 }
 

@@ -5,35 +5,24 @@
 
 #include <stdlib.h>
 
-static const char *const names[] = {
-    [STET_CHANGE_ARGUMENT_CAME] = "argument-came",
-    [STET_CHANGE_ARGUMENT_WENT] = "argument-went",
-    [STET_CHANGE_ARGUMENT_MOVED] = "argument-moved",
-    [STET_CHANGE_ARGUMENT] = "argument",
-    [STET_CHANGE_OUTPUT_CAME] = "output-came",
-    [STET_CHANGE_OUTPUT_WENT] = "output-went",
-    [STET_CHANGE_OUTPUT] = "output",
-    [STET_CHANGE_OP_CAME] = "operation-came",
-    [STET_CHANGE_OP_WENT] = "operation-went",
-    [STET_CHANGE_CONSTANT] = "constant",
-    [STET_CHANGE_ATTRIBUTE] = "attribute",
-    [STET_CHANGE_TYPE] = "type",
-    [STET_CHANGE_OPERAND] = "operand",
-    [STET_CHANGE_REPEAT] = "repeat",
-    [STET_CHANGE_OPTION] = "option",
-    [STET_CHANGE_ORDER] = "order",
-};
-
-const char *stet_change_name(enum stet_change_kind kind)
-{
-    return names[kind];
-}
-
 void stet_diff_release(struct stet_diff *d)
 {
     stet_arena_release(&d->arena);
     d->changes = NULL;
     d->change_count = 0;
+}
+
+static int by_subject(const struct stet_change_subject *l, const struct stet_change_subject *r)
+{
+    int names = stet_view_cmp(l->name, r->name);
+
+    if (names)
+        return names;
+    if (l->aspect != r->aspect)
+        return l->aspect < r->aspect ? -1 : 1;
+    if (l->index != r->index)
+        return l->index < r->index ? -1 : 1;
+    return stet_view_cmp(l->in, r->in);
 }
 
 /* Causes before what follows from them; a loop's count, which explains much else, first; arguments
@@ -56,7 +45,7 @@ static int by_weight(const void *left, const void *right)
         return l->kind < r->kind ? -1 : 1;
     if (l->kind == STET_CHANGE_ARGUMENT && l->order != r->order)
         return l->order < r->order ? -1 : 1;
-    return stet_view_cmp(l->what, r->what);
+    return by_subject(&l->of, &r->of);
 }
 
 static uint32_t facets_of_changes(const struct stet_diff *d)
@@ -78,13 +67,11 @@ static void compare(struct stet_comparison *c)
     stet_compare_outputs(c);
     stet_compare_bounded(c);
     if (!c->out->change_count && c->out->same_skeleton && !c->out->moved)
-        stet_change_add(
-            c,
-            &(struct stet_change){.kind = STET_CHANGE_ORDER,
-                                  .facet = STET_NO_FACET,
-                                  .follows = STET_NO_FACET,
-                                  .what = stet_change_text(c, "order of independent operations")},
-            NULL, NULL);
+        stet_change_add(c,
+                        &(struct stet_change){.kind = STET_CHANGE_ORDER,
+                                              .facet = STET_NO_FACET,
+                                              .follows = STET_NO_FACET},
+                        NULL, NULL);
 }
 
 static void count_matched(struct stet_diff *d, struct stet_side *s)
@@ -215,7 +202,7 @@ void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct ste
         .kind = STET_CHANGE_OPTION,
         .facet = STET_FACET_OPTIONS,
         .follows = STET_NO_FACET,
-        .what = stet_arena_printf(&d->arena, "option %.*s", STET_FMT(name)),
+        .of = {.name = stet_arena_copy(&d->arena, name)},
         .from = from.ptr ? stet_arena_copy(&d->arena, from) : from,
         .to = to.ptr ? stet_arena_copy(&d->arena, to) : to,
         .count = 1,

@@ -5,36 +5,59 @@
 #ifndef STET_EXPLAIN_DIFF_H
 #define STET_EXPLAIN_DIFF_H
 
-#include "explain/reasons.h"
+#include "cause/cause.h"
+#include "cause/change.h"
 #include "fingerprint/fingerprint.h"
-
-enum stet_change_kind {
-    STET_CHANGE_ARGUMENT_CAME,
-    STET_CHANGE_ARGUMENT_WENT,
-    STET_CHANGE_ARGUMENT_MOVED, /* to another place in the list */
-    STET_CHANGE_ARGUMENT,       /* its dims, rank, dtype, sharding, donation or layout */
-    STET_CHANGE_OUTPUT_CAME,
-    STET_CHANGE_OUTPUT_WENT,
-    STET_CHANGE_OUTPUT, /* its sharding or layout; types follow from the operations */
-    STET_CHANGE_OP_CAME,
-    STET_CHANGE_OP_WENT,
-    STET_CHANGE_CONSTANT,  /* at a use */
-    STET_CHANGE_ATTRIBUTE, /* of an operation or of the module */
-    STET_CHANGE_TYPE,      /* of a result, where no operand's type moved */
-    STET_CHANGE_OPERAND,   /* another value is used, though both are still there */
-    STET_CHANGE_REPEAT,    /* a block is repeated another number of times */
-    STET_CHANGE_OPTION,    /* a compile option */
-    STET_CHANGE_ORDER,     /* the same operations in another order, and nothing else */
-};
 
 enum { STET_NO_FACET = STET_FACETS };
 
+/* Which property of an argument or an output it is. In the order in which they are named. */
+enum stet_change_aspect {
+    STET_ASPECT_NONE,
+    STET_ASPECT_ATTRIBUTE,
+    STET_ASPECT_DIMENSION,
+    STET_ASPECT_DONATION,
+    STET_ASPECT_DTYPE,
+    STET_ASPECT_LAYOUT,
+    STET_ASPECT_RANK,
+    STET_ASPECT_SHARDING,
+    STET_ASPECT_TYPE,
+    STET_ASPECT_MESH, /* of an attribute: the module's mesh */
+};
+
+/* What a change is said of. stet_words_subject makes words of it: "argument batch['x'] dimension
+ * 0", "constant in multiply". */
+struct stet_change_subject {
+    enum stet_change_aspect aspect;
+    struct stet_view name;   /* of the argument, output, attribute, mesh or option; or empty */
+    struct stet_view in;     /* the operation without its dialect: "multiply"; or empty */
+    struct stet_view target; /* which of those operations: "@kernel", "GT"; or empty */
+    uint32_t index;          /* of the dimension or operand; operations in a block */
+    uint32_t argument;       /* number of the argument, in the program that has it */
+};
+
+/* The element type on one side. */
+struct stet_change_element {
+    bool known;
+    enum stet_type_kind kind;
+    unsigned sign, width, flavour;
+};
+
+/* What the two sides are as numbers, where they are. */
+struct stet_change_data {
+    bool has_values, has_sizes;
+    double values[2]; /* a constant, as the shortest decimal that means it; a size */
+    int64_t sizes[2]; /* the dimension, or the first one in which two types differ */
+    struct stet_change_element elements[2];
+};
+
 struct stet_change {
     enum stet_change_kind kind;
-    unsigned facet;            /* enum stet_facet, or STET_NO_FACET */
-    unsigned follows;          /* facet whose move explains this one, or STET_NO_FACET */
-    struct stet_view what;     /* "argument batch['x'] dimension 0" */
-    struct stet_view from, to; /* empty .ptr where there is none */
+    unsigned facet;   /* enum stet_facet, or STET_NO_FACET */
+    unsigned follows; /* facet whose move explains this one, or STET_NO_FACET */
+    struct stet_change_subject of;
+    struct stet_change_data data;
+    struct stet_view from, to; /* both sides as they are printed; empty .ptr where there is none */
     struct stet_view op;       /* "stablehlo.multiply", or empty */
     struct stet_view file, function;
     uint32_t line, column;      /* 0 when unknown */
@@ -57,8 +80,8 @@ struct stet_bounded {
 struct stet_diff {
     struct stet_arena arena;
     bool same_key, same_skeleton;
-    enum stet_reason reason; /* the class */
-    enum stet_reason also[STET_REASONS];
+    enum stet_cause cause; /* the class */
+    enum stet_cause also[STET_CAUSES];
     uint32_t also_count;
     uint32_t moved;               /* bit per facet */
     uint8_t follows[STET_FACETS]; /* of a moved facet: the one that explains it all, or NO_FACET */
@@ -97,10 +120,8 @@ void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct ste
 /* Decide the class anew from the changes and facts. Called by stet_diff_make. */
 void stet_diff_classify(struct stet_diff *d);
 
-/* What a change by itself is evidence of; STET_REASONS for nothing. */
-enum stet_reason stet_diff_change_reason(enum stet_change_kind kind, unsigned facet,
-                                         struct stet_view op);
-
-const char *stet_change_name(enum stet_change_kind kind);
+/* What a change by itself is evidence of; STET_CAUSE_NONE for nothing. */
+enum stet_cause stet_diff_change_cause(enum stet_change_kind kind, unsigned facet,
+                                       struct stet_view op);
 
 #endif

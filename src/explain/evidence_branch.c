@@ -1,5 +1,6 @@
 /* Operations that differ without another reason: which lines are new, and what decided on them. */
 #include "explain/history_internal.h"
+#include "explain/readback.h"
 
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
@@ -57,11 +58,20 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
 
 /* A condition that decides on the call rests on a value read back. That of a loop decides how often
  * it runs, which says nothing about a first program. */
-static bool on_value(struct stet_history *h, const struct stet_finding *f, uint32_t *line)
+static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *line,
+                     enum stet_sure *sure)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    *sure = STET_SURE_LIKELY;
+    if (stet_explain_read_decides(h, f, &seen)) {
+        *line = seen.line;
+        *sure = seen.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
+        f->source = seen.at;
+        return true;
+    }
     if (!stet_python_condition_reads(&h->sources, s->trigger.file, s->trigger.line, !f->facts.first,
                                      &read))
         return false;
@@ -71,11 +81,18 @@ static bool on_value(struct stet_history *h, const struct stet_finding *f, uint3
 
 /* Or what is passed does, and really comes from the device: a program ran in that line, or the run
  * reads back about as often as it calls. */
-static bool on_argument(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t *line)
 {
+    const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o = order_of(h, s);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    if (stet_explain_read_passed(h, f, false, &seen)) {
+        *line = seen.line;
+        f->source = seen.at;
+        return true;
+    }
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
     *line = read.here;
@@ -136,10 +153,12 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
+        return false;
+    if (!stet_explain_read_at(h, s->process, &s->trigger, 2) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
-    stet_finding_is(h, f, STET_REASON_HOST_SYNC, STET_SURE_CERTAIN, false,
+    stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,
                     "a program of this line alone, run %llu times beside the loop, whose result is "
                     "read back there",
                     (unsigned long long)s->executions);
@@ -150,20 +169,21 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t line = 0;
+    enum stet_sure sure;
 
     if (host_sync(h, f))
         return;
     if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        on_value(h, f, &line) && loop_goes_on(h, s, f->sighting)) {
-        stet_finding_is(h, f, STET_REASON_VALUE_BRANCH, STET_SURE_LIKELY, false,
-                        "its first call depends on a value read back in line %u", line);
+        loop_goes_on(h, s, f->sighting) && on_value(h, f, &f->reads, &sure)) {
+        stet_finding_is(h, f, STET_CAUSE_VALUE_BRANCH, sure, false,
+                        "its first call depends on a value read back in %.*s",
+                        STET_FMT(stet_explain_read_words(h, f)));
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
         return;
     }
     if (!is_late(h, s, f->sighting))
         return;
-    stet_finding_is(h, f, STET_REASON_HIDDEN_BRANCH, STET_SURE_LIKELY, false,
+    stet_finding_is(h, f, STET_CAUSE_HIDDEN_BRANCH, STET_SURE_LIKELY, false,
                     "the first program of %.*s, when the loop had long been running",
                     STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
@@ -171,17 +191,17 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 }
 
 /* New code explains more than a number that moved with it. */
-static void promote(struct stet_finding *f, enum stet_reason reason)
+static void promote(struct stet_finding *f, enum stet_cause cause)
 {
-    enum stet_reason was = f->reason;
+    enum stet_cause was = f->cause;
 
-    if (was != STET_REASON_BAKED_CONSTANT && was != STET_REASON_STATIC_ARGUMENT &&
-        was != STET_REASON_SLICE_START)
+    if (was != STET_CAUSE_BAKED_CONSTANT && was != STET_CAUSE_STATIC_ARGUMENT &&
+        was != STET_CAUSE_SLICE_START)
         return;
     for (uint32_t i = 0; i < f->also_count; i++)
-        if (f->also[i] == reason) {
+        if (f->also[i] == cause) {
             f->also[i] = was;
-            f->reason = reason;
+            f->cause = cause;
         }
 }
 
@@ -196,11 +216,10 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
-        struct stet_view name;
+        struct stet_view name = c->of.name;
 
         if (c->kind != STET_CHANGE_ARGUMENT_CAME && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;
-        name = stet_view_of(c->what.ptr + 9, c->what.len > 9 ? c->what.len - 9 : 0);
         if (memchr(name.ptr, '[', name.len) || memchr(name.ptr, '.', name.len) ||
             stet_python_may_be_absent(&h->sources, s->traits->root.file, s->traits->function, name))
             return false;
@@ -211,9 +230,8 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
 /* Other arguments are not all: there are new lines that use none of those that came. */
 static bool brings_code(const struct stet_finding *f)
 {
-    bool arguments = f->reason == STET_REASON_OPTIONAL_KEY ||
-                     f->reason == STET_REASON_DTYPE_CHANGE ||
-                     f->reason == STET_REASON_SHAPE_DRIFT || f->reason == STET_REASON_LAST_BATCH;
+    bool arguments = f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_DTYPE_CHANGE ||
+                     f->cause == STET_CAUSE_SHAPE_DRIFT || f->cause == STET_CAUSE_LAST_BATCH;
 
     return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
 }
@@ -249,7 +267,7 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     if (!turns.known || turns.others_before < 2)
         return false;
-    stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH, STET_SURE_LIKELY,
+    stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH, STET_SURE_LIKELY,
                         "%u operation%s on top of a program that had run %u times, which is all "
                         "there otherwise",
                         f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
@@ -260,37 +278,38 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
+    enum stet_sure sure = STET_SURE_LIKELY;
     uint32_t line = 0;
 
     if (f->facts.first) {
         first_of_kind(h, f);
         return;
     }
-    if (f->reason == STET_REASON_OPTIONAL_KEY && is_always_passed(h, f))
-        f->reason = STET_REASON_GRAPH_CHANGE;
+    if (f->cause == STET_CAUSE_OPTIONAL_KEY && is_always_passed(h, f))
+        f->cause = STET_CAUSE_GRAPH_CHANGE;
     else if (brings_code(f))
-        stet_finding_also(f, STET_REASON_GRAPH_CHANGE);
-    promote(f, STET_REASON_GRAPH_CHANGE);
-    if (!stet_finding_has(f, STET_REASON_GRAPH_CHANGE))
+        stet_finding_also(f, STET_CAUSE_GRAPH_CHANGE);
+    promote(f, STET_CAUSE_GRAPH_CHANGE);
+    if (!stet_finding_has(f, STET_CAUSE_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &line) || on_argument(h, s, &line) || on_cut(h, s, &line) ||
+    if (on_value(h, f, &line, &sure) || on_argument(h, f, &line) || on_cut(h, s, &line) ||
         on_break(h, s, &line)) {
         uint32_t switches = stet_turns_of(h, f).switches;
 
         f->reads = line;
-        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_VALUE_BRANCH,
-                            STET_SURE_LIKELY,
-                            "which program runs depends on a value read back in line %u (they "
+        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_VALUE_BRANCH, sure,
+                            "which program runs depends on a value read back in %.*s (they "
                             "changed places %u time%s)",
-                            line, switches, switches == 1 ? "" : "s");
+                            STET_FMT(stet_explain_read_words(h, f)), switches,
+                            switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
-        stet_finding_rename(h, f, STET_REASON_GRAPH_CHANGE, STET_REASON_HIDDEN_BRANCH,
+        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH,
                             STET_SURE_CERTAIN, "%u line%s that no program had before",
                             f->facts.new_lines, f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
         return;
     }
-    if ((f->reason == STET_REASON_VALUE_BRANCH || f->reason == STET_REASON_HIDDEN_BRANCH) &&
+    if ((f->cause == STET_CAUSE_VALUE_BRANCH || f->cause == STET_CAUSE_HIDDEN_BRANCH) &&
         f->facts.new_line.line)
         f->origin = f->facts.new_line;
 }

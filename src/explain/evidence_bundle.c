@@ -3,11 +3,11 @@
 #include "explain/history_internal.h"
 
 /* The last part of "option executable_build_options.debug_options.xla_…". */
-static struct stet_view short_name(struct stet_view what)
+static struct stet_view short_name(struct stet_view option)
 {
-    const char *dot = memrchr(what.ptr, '.', what.len);
+    const char *dot = memrchr(option.ptr, '.', option.len);
 
-    return dot ? stet_view_of(dot + 1, (size_t)(what.ptr + what.len - dot) - 1) : what;
+    return dot ? stet_view_of(dot + 1, (size_t)(option.ptr + option.len - dot) - 1) : option;
 }
 
 /* The next word of a list of flags; empty at the end. */
@@ -57,7 +57,7 @@ static bool part_moved(struct stet_history *h, struct stet_finding *f, struct st
     if (stet_view_eq(from, to))
         return false;
     if (!flags) {
-        stet_finding_is(h, f, STET_REASON_BUNDLE_DRIFT, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_BUNDLE_DRIFT, STET_SURE_CERTAIN, false,
                         "the same program; %.*s was %.*s and is %.*s", STET_FMT(name),
                         STET_FMT(from.len ? from : STET_VIEW("absent")),
                         STET_FMT(to.len ? to : STET_VIEW("absent")));
@@ -69,7 +69,7 @@ static bool part_moved(struct stet_history *h, struct stet_finding *f, struct st
         flag = only_in(from, to);
     if (!flag.len)
         return false; /* the same flags in another order */
-    stet_finding_is(h, f, STET_REASON_OPTIONS_DRIFT, STET_SURE_CERTAIN, false,
+    stet_finding_is(h, f, STET_CAUSE_OPTIONS_DRIFT, STET_SURE_CERTAIN, false,
                     "the same program; %.*s was \"%.*s\" and is \"%.*s\"", STET_FMT(name),
                     STET_FMT(from), STET_FMT(to));
     f->detail = stet_arena_printf(&h->arena, "%.*s (%.*s)", STET_FMT(flag), STET_FMT(name));
@@ -97,8 +97,8 @@ void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
     const struct stet_told *c = stet_finding_change(f, STET_CHANGE_OPTION);
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (f->reason == STET_REASON_OPTIONS_DRIFT && c)
-        f->detail = short_name(c->what);
+    if (f->cause == STET_CAUSE_OPTIONS_DRIFT && c)
+        f->detail = short_name(c->of.name);
     if (f->facts.past && f->facts.same && s->bundle && h->sightings[f->against].bundle) {
         compare_bundles(h, f, h->sightings[f->against].bundle, s->bundle);
         f->origin = s->trigger;

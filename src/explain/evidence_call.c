@@ -2,26 +2,7 @@
  * whose value a constant is. */
 #include "explain/history_internal.h"
 
-#include <math.h>
-
-/* Classes that say no more than how the program differs; the value that decides it says why. */
-static bool only_describes(enum stet_reason reason)
-{
-    switch (reason) {
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_RANK_CHANGE:
-    case STET_REASON_OPTIONAL_KEY:
-    case STET_REASON_GRAPH_CHANGE:
-    case STET_REASON_SHARDING_CHANGE:
-    case STET_REASON_KERNEL_FALLBACK:
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_UNKNOWN:
-        return true;
-    default:
-        return false;
-    }
-}
+#include "fingerprint/scalar.h"
 
 /* An argument that is an array moved too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
@@ -48,13 +29,13 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;
 
-    if (f->reason == STET_REASON_STATIC_ARGUMENT)
+    if (f->cause == STET_CAUSE_STATIC_ARGUMENT)
         observed(h, f);
     for (uint32_t i = 0; i < f->moved_count && !m; i++)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
-    if (!m || !only_describes(f->reason) || arrays_moved(f))
+    if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
-    stet_finding_is(h, f, STET_REASON_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
+    stet_finding_is(h, f, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
                     "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),
                     STET_FMT(m->to));
     f->also_count = 0; /* what else differs follows from it */
@@ -79,7 +60,7 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
                       "mesh context or a JAX setting. Make the call in the same context each time.";
         return;
     }
-    stet_finding_is(h, f, f->reason, STET_SURE_CERTAIN, false,
+    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
                     "argument %.*s was %.*s and is %.*s; the program is the same",
                     STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
@@ -87,22 +68,16 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
                   "(jax.device_put with the same sharding, the same array type and dtype).";
 }
 
-static bool close_to(double a, double b)
-{
-    return fabs(a - b) <= 1e-6 * (fabs(a) + fabs(b));
-}
-
 /* The variable that had the constant's two values at the two compiles. */
 static const struct stet_moved *holder(const struct stet_finding *f, const struct stet_told *c)
 {
-    double from, to;
+    const double *v = c->data.values;
 
-    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
-        return NULL;
-    for (uint32_t i = 0; i < f->moved_count; i++) {
+    for (uint32_t i = 0; c->data.has_values && i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
 
-        if (m->numeric && close_to(m->from_number, from) && close_to(m->to_number, to))
+        if (m->numeric && stet_scalar_close(m->from_number, v[0], 1e-6) &&
+            stet_scalar_close(m->to_number, v[1], 1e-6))
             return m;
     }
     return NULL;
@@ -126,13 +101,13 @@ static void variable(struct stet_history *h, struct stet_finding *f)
 
 void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
 {
-    if (!stet_sighting_of(h, f)->values.len || f->reason >= STET_REASONS)
+    if (!stet_sighting_of(h, f)->values.len || f->cause == STET_CAUSE_NONE)
         return;
     static_argument(h, f);
-    if (f->reason == STET_REASON_IDENTICAL_REHASH)
+    if (f->cause == STET_CAUSE_IDENTICAL_REHASH)
         argument_from_elsewhere(h, f);
-    if (stet_finding_has(f, STET_REASON_BAKED_CONSTANT) ||
-        stet_finding_has(f, STET_REASON_PYTHON_COUNTER) ||
-        stet_finding_has(f, STET_REASON_OPTIMIZER_SCALAR))
+    if (stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT) ||
+        stet_finding_has(f, STET_CAUSE_PYTHON_COUNTER) ||
+        stet_finding_has(f, STET_CAUSE_OPTIMIZER_SCALAR))
         variable(h, f);
 }

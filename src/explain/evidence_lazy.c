@@ -133,14 +133,15 @@ static struct stet_place step_of(struct stet_history *h, const struct stet_pytho
     return found;
 }
 
-/* Without a location the change is that of the constant; its words name who uses it. */
+/* Without a location the change is that of the constant; its subject is the operation that uses it.
+ */
 static struct stet_view operation_of(const struct stet_told *c)
 {
     struct stet_view v = c->op;
     const char *dot = v.len ? memrchr(v.ptr, '.', v.len) : NULL;
 
-    if (stet_view_starts(c->what, "constant in "))
-        return stet_view_of(c->what.ptr + 12, c->what.len - 12);
+    if (c->kind == STET_CHANGE_CONSTANT)
+        return c->of.in;
     return dot ? stet_view_of(dot + 1, (size_t)(v.ptr + v.len - dot) - 1) : v;
 }
 
@@ -150,7 +151,7 @@ static void find_operation(struct stet_history *h, struct stet_finding *f)
     struct stet_place at = {.line = 0};
     bool several = false;
 
-    if (r && f->reason == STET_REASON_TOPK_K)
+    if (r && f->cause == STET_CAUSE_TOPK_K)
         at = step_of(h, r, STET_VIEW("topk"), &several);
     for (uint32_t i = 0; r && !at.line && i < f->change_count; i++)
         at = step_of(h, r, operation_of(&f->changes[i]), &several);
@@ -169,7 +170,7 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                                             f->origin.line, operation_of(&f->changes[i]));
     if (!name.len)
         return;
-    stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT,
+    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT,
                         STET_SURE_LIKELY,
                         "parameter %.*s of a function traced by torch_xla.compile is a Python "
                         "number, and its value is used in this line",
@@ -183,29 +184,29 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
 
     if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA || f->origin.line)
         return;
-    switch (f->reason) {
-    case STET_REASON_MASK_GATHER:
+    switch (f->cause) {
+    case STET_CAUSE_MASK_GATHER:
         stet_lazy_point_at(h, f, stet_lazy_selection(h, s));
         break;
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_LAST_BATCH:
-    case STET_REASON_VARLEN:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_RANK_CHANGE:
-        if (f->facts.argument_shape || f->reason == STET_REASON_DTYPE_CHANGE ||
-            f->reason == STET_REASON_RANK_CHANGE)
+    case STET_CAUSE_SHAPE_DRIFT:
+    case STET_CAUSE_LAST_BATCH:
+    case STET_CAUSE_VARLEN:
+    case STET_CAUSE_DTYPE_CHANGE:
+    case STET_CAUSE_RANK_CHANGE:
+        if (f->facts.argument_shape || f->cause == STET_CAUSE_DTYPE_CHANGE ||
+            f->cause == STET_CAUSE_RANK_CHANGE)
             point_at(h, f, only_step(h, s, feeds));
         break;
-    case STET_REASON_OPTIMIZER_SCALAR:
+    case STET_CAUSE_OPTIMIZER_SCALAR:
         point_at(h, f, only_step(h, s, updates));
         break;
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_PYTHON_COUNTER:
-    case STET_REASON_CAPACITY_LEAK:
-    case STET_REASON_TOPK_K:
-    case STET_REASON_SLICE_START:
+    case STET_CAUSE_BAKED_CONSTANT:
+    case STET_CAUSE_PYTHON_COUNTER:
+    case STET_CAUSE_CAPACITY_LEAK:
+    case STET_CAUSE_TOPK_K:
+    case STET_CAUSE_SLICE_START:
         find_operation(h, f);
-        if (f->origin.line && f->reason == STET_REASON_BAKED_CONSTANT)
+        if (f->origin.line && f->cause == STET_CAUSE_BAKED_CONSTANT)
             static_argument(h, f);
         break;
     default:

@@ -19,27 +19,27 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
     struct stet_view made_in;
     uint32_t line;
 
-    if (f->pair != STET_REASON_IDENTICAL)
+    if (f->pair != STET_CAUSE_IDENTICAL)
         return;
     if (stet_history_is_eager(s) &&
         !stet_view_eq(s->traits->function, h->sightings[f->against].traits->function)) {
-        f->reason = STET_REASONS; /* two operations that are one and the same program */
+        f->cause = STET_CAUSE_NONE; /* two operations that are one and the same program */
         return;
     }
     line = stet_python_makes_jit(&h->sources, s->trigger.file, s->trigger.line, &made_in);
     if (line && s->traits->framework == STET_FRAMEWORK_JAX) {
-        stet_finding_is(h, f, STET_REASON_FRESH_JIT, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_FRESH_JIT, STET_SURE_CERTAIN, false,
                         "the same program, and line %u makes a jitted function each time", line);
         f->origin = s->trigger;
         if (!stet_view_eq(made_in, s->trigger.file))
             f->origin = (struct stet_place){.file = stet_arena_copy(&h->arena, made_in)};
         f->origin.line = line;
     } else if (s->traits->framework == STET_FRAMEWORK_JAX && is_made_anew(s->traits)) {
-        stet_finding_is(h, f, STET_REASON_FRESH_JIT, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_FRESH_JIT, STET_SURE_LIKELY, false,
                         "the same program, of a function that is made each time");
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
-        stet_finding_is(h, f, STET_REASON_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
                         "the same program as compile %llu, byte for byte or but for names",
                         (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */

@@ -1,5 +1,8 @@
 /* Shapes that moved: where the size came from. */
 #include "explain/history_internal.h"
+#include "explain/readback.h"
+
+#include "explain/words.h"
 
 #include <stdio.h>
 
@@ -9,6 +12,13 @@ static const struct stet_told *size_change(const struct stet_finding *f)
         if (f->changes[i].kind == STET_CHANGE_ARGUMENT && f->changes[i].facet == STET_FACET_SHAPES)
             return &f->changes[i];
     return NULL;
+}
+
+static struct stet_view words_of(struct stet_history *h, const struct stet_told *c)
+{
+    char room[STET_WORDS_MOST];
+
+    return stet_arena_copy(&h->arena, stet_words_subject(room, c->kind, &c->of));
 }
 
 /* A small program that gathers by index, run just before outside any jitted function, whose result
@@ -39,7 +49,13 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
+    struct stet_read seen;
 
+    if (stet_explain_read_passed(h, f, true, &seen)) {
+        f->reads = seen.line;
+        f->source = seen.at;
+        return true;
+    }
     f->reads = stet_lazy_size_read(h, s);
     if (f->reads) {
         stet_lazy_point_at(h, f, f->reads);
@@ -71,44 +87,44 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
     if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK))
-        stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; the result of a top-k went from %lld to %lld", from,
                         to);
     else if (f->facts.masked)
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; what a mask selects went from %lld to %lld elements",
                         from, to);
     else if (read_back(h, f, f->facts.cut))
-        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_CERTAIN, false,
                         "no argument changed; a size inside went from %lld to %lld, and what is "
-                        "passed was read back in line %u",
-                        from, to, f->reads);
+                        "passed was read back in %.*s",
+                        from, to, STET_FMT(stet_explain_read_words(h, f)));
     else if (f->facts.cut)
-        stet_finding_is(h, f, STET_REASON_TOPK_K, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
                         "no argument changed; what is taken of a sort, a top-k, went from %lld to "
                         "%lld",
                         from, to);
     else if (f->facts.gather || source_calls(h, &f->origin, PY_SELECTS | PY_FINDS | PY_GATHERS))
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "no argument changed; a selection went from %lld to %lld elements", from,
                         to);
     else if (f->facts.constant_is_size)
-        stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
                         "no argument changed; an integer constant and a size inside moved "
                         "together, %lld to %lld",
                         from, to);
-    else if (f->facts.made_so && f->pair == STET_REASON_SHAPE_DRIFT && is_lazy(h, f))
+    else if (f->facts.made_so && f->pair == STET_CAUSE_SHAPE_DRIFT && is_lazy(h, f))
         /* The integer itself is passed as an argument there. */
-        stet_finding_is(h, f, STET_REASON_CAPACITY_LEAK, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_LIKELY, false,
                         "no argument changed; a size of what is made inside went from %lld to "
                         "%lld, by a Python number",
                         from, to);
     else
         return false;
-    stet_finding_drop(f, STET_REASON_SHAPE_DRIFT);
-    stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
-    stet_finding_drop(f, STET_REASON_SLICE_START);
-    stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
+    stet_finding_drop(f, STET_CAUSE_SHAPE_DRIFT);
+    stet_finding_drop(f, STET_CAUSE_BAKED_CONSTANT);
+    stet_finding_drop(f, STET_CAUSE_SLICE_START);
+    stet_finding_drop(f, STET_CAUSE_GRAPH_CHANGE);
     return true;
 }
 
@@ -126,17 +142,17 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_CERTAIN, false,
                         "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
-                        STET_FMT(c->what), from, to, turns.others_before);
+                        STET_FMT(words_of(h, c)), from, to, turns.others_before);
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_LIKELY, false,
-                        "%.*s went from %lld to %lld once", STET_FMT(c->what), from, to);
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
+                        "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
     else if (!turns.known && !turns.others)
-        stet_finding_is(h, f, STET_REASON_LAST_BATCH, STET_SURE_GUESS, false,
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_GUESS, false,
                         "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
                         "not to be seen here",
-                        STET_FMT(c->what), to);
+                        STET_FMT(words_of(h, c)), to);
 }
 
 /* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */
@@ -151,12 +167,12 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
         const struct stet_told *c = &f->changes[i];
 
         if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
-            !(f->facts.vector && stet_view_eq(c->what, f->facts.vector_what)))
+            !(f->facts.vector && i == f->facts.vector_at))
             data = data ? data : c;
     }
     if (!data)
         return false;
-    stet_finding_is(h, f, STET_REASON_VARLEN, STET_SURE_LIKELY, false,
+    stet_finding_is(h, f, STET_CAUSE_VARLEN, STET_SURE_LIKELY, false,
                     "the data comes with a list of integers (lengths, offsets) that changes its "
                     "length as well");
     if (data->place.line)
@@ -171,22 +187,23 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *maker = gathered(h, f);
 
     if (maker) {
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_LIKELY, false,
                         "the %lld elements were gathered in line %u, outside any jitted function",
                         (long long)f->facts.size_to, stet_history_line(maker)->line);
         f->origin = *stet_history_line(maker);
     } else if (f->facts.selects) {
-        stet_finding_is(h, f, STET_REASON_MASK_GATHER, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
                         "%.*s holds the positions that a mask selects, %lld of them",
-                        STET_FMT(f->facts.size_what), (long long)f->facts.size_to);
+                        STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
     } else if (read_back(h, f, false)) {
-        stet_finding_is(h, f, STET_REASON_DIM_READBACK, STET_SURE_LIKELY, false,
-                        "what is passed depends on a value read back in line %u", f->reads);
+        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_LIKELY, false,
+                        "what is passed depends on a value read back in %.*s",
+                        STET_FMT(stet_explain_read_words(h, f)));
     } else if (series && series->distinct > 2) {
-        stet_finding_is(h, f, STET_REASON_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
-                        "%.*s took %s%u sizes in this run", STET_FMT(c->what),
+        stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
+                        "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),
                         series->distinct == STET_SERIES_VALUES ? "at least " : "",
                         series->distinct);
     } else {
@@ -200,7 +217,7 @@ static void bounded(struct stet_history *h, struct stet_finding *f)
     const struct stet_facts *facts = &f->facts;
     char where[128] = "";
 
-    if (f->reason != STET_REASON_SHAPE_DRIFT || !facts->bounded_known)
+    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known)
         return;
     if (!facts->forbids.len) {
         f->evidence = stet_arena_printf(&h->arena,
@@ -228,15 +245,15 @@ static bool constants_are_ours(const struct stet_finding *f)
 
 void stet_evidence_sizes(struct stet_history *h, struct stet_finding *f)
 {
-    bool structural = f->pair == STET_REASON_GRAPH_CHANGE ||
-                      f->pair == STET_REASON_BAKED_CONSTANT || f->pair == STET_REASON_SLICE_START;
+    bool structural = f->pair == STET_CAUSE_GRAPH_CHANGE || f->pair == STET_CAUSE_BAKED_CONSTANT ||
+                      f->pair == STET_CAUSE_SLICE_START;
 
-    if (f->pair != STET_REASON_SHAPE_DRIFT && !structural)
+    if (f->pair != STET_CAUSE_SHAPE_DRIFT && !structural)
         return;
     if (inner(h, f) || !f->facts.argument_shape)
         return;
     if (!constants_are_ours(f))
-        stet_finding_drop(f, STET_REASON_BAKED_CONSTANT);
+        stet_finding_drop(f, STET_CAUSE_BAKED_CONSTANT);
     argument(h, f);
     bounded(h, f);
 }

@@ -16,17 +16,16 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
     const char *when = !f->facts.came ? "now" : !f->facts.went ? "no more" : "now, or no more";
 
     if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA ||
-        f->pair != STET_REASON_OPTIONAL_KEY || f->facts.scalars != moved ||
-        !f->facts.only_arguments)
+        f->pair != STET_CAUSE_OPTIONAL_KEY || f->facts.scalars != moved || !f->facts.only_arguments)
         return false;
     if (f->facts.updates == moved)
-        stet_finding_is(h, f, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN, false,
                         "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
                         "two are compiled in, others are passed",
                         moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "",
                         moved == 1 ? "is" : "are", when);
     else
-        stet_finding_is(h, f, STET_REASON_BAKED_CONSTANT, STET_SURE_LIKELY, false,
+        stet_finding_is(h, f, STET_CAUSE_BAKED_CONSTANT, STET_SURE_LIKELY, false,
                         "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
                         moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", when);
     return true;
@@ -39,7 +38,7 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     struct stet_turns turns;
 
     if (f->against == STET_NONE || !(f->facts.came || f->facts.went) ||
-        (f->pair != STET_REASON_OPTIONAL_KEY && f->pair != STET_REASON_PYTHON_LOOP))
+        (f->pair != STET_CAUSE_OPTIONAL_KEY && f->pair != STET_CAUSE_PYTHON_LOOP))
         return;
     if (special_number(h, f))
         return;
@@ -47,15 +46,15 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0)) {
         stet_finding_is(
-            h, f, STET_REASON_GRAD_CREATE_ACCUMULATE,
+            h, f, STET_CAUSE_GRAD_CREATE_ACCUMULATE,
             turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
             "%u argument%s %s that %s only added to a result; the two programs "
             "changed places %u time%s",
             f->facts.came + f->facts.went, f->facts.came + f->facts.went == 1 ? "" : "s",
             f->facts.came ? "came" : "went", f->facts.came + f->facts.went == 1 ? "is" : "are",
             turns.switches, turns.switches == 1 ? "" : "s");
-        stet_finding_drop(f, STET_REASON_GRAPH_CHANGE);
-        stet_finding_drop(f, STET_REASON_DONATION_CHANGE);
+        stet_finding_drop(f, STET_CAUSE_GRAPH_CHANGE);
+        stet_finding_drop(f, STET_CAUSE_DONATION_CHANGE);
         return;
     }
     /* Ran once, and never again after the one with more arguments came; others may only come after
@@ -63,12 +62,11 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
         (!s->step_known || s->step <= 2)) {
-        stet_finding_is(h, f, STET_REASON_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
+        stet_finding_is(h, f, STET_CAUSE_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
                         "the program without the %u argument%s that came ran once, this one %llu "
                         "times after it",
                         f->facts.came, f->facts.came == 1 ? "" : "s",
                         (unsigned long long)s->executions);
         f->also_count = 0;
-        f->benign = true;
     }
 }

@@ -34,9 +34,9 @@ static const struct stet_told *next_constant(const struct stet_finding *f, uint3
     return NULL;
 }
 
-static void point_at(struct stet_finding *f, const struct stet_told *c, enum stet_reason reason)
+static void point_at(struct stet_finding *f, const struct stet_told *c, enum stet_cause cause)
 {
-    if (f->reason == reason && c->place.line)
+    if (f->cause == cause && c->place.line)
         f->origin = c->place;
 }
 
@@ -46,15 +46,15 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
 {
     if (is_correction(s))
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
             "the constant is 1 - %.4g^step: a bias correction computed in Python", s->ratio);
     else if (in_optimizer(h, c))
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
             "the constant is used by the optimizer and took %u values", s->distinct);
     else
         return false;
-    point_at(f, c, STET_REASON_OPTIMIZER_SCALAR);
+    point_at(f, c, STET_CAUSE_OPTIMIZER_SCALAR);
     return true;
 }
 
@@ -63,10 +63,10 @@ static bool counter(struct stet_history *h, struct stet_finding *f, const struct
 {
     if (!s->even || s->findings < 2 || fabs(s->step) != 1)
         return false;
-    stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_PYTHON_COUNTER,
+    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_PYTHON_COUNTER,
                         STET_SURE_CERTAIN, "counter: %+g a call, %u times in a row", s->step,
                         s->findings);
-    point_at(f, c, STET_REASON_PYTHON_COUNTER);
+    point_at(f, c, STET_CAUSE_PYTHON_COUNTER);
     return true;
 }
 
@@ -84,10 +84,10 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
         if (!name.len)
             continue;
         stet_finding_rename(
-            h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_STATIC_ARGUMENT, STET_SURE_CERTAIN,
+            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN,
             "parameter %.*s is static for jit, and its value is used in this line", STET_FMT(name));
         f->detail = stet_arena_copy(&h->arena, name);
-        point_at(f, c, STET_REASON_STATIC_ARGUMENT);
+        point_at(f, c, STET_CAUSE_STATIC_ARGUMENT);
         return true;
     }
     return false;
@@ -106,7 +106,7 @@ static void static_start(struct stet_history *h, struct stet_finding *f)
             stet_python_static_used(&h->sources, s->traits->place.file, s->traits->function,
                                     c->place.file, c->place.line, true)
                 .len)
-            stet_finding_also(f, STET_REASON_STATIC_ARGUMENT);
+            stet_finding_also(f, STET_CAUSE_STATIC_ARGUMENT);
     }
 }
 
@@ -115,9 +115,9 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
     const struct stet_told *c, *first = NULL;
     const struct stet_series *s;
 
-    if (f->reason == STET_REASON_SLICE_START)
+    if (f->cause == STET_CAUSE_SLICE_START)
         static_start(h, f);
-    if (!stet_finding_has(f, STET_REASON_BAKED_CONSTANT))
+    if (!stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT))
         return;
     for (uint32_t at = 0; (c = next_constant(f, &at));) {
         s = stet_series_of(h, f, c);
@@ -130,7 +130,7 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
             return;
     s = first ? stet_series_of(h, f, first) : NULL;
     if (s && s->distinct > 2)
-        stet_finding_rename(h, f, STET_REASON_BAKED_CONSTANT, STET_REASON_BAKED_CONSTANT,
+        stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_BAKED_CONSTANT,
                             STET_SURE_CERTAIN, "the constant took %s%u values in this run",
                             s->distinct == STET_SERIES_VALUES ? "at least " : "", s->distinct);
 }

@@ -63,7 +63,7 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
     uint32_t loop = stet_history_loop(h, s->process);
 
-    if (f->reason >= STET_REASONS)
+    if (f->cause == STET_CAUSE_NONE)
         return;
     /* Operations outside any jitted function, before the loop: initial values of many shapes. */
     if (stet_history_is_eager(s) && loop &&

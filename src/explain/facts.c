@@ -4,21 +4,6 @@
 #include "base/mem.h"
 #include "explain/words.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-
-bool stet_told_number(struct stet_view text, double *out)
-{
-    char copy[64], *end;
-
-    if (!text.len || text.len >= sizeof copy)
-        return false;
-    memcpy(copy, text.ptr, text.len);
-    copy[text.len] = '\0';
-    *out = strtod(copy, &end);
-    return *end == '\0';
-}
-
 static struct stet_view keep(struct stet_history *h, struct stet_view v)
 {
     return v.ptr ? stet_arena_copy(&h->arena, v) : v;
@@ -78,20 +63,15 @@ static bool find_uses(struct uses *u, const struct stet_program *p, const struct
     return u->items != NULL;
 }
 
-static const struct stet_argument *argument_called(const struct stet_program *p,
-                                                   struct stet_view what);
-
 /* The operation where the change is to be seen; NULL when only its own place is known. */
 static const struct stet_op *use_of(const struct stet_change *c, const struct uses *u)
 {
-    const struct stet_argument *arg =
-        is_of_argument(c) ? argument_called(u->program, c->what) : NULL;
+    uint32_t i = c->of.argument;
 
-    if (!arg)
+    if (!is_of_argument(c) || i >= u->program->argument_count)
         return NULL;
     /* A donated argument is overwritten where it is used last. */
-    return c->facet == STET_FACET_DONATION ? u->items[arg->value->index].last
-                                           : u->items[arg->value->index].first;
+    return c->facet == STET_FACET_DONATION ? u->items[i].last : u->items[i].first;
 }
 
 static struct stet_place place_of(const struct stet_change *c, const struct stet_op *use)
@@ -103,6 +83,15 @@ static struct stet_place place_of(const struct stet_change *c, const struct stet
     if (!p.line)
         p = (struct stet_place){c->file, c->function, c->line};
     return p;
+}
+
+static struct stet_change_subject keep_subject(struct stet_history *h,
+                                               struct stet_change_subject of)
+{
+    of.name = keep(h, of.name);
+    of.in = keep(h, of.in);
+    of.target = keep(h, of.target);
+    return of;
 }
 
 /* Causes stand first in a diff; what follows from them is only kept while there is room. */
@@ -124,7 +113,8 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
         told[i] = (struct stet_told){.kind = c->kind,
                                      .facet = c->facet,
                                      .follows = c->follows,
-                                     .what = keep(h, c->what),
+                                     .of = keep_subject(h, c->of),
+                                     .data = c->data,
                                      .from = keep(h, c->from),
                                      .to = keep(h, c->to),
                                      .op = keep(h, c->op),
@@ -140,49 +130,26 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
 
 /* ---- shapes ---- */
 
-/* The first dimension in which "f32[4,8]" and "f32[6,8]" differ. */
-static bool first_moved_size(struct stet_view a, struct stet_view b, int64_t *from, int64_t *to)
-{
-    const char *x = memchr(a.ptr, '[', a.len), *y = memchr(b.ptr, '[', b.len);
-
-    while (x && y && *x && *y && *x != ']' && *y != ']') {
-        char *end_x, *end_y;
-
-        *from = strtoll(x + 1, &end_x, 10);
-        *to = strtoll(y + 1, &end_y, 10);
-        if (*from != *to)
-            return true;
-        x = end_x;
-        y = end_y;
-    }
-    return false;
-}
-
 static void shape_facts(struct stet_finding *f)
 {
     struct stet_facts *facts = &f->facts;
 
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
-        double from, to;
 
         if (c->facet != STET_FACET_SHAPES)
             continue;
         if (c->kind == STET_CHANGE_ARGUMENT && !facts->argument_shape) {
             facts->argument_shape = true;
-            facts->size_what = c->what;
-            if (stet_told_number(c->from, &from) && stet_told_number(c->to, &to)) {
-                facts->size_from = (int64_t)from;
-                facts->size_to = (int64_t)to;
-            }
+            facts->size_from = c->data.sizes[0];
+            facts->size_to = c->data.sizes[1];
         }
-        if (c->kind == STET_CHANGE_TYPE) {
-            if (!facts->inner_shape &&
-                first_moved_size(c->from, c->to, &facts->inner_from, &facts->inner_to)) {
-                facts->inner_shape = true;
-                facts->made_so = stet_view_ends(c->op, ".broadcast") ||
-                                 stet_view_ends(c->op, ".iota") || stet_view_ends(c->op, ".pad");
-            }
+        if (c->kind == STET_CHANGE_TYPE && c->data.has_sizes && !facts->inner_shape) {
+            facts->inner_shape = true;
+            facts->inner_from = c->data.sizes[0];
+            facts->inner_to = c->data.sizes[1];
+            facts->made_so = stet_view_ends(c->op, ".broadcast") ||
+                             stet_view_ends(c->op, ".iota") || stet_view_ends(c->op, ".pad");
         }
         facts->topk |= stet_view_ends(c->op, "top_k") || stet_view_ends(c->op, "topk");
         facts->gather |= stet_view_ends(c->op, "gather") && c->kind == STET_CHANGE_TYPE;
@@ -278,47 +245,37 @@ static bool moves_alike(const struct stet_facts *facts, double from, double to)
 /* A constant list of integers, an arange, that is as long as the size. */
 static bool is_list_of_size(const struct stet_finding *f, const struct stet_told *c)
 {
-    int64_t from, to;
+    const struct stet_change_element *e = &c->data.elements[0];
 
-    return c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, ".constant") &&
-           (stet_view_starts(c->from, "i") || stet_view_starts(c->from, "ui")) &&
-           !stet_view_starts(c->from, "i1[") && first_moved_size(c->from, c->to, &from, &to) &&
-           from == f->facts.inner_from && to == f->facts.inner_to;
+    return c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, ".constant") && e->known &&
+           e->kind == STET_TYPE_INTEGER && e->width > 1 && c->data.has_sizes &&
+           c->data.sizes[0] == f->facts.inner_from && c->data.sizes[1] == f->facts.inner_to;
+}
+
+static bool is_whole(double v)
+{
+    return v == (double)(int64_t)v;
 }
 
 static void constant_facts(struct stet_finding *f)
 {
-    for (uint32_t i = 0; i < f->change_count; i++) {
+    for (uint32_t i = 0; i < f->change_count && f->facts.inner_shape; i++) {
         const struct stet_told *c = &f->changes[i];
-        double from, to;
+        const double *v = c->data.values;
 
-        if (c->kind == STET_CHANGE_CONSTANT && f->facts.inner_shape &&
-            stet_told_number(c->from, &from) && stet_told_number(c->to, &to) &&
-            from == (double)(int64_t)from && to == (double)(int64_t)to &&
-            moves_alike(&f->facts, from, to))
-            f->facts.constant_is_size = true;
-        f->facts.constant_is_size |= f->facts.inner_shape && is_list_of_size(f, c);
+        f->facts.constant_is_size |= c->kind == STET_CHANGE_CONSTANT && c->data.has_values &&
+                                     is_whole(v[0]) && is_whole(v[1]) &&
+                                     moves_alike(&f->facts, v[0], v[1]);
+        f->facts.constant_is_size |= is_list_of_size(f, c);
     }
 }
 
 /* ---- arguments ---- */
 
-static const struct stet_argument *argument_called(const struct stet_program *p,
-                                                   struct stet_view what)
+static const struct stet_argument *argument_of(const struct stet_program *p,
+                                               const struct stet_told *c)
 {
-    for (uint32_t i = 0; i < p->argument_count; i++) {
-        struct stet_view name = p->arguments[i].name;
-        char number[32];
-
-        if (!name.len) {
-            snprintf(number, sizeof number, "#%u", p->arguments[i].value->index);
-            name = stet_view_str(number);
-        }
-        if (what.len >= 9 + name.len && !memcmp(what.ptr + 9, name.ptr, name.len) &&
-            (what.len == 9 + name.len || what.ptr[9 + name.len] == ' '))
-            return &p->arguments[i];
-    }
-    return NULL;
+    return c->of.argument < p->argument_count ? &p->arguments[c->of.argument] : NULL;
 }
 
 struct additions {
@@ -357,7 +314,8 @@ static bool has_company(const struct stet_finding *f, const struct stet_told *of
         const struct stet_told *c = &f->changes[i];
 
         if (c != of && c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
-            stet_view_eq(c->from, of->from) && stet_view_eq(c->to, of->to))
+            c->data.has_sizes && of->data.has_sizes && c->data.sizes[0] == of->data.sizes[0] &&
+            c->data.sizes[1] == of->data.sizes[1])
             return true;
     }
     return false;
@@ -375,12 +333,12 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
         const struct stet_argument *arg;
 
         if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES) {
-            arg = argument_called(b, c->what);
+            arg = argument_of(b, c);
             if (arg && arg->value->type->rank == 1 && arg->value->type->element &&
                 arg->value->type->element->kind == STET_TYPE_INTEGER &&
                 arg->value->type->element->width > 1 && !has_company(f, c)) {
                 f->facts.vector = true;
-                f->facts.vector_what = c->what;
+                f->facts.vector_at = i;
             }
             f->facts.selects |= arg && stet_facts_is_selection(b, arg);
         }
@@ -388,7 +346,7 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
             continue;
         f->facts.came += came;
         f->facts.went += !came;
-        arg = argument_called(p, c->what);
+        arg = argument_of(p, c);
         f->facts.made += came && arg && stet_facts_is_result(a, arg->value->type);
         f->facts.scalars += arg && !arg->value->type->rank;
         if (arg && looked < 8) {
@@ -475,7 +433,7 @@ static struct stet_place origin_of(const struct stet_finding *f)
             if (!c->place.line ||
                 (strict > 1 && c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, "constant")) ||
                 (strict && (c->follows != STET_NO_FACET ||
-                            stet_diff_change_reason(c->kind, c->facet, c->op) != f->pair)))
+                            stet_diff_change_cause(c->kind, c->facet, c->op) != f->pair)))
                 continue;
             if (!best || c->order < best->order)
                 best = c;
@@ -495,11 +453,11 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         return rc;
     if (a->options && b->options)
         stet_options_diff(a->options, b->options, add_option, &d);
-    f->facts.same = d.reason == STET_REASON_IDENTICAL;
+    f->facts.same = d.cause == STET_CAUSE_IDENTICAL;
     f->facts.unfed = d.ops_unexplained;
     f->facts.new_ops = d.ops_came;
     f->facts.only_arguments = !d.ops_came && !d.ops_went;
-    f->facts.only_more = d.reason == STET_REASON_GRAPH_CHANGE && !d.also_count && d.ops_came &&
+    f->facts.only_more = d.cause == STET_CAUSE_GRAPH_CHANGE && !d.also_count && d.ops_came &&
                          !d.ops_went && !(d.moved & ~(1u << STET_FACET_ATTRIBUTES));
     f->facts.bounded_known = d.bounded.known;
     if (d.bounded.forbids) {
@@ -507,7 +465,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         f->facts.forbids_why = stet_view_str(d.bounded.why);
         f->facts.forbids_at = keep_place(h, stet_place_of(d.bounded.forbids->loc));
     }
-    f->pair = d.reason;
+    f->pair = d.cause;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)
         f->pair_also[f->pair_also_count++] = d.also[i];
     if (!find_uses(&uses, b->program.program, &d)) {
@@ -522,7 +480,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     constant_facts(f);
     argument_facts(f, a->program.program, b->program.program);
     f->pair_origin = origin_of(f);
-    if (f->pair == STET_REASON_OPTIONS_DRIFT) /* no operation differs: the call does */
+    if (f->pair == STET_CAUSE_OPTIONS_DRIFT) /* no operation differs: the call does */
         f->pair_origin = s->trigger;
     if (!f->pair_origin.line)
         f->pair_origin = s->traits->place;

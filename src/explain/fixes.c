@@ -3,42 +3,25 @@
 
 #include "base/buf.h"
 #include "explain/buckets.h"
+#include "explain/words.h"
 
-static const struct {
-    enum stet_reason reason;
-    unsigned framework;
-    const char *text;
-} fixes[] = {
-#define FIX(reason, framework, text) {STET_REASON_##reason, framework, text},
-#include "explain/fixes.def"
-#undef FIX
-};
-
-const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework)
+static enum stet_cause_fix_for fix_for(enum stet_framework framework)
 {
-    const char *any = "";
-
-    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
-        if (fixes[i].reason != reason)
-            continue;
-        if (fixes[i].framework == (unsigned)framework)
-            return fixes[i].text;
-        if (fixes[i].framework == STET_FRAMEWORKS)
-            any = fixes[i].text;
+    switch (framework) {
+    case STET_FRAMEWORK_JAX:
+        return STET_FIX_JAX;
+    case STET_FRAMEWORK_TORCH_XLA:
+        return STET_FIX_TORCH_XLA;
+    case STET_FRAMEWORK_TORCH_TPU:
+        return STET_FIX_TORCH_TPU;
+    default:
+        return STET_FIX_ANY;
     }
-    return any;
 }
 
-/* The name in "argument batch['x'] dimension 0"; otherwise the whole. */
-static struct stet_view name_in(struct stet_view what)
+const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework)
 {
-    const char *blank;
-
-    if (!stet_view_starts(what, "argument "))
-        return what;
-    what = stet_view_of(what.ptr + 9, what.len - 9);
-    blank = memchr(what.ptr, ' ', what.len);
-    return blank ? stet_view_of(what.ptr, (size_t)(blank - what.ptr)) : what;
+    return stet_cause_fix(cause, fix_for(framework));
 }
 
 /* The change that is the evidence for the class. */
@@ -48,44 +31,48 @@ static const struct stet_told *cause_of(const struct stet_finding *f)
         const struct stet_told *c = &f->changes[i];
 
         if (c->follows == STET_NO_FACET &&
-            stet_diff_change_reason(c->kind, c->facet, c->op) == f->reason)
+            stet_diff_change_cause(c->kind, c->facet, c->op) == f->cause)
             return c;
     }
     return f->change_count ? &f->changes[0] : NULL;
 }
 
-/* As the frameworks spell it: float32 for f32. */
-static void dtype_name(struct stet_buf *out, struct stet_view v)
+static bool is_of_argument(const struct stet_told *c)
 {
-    static const char *const names[][2] = {
-        {"f32", "float32"}, {"f64", "float64"}, {"f16", "float16"}, {"bf16", "bfloat16"},
-        {"i32", "int32"},   {"i64", "int64"},   {"i16", "int16"},   {"i8", "int8"},
-        {"ui8", "uint8"},   {"ui32", "uint32"}, {"i1", "bool_"},    {"u8", "uint8"}};
+    return c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME ||
+           c->kind == STET_CHANGE_ARGUMENT_WENT || c->kind == STET_CHANGE_ARGUMENT_MOVED;
+}
 
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (stet_view_is(v, names[i][0]) ||
-            (v.len > strlen(names[i][0]) && stet_view_starts(v, names[i][0]) &&
-             (v.ptr[strlen(names[i][0])] == '[' || v.ptr[strlen(names[i][0])] == ' '))) {
-            stet_buf_str(out, names[i][1]);
-            return;
-        }
-    stet_buf_view(out, v);
+static void write_name(struct stet_buf *out, const struct stet_told *c)
+{
+    char room[STET_WORDS_MOST];
+
+    if (c && is_of_argument(c))
+        stet_buf_view(out, c->of.name);
+    else if (c)
+        stet_buf_view(out, stet_words_subject(room, c->kind, &c->of));
+    else
+        stet_buf_str(out, "the argument");
+}
+
+/* The dtype that it had, as the frameworks spell it: float32 for f32. */
+static void write_dtype(struct stet_buf *out, const struct stet_told *c)
+{
+    if (c && stet_words_element(out, &c->data.elements[0]))
+        return;
+    stet_buf_view(out, c && c->from.len ? c->from : STET_VIEW("one dtype"));
 }
 
 static void expand(struct stet_buf *out, const char *text, const struct stet_finding *f)
 {
-    static const struct stet_told nothing = {0};
     const struct stet_told *c = cause_of(f);
 
-    c = c ? c : &nothing;
     for (; *text; text++) {
         if (!strncmp(text, "{name}", 6)) {
-            struct stet_view name = name_in(c->what);
-
-            stet_buf_view(out, name.len ? name : STET_VIEW("the argument"));
+            write_name(out, c);
             text += 5;
         } else if (!strncmp(text, "{from}", 6)) {
-            dtype_name(out, c->from.len ? c->from : STET_VIEW("one dtype"));
+            write_dtype(out, c);
             text += 5;
         } else if (!strncmp(text, "{detail}", 8)) {
             stet_buf_view(out, f->detail.len ? f->detail : STET_VIEW("it"));
@@ -98,7 +85,7 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
 
 const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f)
 {
-    const struct stet_told *c = f->reason == STET_REASON_SHAPE_DRIFT ? cause_of(f) : NULL;
+    const struct stet_told *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
     const struct stet_series *s =
         c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
 
@@ -123,11 +110,11 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
     struct stet_buf out = STET_BUF_INIT;
 
     f->fix = (struct stet_view){0};
-    if (f->reason >= STET_REASONS)
+    if (f->cause == STET_CAUSE_NONE)
         return;
     expand(&out,
            f->fix_text ? f->fix_text
-                       : stet_fix_of(f->reason, stet_sighting_of(h, f)->traits->framework),
+                       : stet_fix_of(f->cause, stet_sighting_of(h, f)->traits->framework),
            f);
     add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));

@@ -22,6 +22,7 @@ void stet_history_release(struct stet_history *h)
         stet_map_release(&h->index->groups);
         stet_map_release(&h->index->keys);
         stet_map_release(&h->index->skeletons);
+        stet_map_release(&h->index->named);
         stet_map_release(&h->index->unnamed);
         stet_map_release(&h->index->lines);
         stet_map_release(&h->index->eager);
@@ -188,6 +189,28 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
     return stet_history_key(process, name);
 }
 
+/* A compile that was over before Python's frames were read is of the function of its name that was
+ * compiled last. */
+static void find_function(const struct stet_history *h, struct stet_sighting *s)
+{
+    uint64_t key = stet_history_key(s->process, stet_hash_bytes(s->traits->function));
+    uint32_t like = s->function || s->past ? STET_NONE : stet_map_get(&h->index->named, key);
+
+    if (like == STET_NONE)
+        return;
+    s->function = h->sightings[like].function;
+    s->library = h->sightings[like].library;
+}
+
+static bool keep_function(struct stet_history *h, uint32_t number)
+{
+    const struct stet_sighting *s = &h->sightings[number];
+
+    return !s->function || s->past ||
+           stet_map_put(&h->index->named,
+                        stet_history_key(s->process, stet_hash_bytes(s->traits->function)), number);
+}
+
 /* Where nobody was seen waiting for a graph without a name, one of its skeleton tells its line. */
 static void find_line(const struct stet_history *h, struct stet_sighting *s)
 {
@@ -230,7 +253,8 @@ static bool index_it(struct stet_history *h, uint32_t number)
     executions = s->executions;
     s->executions = 0;
     stet_history_ran(h, number, executions);
-    return keep_line(h, number) && stet_map_put(&h->index->groups, key, number) &&
+    return keep_line(h, number) && keep_function(h, number) &&
+           stet_map_put(&h->index->groups, key, number) &&
            (!s->traits->readable ||
             (stet_map_put(&h->index->keys, stet_history_key(process, s->traits->fingerprint.key),
                           number) &&
@@ -248,7 +272,7 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     if (!stet_vec_room(&h->findings, &h->finding_room, h->finding_count, sizeof *h->findings))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for findings");
     f = &h->findings[h->finding_count];
-    *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_REASON_UNKNOWN};
+    *f = (struct stet_finding){.sighting = number, .against = against, .pair = STET_CAUSE_UNKNOWN};
     f->facts.first = against == STET_NONE;
     f->facts.past = against != STET_NONE && h->sightings[against].past;
     if (side)
@@ -259,12 +283,12 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
             !f->facts.past && h->sightings[against].process == h->sightings[number].process,
             &f->moved);
     if (f->facts.first)
-        f->pair = STET_REASONS;
+        f->pair = STET_CAUSE_NONE;
     else if (side && h->sightings[against].traits->readable &&
              h->open(h->context, against, &other, NULL) == STET_OK)
         rc = stet_facts_gather(h, f, &h->sightings[number], &other, side, err);
     else if (stet_hash_eq(h->sightings[against].program, h->sightings[number].program))
-        f->pair = STET_REASON_IDENTICAL;
+        f->pair = STET_CAUSE_IDENTICAL;
     if (rc != STET_OK)
         return rc;
     h->sightings[number].finding = h->finding_count++;
@@ -313,6 +337,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
         mine->trigger = entered;
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
+    find_function(h, mine);
     mine->eager = is_eager(mine);
     find_line(h, mine);
     against = stet_nearest_find(h, mine);

@@ -10,6 +10,7 @@
 #include "explain/diff.h"
 #include "explain/moved.h"
 #include "fingerprint/traits.h"
+#include "journal/copied.h"
 #include "python/sources.h"
 
 #define STET_NONE UINT32_MAX
@@ -30,11 +31,13 @@ struct stet_sighting {
     uint32_t process; /* numbered by the caller from 0 */
     int64_t rank;     /* -1 when not known */
     uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
+    uint64_t wait_ns; /* what was waited for it; cost_ns is the part inside the compiler */
     bool step_known, has_memory, failed;
     unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
     struct stet_hash program;  /* of its bytes */
     struct stet_view name;     /* module name; the program's own when it can be read */
     struct stet_place trigger; /* line 0 when not known */
+    struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* which function it is of; 0 when not known */
     bool library;              /* that function is not the user's, when it is known */
@@ -57,10 +60,13 @@ struct stet_history_side {
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
+/* A change as it is kept when the programs are gone. */
 struct stet_told {
     enum stet_change_kind kind;
     unsigned facet, follows;
-    struct stet_view what, from, to, op;
+    struct stet_change_subject of;
+    struct stet_change_data data;
+    struct stet_view from, to, op;
     struct stet_place place;
     struct stet_view inside; /* of a constant: the library's file that its place leads to */
     uint32_t count, order;   /* order: of its operation in the program */
@@ -71,7 +77,7 @@ struct stet_facts {
     bool first;            /* nothing earlier to compare with in this run */
     bool past;             /* compared with a program of an earlier run */
     bool same;             /* nothing differs */
-    bool argument_shape;   /* a dimension of an argument moved: size_what, size_from, size_to */
+    bool argument_shape;   /* a dimension of an argument moved: size_from, size_to */
     bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
     bool constant_is_size; /* an integer constant moved as a shape did */
     bool made_so;          /* the shape that moved is that of something made with this size */
@@ -83,7 +89,7 @@ struct stet_facts {
     bool accumulates;      /* each argument that came is added to a result */
     bool selects;        /* the argument whose size moved holds positions, as nonzero gives them */
     bool only_arguments; /* no operation came or went */
-    struct stet_view size_what, vector_what;
+    uint32_t vector_at;  /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
     uint32_t made;    /* of those that came: as a result of the earlier program is */
@@ -101,8 +107,8 @@ enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };
 /* Why one compile happened. */
 struct stet_finding {
     uint32_t sighting, against; /* against: a sighting, or STET_NONE */
-    enum stet_reason reason;    /* STET_REASONS: nothing to say */
-    enum stet_reason also[STET_ALSO_MOST];
+    enum stet_cause cause;      /* STET_CAUSE_NONE: nothing to say */
+    enum stet_cause also[STET_ALSO_MOST];
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
@@ -113,13 +119,14 @@ struct stet_finding {
     struct stet_view advice;   /* a JSON object of what the words say in numbers, or empty */
     uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
     struct stet_place origin;
+    struct stet_place source; /* where the value was made or read back; line 0 when not seen */
     const struct stet_moved *moved; /* what Python held then and now, where it differs */
     uint32_t moved_count;
     const struct stet_told *changes;
     uint32_t change_count, left_out;
     struct stet_facts facts;
     /* As the comparison alone had it; judging starts from here. */
-    enum stet_reason pair, pair_also[STET_ALSO_MOST];
+    enum stet_cause pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
@@ -133,6 +140,9 @@ struct stet_order {
     bool steps_known;
     uint64_t steps;         /* completed in all */
     uint64_t to_host_count; /* buffers read back */
+    /* Copies between host and device whose lines were seen, and how many of them. */
+    const struct stet_journal_copied *copies;
+    size_t copy_count;
 };
 
 struct stet_history {
@@ -171,6 +181,6 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 const char *stet_sure_name(enum stet_sure s);
 /* What to do about it, in the words of the framework; {name}, {from}, {to}, {detail} stand for what
  * changed. A literal. */
-const char *stet_fix_of(enum stet_reason reason, enum stet_framework framework);
+const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework);
 
 #endif

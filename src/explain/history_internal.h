@@ -15,6 +15,7 @@ struct stet_history_index {
     struct stet_map groups;    /* process, function -> its last sighting */
     struct stet_map keys;      /* process, key -> last sighting */
     struct stet_map skeletons; /* group, skeleton -> last sighting */
+    struct stet_map named;     /* process, name -> last sighting whose function is known */
     struct stet_map unnamed;   /* process, skeleton of a graph without a name -> last sighting */
     struct stet_map lines;     /* process, line -> seen */
     struct stet_map eager; /* process, line that waits -> last finding of an eager program, or of
@@ -131,25 +132,25 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
     return &h->sightings[f->sighting];
 }
 
-/* The class becomes `reason`; what it was goes to `also` when `keep`. The evidence is copied. */
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_reason reason,
+/* The class becomes `cause`; what it was goes to `also` when `keep`. The evidence is copied. */
+void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
                      enum stet_sure sure, bool keep, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 /* A better name for one of its causes, the class or a further one. Evidence and sureness are kept
  * when it is the class. */
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_reason old,
-                         enum stet_reason reason, enum stet_sure sure, const char *fmt, ...)
+void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
+                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
-void stet_finding_also(struct stet_finding *f, enum stet_reason reason);
-bool stet_finding_has(const struct stet_finding *f, enum stet_reason reason);
+void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
+bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* The first change that is a cause and of this kind; NULL. */
 const struct stet_told *stet_finding_change(const struct stet_finding *f,
                                             enum stet_change_kind kind);
 /* A cause that is explained by another is none. */
-void stet_finding_drop(struct stet_finding *f, enum stet_reason reason);
+void stet_finding_drop(struct stet_finding *f, enum stet_cause cause);
 /* What each cause of a finding alone would have cost. */
 struct stet_alone {
-    enum stet_reason reason;
+    enum stet_cause cause;
     uint64_t programs; /* more than one */
 };
 
@@ -167,9 +168,6 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 void stet_history_tell_ranks(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
-/* Reads a number that is the whole text. */
-bool stet_told_number(struct stet_view text, double *out);
-
 /* How the executions of a sighting lie among those of its group. */
 struct stet_turns {
     uint32_t mine, others;  /* executions */

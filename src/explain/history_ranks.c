@@ -74,11 +74,11 @@ static uint32_t ranks_beside(const struct stet_history *h, const struct stet_fin
 
 static void tell_program(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
 {
-    uint32_t without = f->reason < STET_REASONS ? ranks_without(h, f, ranks) : 0;
+    uint32_t without = f->cause != STET_CAUSE_NONE ? ranks_without(h, f, ranks) : 0;
 
     if (!without)
         return;
-    stet_finding_also(f, STET_REASON_RANK_DIVERGENCE);
+    stet_finding_also(f, STET_CAUSE_RANK_DIVERGENCE);
     f->evidence = stet_arena_printf(
         &h->arena, "%.*s; rank %lld alone has this program, %u other%s the one before",
         STET_FMT(f->evidence), (long long)stet_sighting_of(h, f)->rank, without,
@@ -93,7 +93,7 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
 
     if (!beside)
         return;
-    stet_finding_is(h, f, STET_REASON_RANK_DIVERGENCE, STET_SURE_LIKELY, true,
+    stet_finding_is(h, f, STET_CAUSE_RANK_DIVERGENCE, STET_SURE_LIKELY, true,
                     "rank %lld alone compiled this function; %u other%s the same loop and did not",
                     (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
     f->origin = s->traits->place;

@@ -10,26 +10,26 @@
 
 /* ---- findings ---- */
 
-bool stet_finding_has(const struct stet_finding *f, enum stet_reason reason)
+bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause)
 {
     for (uint32_t i = 0; i < f->also_count; i++)
-        if (f->also[i] == reason)
+        if (f->also[i] == cause)
             return true;
-    return f->reason == reason;
+    return f->cause == cause;
 }
 
-void stet_finding_also(struct stet_finding *f, enum stet_reason reason)
+void stet_finding_also(struct stet_finding *f, enum stet_cause cause)
 {
-    if (reason < STET_REASONS && !stet_finding_has(f, reason) && f->also_count < STET_ALSO_MOST)
-        f->also[f->also_count++] = reason;
+    if (cause != STET_CAUSE_NONE && !stet_finding_has(f, cause) && f->also_count < STET_ALSO_MOST)
+        f->also[f->also_count++] = cause;
 }
 
-void stet_finding_drop(struct stet_finding *f, enum stet_reason reason)
+void stet_finding_drop(struct stet_finding *f, enum stet_cause cause)
 {
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < f->also_count; i++)
-        if (f->also[i] != reason)
+        if (f->also[i] != cause)
             f->also[n++] = f->also[i];
     f->also_count = n;
 }
@@ -45,38 +45,38 @@ static void set_evidence(struct stet_history *h, struct stet_finding *f, const c
             &h->arena, stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
 }
 
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_reason reason,
+void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
                      enum stet_sure sure, bool keep, const char *fmt, ...)
 {
-    enum stet_reason was = f->reason;
+    enum stet_cause was = f->cause;
     va_list list;
 
     va_start(list, fmt);
     set_evidence(h, f, fmt, list);
     va_end(list);
-    stet_finding_drop(f, reason);
-    f->reason = reason;
+    stet_finding_drop(f, cause);
+    f->cause = cause;
     f->sure = sure;
     if (keep)
         stet_finding_also(f, was);
 }
 
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_reason old,
-                         enum stet_reason reason, enum stet_sure sure, const char *fmt, ...)
+void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
+                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
 {
     va_list list;
 
-    if (f->reason != old) {
+    if (f->cause != old) {
         for (uint32_t i = 0; i < f->also_count; i++)
             if (f->also[i] == old)
-                f->also[i] = reason;
+                f->also[i] = cause;
         return;
     }
     va_start(list, fmt);
     set_evidence(h, f, fmt, list);
     va_end(list);
-    stet_finding_drop(f, reason);
-    f->reason = reason;
+    stet_finding_drop(f, cause);
+    f->cause = cause;
     f->sure = sure;
 }
 
@@ -93,8 +93,11 @@ const struct stet_told *stet_finding_change(const struct stet_finding *f,
 
 static uint64_t change_key(uint32_t group, const struct stet_told *c)
 {
-    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->what), (uint64_t)c->kind);
+    uint64_t which = (uint64_t)c->of.index << 16 | (uint64_t)c->of.aspect << 8 | (uint64_t)c->kind;
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->of.name), which);
 
+    h = stet_hash_mix(h, stet_hash_bytes(c->of.in));
+    h = stet_hash_mix(h, stet_hash_bytes(c->of.target));
     h = stet_hash_mix(h, stet_hash_bytes(c->place.file));
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
@@ -139,9 +142,8 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     struct stet_history_judge *j = h->judge;
     uint64_t key = change_key(group, c);
     uint32_t at = stet_map_get(&j->by_change, key);
-    double from, to;
 
-    if (!stet_told_number(c->from, &from) || !stet_told_number(c->to, &to))
+    if (!c->data.has_values)
         return true;
     if (at == STET_NONE) {
         if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
@@ -151,7 +153,7 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(h, f, &j->series[at], from, to);
+    extend(h, f, &j->series[at], c->data.values[0], c->data.values[1]);
     return true;
 }
 
@@ -222,12 +224,12 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
 static void judge_past(struct stet_history *h, struct stet_finding *f)
 {
     stet_evidence_bundle(h, f);
-    if (f->reason == STET_REASON_BUNDLE_DRIFT || f->reason == STET_REASON_OPTIONS_DRIFT ||
-        f->reason == STET_REASON_SHARDING_CHANGE) {
+    if (f->cause == STET_CAUSE_BUNDLE_DRIFT || f->cause == STET_CAUSE_OPTIONS_DRIFT ||
+        f->cause == STET_CAUSE_SHARDING_CHANGE) {
         f->benign = stet_history_is_eager(stet_sighting_of(h, f));
         return;
     }
-    f->reason = STET_REASONS;
+    f->cause = STET_CAUSE_NONE;
     f->also_count = 0;
     f->facts.first = true;
     stet_evidence_branch(h, f);
@@ -236,7 +238,7 @@ static void judge_past(struct stet_history *h, struct stet_finding *f)
 
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
-    f->reason = f->pair;
+    f->cause = f->pair;
     f->also_count = 0;
     for (uint32_t i = 0; i < f->pair_also_count; i++)
         stet_finding_also(f, f->pair_also[i]);
@@ -244,10 +246,11 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
-    f->sure = f->pair == STET_REASON_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
+    f->sure = f->pair == STET_CAUSE_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;
-    f->evidence =
-        f->pair < STET_REASONS ? stet_view_str(stet_reason_about(f->pair)) : (struct stet_view){0};
+    f->source = (struct stet_place){0};
+    f->evidence = f->pair != STET_CAUSE_NONE ? stet_view_str(stet_cause_about(f->pair))
+                                             : (struct stet_view){0};
     if (f->facts.past) {
         judge_past(h, f);
         return;
@@ -255,6 +258,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE
+    f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
 }
 
 /* What waits in this line of the same file belongs to another finding; `cut`: also a graph of
@@ -271,8 +275,8 @@ static void join_line(struct stet_history *h, const struct stet_sighting *m, uin
     for (uint32_t i = last; i != STET_NONE; i = h->findings[i].on_line) {
         struct stet_finding *f = &h->findings[i];
 
-        if ((cut && f->reason == STET_REASON_HOST_SYNC) ||
-            (f->reason < STET_REASONS && stet_history_is_eager(stet_sighting_of(h, f))))
+        if ((cut && f->cause == STET_CAUSE_HOST_SYNC) ||
+            (f->cause != STET_CAUSE_NONE && stet_history_is_eager(stet_sighting_of(h, f))))
             f->benign = true;
     }
 }
@@ -284,14 +288,14 @@ static void join(struct stet_history *h, struct stet_finding *main)
     const struct stet_sighting *m = stet_sighting_of(h, main);
     struct stet_python_read read;
 
-    if (main->reason >= STET_REASONS || main->benign || stet_history_is_eager(m))
+    if (main->cause == STET_CAUSE_NONE || main->benign || stet_history_is_eager(m))
         return;
     if (!main->reads &&
         stet_python_argument_reads(&h->sources, m->trigger.file, m->trigger.line, &read))
         main->reads = read.here;
     join_line(h, m, main->origin.line, false);
     join_line(h, m, main->reads,
-              main->reason == STET_REASON_DIM_READBACK || main->reason == STET_REASON_VALUE_BRANCH);
+              main->cause == STET_CAUSE_DIM_READBACK || main->cause == STET_CAUSE_VALUE_BRANCH);
     join_line(h, m, m->trigger.line, false);
 }
 

@@ -208,16 +208,15 @@ static void say_repeat(struct stet_comparison *c, const struct repeat *r)
 
     c->out->repeat_from = r->from;
     c->out->repeat_to = r->to;
-    stet_change_add(
-        c,
-        &(struct stet_change){
-            .kind = STET_CHANGE_REPEAT,
-            .facet = STET_NO_FACET,
-            .follows = STET_NO_FACET,
-            .what = stet_change_text(c, "block of %u operation%s", block, block == 1 ? "" : "s"),
-            .from = stet_change_text(c, "%u time%s", r->from, r->from == 1 ? "" : "s"),
-            .to = stet_change_text(c, "%u time%s", r->to, r->to == 1 ? "" : "s")},
-        r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
+    stet_change_add(c,
+                    &(struct stet_change){
+                        .kind = STET_CHANGE_REPEAT,
+                        .facet = STET_NO_FACET,
+                        .follows = STET_NO_FACET,
+                        .of = {.index = block},
+                        .from = stet_change_text(c, "%u time%s", r->from, r->from == 1 ? "" : "s"),
+                        .to = stet_change_text(c, "%u time%s", r->to, r->to == 1 ? "" : "s")},
+                    r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
 }
 
 /* True when all that stands alone on the larger side is one more turn of a loop. */
@@ -244,24 +243,23 @@ static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t na
 /* ---- saying it ---- */
 
 /* Custom calls and comparisons are told apart by more than their names. */
-static struct stet_view op_text(struct stet_comparison *c, const struct stet_op *op)
+static struct stet_change_subject subject_of(struct stet_comparison *c, const struct stet_op *op)
 {
     static const struct {
         const char *name, *mark;
-    } parts[] = {{"call_target_name", " @"},
-                 {"custom_call_target", " @"},
-                 {"comparison_direction", " "},
-                 {"direction", " "}};
-    struct stet_view name = stet_words_mnemonic(op);
+    } parts[] = {{"call_target_name", "@"},
+                 {"custom_call_target", "@"},
+                 {"comparison_direction", ""},
+                 {"direction", ""}};
+    struct stet_change_subject of = {.in = stet_words_mnemonic(op)};
 
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && !of.target.len; i++) {
         const struct stet_attr *a = stet_op_attr(op, parts[i].name);
 
         if (a && stet_attr_text(a).len)
-            return stet_change_text(c, "operation %.*s%s%.*s", STET_FMT(name), parts[i].mark,
-                                    STET_FMT(stet_attr_text(a)));
+            of.target = stet_change_text(c, "%s%.*s", parts[i].mark, STET_FMT(stet_attr_text(a)));
     }
-    return stet_change_text(c, "operation %.*s", STET_FMT(name));
+    return of;
 }
 
 static void say_alone(struct stet_comparison *c, struct stet_side *s, const struct repeat *repeat)
@@ -270,6 +268,7 @@ static void say_alone(struct stet_comparison *c, struct stet_side *s, const stru
 
     for (uint32_t i = 0; i < s->program->op_count; i++) {
         const struct stet_op *op = s->ops[i];
+        const struct stet_type *result = op && op->result_count ? op->results[0].type : NULL;
         struct stet_view type = {0}, none = {0};
         unsigned follows = STET_NO_FACET;
 
@@ -277,14 +276,15 @@ static void say_alone(struct stet_comparison *c, struct stet_side *s, const stru
             continue;
         if (follows_from_one(c, op))
             follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
-        type = op->result_count ? stet_change_type(c, op->results[0].type)
-                                : stet_change_text(c, "no result");
+        type = result ? stet_change_type(c, result) : stet_change_text(c, "no result");
         stet_change_add(
             c,
             &(struct stet_change){.kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
                                   .facet = STET_NO_FACET,
                                   .follows = follows,
-                                  .what = op_text(c, op),
+                                  .of = subject_of(c, op),
+                                  .data = came ? stet_change_types(NULL, result)
+                                               : stet_change_types(result, NULL),
                                   .from = came ? none : type,
                                   .to = came ? type : none},
             came ? NULL : op, came ? op : NULL);
@@ -348,7 +348,7 @@ static void say_output(struct stet_comparison *c, bool came, uint32_t i)
         &(struct stet_change){.kind = came ? STET_CHANGE_OUTPUT_CAME : STET_CHANGE_OUTPUT_WENT,
                               .facet = STET_NO_FACET,
                               .follows = STET_NO_FACET,
-                              .what = stet_change_text(c, "output %.*s", STET_FMT(name)),
+                              .of = {.name = name},
                               .from = came ? none : type,
                               .to = came ? type : none,
                               .line_of_a = !came},

@@ -287,3 +287,137 @@ void stet_words_attr(struct stet_buf *out, const struct stet_attr *a)
         out->len--; /* not inside a character */
     stet_buf_str(out, "…");
 }
+
+/* ---- changes ---- */
+
+/* With the words between them they fit STET_WORDS_MOST. */
+enum { MOST_OF_NAME = 320, MOST_OF_OPERATION = 64 };
+
+static void cut_to(struct stet_buf *out, struct stet_view v, size_t most)
+{
+    if (v.len > most)
+        for (v.len = most; v.len && ((unsigned char)v.ptr[v.len] & 0xc0) == 0x80;)
+            v.len--; /* not inside a character */
+    stet_buf_view(out, v);
+}
+
+static void aspect_words(struct stet_buf *out, const struct stet_change_subject *of)
+{
+    static const char *const names[] = {
+        [STET_ASPECT_NONE] = "",
+        [STET_ASPECT_ATTRIBUTE] = " attribute",
+        [STET_ASPECT_DIMENSION] = " dimension ",
+        [STET_ASPECT_DONATION] = " donation",
+        [STET_ASPECT_DTYPE] = " dtype",
+        [STET_ASPECT_LAYOUT] = " layout",
+        [STET_ASPECT_RANK] = " rank",
+        [STET_ASPECT_SHARDING] = " sharding",
+        [STET_ASPECT_TYPE] = " type",
+        [STET_ASPECT_MESH] = "",
+    };
+
+    stet_buf_str(out, names[of->aspect]);
+    if (of->aspect == STET_ASPECT_DIMENSION)
+        stet_buf_uint(out, of->index);
+}
+
+static void named(struct stet_buf *out, const char *what, const struct stet_change_subject *of)
+{
+    stet_buf_str(out, what);
+    cut_to(out, of->name, MOST_OF_NAME);
+    aspect_words(out, of);
+}
+
+static void operation(struct stet_buf *out, const char *what, const struct stet_change_subject *of)
+{
+    stet_buf_str(out, what);
+    cut_to(out, of->in, MOST_OF_OPERATION);
+    if (of->target.len) {
+        stet_buf_char(out, ' ');
+        cut_to(out, of->target, MOST_OF_OPERATION);
+    }
+}
+
+static void subject(struct stet_buf *out, enum stet_change_kind kind,
+                    const struct stet_change_subject *of)
+{
+    switch (kind) {
+    case STET_CHANGE_ARGUMENT_CAME:
+    case STET_CHANGE_ARGUMENT_WENT:
+    case STET_CHANGE_ARGUMENT_MOVED:
+    case STET_CHANGE_ARGUMENT:
+        named(out, "argument ", of);
+        break;
+    case STET_CHANGE_OUTPUT_CAME:
+    case STET_CHANGE_OUTPUT_WENT:
+    case STET_CHANGE_OUTPUT:
+        named(out, "output ", of);
+        break;
+    case STET_CHANGE_OP_CAME:
+    case STET_CHANGE_OP_WENT:
+        operation(out, "operation ", of);
+        break;
+    case STET_CHANGE_CONSTANT:
+        operation(out, "constant in ", of);
+        break;
+    case STET_CHANGE_ATTRIBUTE:
+        named(out, of->aspect == STET_ASPECT_MESH ? "mesh " : "", of);
+        if (of->aspect != STET_ASPECT_MESH)
+            operation(out, " of ", of);
+        break;
+    case STET_CHANGE_TYPE:
+        operation(out, "result of ", of);
+        break;
+    case STET_CHANGE_OPERAND:
+        stet_buf_printf(out, "operand %u", of->index);
+        operation(out, " of ", of);
+        break;
+    case STET_CHANGE_REPEAT:
+        stet_buf_printf(out, "block of %u operation%s", of->index, of->index == 1 ? "" : "s");
+        break;
+    case STET_CHANGE_OPTION:
+        named(out, "option ", of);
+        break;
+    case STET_CHANGE_ORDER:
+        stet_buf_str(out, "order of independent operations");
+        break;
+    default:
+        named(out, "", of);
+        break;
+    }
+}
+
+struct stet_view stet_words_subject(char room[STET_WORDS_MOST], enum stet_change_kind kind,
+                                    const struct stet_change_subject *of)
+{
+    struct stet_buf words = STET_BUF_INIT;
+
+    stet_buf_lend(&words, room, STET_WORDS_MOST);
+    subject(&words, kind, of);
+    return stet_view_of(room, words.len);
+}
+
+bool stet_words_element(struct stet_buf *out, const struct stet_change_element *e)
+{
+    static const struct {
+        enum stet_float flavour;
+        const char *name;
+    } floats[] = {{STET_F64, "float64"},
+                  {STET_F32, "float32"},
+                  {STET_F16, "float16"},
+                  {STET_BF16, "bfloat16"}};
+
+    if (e->known && e->kind == STET_TYPE_INTEGER) {
+        if (e->width == 1)
+            stet_buf_str(out, "bool_");
+        else
+            stet_buf_printf(out, "%sint%u", e->sign == STET_UNSIGNED ? "u" : "", e->width);
+        return true;
+    }
+    for (size_t i = 0; e->known && e->kind == STET_TYPE_FLOAT && i < 4; i++)
+        if (floats[i].flavour == e->flavour) {
+            stet_buf_str(out, floats[i].name);
+            return true;
+        }
+    return false;
+}

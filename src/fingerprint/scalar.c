@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* The layout of a small float format. `special` gives which codes are not numbers. */
 struct format {
@@ -245,4 +246,20 @@ void stet_scalar_format(const struct stet_scalar *s, char text[STET_SCALAR_TEXT]
     else
         snprintf(text, STET_SCALAR_TEXT, "%s%.*s.%.*s", sign, point, s->digits, count - point,
                  s->digits + point);
+}
+
+bool stet_scalar_decimal(const struct stet_scalar *s, double *out)
+{
+    char text[STET_SCALAR_TEXT + 32];
+
+    if (s->kind == STET_SCALAR_INF) {
+        *out = s->negative ? -INFINITY : INFINITY;
+        return true;
+    }
+    if (s->kind != STET_SCALAR_FINITE)
+        return false;
+    snprintf(text, sizeof text, "%s0.%.*se%d", s->negative ? "-" : "", (int)s->count, s->digits,
+             s->exponent);
+    *out = strtod(text, NULL);
+    return true;
 }

@@ -151,7 +151,7 @@ bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *aren
 
     if (stet_gate_dim_allows(d, size))
         return true;
-    if (d->kind == STET_DIM_RANGE) { /* no set can say it: the range grows */
+    if (d->kind == STET_DIM_RANGE) { /* no set can express it: the range grows */
         d->low = size < d->low ? size : d->low;
         d->high = size > d->high ? size : d->high;
         d->step = 1;

@@ -1,4 +1,4 @@
-/* The contract: what a run may compile, as a file says it (docs/contract.md has the grammar).
+/* The contract: what a run may compile, as written in a file (docs/contract.md has the grammar).
  *
  * A family is a function with its arguments; several families may bear one name, like overloads.
  * Everything lives in the contract's arena. */
@@ -20,14 +20,15 @@ enum stet_clause {
 
 const char *stet_gate_clause_name(enum stet_clause c);
 const char *stet_gate_clause_about(enum stet_clause c);
-/* Does it hold for the target when the contract was made on the CPU backend? */
+/* Does it apply to the target if the contract was made on the CPU backend? */
 bool stet_gate_clause_travels(enum stet_clause c);
 
 #define STET_NO_BUDGET UINT64_MAX
 
 enum stet_dim_kind { STET_DIM_ANY, STET_DIM_SET, STET_DIM_RANGE };
 
-/* Sizes a dimension may have. A set holds INT64_MIN where a dynamic one ("?") is allowed. */
+/* The sizes that a dimension may have. A set contains INT64_MIN if a dynamic one ("?") is
+ * allowed. */
 struct stet_dim {
     enum stet_dim_kind kind;
     int64_t *values; /* sorted */
@@ -36,10 +37,10 @@ struct stet_dim {
 };
 
 bool stet_gate_dim_allows(const struct stet_dim *d, int64_t size);
-/* False without memory. */
+/* False if memory runs out. */
 bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *arena);
 
-/* An argument, or all whose names begin so. */
+/* An argument, or all arguments with this prefix. */
 struct stet_clause_arg {
     struct stet_view name;
     bool many;             /* the name ends in '*' */
@@ -63,7 +64,7 @@ struct stet_pairs {
     uint32_t count, room;
 };
 
-/* What may be said of a family and of the whole contract. */
+/* The clauses of a family and of the whole contract. */
 struct stet_terms {
     uint64_t settled; /* STET_NO_BUDGET: not said */
     bool has_mesh;
@@ -76,7 +77,7 @@ struct stet_family {
     struct stet_view name; /* "*" is any that is not named elsewhere */
     struct stet_clause_arg *args;
     uint32_t arg_count, arg_room;
-    bool open; /* ends in "...": further arguments are no breach */
+    bool open;                                    /* ends in "...": further arguments are allowed */
     uint64_t programs, graphs, options, compiles; /* budgets; STET_NO_BUDGET: none */
     bool has_calls;
     struct stet_view calls; /* custom kernels, sorted, separated by blanks */
@@ -111,16 +112,16 @@ struct stet_contract {
 void stet_gate_contract_init(struct stet_contract *c);
 void stet_gate_contract_release(struct stet_contract *c);
 
-/* Messages are "FILE:LINE:COLUMN: what". On failure nothing is left to release. */
+/* Messages are "FILE:LINE:COLUMN: what". On failure there is nothing to release. */
 enum stet_rc stet_gate_contract_parse(struct stet_contract *c, struct stet_view text,
                                       const char *file, struct stet_err *err);
 enum stet_rc stet_gate_contract_read(struct stet_contract *c, const char *path,
                                      struct stet_err *err);
 
-/* As they stand in a file, with a newline at the end. */
+/* As in a file, with a newline at the end. */
 void stet_gate_contract_print(struct stet_buf *out, const struct stet_contract *c);
 void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f);
-/* Nothing when the contract has nothing to say of all frames. */
+/* Writes nothing if the contract has no clause for all frames. */
 void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_contract *c);
 void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
 void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
@@ -128,14 +129,14 @@ void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
 void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
 void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
 
-/* New places at the end; NULL without memory. */
+/* Appends a zeroed item; NULL if memory runs out. */
 struct stet_family *stet_gate_contract_add_family(struct stet_contract *c);
 struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c);
 struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena);
 struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
 
-/* For the layer: what it decides by, checked and compact. `foreign`: made on the CPU backend and
- * used elsewhere, so that what is the backend's own is left out. */
+/* For the layer: the rules it decides by, checked and compact. `foreign`: made on the CPU backend
+ * and used elsewhere, so what belongs to the backend is left out. */
 void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
 enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
                                        struct stet_err *err);

@@ -1,4 +1,4 @@
-/* Which family, then clause by clause from the particular to the general. */
+/* Finds the family, then checks clause by clause, from the specific to the general. */
 #include "gate/gate.h"
 
 #include "base/mem.h"
@@ -72,7 +72,7 @@ static bool names(const struct stet_clause_arg *a, struct stet_view name)
     return stet_view_eq(a->name, name);
 }
 
-/* Usually it stands where the contract has it. */
+/* Usually it is at the position that the contract gives. */
 static const struct stet_clause_arg *find_arg(const struct stet_family *f, struct stet_view name,
                                               uint32_t hint)
 {
@@ -84,7 +84,7 @@ static const struct stet_clause_arg *find_arg(const struct stet_family *f, struc
     return NULL;
 }
 
-/* The first breach of the most particular clause is told. */
+/* Records the first breach of the most specific clause. */
 static bool first(struct stet_breach *b, enum stet_clause clause, const struct stet_clause_arg *a,
                   struct stet_view argument, uint32_t number)
 {
@@ -141,7 +141,7 @@ static void say_dim(struct stet_breach *b, const struct stet_seen_arg *s,
     stet_buf_release(&out);
 }
 
-/* The most particular clause that an argument breaks, STET_CLAUSES for none; how much of it fits (1
+/* The most specific clause that an argument breaks, STET_CLAUSES for none; how much of it fits (1
  * to 4), and which dimension does not. */
 static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
                                   const struct stet_seen_arg *s, unsigned *score, uint32_t *dim)
@@ -168,7 +168,7 @@ static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_c
     return STET_CLAUSES;
 }
 
-/* How much of it fits; what does not is told when it is the first of its kind. */
+/* How much of it fits; a misfit is recorded if it is the first of its kind. */
 static unsigned fit_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
                         const struct stet_seen_arg *s, uint32_t number, struct stet_breach *b)
 {
@@ -209,7 +209,7 @@ static bool is_among(const struct stet_seen *s, struct stet_view name, uint32_t 
     return false;
 }
 
-/* How near a program is to a family; b->clause is STET_CLAUSES when it fits. */
+/* How close a program is to a family; b->clause is STET_CLAUSES if it fits. */
 static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
                     const struct stet_seen *s, struct stet_breach *b)
 {
@@ -253,7 +253,7 @@ struct order {
     bool tried[MOST_ARGS];
 };
 
-/* Finds a place for an argument, moving those that have one where that makes room. */
+/* Finds a position for an argument, moving others if that makes room. */
 static bool place(struct order *o, uint32_t i)
 {
     for (uint32_t k = 0, dim; k < o->f->arg_count; k++) {
@@ -271,7 +271,7 @@ static bool place(struct order *o, uint32_t i)
     return false;
 }
 
-/* PyTorch/XLA names no arguments, and another graph takes the same ones in another order. */
+/* PyTorch/XLA does not name arguments, and another graph takes the same ones in another order. */
 static bool fits_in_any_order(const struct stet_gate *g, const struct stet_family *f,
                               const struct stet_seen *s)
 {
@@ -319,7 +319,7 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
             *out = b;
         }
     }
-    /* Every graph of PyTorch/XLA has one name: what has little in common is no member. */
+    /* All graphs of PyTorch/XLA have one name: a graph with little in common is not a member. */
     if (best && s->framework == STET_FRAMEWORK_TORCH_XLA &&
         most * 2 < 4 * (uint64_t)(s->arg_count > best->arg_count ? s->arg_count : best->arg_count))
         best = NULL;
@@ -365,7 +365,7 @@ static bool breaks_mesh(const struct stet_contract *c, const struct stet_family 
 {
     const struct stet_terms *t = f->terms.has_mesh ? &f->terms : &c->terms;
 
-    /* The whole contract's is for programs that have one. */
+    /* The budget of the whole contract is for programs that have one. */
     if (!t->has_mesh || stet_view_eq(t->mesh, s->mesh) || (t == &c->terms && !s->mesh.len))
         return false;
     b->clause = STET_CLAUSE_MESH;

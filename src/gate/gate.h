@@ -30,9 +30,9 @@ enum stet_rc stet_gate_init(struct stet_gate *g, const struct stet_contract *c, 
                             struct stet_err *err);
 void stet_gate_release(struct stet_gate *g);
 
-/* True when it breaks the contract. What does is not counted towards budgets. */
+/* True if it breaks the contract. A program that breaks it does not count towards budgets. */
 bool stet_gate_breaks(struct stet_gate *g, const struct stet_seen *s, struct stet_breach *out);
-/* The family that a program fits, or that it is nearest to; NULL when there is none of its name. */
+/* The family that a program fits, or that it is closest to; NULL if there is none of its name. */
 const struct stet_family *stet_gate_family(const struct stet_gate *g, const struct stet_seen *s,
                                            struct stet_breach *out);
 

@@ -1,5 +1,5 @@
-/* For the layer: families and meshes as a checked table. Little-endian, lengths before contents:
- * "STETCTR1", a checksum of the rest, then what follows below. */
+/* The form for the layer: families and meshes as a checked table. Little-endian, lengths before
+ * contents: "STETCTR1", a checksum of the rest, then the fields in the order below. */
 #include "gate/contract.h"
 
 #include "base/hash.h"
@@ -98,7 +98,7 @@ static struct stet_view take_view(struct stet_reader *r, struct stet_arena *aren
     return stet_arena_copy(arena, stet_reader_bytes(r, stet_reader_varint(r)));
 }
 
-/* No more things than bytes are left. */
+/* A count larger than the remaining bytes is invalid. */
 static uint32_t take_count(struct stet_reader *r)
 {
     uint64_t n = stet_reader_varint(r);

@@ -1,5 +1,5 @@
-/* The file → the model. Statements begin at the start of a line; a line that begins with a blank
- * goes on with the one before, and inside brackets line ends mean nothing. */
+/* Parses the file into the model. Statements begin at the start of a line; a line that begins with
+ * a space continues the one before, and inside brackets line ends have no meaning. */
 #include "gate/scan.h"
 
 #include "base/fs.h"

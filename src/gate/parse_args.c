@@ -3,7 +3,7 @@
 
 enum { MOST_VALUES = 4096, MOST_RANK = 64 };
 
-/* batch.tokens, params['w'][0], params*: up to the colon that is in no bracket and no quote. */
+/* batch.tokens, params['w'][0], params*: up to the colon outside brackets and quotes. */
 static bool arg_name(struct stet_scan *s, struct stet_clause_arg *a)
 {
     const char *from, *last;

@@ -1,4 +1,4 @@
-/* The model → the file. What is printed is parsed to the same model. */
+/* Prints the model as a file. Parsing the output gives the same model. */
 #include "gate/contract.h"
 
 #include <inttypes.h>
@@ -14,7 +14,7 @@ static void quoted(struct stet_buf *out, struct stet_view v)
     stet_buf_char(out, '"');
 }
 
-/* Bare when the parser takes it for one word. */
+/* Without quotes if the parser reads it as one word. */
 static void word(struct stet_buf *out, struct stet_view v)
 {
     bool bare = v.len > 0 && !stet_view_is(v, "unset");
@@ -65,7 +65,7 @@ static void size(struct stet_buf *out, int64_t v)
         stet_buf_printf(out, "%" PRId64, v);
 }
 
-/* Four or more sizes at one distance are a range. */
+/* Four or more sizes at equal distances are printed as a range. */
 static bool is_series(const struct stet_dim *d)
 {
     if (d->count < 4 || d->values[0] < 0)

@@ -1,10 +1,10 @@
-/* The words of a contract's text, and where in it something is wrong. */
+/* The words of a contract's text, and the position of an error. */
 #include "gate/scan.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Asked in the order of the text, so each byte is looked at once. */
+/* Called in the order of the text, so each byte is read once. */
 uint32_t stet_gate_scan_line(struct stet_scan *s, const char *at)
 {
     if (at < s->counted) {
@@ -44,7 +44,7 @@ bool stet_gate_scan_no_memory(struct stet_scan *s)
     return false;
 }
 
-/* Blanks, comments, and those line ends that mean nothing here. */
+/* Skips spaces, comments, and line ends without meaning here. */
 void stet_gate_scan_skip(struct stet_scan *s)
 {
     for (; s->at < s->end; s->at++) {

@@ -1,4 +1,4 @@
-/* Reading a contract's text word by word; shared by the files that parse it.
+/* Reads a contract's text word by word; shared by the files that parse it.
  *
  * The first failure sticks: it is kept with its line and column, and all later ones are ignored.
  * Blanks, comments and line ends that mean nothing are passed over before each word. */
@@ -32,7 +32,7 @@ bool stet_gate_scan_accept(struct stet_scan *s, const char *word);
 bool stet_gate_scan_accept_char(struct stet_scan *s, char c);
 /* "..." or its one character. */
 bool stet_gate_scan_accept_dots(struct stet_scan *s);
-/* What is not there fails. */
+/* Fails if it is absent. */
 bool stet_gate_scan_expect(struct stet_scan *s, const char *word);
 bool stet_gate_scan_expect_char(struct stet_scan *s, char c);
 /* "program" or "programs" */

@@ -1,4 +1,4 @@
-/* One look at the arguments, one walk for meshes and kernels. */
+/* Reads the arguments once, and walks the program once for meshes and kernels. */
 #include "gate/seen.h"
 
 #include "base/buf.h"
@@ -66,7 +66,7 @@ static struct stet_view attr_text(const struct stet_attr *a, struct stet_arena *
     return text;
 }
 
-/* #sdy.sharding<@mesh, [{"data"}, {}]> → [{data}, {}]: the mesh has a clause of its own. */
+/* #sdy.sharding<@mesh, [{"data"}, {}]> → [{data}, {}]: the mesh has its own clause. */
 static struct stet_view sharding_of(const struct stet_attr *a, struct stet_arena *arena)
 {
     struct stet_view text = attr_text(a, arena);
@@ -83,7 +83,7 @@ static struct stet_view sharding_of(const struct stet_attr *a, struct stet_arena
     return stet_view_of(out, n);
 }
 
-/* HLO's is default when it runs from the last dimension to the first. */
+/* HLO's layout is the default if it runs from the last dimension to the first. */
 static struct stet_view layout_of(const struct stet_argument *a, struct stet_arena *arena)
 {
     const struct stet_attr *mode = a->attrs ? stet_attr_field(a->attrs, "mhlo.layout_mode") : NULL;
@@ -103,7 +103,7 @@ static struct stet_view layout_of(const struct stet_argument *a, struct stet_are
     return text;
 }
 
-/* PyTorch/XLA numbers its parameters anew in each graph. */
+/* PyTorch/XLA numbers its parameters differently in each graph. */
 static struct stet_view name_of(const struct stet_program *p, uint32_t i,
                                 enum stet_framework framework, struct stet_arena *arena)
 {
@@ -160,7 +160,7 @@ static void take_mesh(struct walk *w, const struct stet_attr *mesh)
         w->mesh = text;
 }
 
-/* What the framework's own plumbing goes by. */
+/* Custom calls of the framework itself, which are not kernels. */
 static bool is_plumbing(struct stet_view target)
 {
     static const char *const names[] = {"Sharding", "SPMD", "xla.sdy.", "annotate_device_placement",
@@ -241,8 +241,8 @@ enum stet_rc stet_gate_seen_make(struct stet_seen *s, const struct stet_program 
         take_arg(&s->args[s->arg_count++], p, i, t->framework, arena);
     stet_program_walk(p, visit, &w);
     s->mesh = w.mesh;
-    /* On one device it says nothing, and whether it is said depends on how the program was asked
-     * for. */
+    /* On one device a sharding has no meaning, and whether it is present depends on how the program
+     * was requested. */
     for (uint32_t i = 0; !s->mesh.len && i < s->arg_count; i++)
         if (is_everywhere(s->args[i].sharding))
             s->args[i].sharding = (struct stet_view){0};

@@ -24,14 +24,14 @@ struct stet_seen {
     struct stet_hash graph, program, options; /* skeleton; key; of the compile options */
 };
 
-/* Reads `p`; nothing of it is kept but in the arena. The name of the family, `t` and the hash of
- * the options are the caller's. STET_NO_MEMORY is all that can go wrong. */
+/* Reads `p` and copies into the arena what it needs. The caller provides the name of the family,
+ * `t` and the hash of the options. The only failure is STET_NO_MEMORY. */
 enum stet_rc stet_gate_seen_make(struct stet_seen *s, const struct stet_program *p,
                                  const struct stet_traits *t, const struct stet_fingerprint *print,
                                  struct stet_hash options, struct stet_arena *arena);
 
-/* The function as a contract names it: for TorchTPU's eager operations without file and line, which
- * move with every edit. */
+/* The function's name in a contract: for TorchTPU's eager operations without file and line, which
+ * change with every edit. */
 struct stet_view stet_gate_seen_family(const struct stet_traits *t);
 
 #endif

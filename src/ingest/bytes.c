@@ -1,4 +1,4 @@
-/* Which codec it is, the first bytes tell, not the name: logs get renamed. */
+/* Recognises the codec by the first bytes, not by the name, because logs get renamed. */
 #include "ingest/bytes.h"
 
 #include "base/mem.h"
@@ -89,7 +89,7 @@ static enum stet_rc fill(struct stet_bytes *b, struct stet_err *err)
     return STET_OK;
 }
 
-/* False while too little is there to tell. */
+/* False while there are too few bytes to decide. */
 static bool look(struct stet_bytes *b)
 {
     size_t n = b->in_len;
@@ -140,7 +140,7 @@ static bool unzstd_some(struct stet_bytes *b, char *out, size_t room, size_t *go
     return !ZSTD_isError(rc);
 }
 
-/* Behind damage: to the next place that begins like a frame. */
+/* After damage: skips to the next place that begins like a frame. */
 static void resync(struct stet_bytes *b)
 {
     const unsigned char *magic = b->gzip ? gzip_magic : zstd_magic;
@@ -168,8 +168,8 @@ static enum stet_rc read_compressed(struct stet_bytes *b, char *out, size_t room
         bool empty = b->in_at == b->in_len, inside = b->inside;
         bool fine = b->gzip ? inflate_some(b, out, room, got) : unzstd_some(b, out, room, got);
 
-        /* Asked without input (it may still hold output), a codec between two frames says that it
-         * wants the next one. */
+        /* Called without input, because it may still hold output; between two frames a codec
+         * reports that it wants the next one. */
         if (empty && !*got)
             b->inside = inside;
         if (!fine)

@@ -1,4 +1,4 @@
-/* A key has some 640 components, of which 600 are settings that hardly ever move: equal sets of
+/* A key has some 640 components, of which 600 are settings that rarely change: equal sets of
  * settings are kept once, the rest for each key. */
 #include "ingest/cache_key.h"
 
@@ -11,7 +11,7 @@
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
 
-/* Bounds of memory. What is past them is not compared, and where that matters it is said. */
+/* Limits of memory. What exceeds them is not compared, and where that matters it is reported. */
 enum { COMPONENTS = 1 << 17, VALUE = 400 };
 
 static const char settings_name[] = "inductor_config[";
@@ -73,14 +73,14 @@ static int by_name(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* Names are pooled: their pointers are an order. */
+/* Names are interned, so their pointers give an order. */
 static void sort(struct stet_torch *t, uint32_t first)
 {
     if (t->component_count > first)
         qsort(t->components + first, t->component_count - first, sizeof *t->components, by_name);
 }
 
-/* The set of settings that is written as `raw`; kept when it is new. */
+/* The set of settings with the text `raw`; added if it is new. */
 static uint32_t settings_of(struct stet_torch *t, struct stet_view raw)
 {
     uint64_t hash = stet_hash_bytes(raw).lo;
@@ -115,7 +115,7 @@ void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_j
 
     if (!stet_jscan_array(j))
         return;
-    /* Settings stand together: their text is one piece, known by its hash. */
+    /* Settings are adjacent: their text is one piece, identified by its hash. */
     while (stet_jscan_element(j)) {
         raw = stet_jscan_string(j);
         if (j->bad)
@@ -161,7 +161,7 @@ static int bracket(char c)
     return c == '(' || c == '[' || c == '{' ? 1 : c == ')' || c == ']' || c == '}' ? -1 : 0;
 }
 
-/* Cuts what both values begin and end with, at places where a word ends. */
+/* Removes the common beginning and end of both values, at word boundaries. */
 static void trim_alike(struct stet_view *a, struct stet_view *b)
 {
     static const char ends[] = " ,([{=";
@@ -172,7 +172,7 @@ static void trim_alike(struct stet_view *a, struct stet_view *b)
         front++;
     for (keep = front; keep && !memchr(ends, a->ptr[keep - 1], sizeof ends - 1); keep--)
         ;
-    /* The name before an equals sign or a bracket says what it is. */
+    /* The name before an equals sign or a bracket identifies it. */
     while (keep && a->ptr[keep - 1] != ' ')
         keep--;
     while (back < n - front && a->ptr[a->len - 1 - back] == b->ptr[b->len - 1 - back])
@@ -235,7 +235,7 @@ static void compare_keys(const struct stet_torch *t, const struct stet_torch_key
         compare(settings_in(t, a), settings_in(t, b), why);
 }
 
-/* The graph first, then inputs, settings, the rest: what says most. */
+/* The graph first, then inputs, settings, the rest: the most informative first. */
 static int weight(struct stet_view name)
 {
     return stet_view_is(name, "gm")                    ? 0
@@ -252,9 +252,8 @@ static int by_weight(const void *a, const void *b)
     return order ? order : stet_view_cmp(x->name, y->name);
 }
 
-/* A whole comparison tells more than one of parts; then the fewest differences, then an earlier
- * run.
- */
+/* A complete comparison is better than a partial one; then the fewest differences, then an earlier
+ * run. */
 static bool is_nearer(const struct stet_cache_why *a, const struct stet_cache_why *b)
 {
     if (!b->nearest || a->part != b->part)
@@ -269,7 +268,7 @@ void stet_torch_cache_why(const struct stet_torch *t, uint32_t key, struct stet_
     const struct stet_torch_key *k = &t->torch_keys[key];
     struct stet_cache_why best = {.part = t->keys_lost || k->part}, one;
 
-    /* Earlier runs' keys stand behind, but were there before. */
+    /* Keys of earlier runs are stored after these, but existed before. */
     for (uint32_t i = 0; i < t->torch_key_count; i++) {
         const struct stet_torch_key *o = &t->torch_keys[i];
 

@@ -1,13 +1,13 @@
-/* CUDA graphs that were recorded more than once. The trace tells every recording and what it cost
- * (chromium events "CUDAGraphNode.record"); why, only TORCH_LOGS=+cudagraphs prints. The words are
- * those of torch/_inductor/cudagraph_trees.py and cudagraph_utils.py. */
+/* CUDA graphs that were recorded more than once. The trace has every recording and its cost
+ * (chromium events "CUDAGraphNode.record"); only TORCH_LOGS=+cudagraphs prints the reason. The
+ * texts are those of torch/_inductor/cudagraph_trees.py and cudagraph_utils.py. */
 #include "ingest/torch_internal.h"
 
 #define GROW(t, what)                                                                              \
     stet_torch_grow((t), (void **)&(t)->what##s, &(t)->what##_count, &(t)->what##_room,            \
                     sizeof *(t)->what##s)
 
-/* A re-recording whose graph the next line names. */
+/* A re-recording whose graph is named in the next line. */
 enum { NEXT = INT32_MAX };
 
 static const char new_size[] = "Recording cudagraph tree for symint key ";
@@ -24,7 +24,7 @@ enum stet_rerecord stet_torch_rerecord_kind(const struct stet_torch *t, uint32_t
 
     if (rerecord != STET_TORCH_NONE && t->rerecords[rerecord].kind != STET_RERECORD_UNTOLD)
         return t->rerecords[rerecord].kind;
-    /* Without sizes that may vary only an address can have moved. */
+    /* Without sizes that may vary, only an address can have changed. */
     return c->symbols ? STET_RERECORD_UNTOLD : STET_RERECORD_ADDRESS;
 }
 
@@ -92,8 +92,7 @@ static bool compile_id(struct stet_view v, int64_t *frame, int64_t *compile)
     return true;
 }
 
-/* Both the trace and the printed log may tell of a recording: whichever comes first is passed on.
- */
+/* Both the trace and the printed log may report a recording: the first to arrive is passed on. */
 static void tell(struct stet_torch *t, uint32_t compile, uint32_t now, uint32_t other)
 {
     if (t->on_recording && now > 1 && now > other)
@@ -223,7 +222,7 @@ static void add_rerecord(struct stet_torch *t, uint32_t compile,
     t->compiles[compile].rerecords = i;
 }
 
-/* Where only warnings are printed, the input's line tells which function it was. */
+/* If only warnings are printed, the input's line shows which function it was. */
 static uint32_t compile_at(const struct stet_torch *t, const struct stet_torch_place *place)
 {
     for (size_t i = t->frame_count; place->line && i-- > 0;) {
@@ -261,8 +260,8 @@ static void size_line(struct stet_torch_log *log, uint32_t compile, struct stet_
     log->rerecord_of = compile;
 }
 
-/* Lines about one graph begin with its compile id. "Re-recording" is said for every entry that did
- * not fit, also when a later one did: only a "Recording" that follows makes it true. */
+/* Lines about one graph begin with its compile id. "Re-recording" is printed for every entry that
+ * did not fit, even if a later one did; only a following "Recording" confirms it. */
 static void graph_line(struct stet_torch_log *log, uint32_t compile, struct stet_view v)
 {
     struct stet_torch *t = log->t;

@@ -1,4 +1,5 @@
-/* Line by line; a line counts by what stands in it, whatever a logging format put before it. */
+/* Reads line by line; a line is recognised by its content, whatever a logging format put before
+ * it. */
 #include "ingest/framework_log.h"
 
 #include "base/fs.h"

@@ -117,8 +117,8 @@ static void user_stack(struct stet_guard *g, struct stet_view stack)
     }
 }
 
-/* "code  # mp/tl/a.py:13 in forward (HINT: …)". The code may end in a comment of its own: the first
- * part that is a place ends it. */
+/* "code  # mp/tl/a.py:13 in forward (HINT: …)". The code may end in its own comment: the first part
+ * that is a place ends it. */
 static void comment(struct stet_guard *g, struct stet_view v)
 {
     size_t hint = find(v, "(HINT: "), start = 0;
@@ -287,7 +287,7 @@ static bool function_like(struct stet_guard *g, struct stet_view v)
     return false;
 }
 
-/* ___dict_contains('m', b), with or without "not" before: what was so when it was compiled. */
+/* ___dict_contains('m', b), with or without "not" before: what was true at the compile. */
 static bool contains(struct stet_guard *g, struct stet_view v)
 {
     bool absent = stet_view_starts(v, "not ");
@@ -337,7 +337,7 @@ static void compared(struct stet_guard *g, struct stet_view v)
     }
 }
 
-/* L['x'] in older versions is x today. Only a whole name is taken: L['x'].y stays. */
+/* L['x'] in older versions is x today. Only a complete name is converted: L['x'].y stays. */
 static void unwrap(struct stet_view *source)
 {
     if (source->len > 5 && stet_view_starts(*source, "L['") && stet_view_ends(*source, "']") &&

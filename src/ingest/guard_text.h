@@ -1,4 +1,4 @@
-/* What a guard failure of torch.compile says, taken apart. */
+/* Parses the text of a torch.compile guard failure. All views borrow from the text. */
 #ifndef STET_INGEST_GUARD_TEXT_H
 #define STET_INGEST_GUARD_TEXT_H
 
@@ -27,10 +27,10 @@ enum stet_guard_kind {
 /* All views point into the text that was parsed. */
 struct stet_guard {
     enum stet_guard_kind kind;
-    int64_t frame, compile;            /* the cached entry it stands in, -1 when not told */
+    int64_t frame, compile;            /* the cached entry it belongs to, -1 if unknown */
     struct stet_view expr;             /* the guard without its comment */
     struct stet_view source;           /* of what: "x", "self.count", "G['SCALE']"; may be empty */
-    int dim;                           /* of a size, stride or shape guard; -1 when not told */
+    int dim;                           /* of a size, stride or shape guard; -1 if unknown */
     struct stet_view expected, actual; /* empty when not told */
     struct stet_view code;             /* the line of code, in the comment */
     struct stet_view place;            /* "mp/tl/a.py:13 in forward": shortened by torch */
@@ -43,7 +43,7 @@ struct stet_guard {
 void stet_guard_parse(struct stet_guard *g, struct stet_view text);
 /* "size", "equals", … */
 const char *stet_guard_kind_name(enum stet_guard_kind kind);
-/* A file of an installed package, or of Python itself. */
+/* Is it a file of an installed package, or of Python itself? */
 bool stet_guard_is_library(struct stet_view file);
 /* A file of torch itself. */
 bool stet_guard_is_torch(struct stet_view file);

@@ -1,5 +1,5 @@
-/* Strings are skipped from quote to quote: a settings string of 25 KB, nearly every quote of which
- * is escaped, passes at gigabytes a second. */
+/* Strings are skipped from quote to quote: a settings string of 25 KB with nearly every quote
+ * escaped passes at gigabytes a second. */
 #include "ingest/jscan.h"
 
 #include <stdlib.h>
@@ -73,7 +73,7 @@ static inline bool is_escaped(const char *from, const char *p)
     return (p - slash) & 1;
 }
 
-/* The quote that ends the string, or NULL. Quotes stand close together in what is long: a call of
+/* The quote that ends the string, or NULL. In long strings quotes are close together: a call of
  * memchr for each would cost more than the search. */
 static const char *closing_quote(const char *from, const char *end)
 {
@@ -102,7 +102,7 @@ static const char *closing_quote(const char *from, const char *end)
     return NULL;
 }
 
-/* j->next is behind the opening quote; leaves it behind the closing one. */
+/* j->next is after the opening quote; moves it after the closing one. */
 static struct stet_view string_body(struct stet_jscan *j)
 {
     const char *from = j->next, *quote = closing_quote(from, j->end);
@@ -140,7 +140,7 @@ static struct stet_view plain(struct stet_jscan *j)
     return stet_view_of(from, (size_t)(j->next - from));
 }
 
-/* Brackets are counted, not matched by kind: what is skipped is not judged. */
+/* Brackets are counted, not matched by kind: skipped text is not validated. */
 static void skip_nested(struct stet_jscan *j)
 {
     unsigned depth = 0;
@@ -195,7 +195,7 @@ bool stet_jscan_array(struct stet_jscan *j)
     return enter(j, '[');
 }
 
-/* Whether another member follows; eats the comma before it, or the closing bracket. */
+/* Does another member follow? Takes the comma before it, or the closing bracket. */
 static bool more(struct stet_jscan *j, char close)
 {
     bool first = j->first;
@@ -318,7 +318,7 @@ static void utf8(struct stet_buf *out, uint32_t c)
     }
 }
 
-/* \uXXXX, of which `p` is behind the u; how many bytes were used. */
+/* \uXXXX, with `p` after the u; returns how many bytes were used. */
 static size_t unicode(struct stet_buf *out, const char *p, const char *end)
 {
     uint32_t c = hex4(p, end), low;

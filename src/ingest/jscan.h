@@ -1,4 +1,5 @@
-/* A JSON scanner over a view: no tree, no copies; what is not asked for is skipped at memory speed.
+/* A JSON scanner over a view. It builds no tree and copies nothing; values that are not needed are
+ * skipped at memory speed.
  *
  *     stet_jscan_init(&j, text);
  *     if (stet_jscan_object(&j))
@@ -6,9 +7,9 @@
  *             if (stet_view_is(key, "line")) line = stet_jscan_int(&j);
  *             else stet_jscan_skip(&j);
  *
- * Every value must be taken or skipped before the next key or element. The first fault sticks:
- * later calls give false or zero; ask `bad` at the end. Taking a value of another kind than asked
- * for is no fault: it is skipped and zero is given (null stands for anything in these traces). */
+ * Every value must be read or skipped before the next key or element. The first fault sticks: later
+ * calls return false or zero; check `bad` at the end. Reading a value of another kind is not a
+ * fault: it is skipped and zero is returned (null may replace anything in these traces). */
 #ifndef STET_INGEST_JSCAN_H
 #define STET_INGEST_JSCAN_H
 
@@ -36,12 +37,12 @@ void stet_jscan_init(struct stet_jscan *j, struct stet_view text);
 /* The kind of the value that comes next. */
 enum stet_jkind stet_jscan_kind(struct stet_jscan *j);
 
-/* Enter; when the value is of another kind, it is skipped and false given. */
+/* Enters the value; if it is of another kind, skips it and returns false. */
 bool stet_jscan_object(struct stet_jscan *j);
 bool stet_jscan_array(struct stet_jscan *j);
 /* Inside an object: the next key (raw, escapes kept), false at its end, which is consumed. */
 bool stet_jscan_key(struct stet_jscan *j, struct stet_view *key);
-/* Inside an array: whether another element follows; its end is consumed. */
+/* Inside an array: does another element follow? Its end is consumed. */
 bool stet_jscan_element(struct stet_jscan *j);
 
 /* The text between the quotes, escapes kept; empty for null and other kinds. */
@@ -49,14 +50,14 @@ struct stet_view stet_jscan_string(struct stet_jscan *j);
 int64_t stet_jscan_int(struct stet_jscan *j);
 double stet_jscan_number(struct stet_jscan *j);
 bool stet_jscan_bool(struct stet_jscan *j);
-/* Eats a comma, for members that are read without their list. */
+/* Takes a comma, for members that are read without their list. */
 void stet_jscan_comma(struct stet_jscan *j);
 /* Any value, as its text. */
 struct stet_view stet_jscan_skip(struct stet_jscan *j);
-/* Only blanks are left, and nothing was wrong. */
+/* Only white space is left, and there was no fault. */
 bool stet_jscan_done(struct stet_jscan *j);
 
-/* Raw string text with its escapes undone, appended. Lone surrogates become U+FFFD. */
+/* Appends raw string text with its escapes removed. Lone surrogates become U+FFFD. */
 void stet_jscan_unescape(struct stet_buf *out, struct stet_view raw);
 
 #endif

@@ -1,4 +1,4 @@
-/* One rank that compiles what the others do not is the beginning of a hang. */
+/* Finds a rank that compiles what the others do not, which is the beginning of a hang. */
 #include "ingest/why.h"
 
 static bool same_code(const struct stet_torch_place *a, const struct stet_torch_place *b)
@@ -7,7 +7,7 @@ static bool same_code(const struct stet_torch_place *a, const struct stet_torch_
            stet_view_eq(a->function, b->function);
 }
 
-/* How often a process has compiled the same code; 0 when it has not come there yet. */
+/* How often a process has compiled the same code; 0 if it has not reached it yet. */
 static uint32_t compiles_of(const struct stet_torch *t, uint32_t process,
                             const struct stet_torch_place *code)
 {

@@ -1,4 +1,4 @@
-/* Arrays that grow, linked by index: a model of 13,000 compiles takes a few megabytes, whatever the
+/* Growing arrays, linked by index: a model of 13,000 compiles takes a few megabytes, whatever the
  * size of the trace. */
 #include "ingest/torch_internal.h"
 
@@ -235,7 +235,7 @@ static void take_start(struct stet_torch_log *log, const struct stet_trace_recor
     log->t->compiles[compile].call = call;
 }
 
-/* Whatever carries the whole Python stack tells who called, when dynamo_start did not. */
+/* A record with the whole Python stack gives the caller, if dynamo_start did not. */
 static void take_call(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     uint32_t compile = compile_of(log, r, false);
@@ -248,7 +248,7 @@ static void take_call(struct stet_torch_log *log, const struct stet_trace_record
         log->t->compiles[compile].call = call;
 }
 
-/* Only what is passed in: parameters of modules are many, and no setting names them. */
+/* Only values that are passed in: modules have many parameters, and no setting names them. */
 static void take_input(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     struct stet_torch *t = log->t;
@@ -278,7 +278,7 @@ static void take_input(struct stet_torch_log *log, const struct stet_trace_recor
             (struct stet_torch_input){t->compiles[compile].frame, stet_torch_keep_raw(t, source)};
 }
 
-/* What matters only where the reasons of recompiles are not told. */
+/* Needed only if the reasons of recompiles are not in the trace. */
 static void take_old(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     uint32_t compile = log->t->tells_reasons ? STET_TORCH_NONE : compile_of(log, r, false);

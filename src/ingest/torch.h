@@ -1,5 +1,6 @@
-/* What torch.compile did, as its traces tell it: frames, compiles, the guards that failed, graph
- * breaks. Filled record by record, so it can be asked while the run goes on. */
+/* What torch.compile did, from its traces: frames, compiles, the guards that failed, graph breaks.
+ * It is filled record by record, so it can be read while the run is in progress. Texts are in the
+ * model's pool. */
 #ifndef STET_INGEST_TORCH_H
 #define STET_INGEST_TORCH_H
 
@@ -10,7 +11,8 @@
 
 #define STET_TORCH_NONE UINT32_MAX
 
-/* Whether a compile was work. A record of a compile is not a cache miss: only the keys tell. */
+/* Whether a compile did work. A record of a compile is not a cache miss: only the keys show
+ * that. */
 enum stet_torch_cache {
     STET_CACHE_UNSEEN,  /* the backend has no cache, or it was off */
     STET_CACHE_MISS,    /* compiled, then written */
@@ -24,27 +26,27 @@ struct stet_torch_place {
     uint64_t line; /* 0 when not known */
 };
 
-/* A guard that failed against one cached entry. Texts live in the pool. */
+/* A guard that failed against one cached entry. Texts are in the pool. */
 struct stet_torch_failure {
-    struct stet_view text; /* as torch wrote it, without the entry's number */
-    uint32_t entry;        /* of the same frame; STET_TORCH_NONE when not told */
+    struct stet_view text; /* torch's text, without the entry's number */
+    uint32_t entry;        /* of the same frame; STET_TORCH_NONE if unknown */
     uint32_t next;
-    /* What stet_guard_parse makes of the text: values over time are asked for often. */
+    /* The parsed text (stet_guard_parse), kept because values over time are read often. */
     enum stet_guard_kind kind;
     int dim;
     struct stet_view source, expected, actual;
 };
 
-/* Dynamo's own note that something it had taken for constant moved. */
+/* Dynamo's own note that something it had assumed constant changed. */
 struct stet_torch_drift {
-    struct stet_view source;   /* as TORCH_COMPILE_DYNAMIC_SOURCES wants it: L['x'] */
+    struct stet_view source;   /* in the form for TORCH_COMPILE_DYNAMIC_SOURCES: L['x'] */
     struct stet_view from, to; /* values, when told */
     int dim;                   /* -1 for a scalar */
     bool scalar;
     uint32_t next;
 };
 
-/* A symbol that was to be dynamic and became a constant. */
+/* A symbol that should be dynamic and became a constant. */
 struct stet_torch_special {
     struct stet_view source, value, reason;
     struct stet_torch_place place;
@@ -54,9 +56,9 @@ struct stet_torch_special {
 /* Why a CUDA graph was recorded again. */
 enum stet_rerecord {
     STET_RERECORD_UNTOLD,
-    STET_RERECORD_ADDRESS, /* one of the next three: nothing else can be */
-    STET_RERECORD_STATIC,  /* a parameter or buffer lies elsewhere */
-    STET_RERECORD_MANAGED, /* what another graph gave does not lie where it lay */
+    STET_RERECORD_ADDRESS, /* one of the next three, unknown which */
+    STET_RERECORD_STATIC,  /* a parameter or buffer has another address */
+    STET_RERECORD_MANAGED, /* a result of another graph has another address */
     STET_RERECORD_LIVE,    /* what should have died is alive */
     STET_RERECORD_SIZE,    /* integers (sizes) that no graph was recorded for */
 };
@@ -92,7 +94,7 @@ struct stet_torch_compile {
     uint32_t fx_hits, fx_misses, tensorify_failed;
     bool ended, limit;         /* metrics have come; it was refused, the limit was reached */
     uint32_t held, held_count; /* guards, see stet_torch_held */
-    bool inferred;             /* the failures are found by comparing guards, not told */
+    bool inferred;             /* the failures were found by comparing guards, not from the trace */
     /* CUDA graphs, by the trace and by TORCH_LOGS; reasons from the latter alone. */
     uint32_t recordings, text_recordings, rerecords, symbols;
     uint64_t recording_us;
@@ -123,10 +125,9 @@ struct stet_torch_break {
     uint32_t count;
 };
 
-/* Of a torch that does not tell which guards fail: the guards of each entry, and what it was shown.
- */
+/* For a torch that does not record which guards fail: the guards of each entry, and its inputs. */
 struct stet_torch_held {
-    struct stet_view text, subject, value; /* what it speaks of, and what it wants of it */
+    struct stet_view text, subject, value; /* its subject, and what it requires of it */
     bool tensor, bound;
 };
 
@@ -156,7 +157,7 @@ struct stet_torch_fault {
     uint64_t offset, line;
 };
 
-/* One part of a key of Inductor's cache. Texts are pooled: equal ones have one pointer. */
+/* One part of a key of Inductor's cache. Texts are interned: equal ones have one pointer. */
 struct stet_torch_component {
     struct stet_view name, digest, value; /* the value may be cut */
 };
@@ -165,7 +166,7 @@ struct stet_torch_component {
 struct stet_torch_setting_set {
     uint64_t hash;
     uint32_t first, count; /* components, by name */
-    bool part;             /* more were told than are kept */
+    bool part;             /* there were more than are kept */
 };
 
 /* What was asked of a cache. */
@@ -177,7 +178,7 @@ struct stet_torch_key {
     bool aot;         /* AOTAutograd's cache, whose keys tell no components; else Inductor's */
     enum stet_torch_cache got;
     uint32_t first, count, settings; /* components by name; STET_TORCH_NONE: none */
-    bool part;                       /* more were told than are kept, or it was cut off */
+    bool part;                       /* there were more than are kept, or it was cut off */
 };
 
 struct stet_torch_log;
@@ -214,7 +215,7 @@ struct stet_torch {
     struct stet_torch_setting_set *settings;
     size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,
         setting_room;
-    bool keys_lost;          /* more were told than are kept */
+    bool keys_lost;          /* there were more than are kept */
     struct stet_view *parts; /* the files that were read, in order */
     size_t part_count, part_room;
     struct stet_torch_log **logs;
@@ -237,9 +238,9 @@ struct stet_torch {
 void stet_torch_init(struct stet_torch *t);
 void stet_torch_release(struct stet_torch *t);
 
-/* A new log, named `file` (rank -1: not told by the name). Its records come through the sink, which
- * lives as long as the model. `group` is the folder: a process that was forked takes its parent's
- * string table from a log of the same group. */
+/* Adds a log named `file` (rank -1: not in the name). Its records come through the sink, which is
+ * valid as long as the model. `group` is the folder: a forked process uses its parent's string
+ * table, from a log of the same group. */
 struct stet_torch_log *stet_torch_log_new(struct stet_torch *t, const char *file, const char *group,
                                           int64_t rank);
 const struct stet_trace_sink *stet_torch_log_sink(struct stet_torch_log *log);
@@ -247,14 +248,14 @@ const struct stet_trace_sink *stet_torch_log_sink(struct stet_torch_log *log);
 const char *stet_torch_cache_name(enum stet_torch_cache cache);
 /* How often CUDA graphs of a compile were recorded. */
 uint32_t stet_torch_recordings(const struct stet_torch_compile *c);
-/* What is known of the reason; `rerecord` may be STET_TORCH_NONE: not told. */
+/* What is known of the reason; `rerecord` may be STET_TORCH_NONE: unknown. */
 enum stet_rerecord stet_torch_rerecord_kind(const struct stet_torch *t, uint32_t compile,
                                             uint32_t rerecord);
 const char *stet_torch_rerecord_words(enum stet_rerecord kind);
 const char *stet_torch_rerecord_fix(enum stet_rerecord kind);
-/* The compile of a frame that has torch's own number, or STET_TORCH_NONE. */
+/* The compile of a frame with torch's own number, or STET_TORCH_NONE. */
 uint32_t stet_torch_compile_at(const struct stet_torch *t, uint32_t frame, uint32_t number);
-/* Compiles that were really recompiles: all but the first of each frame. */
+/* Compiles that were recompiles: all but the first of each frame. */
 uint32_t stet_torch_recompiles(const struct stet_torch *t);
 
 #endif

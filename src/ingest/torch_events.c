@@ -1,4 +1,4 @@
-/* One function for each kind of record that says something. */
+/* One function for each kind of record that is used. */
 #include "ingest/torch_internal.h"
 
 #define GROW(t, what)                                                                              \
@@ -8,7 +8,7 @@
 enum { KEYS = 1 << 14 }; /* of caches that are kept for comparing */
 
 /* Fields of compilation_metrics. One line of it has about 130 fields and 38 KB, nearly all of it
- * three settings strings; only these are looked at. Old versions have seconds, new ones both. */
+ * three settings strings; only these are read. Old versions have seconds, new ones both. */
 enum field {
     F_NONE,
     F_NAME,
@@ -134,7 +134,7 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
         return;
     }
     switch (f) {
-    case F_NAME: /* a resume function has a name of its own; dynamo_start gives the user's */
+    case F_NAME: /* a resume function has its own name; dynamo_start has the user's */
         text = stet_jscan_string(j);
         if (text.len)
             code->function = stet_torch_keep_raw(t, text);
@@ -285,7 +285,7 @@ static void break_place(struct stet_torch *t, struct stet_torch_break *b, struct
     size_t place, newline;
 
     stack.len = stet_view_find(stack, "\n\n");
-    /* The guard's own parser knows how to read a stack. */
+    /* The guard's own parser can read a stack. */
     t->scratch.len = 0;
     stet_buf_str(&t->scratch, "x\nUser stack trace:");
     stet_buf_view(&t->scratch, stack);
@@ -355,7 +355,7 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
     return i;
 }
 
-/* The name comes first; nearly all events are passed over by it. */
+/* The name comes first; nearly all events are skipped by it. */
 struct stet_view stet_torch_event_name(struct stet_view payload)
 {
     struct stet_view key, name = {"", 0};
@@ -427,8 +427,8 @@ void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view
     t->compiles[compile].drifts = i;
 }
 
-/* A hit says little: what this run wrote itself it may load again, which saves nothing at the next
- * launch. So keys of misses are remembered. */
+/* A hit alone is not enough: this run may load again what it wrote itself, which saves nothing at
+ * the next launch. So keys of misses are kept. */
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload)
 {
@@ -478,7 +478,7 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
         k->aot = aot;
         k->got = got;
     }
-    /* Forward and backward are two entries: the worse of them is the truth. */
+    /* Forward and backward are two entries: the worse of them counts. */
     if (got != STET_CACHE_UNSEEN && (*slot == STET_CACHE_UNSEEN || got < *slot))
         *slot = got;
 }

@@ -1,4 +1,4 @@
-/* What to do about it, in one sentence that names the thing. */
+/* The fix, in one sentence that names the thing. */
 #include "ingest/why.h"
 
 const char *stet_torch_knob_name(enum stet_torch_knob knob)
@@ -14,15 +14,6 @@ const char *stet_torch_knob_name(enum stet_torch_knob knob)
 
     return (size_t)knob < sizeof names / sizeof *names ? names[knob] : NULL;
 }
-
-/* {"class", "fix"}: %W is the thing that moved, %D its dimension. */
-static const struct {
-    const char *class, *fix;
-} fixes[] = {
-#define FIX(class, fix) {class, fix},
-#include "ingest/fixes.def"
-#undef FIX
-};
 
 static void bare(const struct stet_torch_why *why, struct stet_buf *out)
 {
@@ -65,38 +56,36 @@ void stet_torch_what(const struct stet_torch_why *why, struct stet_buf *out)
         stet_buf_printf(out, ".%s[%d]", k == STET_GUARD_STRIDE ? "stride" : "shape", why->dim);
 }
 
-static const char *find_fix(const char *class)
+/* The cure at the limit is the cure of what led there. */
+static enum stet_cause to_cure(const struct stet_torch_why *why)
 {
-    for (size_t i = 0; i < sizeof fixes / sizeof *fixes; i++) {
-        if (!strcmp(fixes[i].class, class))
-            return fixes[i].fix;
-    }
-    return "look at the guard: what it checks changes from call to call";
+    return why->cause == STET_CAUSE_RECOMPILE_LIMIT && why->also_count ? why->also[0] : why->cause;
 }
 
-/* At the limit the cure is the cure of what led there. */
-static const char *cause(const struct stet_torch_why *why)
+static const char *find_fix(enum stet_cause cause)
 {
-    return !strcmp(why->class, "recompile-limit") && why->also_count ? why->also[0] : why->class;
+    const char *fix = stet_cause_fix(cause, STET_FIX_TORCH_COMPILE);
+
+    return *fix ? fix : stet_cause_fix(STET_CAUSE_UNKNOWN, STET_FIX_TORCH_COMPILE);
 }
 
 void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why,
                     struct stet_buf *out)
 {
-    const char *fix = find_fix(cause(why));
+    const char *fix = find_fix(to_cure(why));
 
-    if (!strcmp(why->class, "graph-break") && why->broken != STET_TORCH_NONE &&
+    if (why->cause == STET_CAUSE_GRAPH_BREAK && why->broken != STET_TORCH_NONE &&
         t->breaks[why->broken].hint.len) {
-        stet_buf_view(out, t->breaks[why->broken].hint); /* torch knows its own breaks best */
+        stet_buf_view(out, t->breaks[why->broken].hint); /* torch's own hint is the best */
         return;
     }
     for (; *fix; fix++) {
-        if (fix[0] == '%' && fix[1] == 'W') {
+        if (!strncmp(fix, "{name}", 6)) {
             bare(why, out);
-            fix++;
-        } else if (fix[0] == '%' && fix[1] == 'D') {
+            fix += 5;
+        } else if (!strncmp(fix, "{dim}", 5)) {
             stet_buf_printf(out, "%d", why->dim < 0 ? 0 : why->dim);
-            fix++;
+            fix += 4;
         } else {
             stet_buf_char(out, *fix);
         }

@@ -1,5 +1,5 @@
-/* Why an old torch (2.4, 2.5) compiled again: its traces hold the guards of every entry but not
- * which of them failed. A guard of an earlier entry that the new entry contradicts is the one. */
+/* Why an old torch (2.4, 2.5) compiled again: its traces have the guards of every entry but not
+ * which of them failed. It is the guard of an earlier entry that the new entry contradicts. */
 #include "ingest/torch_internal.h"
 
 #include <stdio.h>
@@ -17,7 +17,7 @@ static struct stet_view upto(struct stet_view v, const char *end)
     return stet_view_of(v.ptr, stet_view_find(v, end));
 }
 
-/* What stands behind `name` up to `end`. */
+/* The text between `name` and `end`. */
 static struct stet_view part(struct stet_view v, const char *name, const char *end)
 {
     size_t at = stet_view_find(v, name);
@@ -52,7 +52,7 @@ static struct stet_torch_held split(struct stet_view text)
     return h;
 }
 
-/* The next of a list's items, "3" of "3, 4"; the list moves on. */
+/* The next item of a list, "3" of "3, 4"; moves the list on. */
 static struct stet_view item(struct stet_view *list)
 {
     struct stet_view first = stet_view_trim(upto(*list, ","));
@@ -89,7 +89,7 @@ static bool list_differs(char *out, size_t room, struct stet_view source, const 
     return false;
 }
 
-/* In the order in which torch itself looks, and in its words. */
+/* In the order in which torch itself checks, and in its words. */
 static bool tensor_differs(char *out, size_t room, const struct stet_torch_held *was,
                            const struct stet_torch_held *is, struct stet_view seen)
 {
@@ -115,7 +115,7 @@ static bool tensor_differs(char *out, size_t room, const struct stet_torch_held 
                         part(is->value, "stride=[", "]"), (struct stet_view){0});
 }
 
-/* A number that became symbolic is compared with nothing any more, but bounds still name it. */
+/* A number that became symbolic is no longer compared, but bounds still name it. */
 static bool bounds(const struct stet_torch_held *h, struct stet_view subject)
 {
     size_t at = h->bound ? stet_view_find(h->subject, subject.ptr) : h->subject.len;
@@ -160,8 +160,7 @@ static bool below(const struct stet_torch *t, const struct stet_torch_held *a, u
            snprintf(out, room, "%.*s", STET_FMT(a->text)) > 0;
 }
 
-/* Whether a guard of one entry and one of another can't both hold; then the first in torch's words.
- */
+/* Can a guard of one entry and one of another not both hold? Then the first, in torch's words. */
 static bool contradict(const struct stet_torch *t, const struct stet_torch_held *a, uint32_t is,
                        const struct stet_torch_held *b, char *out, size_t room)
 {
@@ -251,7 +250,7 @@ void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_
     }
 }
 
-/* {"id": 0, …, "size": [3, 4], …, "describer_id": 2}: kept until its source is told. */
+/* {"id": 0, …, "size": [3, 4], …, "describer_id": 2}: kept until its source is known. */
 void stet_torch_describe(struct stet_torch_log *log, struct stet_view body)
 {
     log->described_size = stet_torch_keep(log->t, part(body, "\"size\": [", "]"));

@@ -1,5 +1,5 @@
-/* Whom a record speaks of: processes, frames, compiles, found by what names them. A damaged or
- * hostile log names any number of them, so none is searched for one by one. */
+/* Finds the process, frame or compile of a record by hash. A damaged or hostile log may name any
+ * number of them, so there is no linear search. */
 #include "ingest/torch_internal.h"
 
 #define GROW(t, what)                                                                              \
@@ -13,7 +13,7 @@ uint64_t stet_torch_hash(uint64_t a, uint64_t b)
     return a ^ a >> 29;
 }
 
-/* An item that memory does not reach to index is there, and not found again. */
+/* If memory runs out, an item exists but cannot be found again. */
 static void index_add(struct stet_torch *t, struct stet_map *x, uint64_t hash, uint32_t item)
 {
     t->failed |= !stet_map_add(x, hash, item);
@@ -38,7 +38,7 @@ static bool same_rank(int64_t a, int64_t b)
     return a < 0 || b < 0 || a == b;
 }
 
-/* The process of a log's own records, else the newest that was only printed of. */
+/* The process of a log's own records, else the newest that appeared only in printed lines. */
 static uint32_t find_traced(const struct stet_torch_log *log, uint64_t pid)
 {
     const struct stet_torch *t = log->t;
@@ -59,8 +59,8 @@ static uint32_t find_traced(const struct stet_torch_log *log, uint64_t pid)
     return printed;
 }
 
-/* A trace, and what TORCH_LOGS printed into a file, may speak of one process: they are put
- * together, in whichever order they are read. Traces of one pid are of several machines. */
+/* A trace, and a file with the output of TORCH_LOGS, may be of one process: they are merged, in
+ * whichever order they are read. Traces of one pid are of several machines. */
 uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank)
 {
     struct stet_torch *t = log->t;

@@ -21,14 +21,14 @@ struct stet_torch_log {
     bool text_reason;
     struct stet_view described_id, described_size; /* the last tensor that was described */
     double recording_since;                        /* a CUDA graph, in microseconds; 0: none */
-    /* The same as TORCH_LOGS tells it: the last graph that was spoken of, and the reason for which
-     * one will be recorded again if it is. */
+    /* The same from TORCH_LOGS: the last graph that was mentioned, and the reason for which it will
+     * be recorded again, if it is. */
     uint32_t graph_compile, rerecord_of;
     struct stet_torch_rerecord rerecord;
     bool rerecord_limit;
 };
 
-/* Grows an array of the model by one zeroed item; its index, or STET_TORCH_NONE. */
+/* Grows an array of the model by one zeroed item; returns its index, or STET_TORCH_NONE. */
 uint32_t stet_torch_grow(struct stet_torch *t, void **items, size_t *count, size_t *room,
                          size_t size);
 struct stet_view stet_torch_keep(struct stet_torch *t, struct stet_view text);
@@ -41,14 +41,14 @@ uint64_t stet_torch_hash(uint64_t a, uint64_t b);
 uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t rank);
 /* Of a line that TORCH_LOGS printed. */
 uint32_t stet_torch_printed_process(struct stet_torch_log *log, uint64_t pid, int64_t rank);
-/* The frame, made when it is new. `fresh` begins a new one under the same id: torch._dynamo.reset()
- * counts from 0 again. */
+/* The frame, created if it is new. `fresh` begins a new one under the same id:
+ * torch._dynamo.reset() counts from 0 again. */
 uint32_t stet_torch_frame_of(struct stet_torch *t, uint32_t process, int64_t id, bool fresh);
 /* The compile, made when it is new. */
 uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t number);
 /* {"str": [text, id]} */
 void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body);
-/* An interned string of a log, or of its parent's; empty when nobody has it. */
+/* An interned string of a log, or of its parent's; empty if it is in neither. */
 struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id);
 /* A list of stack frames: the last one (the code object) and the user's own line before it. */
 void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
@@ -65,11 +65,11 @@ uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct ste
 struct stet_view stet_torch_event_name(struct stet_view payload);
 /* The instant event "automatic_dynamic". */
 void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
-/* Takes a key's list of components; with STET_TORCH_NONE it is passed over. */
+/* Reads a key's list of components; with STET_TORCH_NONE it is skipped. */
 void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_jscan *j);
 void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_view name,
                             struct stet_view payload);
-/* What old traces tell instead of reasons, and the reasons made of it. */
+/* What old traces have instead of reasons, and the reasons derived from it. */
 void stet_torch_hold_guards(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 void stet_torch_describe(struct stet_torch_log *log, struct stet_view body);
 void stet_torch_described(struct stet_torch_log *log, uint32_t compile, struct stet_view body);
@@ -83,11 +83,11 @@ void stet_torch_recorded(struct stet_torch_log *log, uint32_t process, struct st
 void stet_torch_graph_text(struct stet_torch_log *log, const struct stet_trace_line *line,
                            struct stet_view v);
 void stet_torch_graph_flush(struct stet_torch_log *log);
-/* The compile that a line which TORCH_LOGS printed speaks of. */
+/* The compile of a line that TORCH_LOGS printed. */
 uint32_t stet_torch_text_compile(struct stet_torch_log *log, const struct stet_trace_line *line,
                                  int64_t frame, int64_t number);
 void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *line);
-/* The lines that were gathered for a reason or a break belong together. */
+/* The lines that were collected for a reason or a break belong together. */
 void stet_torch_text_flush(struct stet_torch_log *log);
 
 #endif

@@ -1,5 +1,5 @@
-/* The fallback: what TORCH_LOGS=recompiles,graph_breaks prints, when there is no trace. Costs are
- * not in it. What it prints of CUDA graphs is in no trace. */
+/* The fallback without a trace: the output of TORCH_LOGS=recompiles,graph_breaks. It has no costs.
+ * Its lines about CUDA graphs are in no trace. */
 #include "ingest/torch_internal.h"
 
 static struct stet_view skip(struct stet_view v, size_t n)
@@ -87,7 +87,7 @@ uint32_t stet_torch_text_compile(struct stet_torch_log *log, const struct stet_t
     frame = stet_torch_frame_of(log->t, process, frame_id, false);
     if (frame == STET_TORCH_NONE)
         return frame;
-    /* The first compile of a frame is not printed, but it was. */
+    /* The first compile of a frame is not printed, but it happened. */
     if (number > 0 && log->t->frames[frame].first == STET_TORCH_NONE)
         stet_torch_compile_of(log->t, frame, 0);
     return stet_torch_compile_of(log->t, frame, number);

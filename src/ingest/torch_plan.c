@@ -1,4 +1,4 @@
-/* The knobs are global: a source is a name, whichever function it stands in. */
+/* The settings are global: a source is a name, in whichever function. */
 #include "ingest/torch_plan.h"
 
 static struct stet_torch_setting *setting(struct stet_torch_plan *plan, enum stet_torch_knob knob,
@@ -30,7 +30,7 @@ static bool drifts_in(const struct stet_torch *t, const struct stet_torch_frame 
     return false;
 }
 
-/* Another function has an input of that name which did not move: it would become dynamic for
+/* Another function has an input of that name that did not change: it would become dynamic for
  * nothing. */
 static bool collides(const struct stet_torch *t, const struct stet_torch_setting *s)
 {
@@ -69,7 +69,7 @@ static bool is_integer(struct stet_view v)
     return v.len > 0;
 }
 
-/* A guard is told alone, though several things moved in the same call: Dynamo notes them all. */
+/* A guard names one thing although several changed in the same call: Dynamo notes them all. */
 static void add_drifts(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t compile,
                        struct stet_view told)
 {
@@ -101,8 +101,8 @@ size_drift(const struct stet_torch *t, const struct stet_torch_frame *f, struct 
     return NULL;
 }
 
-/* Inputs that move together (a batch and its mask) must be unbacked together: a size that may be 1
- * beside one that may not is a guard again. */
+/* Inputs that change together (a batch and its mask) must be unbacked together: a size that may be
+ * 1 beside one that may not is a guard again. */
 static void unback_alike(struct stet_torch *t, struct stet_torch_plan *plan,
                          const struct stet_torch_frame *f, struct stet_view source)
 {
@@ -143,7 +143,7 @@ static void add(struct stet_torch *t, struct stet_torch_plan *plan, uint32_t com
         unback_alike(t, plan, &t->frames[t->compiles[compile].frame], source);
 }
 
-/* A source that has to be unbacked must not be dynamic as well: the first that matches decides. */
+/* A source that must be unbacked must not be dynamic as well: the first match decides. */
 static void settle(struct stet_torch_plan *plan)
 {
     for (size_t i = 0; i < plan->count; i++) {

@@ -1,4 +1,4 @@
-/* Which settings of the environment would have saved compiles, without an edit. */
+/* Finds the environment settings that would have saved compiles without an edit. */
 #ifndef STET_INGEST_TORCH_PLAN_H
 #define STET_INGEST_TORCH_PLAN_H
 
@@ -22,8 +22,8 @@ struct stet_torch_plan {
 };
 
 void stet_torch_plan(struct stet_torch *t, struct stet_torch_plan *plan);
-/* NAME=value for one knob with all its sources; false when the plan has none of it. `script` names
- * the PGO key. */
+/* NAME=value for one setting with all its sources; false if the plan does not have it. `script`
+ * names the PGO key. */
 bool stet_torch_plan_line(const struct stet_torch_plan *plan, enum stet_torch_knob knob,
                           const char *script, struct stet_buf *out);
 

@@ -1,4 +1,4 @@
-/* Strings that a trace defines once and names by number, and the stacks that are made of them. */
+/* Strings that a trace defines once and refers to by number, and the stacks made of them. */
 #include "ingest/torch_internal.h"
 
 #include "base/vec.h"
@@ -33,9 +33,9 @@ void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body)
     log->strings[id] = stet_torch_keep_raw(t, text);
 }
 
-/* A forked child's log begins in the middle: its parent's defines the ids. Which log is the
- * parent's is not written anywhere; when several of the group could be and disagree, no name is
- * better than a wrong one. */
+/* A forked child's log begins in the middle: its parent's log defines the ids. No record names the
+ * parent's log. If several of the group are possible and disagree, no name is better than a wrong
+ * one. */
 struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id)
 {
     const struct stet_torch *t = log->t;
@@ -91,7 +91,7 @@ void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
     while (stet_jscan_element(j)) {
         stack_frame(log, j, &now);
         /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
-         * when torch's own wrapper stands right below it. */
+         * if torch's own wrapper is right below it. */
         if (before.line && !stet_guard_is_library(before.file) && stet_guard_is_torch(now.file))
             *caller = before;
         *last = before = now;

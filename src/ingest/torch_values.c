@@ -1,7 +1,7 @@
-/* What a frame's entries were compiled for, over time. */
+/* The values that a frame's entries were compiled for, over time. */
 #include "ingest/why.h"
 
-/* The failures of one compile that speak of an entry: against it, it had `expected`; the compile
+/* The failures of one compile that concern an entry: the entry had `expected`, and the compile
  * itself has `actual`. */
 static bool told_by(const struct stet_torch *t, uint32_t c, uint32_t entry,
                     const struct stet_torch_why *why, struct stet_view *out)
@@ -25,7 +25,7 @@ static bool told_by(const struct stet_torch *t, uint32_t c, uint32_t entry,
     return false;
 }
 
-/* Dynamo's own note of what moved, in the compile that moved it. */
+/* Dynamo's own note of what changed, in the compile that changed it. */
 static bool noted(const struct stet_torch *t, uint32_t c, const struct stet_torch_why *why,
                   struct stet_view *out)
 {
@@ -52,8 +52,8 @@ bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t ent
     uint32_t frame = t->compiles[compile].frame, last = t->compiles[t->frames[frame].last].number;
 
     *out = (struct stet_view){0};
-    /* It itself, and the next few, which fail against it if any does; a frame of thousands is not
-     * searched to its end. */
+    /* The entry itself and the next few, which fail against it if any does; a frame of thousands is
+     * not searched to its end. */
     for (uint32_t number = entry; number <= last && number - entry <= NEAR; number++) {
         uint32_t c = stet_torch_compile_at(t, frame, number);
 
@@ -64,20 +64,29 @@ bool stet_torch_value(const struct stet_torch *t, uint32_t compile, uint32_t ent
     return false;
 }
 
+bool stet_torch_next_value(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why, size_t most, uint32_t *at,
+                           struct stet_view *out)
+{
+    uint32_t last = t->compiles[compile].number;
+    uint32_t first = last + 1 > most ? last + 1 - (uint32_t)most : 0;
+
+    if (!why->has_guard || !why->what.len)
+        return false;
+    for (*at = *at < first ? first : *at; *at <= last;)
+        if (stet_torch_value(t, compile, (*at)++, why, out))
+            return true;
+    return false;
+}
+
 size_t stet_torch_values(const struct stet_torch *t, uint32_t compile,
                          const struct stet_torch_why *why, size_t most, struct stet_buf *out)
 {
-    uint32_t last = t->compiles[compile].number, first, n = 0;
+    struct stet_view v;
+    size_t n = 0;
 
-    if (!why->has_guard || !why->what.len)
-        return 0;
-    first = last + 1 > most ? last + 1 - (uint32_t)most : 0;
-    for (uint32_t entry = first; entry <= last; entry++) {
-        struct stet_view v;
-
-        if (!stet_torch_value(t, compile, entry, why, &v))
-            continue;
-        if (n++)
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, most, &at, &v); n++) {
+        if (n)
             stet_buf_str(out, ", ");
         stet_buf_view(out, v);
     }

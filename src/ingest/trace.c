@@ -1,5 +1,4 @@
-/* Lines are taken apart in place; only those that straddle two pieces, and records with a payload,
- * are copied. */
+/* Parses lines in place; copies only lines that span two pieces, and records with a payload. */
 #include "ingest/trace.h"
 
 #include "base/mem.h"
@@ -90,7 +89,7 @@ bool stet_trace_parse_line(struct stet_view v, struct stet_trace_line *out)
         return false;
     for (p += 22; p < end && *p >= '0' && *p <= '9' && out->pid < (uint64_t)1 << 58; p++)
         out->pid = out->pid * 10 + (uint64_t)(*p - '0');
-    /* Bounded: in a broken line the front of another one is looked for at every byte. */
+    /* Bounded, because in a broken line the front of another one is looked for at every byte. */
     close = p < end ? memchr(p, ']', end - p < FRONT ? (size_t)(end - p) : FRONT) : NULL;
     if (!close)
         return false;
@@ -149,8 +148,8 @@ static void tell(struct stet_trace *t, enum stet_trace_fault what, uint64_t offs
         t->sink->fault(t->sink->context, what, offset, number);
 }
 
-/* Compares what waits; `last` is what a difference of the last one means. What has come of the next
- * payload moves to the front. */
+/* Checks the waiting payloads; `last` is the meaning of a mismatch of the last one. What has
+ * arrived of the next payload moves to the front. */
 static void check(struct stet_trace *t, enum stet_trace_fault last)
 {
     struct stet_md5_job jobs[STET_TRACE_CHECKS];
@@ -237,7 +236,7 @@ static bool parse_record(struct stet_trace_record *r)
     return stet_jscan_done(&j) && r->type.len && r->frame >= -1 && r->compile >= -1;
 }
 
-/* The record moves into `head`, since its line is gone when the payload has come. */
+/* Moves the record into `head`, because its line is gone when the payload has arrived. */
 static void begin_payload(struct stet_trace *t, const struct stet_trace_record *r)
 {
     const char *old = r->line.text.ptr, *base;
@@ -370,7 +369,7 @@ static void take_long(struct stet_trace *t, const char *p, size_t n, bool end)
     t->line_ended = end;
 }
 
-/* It has grown too long to wait: what has come of it goes the other way. */
+/* It has grown too long to wait: what has arrived goes to the streaming hash. */
 static void become_long(struct stet_trace *t)
 {
     bool ended = t->line_ended;
@@ -384,7 +383,7 @@ static void become_long(struct stet_trace *t)
     t->bytes.len = t->payload_start;
 }
 
-/* Bytes of a payload line; `end` when its newline follows. */
+/* Bytes of a payload line; `end` if its newline follows. */
 static void take_payload(struct stet_trace *t, const char *p, size_t n, bool end)
 {
     char *to;
@@ -413,7 +412,7 @@ static void take_payload(struct stet_trace *t, const char *p, size_t n, bool end
     t->line_ended = end;
 }
 
-/* Lines of a payload, as many as there are; how many bytes that were. */
+/* Complete lines of a payload; returns how many bytes they were. */
 static size_t take_payload_lines(struct stet_trace *t, const char *bytes, size_t n)
 {
     size_t used = 0;
@@ -434,7 +433,8 @@ static size_t take_payload_lines(struct stet_trace *t, const char *bytes, size_t
     return used;
 }
 
-/* Consumes from bytes[0..n); how many were used. Fewer than n only when a line has no end yet. */
+/* Consumes from bytes[0..n); returns how many were used. Fewer than n only if a line has no end
+ * yet. */
 static size_t step(struct stet_trace *t, const char *bytes, size_t n)
 {
     const char *newline;
@@ -465,7 +465,7 @@ static size_t step(struct stet_trace *t, const char *bytes, size_t n)
     return length;
 }
 
-/* The beginning of a line is held; what of the new bytes completes it. */
+/* The beginning of a line is held; adds the new bytes that complete it. */
 static size_t finish_held(struct stet_trace *t, const char *bytes, size_t n)
 {
     const char *newline = memchr(bytes, '\n', n);
@@ -503,7 +503,7 @@ void stet_trace_feed(struct stet_trace *t, const char *bytes, size_t n)
     }
 }
 
-/* Many logs are followed at once: what none of them needs now is given back. */
+/* Many logs are followed at once, so memory that is not needed now is released. */
 static void rest(struct stet_trace *t)
 {
     check(t, STET_TRACE_BAD_MD5);
@@ -531,7 +531,7 @@ void stet_trace_end(struct stet_trace *t)
         struct stet_trace_record r = {0};
         struct stet_view v = stet_buf_as_view(&t->held);
 
-        /* A last line without its newline may be whole. */
+        /* A last line without its newline may be complete. */
         if (v.ptr[0] != '\t' && stet_trace_parse_line(v, &r.line) &&
             (!stet_view_starts(r.line.text, "{") || parse_record(&r)))
             take_line(t, v, t->offset);

@@ -26,7 +26,7 @@ struct log {
     struct part *parts;
     size_t count, room, at; /* parts before `at` have been read */
     bool open, begun, skip;
-    uint64_t from; /* what stood in it before is of other runs */
+    uint64_t from; /* its earlier content belongs to other runs */
     struct stet_bytes bytes;
     uint64_t skipped;
     struct stet_trace trace;
@@ -115,7 +115,7 @@ static unsigned long rotation(char *base)
     return n;
 }
 
-/* The name of a trace says its rank: dedicated_log_torch_trace_rank_3_abcd.log */
+/* The name of a trace contains its rank: dedicated_log_torch_trace_rank_3_abcd.log */
 static int64_t rank_of(const char *path)
 {
     const char *name = strrchr(path, '/'), *rank = strstr(name ? name : path, "rank_");
@@ -145,8 +145,8 @@ static int by_age(const void *a, const void *b)
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
-/* A file into the log that it is a part of. Parts that turn up after reading began are what
- * rotation left of bytes that were read already. */
+/* Adds a file to its log. Parts that appear after reading began are rotated parts that were read
+ * already. */
 static bool add_file(struct stet_torch_files *f, const char *path)
 {
     char *base = stet_mem_strdup(path), *own;
@@ -320,8 +320,8 @@ static enum stet_rc drain(struct stet_torch_files *f, struct log *l, struct stet
     return STET_OK;
 }
 
-/* Another file stands where the last part stood: the log was rotated, what follows is the same log.
- */
+/* Another file has the name of the last part: the log was rotated, and the new file continues
+ * it. */
 static bool rotated(struct stet_torch_files *f, struct log *l)
 {
     struct part *last = &l->parts[l->count - 1];
@@ -408,7 +408,8 @@ enum stet_rc stet_torch_files_finish(struct stet_torch_files *f, struct stet_err
         struct log *l = &f->logs[i];
 
         rc = read_log(f, l, err);
-        first = first == STET_OK ? rc : first; /* one that can't be read does not hide the others */
+        first = first == STET_OK ? rc : first; /* one that cannot be read does not hide the
+                                                * others */
         if (l->log) {
             if (l->open && l->bytes.inside)
                 l->trace.sink->fault(l->trace.sink->context, STET_TRACE_CODEC, l->trace.offset,

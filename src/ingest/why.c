@@ -1,5 +1,5 @@
-/* From the guard that failed to the trap it fell into. The order of the questions is the order of
- * how much they tell: what made the frame, what kind of guard, what code reads the value. */
+/* Finds the trap that a failed guard belongs to. The checks are in the order of how much they show:
+ * what created the frame, what kind of guard, what code reads the value. */
 #include "ingest/why.h"
 
 #include "python/library.h"
@@ -98,18 +98,18 @@ static uint32_t break_before(const struct stet_torch *t, const struct stet_torch
     return STET_TORCH_NONE;
 }
 
-static const char *class_of_break(const struct stet_torch *t, const struct stet_torch_break *b)
+static enum stet_cause cause_of_break(const struct stet_torch *t, const struct stet_torch_break *b)
 {
     if (stet_view_starts(b->reason, "Data-dependent branching") ||
         stet_view_contains(b->reason, "generic_jump TensorVariable"))
-        return "value-branch";
+        return STET_CAUSE_VALUE_BRANCH;
     if (stet_view_contains(b->reason, "Tensor.item()") || stet_view_contains(b->reason, ".item") ||
         stet_view_contains(b->reason, "Tensor.tolist") || copies(t, b))
-        return reads_size(t, b) ? "dim-readback" : "host-sync";
+        return reads_size(t, b) ? STET_CAUSE_DIM_READBACK : STET_CAUSE_HOST_SYNC;
     if (stet_view_starts(b->reason, "Dynamic shape operator") ||
         stet_view_contains(b->reason, "dynamic shape op"))
-        return finds(t, b) ? "dim-readback" : "mask-gather";
-    return "graph-break";
+        return finds(t, b) ? STET_CAUSE_DIM_READBACK : STET_CAUSE_MASK_GATHER;
+    return STET_CAUSE_GRAPH_BREAK;
 }
 
 static enum stet_torch_knob knob_of_break(const struct stet_torch_break *b)
@@ -122,33 +122,47 @@ static enum stet_torch_knob knob_of_break(const struct stet_torch_break *b)
     return STET_KNOB_NONE;
 }
 
-/* What a compile's frame had for the same thing: counters are told by their steps. */
+/* What the frame's compiles had for the same thing goes up by at most one each time. */
 static bool is_counter(const struct stet_torch *t, uint32_t compile,
                        const struct stet_torch_why *why)
 {
-    struct stet_buf values = {.cap = 4096};
-    size_t n = stet_torch_values(t, compile, why, 16, &values), steps = 0;
     double before = 0, now;
-    char *p = values.ptr;
-    bool counter = n >= 2;
+    struct stet_view v;
+    size_t n = 0;
 
-    for (size_t i = 0; i < n && p && counter; i++) {
-        char *end;
-
-        now = strtod(p, &end);
-        counter = end != p && (i == 0 || (now > before && now - before <= 1.0));
-        steps += i > 0;
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, 16, &at, &v); n++) {
+        if (!is_number(v, &now) || (n && !(now > before && now - before <= 1.0)))
+            return false;
         before = now;
-        p = *end ? end + 2 : end;
     }
-    stet_buf_release(&values);
-    return counter && steps > 0;
+    return n >= 2;
+}
+
+static bool same_value(struct stet_view a, struct stet_view b)
+{
+    double x, y;
+
+    return stet_view_eq(a, b) || (is_number(a, &x) && is_number(b, &y) && x == y);
+}
+
+/* How many entries a frame is searched for. */
+enum { ENTRIES = 1000 };
+
+static bool some_entry_had(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why, struct stet_view value)
+{
+    struct stet_view v;
+
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, ENTRIES, &at, &v);)
+        if (same_value(v, value))
+            return true;
+    return false;
 }
 
 /* A plain name may be a parameter, a default or a variable of an enclosing function: the guard
  * writes all three alike, only the source tells. */
-static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
-                                 const struct stet_torch_why *why)
+static enum stet_cause cause_of_name(const struct stet_torch *t, uint32_t compile,
+                                     const struct stet_torch_why *why)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
     struct stet_view value = {0};
@@ -156,31 +170,18 @@ static const char *class_of_name(const struct stet_torch *t, uint32_t compile,
         t->sources ? stet_python_name_role(t->sources, f->code.file, (uint32_t)f->code.line,
                                            why->what, &value)
                    : PY_NAME_UNKNOWN;
-    struct stet_buf seen = {.cap = 4096};
-    const char *class = "baked-constant";
+    enum stet_cause cause = STET_CAUSE_BAKED_CONSTANT;
 
-    if (role == PY_NAME_FREE) {
-        class = "closure-value";
-    } else if (role == PY_NAME_DEFAULT) {
-        double d, v;
-
-        stet_torch_values(t, compile, why, 1000, &seen);
-        /* Some entry had the default: it is the default, or the lack of an argument, that moved. */
-        for (char *p = seen.ptr, *comma; p && *p; p = comma ? comma + 2 : NULL) {
-            struct stet_view one;
-
-            comma = strstr(p, ", ");
-            one = stet_view_of(p, comma ? (size_t)(comma - p) : strlen(p));
-            if (stet_view_eq(one, value) || (is_number(one, &v) && is_number(value, &d) && v == d))
-                class = "default-argument";
-        }
-    }
-    stet_buf_release(&seen);
-    return class;
+    if (role == PY_NAME_FREE)
+        cause = STET_CAUSE_CLOSURE_VALUE;
+    /* Some entry had the default: the default, or a missing argument, is what changed. */
+    else if (role == PY_NAME_DEFAULT && some_entry_had(t, compile, why, value))
+        cause = STET_CAUSE_DEFAULT_ARGUMENT;
+    return cause;
 }
 
-static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
-                                  struct stet_torch_why *why)
+static enum stet_cause cause_of_value(const struct stet_torch *t, uint32_t compile,
+                                      struct stet_torch_why *why)
 {
     struct stet_view value = why->guard.expected, source = why->what;
     unsigned uses;
@@ -189,122 +190,125 @@ static const char *class_of_value(const struct stet_torch *t, uint32_t compile,
     if (stet_view_contains(source, "param_groups") ||
         stet_view_contains(why->origin.file, "/torch/optim/") ||
         stet_view_contains(why->guard.place, "optim/"))
-        return "optimizer-scalar";
+        return STET_CAUSE_OPTIMIZER_SCALAR;
     if (stet_view_ends(source, ".training"))
-        return "hidden-branch";
+        return STET_CAUSE_HIDDEN_BRANCH;
     if (is_bool(value))
-        return "hidden-branch";
+        return STET_CAUSE_HIDDEN_BRANCH;
     uses = uses_of(t, why);
     if (uses & PY_USED_COUNT)
-        return "python-loop";
+        return STET_CAUSE_PYTHON_LOOP;
     if (uses & PY_USED_TOPK)
-        return "topk-k";
+        return STET_CAUSE_TOPK_K;
     if (uses & PY_USED_PARTS)
-        return "varlen";
+        return STET_CAUSE_VARLEN;
     if (!is_number(value, &n))
-        return stet_view_starts(source, "G[") ? "global-value" : "static-argument";
+        return stet_view_starts(source, "G[") ? STET_CAUSE_GLOBAL_VALUE
+                                              : STET_CAUSE_STATIC_ARGUMENT;
     if (stet_view_starts(source, "G[") && !memchr(source.ptr, '.', source.len))
-        return "global-value";
+        return STET_CAUSE_GLOBAL_VALUE;
     if (stet_view_contains(source, "__defaults__") || stet_view_contains(source, "__kwdefaults__"))
-        return "default-argument";
+        return STET_CAUSE_DEFAULT_ARGUMENT;
     if (stet_view_contains(source, "__closure__") || stet_view_contains(source, "cell_contents"))
-        return "closure-value";
+        return STET_CAUSE_CLOSURE_VALUE;
     if (memchr(source.ptr, '.', source.len))
-        return is_integer(value) && is_counter(t, compile, why) ? "python-counter"
-                                                                : "baked-constant";
+        return is_integer(value) && is_counter(t, compile, why) ? STET_CAUSE_PYTHON_COUNTER
+                                                                : STET_CAUSE_BAKED_CONSTANT;
     if (memchr(source.ptr, '[', source.len))
-        return "baked-constant";
-    return class_of_name(t, compile, why);
+        return STET_CAUSE_BAKED_CONSTANT;
+    return cause_of_name(t, compile, why);
 }
 
 /* How many size changes of the same dimension the frame has had, up to this compile. */
 static size_t size_changes(const struct stet_torch *t, uint32_t compile,
                            const struct stet_torch_why *why)
 {
-    struct stet_buf out = {.cap = 4096};
-    size_t n = stet_torch_values(t, compile, why, 1000, &out);
+    struct stet_view v;
+    size_t n = 0;
 
-    stet_buf_release(&out);
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, why, ENTRIES, &at, &v);)
+        n++;
     return n ? n - 1 : 0;
 }
 
-static const char *class_of_size(const struct stet_torch *t, uint32_t compile,
-                                 struct stet_torch_why *why)
+static enum stet_cause cause_of_size(const struct stet_torch *t, uint32_t compile,
+                                     struct stet_torch_why *why)
 {
     double from, to;
 
     if (stet_view_contains(why->guard.expr, "duck") ||
         stet_view_contains(why->guard.place, "duck sizing"))
-        return "shape-drift";
+        return STET_CAUSE_SHAPE_DRIFT;
     if (why->guard.kind == STET_GUARD_SHAPE && !why->to.len &&
         stet_view_starts(why->guard.expr, "2 <= ") &&
         !stet_view_contains(stet_view_of(why->guard.expr.ptr + 5, why->guard.expr.len - 5), " <= "))
-        return "zero-one-specialisation";
+        return STET_CAUSE_ZERO_ONE_SPECIALISATION;
     if (is_number(why->to, &to) && (to == 0 || to == 1))
-        return "zero-one-specialisation";
+        return STET_CAUSE_ZERO_ONE_SPECIALISATION;
     if (is_number(why->from, &from) && (from == 0 || from == 1))
-        return "zero-one-specialisation";
+        return STET_CAUSE_ZERO_ONE_SPECIALISATION;
     if (why->guard.kind == STET_GUARD_SIZE && why->dim == 0 && is_number(why->from, &from) &&
         is_number(why->to, &to) && to < from && size_changes(t, compile, why) == 1)
-        return "last-batch";
-    return "shape-drift";
+        return STET_CAUSE_LAST_BATCH;
+    return STET_CAUSE_SHAPE_DRIFT;
 }
 
-static const char *class_of_length(const struct stet_torch *t, struct stet_torch_why *why)
+static enum stet_cause cause_of_length(const struct stet_torch *t, struct stet_torch_why *why)
 {
     unsigned uses = uses_of(t, why);
 
     if (uses & PY_USED_PARTS)
-        return "varlen";
+        return STET_CAUSE_VARLEN;
     if (uses & PY_USED_MEMBER)
-        return "optional-key";
-    return "list-length";
+        return STET_CAUSE_OPTIONAL_KEY;
+    return STET_CAUSE_LIST_LENGTH;
 }
 
-static const char *class_of_guard(const struct stet_torch *t, uint32_t compile,
-                                  struct stet_torch_why *why)
+static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compile,
+                                      struct stet_torch_why *why)
 {
     if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
-        return class_of_break(t, &t->breaks[why->broken]);
+        return cause_of_break(t, &t->breaks[why->broken]);
     switch (why->guard.kind) {
     case STET_GUARD_SIZE:
     case STET_GUARD_SHAPE:
-        return class_of_size(t, compile, why);
+        return cause_of_size(t, compile, why);
     case STET_GUARD_STRIDE:
-        return "stride-change";
+        return STET_CAUSE_STRIDE_CHANGE;
     case STET_GUARD_RANK:
-        return "rank-change";
+        return STET_CAUSE_RANK_CHANGE;
     case STET_GUARD_DTYPE:
-        return "dtype-change";
+        return STET_CAUSE_DTYPE_CHANGE;
     case STET_GUARD_REQUIRES_GRAD:
-        return "requires-grad";
+        return STET_CAUSE_REQUIRES_GRAD;
     case STET_GUARD_STATE:
-        return stet_view_contains(why->guard.source, "grad_mode") ? "grad-mode" : "global-value";
+        return stet_view_contains(why->guard.source, "grad_mode") ? STET_CAUSE_GRAD_MODE
+                                                                  : STET_CAUSE_GLOBAL_VALUE;
     case STET_GUARD_DISPATCH:
         return stet_view_contains(why->guard.expr, "Autograd") ||
                        stet_view_contains(why->guard.expr, "ADInplaceOrView")
-                   ? "grad-mode"
-                   : "static-argument";
+                   ? STET_CAUSE_GRAD_MODE
+                   : STET_CAUSE_STATIC_ARGUMENT;
     case STET_GUARD_TYPE:
-        return stet_view_contains(why->guard.expr, "Parameter") ? "requires-grad"
-                                                                : "static-argument";
+        return stet_view_contains(why->guard.expr, "Parameter") ? STET_CAUSE_REQUIRES_GRAD
+                                                                : STET_CAUSE_STATIC_ARGUMENT;
     case STET_GUARD_IDENTITY:
-        return "static-argument";
+        return STET_CAUSE_STATIC_ARGUMENT;
     case STET_GUARD_KEY:
     case STET_GUARD_NONE:
-        return "optional-key";
+        return STET_CAUSE_OPTIONAL_KEY;
     case STET_GUARD_LENGTH:
-        return class_of_length(t, why);
+        return cause_of_length(t, why);
     case STET_GUARD_EQUALS:
-        return class_of_value(t, compile, why);
+        return cause_of_value(t, compile, why);
     case STET_GUARD_ALIAS:
-        return "graph-change";
+        return STET_CAUSE_GRAPH_CHANGE;
     default:
-        return "unknown";
+        return STET_CAUSE_UNKNOWN;
     }
 }
 
-/* L['s'].c, as the environment wants it, is s.c in a guard. */
+/* L['s'].c, as in the environment, is s.c in a guard. */
 static bool same_source(struct stet_view source, struct stet_view what)
 {
     const char *quote;
@@ -323,7 +327,8 @@ static bool same_source(struct stet_view source, struct stet_view what)
            !memcmp(what.ptr + n, quote + 2, rest);
 }
 
-/* The source as the environment variable wants it is what Dynamo itself noted, once for a frame. */
+/* The source in the form of the environment variable is what Dynamo itself noted, once per
+ * frame. */
 static void find_source(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     uint32_t c = t->frames[t->compiles[compile].frame].first;
@@ -387,14 +392,14 @@ static void judge(const struct stet_torch *t, uint32_t compile, uint32_t failure
     why->broken = break_before(t, &t->frames[t->compiles[compile].frame]);
     find_source(t, compile, why);
     find_origin(t, compile, why);
-    why->class = class_of_guard(t, compile, why);
+    why->cause = cause_of_guard(t, compile, why);
 }
 
 static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct stet_torch_why *why)
 {
     if (why->broken != STET_TORCH_NONE && stet_view_starts(why->what, "___stack"))
         return knob_of_break(&t->breaks[why->broken]);
-    if (!strcmp(why->class, "zero-one-specialisation"))
+    if (why->cause == STET_CAUSE_ZERO_ONE_SPECIALISATION)
         return why->source.len || why->guard.kind == STET_GUARD_SHAPE ||
                        why->guard.kind == STET_GUARD_SIZE
                    ? STET_KNOB_UNBACKED
@@ -408,21 +413,21 @@ static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct ste
     return is_integer(why->guard.expected) ? STET_KNOB_DYNAMIC : STET_KNOB_PGO;
 }
 
-/* One compile has as many failures as there are entries; the newest entry, told first, is the one
- * that should have served. Older ones may tell what it can't: the actual size behind "2 <= size".
- */
+/* One compile has as many failures as there are entries. The newest entry, listed first, is the one
+ * that should have served. Older ones may show what it cannot: the actual size for "2 <= size". */
 void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
 
-    *why = (struct stet_torch_why){.class = "unknown", .dim = -1, .broken = STET_TORCH_NONE};
+    *why =
+        (struct stet_torch_why){.cause = STET_CAUSE_UNKNOWN, .dim = -1, .broken = STET_TORCH_NONE};
     why->origin = f->code;
     if (c->failures == STET_TORCH_NONE) {
         if (f->first == compile)
-            why->class = stet_view_is(c->fail_type, "ConstraintViolationError")
-                             ? "mark-dynamic-violation"
-                             : "first";
+            why->cause = stet_view_is(c->fail_type, "ConstraintViolationError")
+                             ? STET_CAUSE_MARK_DYNAMIC_VIOLATION
+                             : STET_CAUSE_FIRST;
         why->origin.line = def_line(t, &f->code);
         return;
     }
@@ -436,13 +441,13 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
         if (!why->to.len && why->guard.kind == STET_GUARD_SHAPE &&
             stet_view_eq(other.what, why->what) && other.dim == why->dim && other.to.len) {
             why->to = other.to;
-            why->class = class_of_guard(t, compile, why);
+            why->cause = cause_of_guard(t, compile, why);
         }
         for (size_t k = 0; k < why->also_count; k++)
-            known = known || !strcmp(why->also[k], other.class);
-        if (strcmp(other.class, why->class) != 0 && !known && why->also_count < STET_WHY_ALSO &&
+            known = known || why->also[k] == other.cause;
+        if (other.cause != why->cause && !known && why->also_count < STET_WHY_ALSO &&
             !stet_view_eq(other.what, why->what))
-            why->also[why->also_count++] = other.class;
+            why->also[why->also_count++] = other.cause;
     }
     if (!why->to.len && why->guard.kind != STET_GUARD_SHAPE)
         stet_torch_value(t, compile, c->number, why, &why->to);
@@ -450,12 +455,12 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
         if (why->also_count == STET_WHY_ALSO)
             why->also_count--;
         memmove(why->also + 1, why->also, why->also_count * sizeof *why->also);
-        why->also[0] = why->class;
+        why->also[0] = why->cause;
         why->also_count++;
-        why->class = "recompile-limit";
+        why->cause = STET_CAUSE_RECOMPILE_LIMIT;
     }
     if (stet_view_is(c->fail_type, "ConstraintViolationError"))
-        why->class = "mark-dynamic-violation";
+        why->cause = STET_CAUSE_MARK_DYNAMIC_VIOLATION;
     why->knob = knob_of(t, why);
 }
 
@@ -463,7 +468,7 @@ void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct st
 {
     const struct stet_torch_break *b = &t->breaks[at];
 
-    *why = (struct stet_torch_why){.class = class_of_break(t, b),
+    *why = (struct stet_torch_why){.cause = cause_of_break(t, b),
                                    .dim = -1,
                                    .broken = at,
                                    .origin = b->place,

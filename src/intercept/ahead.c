@@ -1,6 +1,6 @@
-/* A list of clients, each with what is loaded for it and what it asked for. The lock is for the
- * list alone, never held while the plugin is called or a file written: who does that is marked, and
- * whoever ends the client, the process or forks waits until the mark is gone. */
+/* A list of clients, each with what is loaded for it and what it needed. The lock protects only the
+ * list and is never held while the plugin is called or a file is written. An item in use is marked
+ * instead, and code that ends the client or the process, or forks, waits until the mark is gone. */
 #include "intercept/ahead.h"
 
 #include "base/mem.h"
@@ -21,7 +21,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What was not asked for after so long is not asked for soon, and takes the device's memory. */
+/* An executable that was not needed for this long is not needed soon, and takes the device's
+ * memory. */
 enum { UNCLAIMED_MS = 60000, FORK_MS = 1000 };
 enum state { QUEUED, LOADING, READY, FAULTY, HELD, GONE };
 
@@ -36,11 +37,11 @@ struct stet_ahead {
     bool dirty, writing; /* the list on disk */
     bool running;        /* the loader has this */
     bool over;           /* the client goes */
-    bool left;           /* it is gone: the loader, who was still running, frees this */
+    bool left;           /* the client is gone: the loader, which was still running, frees this */
     bool working;        /* the loader is inside the plugin, or about to be */
-    bool stuck;          /* and has been for longer than a load may take: nobody waits for it */
+    bool stuck;          /* and has been for longer than a load may take: stop waiting for it */
     bool told;
-    struct stet_flag wake; /* the loader, before its time */
+    struct stet_flag wake; /* wakes the loader early */
     uint64_t begin_ns, bytes;
     size_t count, loaded, taken;
     struct stet_loaded items[STET_ORDER_MAX];
@@ -49,9 +50,9 @@ struct stet_ahead {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_ahead *list;
 static bool ended;
-static unsigned forks; /* under way: nothing is begun meanwhile */
+static unsigned forks; /* a fork is in progress: nothing is begun meanwhile */
 
-/* With the lock held, which it lets go of for a moment. */
+/* With the lock held; releases it for a moment. */
 static void pause_briefly(void)
 {
     pthread_mutex_unlock(&lock);
@@ -95,7 +96,7 @@ static struct stet_loaded *first(struct stet_ahead *a, enum state state)
     return NULL;
 }
 
-/* May the loader go on? Waits for forks. */
+/* May the loader continue? Waits for forks. */
 static bool may_work(struct stet_ahead *a)
 {
     while (forks && !a->over && !ended)
@@ -129,7 +130,7 @@ static void tell(struct stet_ahead *a)
 
 /* ---- loading ---- */
 
-/* With the lock held. The item's own memory is not touched meanwhile: a fork may come. */
+/* With the lock held. The item's own memory is not touched meanwhile, because a fork may happen. */
 static void load_next(struct stet_ahead *a, struct stet_loaded *item)
 {
     struct stet_loaded l = {.key = item->key};
@@ -162,7 +163,7 @@ static void destroy(struct stet_ahead *a, struct stet_loaded *item)
     a->working = false;
 }
 
-/* With the lock held. Another thread that finds it being written leaves it to that one. */
+/* With the lock held. If another thread is writing the file, it leaves it to that one. */
 static void write_list(struct stet_ahead *a)
 {
     while (a->dirty && !a->writing) {
@@ -189,7 +190,7 @@ static uint64_t patience_ms(void)
     return UNCLAIMED_MS;
 }
 
-/* Until it is time, or the client goes; with the lock held. */
+/* Waits until it is time, or the client goes; with the lock held. */
 static void wait_for_takers(struct stet_ahead *a)
 {
     uint64_t most_ms = patience_ms();
@@ -216,7 +217,7 @@ static void *loader(void *p)
         load_next(a, item);
     wait_for_takers(a);
     if (may_work(a)) {
-        a->dirty |= a->asked.count && first(a, READY); /* this launch does without some */
+        a->dirty |= a->asked.count && first(a, READY); /* this launch continues without some */
         while (may_work(a) && (item = first(a, READY)))
             destroy(a, item);
         write_list(a);
@@ -229,7 +230,7 @@ static void *loader(void *p)
     return NULL;
 }
 
-/* ---- the client's life ---- */
+/* ---- the life of a client ---- */
 
 static bool wanted(struct stet_plugin *p, PJRT_Client *client)
 {
@@ -281,7 +282,7 @@ void stet_ahead_begin(struct stet_plugin *p, PJRT_Client *client)
     }
 }
 
-/* With the lock held, which it lets go of. */
+/* With the lock held; releases it. */
 static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
 {
     struct stet_entry_file entry;
@@ -322,7 +323,7 @@ struct stet_loaded *stet_ahead_get(struct stet_plugin *p, const PJRT_Client *cli
         if (l->state == LOADING)
             wait_for_load(a, l);
         *stuck |= l->state == LOADING;
-        if (l->state == QUEUED) /* this thread is here already, and will not wait for a turn */
+        if (l->state == QUEUED) /* this thread is here already, and need not wait for a turn */
             l->state = GONE;
         if (l->state == READY || l->state == FAULTY)
             found = l;
@@ -448,7 +449,8 @@ void stet_ahead_fork_parent(void)
     pthread_mutex_unlock(&lock);
 }
 
-/* The plugin's objects are left alone: whether they can be used here is not for us to try. */
+/* The plugin's objects are left alone, because it is not known whether they can be used in the
+ * child. */
 void stet_ahead_fork_child(void)
 {
     while (list) {

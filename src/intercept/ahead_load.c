@@ -7,7 +7,8 @@
 #include "intercept/load_watch.h"
 #include "store/quarantine.h"
 
-/* An executable of another plugin or device is never given to this one, whoever listed it. */
+/* An executable of another plugin or device is never given to this one, whatever the list
+ * contains. */
 static bool same_maker(const struct stet_key_parts *a, const struct stet_key_parts *b)
 {
     for (size_t i = 0; i < STET_COMPONENTS; i++) {
@@ -28,8 +29,8 @@ static bool affordable(uint64_t *bytes, const struct stet_entry_file *entry)
     return true;
 }
 
-/* Is the error about the bytes? A device that is full or not ready, and whatever else only this
- * moment may have, is worth another try. */
+/* Is the error about the bytes? For other errors, such as a device that is full or not ready,
+ * another try is worthwhile. */
 static bool is_fault(PJRT_Error_Code code)
 {
     return code == PJRT_Error_Code_INVALID_ARGUMENT || code == PJRT_Error_Code_OUT_OF_RANGE ||
@@ -49,7 +50,7 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     if (!error)
         l->handle = loaded;
     else
-        stet_buf_release(&l->executable); /* nobody will ask for it */
+        stet_buf_release(&l->executable); /* no compile will ask for it */
     if (error && is_fault(stet_plugin_error_text(p, error, &why)))
         stet_buf_printf(&l->fault, "%.*s", STET_FMT(why.len ? why : STET_VIEW("no reason given")));
     stet_plugin_drop(p, error);

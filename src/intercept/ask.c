@@ -1,6 +1,6 @@
-/* A list of questions and a thread that lives as long as there are any. The lock is for the list
- * alone and never held while the plugin is called; what is being asked is marked instead, and
- * whoever is about to end its object waits until the mark is gone. */
+/* A list of queries and a thread that runs as long as there are any. The lock protects only the
+ * list and is never held while the plugin is called. A query in progress is marked instead, and
+ * code that is about to destroy its object waits until the mark is gone. */
 #include "intercept/ask.h"
 
 #include "base/mem.h"
@@ -20,8 +20,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_question *list, **list_end = &list;
 static const struct stet_question *at_work;
 static bool running, ended;
-static unsigned forks;           /* under way: nothing new is asked meanwhile */
-static _Atomic uint32_t pending; /* in the list or being asked: nobody else need look */
+static unsigned forks;           /* a fork is in progress: nothing new is asked meanwhile */
+static _Atomic uint32_t pending; /* in the list or in progress: other threads need not check */
 
 static void send(const struct stet_question *q,
                  const PJRT_Executable_GetCompiledMemoryStats_Args *stats, uint64_t ask_ns)
@@ -71,7 +71,7 @@ static void ask(struct stet_question *q)
         q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable;
 
     if (!executable) {
-        stet_keeping_free(q->keep); /* may talk to the agent: not with the lock, in forget() */
+        stet_keeping_free(q->keep); /* may talk to the agent, so not with the lock, in forget() */
         q->keep = NULL;
         return;
     }
@@ -132,8 +132,8 @@ static void *asker(void *unused)
     return unused;
 }
 
-/* See that there is an asker when there is something to ask. Without one, a question waits until
- * its object goes. */
+/* Makes sure that a thread runs if there are queries. Without one, a query waits until its object
+ * is destroyed. */
 static void ensure_asker(void)
 {
     bool start;
@@ -184,7 +184,7 @@ static bool is_about(const struct stet_question *q, const struct stet_plugin *p,
            (q->client == handle || q->loaded == handle || q->executable == handle);
 }
 
-/* With the lock held; the question is the caller's. */
+/* With the lock held; the caller owns the query. */
 static struct stet_question *take_about(const struct stet_plugin *p, const void *handle)
 {
     for (struct stet_question **at = &list; *at; at = &(*at)->next) {
@@ -253,7 +253,7 @@ void stet_ask_end(int ms)
     pthread_mutex_unlock(&lock);
 }
 
-/* A plugin should not be forked in the middle of a question of ours. */
+/* A fork should not happen during a query of ours inside the plugin. */
 void stet_ask_fork_wait(void)
 {
     pthread_mutex_lock(&lock);

@@ -1,5 +1,6 @@
-/* What may take a plugin milliseconds: how much memory a program needs, and its serialised form. It
- * is asked behind the back of the thread that compiled, and never of something that is gone. */
+/* Queries that may take a plugin milliseconds: the memory that a program needs, and its serialised
+ * form. They run asynchronously, on another thread than the compile, and never on a destroyed
+ * object. */
 #ifndef STET_INTERCEPT_ASK_H
 #define STET_INTERCEPT_ASK_H
 
@@ -16,21 +17,22 @@ struct stet_question {
     uint64_t index;                  /* of the compile */
     uint32_t id;                     /* of the executable */
     struct stet_hash used;           /* the store's entry it was loaded from; zero for none */
-    struct stet_hash entry;          /* that it has, or will have, in the store; zero for none */
-    struct stet_hash bytes, program; /* bytes of which program, to be remembered; zero for none */
-    struct stet_keeping *keep;       /* adopted; NULL when the store does not want it */
+    struct stet_hash entry;          /* its key in the store, now or later; zero for none */
+    struct stet_hash bytes, program; /* hash of the program's bytes, to be recorded; zero for
+                                      * none */
+    struct stet_keeping *keep;       /* adopted; NULL if it is not to be stored */
 };
 
-/* Asks soon, on a thread of ours; the question is copied. */
+/* Runs the query soon, on a second thread; the query is copied. */
 void stet_ask_memory(const struct stet_question *q);
-/* Before the plugin is told to do away with `handle` (a client or an executable of either kind):
- * what is being asked about it is waited for, what was to be asked is asked now. */
+/* Call it before the plugin destroys `handle` (a client or an executable of either kind). Waits for
+ * a query in progress about it, and runs the queued ones now. */
 void stet_ask_finish(struct stet_plugin *p, const void *handle);
-/* At exit: what is to be asked is asked within `ms`, or never. */
+/* At exit: runs the queued queries within `ms`, and drops the rest. */
 void stet_ask_end(int ms);
 
-/* Around fork: the first before any lock is taken, the second as the last. In the child nothing is
- * left to ask. */
+/* Around fork: the first before any lock is taken, the second as the last. In the child no query is
+ * left. */
 void stet_ask_fork_wait(void);
 void stet_ask_fork_prepare(void);
 void stet_ask_fork_parent(void);

@@ -1,5 +1,6 @@
-/* zstd at its default level with its checksum, then temporary file and rename. Nothing is synced: a
- * sync a program would hold up every record behind it, and readers notice a torn file. */
+/* Compresses with zstd at its default level with its checksum, then writes a temporary file and
+ * renames it. Nothing is synced: a sync per program would delay every later record, and readers
+ * notice a torn file. */
 #include "intercept/blob.h"
 
 #include "base/fs.h"
@@ -16,7 +17,7 @@ enum { LEVEL = 3, CONTEXT_KEPT_BELOW = 1 << 20 };
 /* Compressed bytes that one process may add to a run folder. */
 static const uint64_t bytes_max = UINT64_C(4) << 30;
 static uint64_t bytes_kept;
-/* Making one costs more than compressing a small program with it. */
+/* Creating a context costs more than compressing a small program with it. */
 static ZSTD_CCtx *context;
 
 const char *stet_blob_extension(struct stet_view format, struct stet_view program)
@@ -30,7 +31,7 @@ const char *stet_blob_extension(struct stet_view format, struct stet_view progra
     return "bin";
 }
 
-/* A write beyond the host's file size limit raises a signal that ends it. */
+/* A write beyond the host's file size limit would raise a signal that kills it. */
 static bool within_limit(size_t n)
 {
     struct rlimit limit;
@@ -51,7 +52,7 @@ static void context_free(void *unused, void *p)
     stet_mem_free(p);
 }
 
-/* 0 when there is no memory for a context. */
+/* 0 if there is no memory for a context. */
 static size_t compress(void *out, size_t room, struct stet_view bytes)
 {
     size_t n;

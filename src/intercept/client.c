@@ -1,4 +1,4 @@
-/* Clients: who was made by whom, for which devices; and how full those devices are. */
+/* Clients: records their creation and devices, and samples the memory of those devices. */
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/describe.h"
@@ -6,6 +6,7 @@
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
+#include "intercept/phases.h"
 #include "intercept/prepare.h"
 #include "intercept/ranks.h"
 #include "intercept/writer.h"
@@ -262,6 +263,8 @@ PJRT_Error *on_PJRT_Client_Create(struct stet_plugin *p, PJRT_Client_Create_Args
     stet_plugin_announce(p);
     if (STET_HAS(args, client))
         record_client(p, args, begin_ns, error);
+    if (!error)
+        stet_intercept_phases_begin();
     stet_guard_leave();
     return stet_plugin_failed(p, "PJRT_Client_Create", error);
 }
@@ -324,7 +327,7 @@ static void record_memory(struct stet_plugin *p, const PJRT_Device_MemoryStats_A
     stet_event_send(e);
 }
 
-/* Whose turn it is to look: one thread, and then nobody for a while. */
+/* Decides which thread samples: one, and then none for a while. */
 static bool may_look(struct stet_plugin *p, bool at_once)
 {
     uint64_t now = stet_journal_now();
@@ -341,7 +344,7 @@ void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStat
         record_memory(p, s);
 }
 
-/* A plugin without statistics is asked once. */
+/* A plugin without statistics is asked only once. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once)
 {
     const PJRT_Api *real = stet_plugin_real(p);

@@ -1,4 +1,4 @@
-/* The cheapest clock of the machine, and what its ticks mean. */
+/* The cheapest clock of the machine, and the conversion of its ticks. Used on the execute path. */
 #ifndef STET_INTERCEPT_CLOCK_H
 #define STET_INTERCEPT_CLOCK_H
 

@@ -1,11 +1,12 @@
-/* The compile hooks: the program is copied before the plugin sees it, the rest waits for the
- * writer. The whole story of a compile is in on_PJRT_Client_Compile. */
+/* The compile hooks: the program is copied before the plugin sees it, and the writer does the rest.
+ * on_PJRT_Client_Compile shows a whole compile. */
 #include "base/mem.h"
 #include "intercept/ask.h"
 #include "intercept/blob.h"
 #include "intercept/constants.h"
 #include "intercept/contract.h"
 #include "intercept/describe.h"
+#include "intercept/drain.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -16,7 +17,7 @@
 
 enum entry { ENTRY_CLIENT_COMPILE = 1, ENTRY_COMPILE = 2 };
 
-/* One call on its way through; lives on the caller's stack. */
+/* One call in progress; on the caller's stack. */
 struct stet_compile {
     struct stet_plugin *p;
     const char *function;
@@ -30,7 +31,7 @@ struct stet_compile {
     struct stet_reload reload;
 };
 
-/* What STET_CAPTURE lets be kept of a program. */
+/* The parts of a program that STET_CAPTURE allows to be kept. */
 static void take_code(struct stet_event *e, struct stet_view format, struct stet_view code)
 {
     char *stripped;
@@ -50,7 +51,7 @@ static void take_code(struct stet_event *e, struct stet_view format, struct stet
     }
 }
 
-/* On the writer thread, as is the next. */
+/* On the writer thread, like the next function. */
 static void write_bytes(struct stet_event *e)
 {
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
@@ -62,13 +63,14 @@ static void write_bytes(struct stet_event *e)
         r->captured |= 2;
 }
 
-/* A new file may take a hundred times as long as a record: it comes first, so that who sees the
- * record finds it, unless the records pile up. */
+/* Writing a new file may take a hundred times as long as a record. It is written first, so that a
+ * reader of the record finds it, unless many records wait. */
 static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
 {
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
 
     (void)j;
+    r->last_run_ns = stet_drain_last_run();
     if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
         r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
         e->after = write_bytes;
@@ -117,7 +119,7 @@ static bool write_topology(struct stet_event *e, struct stet_journal *j)
     return true;
 }
 
-/* PJRT_Compile has no client whose record would tell what the program is compiled for. */
+/* PJRT_Compile has no client whose record would give the target of the program. */
 static struct stet_hash take_topology(struct stet_plugin *p, const PJRT_TopologyDescription *t)
 {
     struct stet_event *e = t ? stet_event_new(STET_REC_note) : NULL;
@@ -228,7 +230,7 @@ static uint64_t plugin_time(const struct stet_compile *c)
     return c->reload.served ? c->reload.load_ns : stet_journal_now() - c->plugin_begin_ns;
 }
 
-/* `loaded` or `executable` is what the plugin made; the error, if any, goes on to the framework. */
+/* `loaded` or `executable` is what the plugin created; an error goes on to the framework. */
 static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
                                PJRT_LoadedExecutable *loaded, PJRT_Executable *executable)
 {
@@ -266,7 +268,8 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     return stet_plugin_failed(c->p, c->function, error);
 }
 
-/* The contract's word, before anybody works: what it forbids is not served from a store either. */
+/* Checks the contract before any other work: a program that it forbids is not served from a store
+ * either. */
 static PJRT_Error *refused(const struct stet_compile *c, struct stet_looked *looked)
 {
     *looked = (struct stet_looked){0};
@@ -309,7 +312,7 @@ PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
     return compile_end(&c, error, NULL, error ? NULL : args->executable);
 }
 
-/* What runs is the program that PJRT_Compile numbered, so it keeps that number. */
+/* The loaded executable runs the program that PJRT_Compile numbered, so it keeps that number. */
 PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *args)
 {
     uint32_t id = stet_executable_id(p, args->executable);

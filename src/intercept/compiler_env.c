@@ -1,5 +1,5 @@
-/* A list of states for each plugin, which only grows: it needs no lock, and a child of fork finds
- * it whole. */
+/* A list of states for each plugin that only grows: it needs no lock, and a forked child finds it
+ * complete. */
 #include "intercept/compiler_env.h"
 
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A process that changes its flags more often is not served: its keys would be of no use. */
+/* A process that changes its flags more often is not served: its keys would be useless. */
 enum { STATES = 16, TRIES = 64, TEXT_MOST = 32 << 10, TEXT_SHOWN = 1000 };
 
 struct state {
@@ -20,9 +20,9 @@ struct state {
 };
 
 static _Atomic(struct state *) latest[STET_PLUGINS];
-/* The first look: the values as they stood (pack). NULL before it, and when memory was short. */
+/* The first look: the values at that time (pack). NULL before it, and if memory ran out. */
 static _Atomic(char *) raw[STET_PLUGINS];
-static atomic_bool lost[STET_PLUGINS]; /* memory was short: what the plugin read is not known */
+static atomic_bool lost[STET_PLUGINS]; /* memory ran out: what the plugin read is not known */
 
 typedef const char *variable_values[STET_VARIABLES]; /* NULL: not set */
 
@@ -119,8 +119,8 @@ static bool keep(struct stet_buf *b, struct stet_view *out)
     return copy != NULL;
 }
 
-/* What the key says: all states up to this one. Of a text that is very long, its hash and how it
- * begins. */
+/* The text in the key: all states up to this one. A very long text is replaced by its hash and its
+ * beginning. */
 static bool join(struct state *s, const struct state *before, enum stet_moment moment)
 {
     static const char *const words[] = {"load", "initialize", "client", "made", "compile", "later"};
@@ -143,7 +143,7 @@ static bool join(struct state *s, const struct state *before, enum stet_moment m
     return keep(&brief, &s->text);
 }
 
-/* The state of these values after another, which may be NULL. NULL when memory is short. */
+/* The state of these values after another, which may be NULL. NULL if memory runs out. */
 static struct state *make(variable_values v, const struct state *before, enum stet_moment moment)
 {
     struct state *s = stet_mem_calloc(1, sizeof *s);

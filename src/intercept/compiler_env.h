@@ -1,17 +1,17 @@
 /* What a plugin may have read in the environment: the variables of variables.def, at every moment
  * at which it could have read them.
  *
- * Plugins read their flags when they are loaded, when they make a client, or at the first compile,
- * and nobody can tell which. So the environment is looked at each time, and where it changed on the
- * way the key has all of what was there, and when: a script that sets flags too late has entries of
- * its own, which it finds again at its next launch, and which nobody else is served. */
+ * A plugin reads its flags when it is loaded, when it creates a client, or at the first compile,
+ * and the layer cannot know which. So the environment is read each time, and if it changed in
+ * between, the key contains every value and when it applied. A script that sets flags too late has
+ * its own entries, which it finds again at its next launch and which no other launch is served. */
 #ifndef STET_INTERCEPT_COMPILER_ENV_H
 #define STET_INTERCEPT_COMPILER_ENV_H
 
 #include "intercept/plugin.h"
 #include "journal/vocabulary.h"
 
-/* When a plugin may read its flags. What changed by then is marked with it in the key. */
+/* When a plugin may read its flags. The key marks a change with the moment at which it was seen. */
 enum stet_moment {
     STET_MOMENT_LOAD,       /* it is asked for its table */
     STET_MOMENT_INITIALIZE, /* before it is initialised */

@@ -1,4 +1,4 @@
-/* Words are taken as XLA does it (xla/parse_flags_from_env.cc), flag files as Abseil does it
+/* Splits words as XLA does (xla/parse_flags_from_env.cc) and reads flag files as Abseil does
  * (absl/flags/parse.cc). */
 #include "intercept/compiler_flags.h"
 
@@ -35,7 +35,7 @@ struct flags {
 
 static void take_words(struct flags *f, struct stet_view text);
 
-/* Abseil has --noname for --name=false, and others take - for _ in names. */
+/* Abseil accepts --noname for --name=false, and others accept - for _ in names. */
 static struct stet_view group_of(struct flags *f, struct stet_view name)
 {
     size_t skip = stet_view_starts(name, "no") ? 2 : 0;
@@ -60,9 +60,9 @@ static void push(struct flags *f, struct word word)
     f->words[f->count++] = word;
 }
 
-/* ---- flags that stand for others ---- */
+/* ---- flags that refer to others ---- */
 
-/* A small regular file: nothing is taken out of a pipe that the compiler will want to read. */
+/* A small regular file: reading from a pipe would take data that the compiler wants to read. */
 static bool read_small(struct flags *f, struct stet_view name, struct stet_view *out)
 {
     struct stet_file file;
@@ -138,8 +138,8 @@ static void take_files(struct flags *f, struct stet_view list)
 
 /* ---- words ---- */
 
-/* A flag file whose name is the next word, by a syntax that is not XLA's; or variables that are in
- * no list, and so were not looked at when the plugin may have read them. */
+/* A flag file whose name is the next word, in a syntax that is not XLA's; or variables that are in
+ * no list, and so were not read at the moments at which the plugin may have read them. */
 static bool stands_for_others(struct stet_view name)
 {
     return stet_view_is(name, "flagfile") || stet_view_is(name, "fromenv") ||
@@ -169,7 +169,7 @@ static void take_word(struct flags *f, struct stet_view text)
         push(f, w);
 }
 
-/* Up to the blank that ends it; blanks in quotes after the '=' belong to it. */
+/* Up to the space that ends it; spaces in quotes after the '=' belong to it. */
 static size_t word_length(struct stet_view text)
 {
     size_t n = 0;
@@ -210,7 +210,7 @@ static int by_group(const void *a, const void *b)
     return order ? order : x->order < y->order ? -1 : 1;
 }
 
-/* true, 3, -1.5e9: what can't add up. */
+/* true, 3, -1.5e9: values that cannot add up. */
 static bool is_scalar(const struct word *w)
 {
     static const char *const words[] = {"true", "false", "True", "False", "yes", "no"};
@@ -231,7 +231,7 @@ static bool is_scalar(const struct word *w)
     return i == w->value.len;
 }
 
-/* Where the next group begins, and whether its last word says it all. */
+/* Where the next group begins, and whether only its last word counts. */
 static size_t group_end(const struct flags *f, size_t first, bool *last_counts)
 {
     size_t i = first;

@@ -1,5 +1,5 @@
 /* Finds constants in MLIR bytecode and text and in HLO protos by their outer form alone, which is
- * much less than decoding, and leaves everything else as it is. */
+ * much less than decoding, and leaves everything else unchanged. */
 #include "intercept/constants.h"
 
 #include "base/hash.h"
@@ -7,12 +7,12 @@
 #include "base/reader.h"
 #include "base/vec.h"
 
-/* How the elements lie in the bytes, and so what may be written there without changing the form. */
+/* The encoding of the elements, and so what may be written there without changing the form. */
 enum coding {
     RAW,    /* any bytes */
     VARINT, /* protobuf's: the top bit of each byte stays */
     HEX,    /* hexadecimal digits */
-    DIGITS, /* text: digits give way to 0 and 1, all else stays */
+    DIGITS, /* text: digits are replaced by 0 and 1, everything else stays */
 };
 
 struct range {
@@ -117,7 +117,7 @@ static void attributes(struct scan *s, struct stet_view data, struct stet_view o
     s->failed |= !stet_reader_ok(&r) || !stet_reader_ok(&d);
 }
 
-/* A blob is what its entry ends with; alignment and padding stand before it. */
+/* A blob is the end of its entry; alignment and padding come before it. */
 static void resource(struct scan *s, struct stet_view entry, bool blob)
 {
     struct stet_reader r;

@@ -1,4 +1,4 @@
-/* Decodes the program before the store would, which then need not. */
+/* Decodes the program before the store needs it; the store then reuses the result. */
 #include "intercept/contract.h"
 
 #include "abi/error.h"
@@ -26,7 +26,7 @@ void stet_contract_start(void)
 
     if (!path || *path != '/')
         return;
-    /* nothing that could keep the host waiting, or has no end */
+    /* a regular file only: a pipe could block the host, and a device may have no end */
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode))
         stet_fail(&err, STET_IO, "%s: not a file", path);
     else if (stet_file_open(&file, path, &err) == STET_OK) {
@@ -40,7 +40,7 @@ void stet_contract_start(void)
     }
 }
 
-/* Who is told reads this in a Python traceback: what, where it is forbidden, what to do. */
+/* The user reads this in a Python traceback: what is forbidden, where, and what to do. */
 static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach *b)
 {
     return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
@@ -74,7 +74,7 @@ static PJRT_Error *judge(const struct stet_program *program, struct stet_hash op
     return broken ? error_of(&seen, &breach) : NULL;
 }
 
-/* All that the options say, to tell programs apart by. */
+/* A hash of all options, to distinguish programs. */
 static struct stet_hash hash_of(struct stet_view options)
 {
     struct stet_buf files = STET_BUF_INIT;

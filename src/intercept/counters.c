@@ -1,10 +1,10 @@
 /* PyTorch/XLA's own metrics, read through its module when Python ends.
  *
- * They are complete only then, and Python can't be asked any more once the C library's exit
+ * They are complete only then, and Python cannot be used any more once the C library's exit
  * handlers run. So a function of ours is registered with Python's atexit: it is called with the GIL
- * held while everything is still there, and before PyTorch/XLA's own handler, which was registered
- * when it was imported. Nothing is imported, changed or kept; a name that is missing is skipped, an
- * exception is cleared, and after DEADLINE_MS the rest is left unread. */
+ * held while everything still exists, and before PyTorch/XLA's own handler, which was registered at
+ * import. Nothing is imported, changed or kept; a missing name is skipped, an exception is cleared,
+ * and after DEADLINE_MS the rest is left unread. */
 #include "intercept/counters.h"
 
 #include "base/view.h"
@@ -17,16 +17,6 @@
 
 enum { DEADLINE_MS = 100, MOST_NAMES = 4096 };
 
-/* As CPython lays it out (Include/methodobject.h). */
-struct method_def {
-    const char *name;
-    PyObject *(*call)(PyObject *self, PyObject *arguments);
-    int flags;
-    const char *doc;
-};
-
-enum { METH_NOARGS = 4 };
-
 static const struct stet_python *python;
 static atomic_bool registered;
 static pid_t owner; /* a child of fork has its parent's counts, and maybe its locks */
@@ -38,7 +28,7 @@ static bool is_usable(const struct stet_python *py)
            py->PyImport_ImportModule;
 }
 
-/* The operations that have no lowering are counted under their ATen names. */
+/* Operations without a lowering are counted under their ATen names. */
 static bool wanted_counter(struct stet_view name)
 {
     static const char *const names[] = {"UncachedCompile", "CachedCompile", "CompileCacheMiss",
@@ -81,7 +71,7 @@ static void send(struct stet_view name, double samples, double total)
     stet_event_send(e);
 }
 
-/* A number out of an object that is ours to drop; negative when it is none. */
+/* A number from an object, which is released; negative if it is not a number. */
 static double number_of(PyObject *o)
 {
     double v = o ? python->PyFloat_AsDouble(o) : -1;
@@ -141,18 +131,10 @@ static void read_all(PyObject *module, const char *list, bool (*wanted)(struct s
         python->Py_DecRef(names);
 }
 
-/* Borrowed, and NULL unless somebody imported it. */
-static PyObject *module_loaded(const struct stet_python *py, const char *name)
-{
-    PyObject *modules = py->PySys_GetObject("modules");
-
-    return modules ? py->PyDict_GetItemString(modules, name) : NULL;
-}
-
 static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
 {
     uint64_t until = stet_journal_now() + (uint64_t)DEADLINE_MS * 1000000;
-    PyObject *package = getpid() == owner ? module_loaded(python, "torch_xla") : NULL;
+    PyObject *package = getpid() == owner ? stet_python_module(python, "torch_xla") : NULL;
     PyObject *module = package ? python->PyObject_GetAttrString(package, "_XLAC") : NULL;
 
     (void)self;
@@ -168,7 +150,8 @@ static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
 
 static bool register_exit(const struct stet_python *py)
 {
-    static struct method_def def = {"stet_counters", at_python_exit, METH_NOARGS, NULL};
+    static struct stet_python_method def = {"stet_counters", at_python_exit, STET_METH_NOARGS,
+                                            NULL};
     PyObject *exits = py->PyImport_ImportModule("atexit"); /* built in */
     PyObject *function = exits ? py->PyCFunction_NewEx(&def, NULL, NULL) : NULL;
     PyObject *done = function ? py->PyObject_CallMethod(exits, "register", "O", function) : NULL;
@@ -187,7 +170,7 @@ void stet_counters_watch(const struct stet_python *py)
 {
     int collecting;
 
-    if (atomic_load(&registered) || !is_usable(py) || !module_loaded(py, "torch_xla") ||
+    if (atomic_load(&registered) || !is_usable(py) || !stet_python_module(py, "torch_xla") ||
         atomic_exchange(&registered, true))
         return;
     python = py;

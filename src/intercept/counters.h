@@ -1,11 +1,12 @@
-/* What a framework counts itself and PJRT never shows. */
+/* Reads the counters of a framework that PJRT never shows. Today these are PyTorch/XLA's. */
 #ifndef STET_INTERCEPT_COUNTERS_H
 #define STET_INTERCEPT_COUNTERS_H
 
 #include "intercept/python.h"
 
-/* With the GIL held and no error set, during a compile. The first time that PyTorch/XLA is found
- * loaded, asks Python to call us when it ends; its counters are read then. Leaves no error set. */
+/* Call it with the GIL held and no error set, during a compile. When PyTorch/XLA is first found
+ * loaded, registers a function that Python calls at its end; the counters are read then. Leaves no
+ * error set. */
 void stet_counters_watch(const struct stet_python *py);
 
 #endif

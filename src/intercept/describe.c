@@ -1,4 +1,4 @@
-/* Questions to the plugin; every answer may be missing, and every error is dropped. */
+/* Queries the plugin; every answer may be missing, and every error is dropped. */
 #include "intercept/describe.h"
 
 #include "intercept/named_files.h"
@@ -89,7 +89,7 @@ struct stet_list stet_describe_extensions(struct stet_plugin *p, struct stet_are
     return (struct stet_list){items, n};
 }
 
-/* The plugin's own text; empty when it does not tell. */
+/* The plugin's own text; empty if it has none. */
 static struct stet_view kind_of(struct stet_plugin *p, PJRT_DeviceDescription *d)
 {
     const PJRT_Api *real = stet_plugin_real(p);
@@ -112,13 +112,14 @@ struct stet_view stet_describe_kind(struct stet_plugin *p, PJRT_DeviceDescriptio
 
 /* ---- for a key ---- */
 
-/* A plugin's text, which may be missing; whole, since two that differ only late are two keys. */
+/* A plugin's text, which may be missing; in full, because two that differ only at the end are two
+ * keys. */
 static struct stet_view text_of(const char *text, size_t size)
 {
     return stet_view_of(text, text && size <= (size_t)1 << 30 ? size : 0);
 }
 
-/* Text for people to read, on one line; its hash, too, where that says less than the text. */
+/* Text for people, on one line; also its hash, if the text is not complete. */
 static void put_text(struct stet_buf *out, struct stet_view name, struct stet_view text)
 {
     bool exact = text.len <= TEXT_SHOWN;
@@ -139,7 +140,7 @@ static void put_text(struct stet_buf *out, struct stet_view name, struct stet_vi
     }
 }
 
-/* Value by value, nothing left out. */
+/* Every value in full. */
 static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
 {
     struct stet_view name = text_of(v->name, v->name_size);
@@ -173,7 +174,7 @@ static void put_value(struct stet_buf *out, const PJRT_NamedValue *v)
     }
 }
 
-/* name=value for all of them, sorted: the CUDA plugin's come from a map, in any order. */
+/* name=value for all of them, sorted, because the CUDA plugin's come from a map, in any order. */
 static struct stet_list identity_of(struct stet_arena *a, const PJRT_NamedValue *values, size_t n)
 {
     struct stet_view *items = values ? STET_NEW_ARRAY(a, struct stet_view, n) : NULL;
@@ -231,7 +232,7 @@ static struct stet_hash device_hash(struct stet_plugin *p, PJRT_DeviceDescriptio
     return so_far;
 }
 
-/* A kind's name may have blanks, which are for people; control characters are not. */
+/* A kind's name may contain spaces, which are for people, but no control characters. */
 static void put_run(struct stet_buf *out, size_t count, struct stet_view kind)
 {
     stet_buf_printf(out, "%s%zu x ", out->len ? ", " : "", count);
@@ -255,7 +256,8 @@ static void ask_all(struct stet_plugin *p, PJRT_DeviceDescription *const *device
             run = 0;
         }
         if (!i || !stet_view_eq(kind, last))
-            last = stet_arena_copy(a, kind); /* of a text that the next answer may overwrite */
+            last = stet_arena_copy(a, kind); /* copied, because the next answer may overwrite the
+                                              * text */
         run++;
         out->device_attributes = device_hash(p, devices[i], out->device_attributes);
     }
@@ -265,7 +267,7 @@ static void ask_all(struct stet_plugin *p, PJRT_DeviceDescription *const *device
     stet_buf_release(&text);
 }
 
-/* False when the plugin can't. */
+/* False if the plugin cannot. */
 static bool serialize_once(struct stet_plugin *p, const PJRT_TopologyDescription *t,
                            struct stet_hash *out)
 {
@@ -283,7 +285,7 @@ static bool serialize_once(struct stet_plugin *p, const PJRT_TopologyDescription
     return true;
 }
 
-/* Some plugins write maps in any order: what differs between two calls says nothing. */
+/* Some plugins write maps in any order: bytes that differ between two calls are not usable. */
 static struct stet_hash serialized(struct stet_plugin *p, const PJRT_TopologyDescription *t)
 {
     struct stet_hash once, again;

@@ -1,4 +1,4 @@
-/* Gives executions their times, counts them, and hands them over in batches. */
+/* Assigns times to executions, counts them, and passes them on in batches. */
 #include "intercept/drain.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ void stet_drain_init(void)
     first_ns = transfers_ns = stet_journal_now();
 }
 
-/* Counters that can't grow stop counting by executable; the total stays right. */
+/* If the counters cannot grow, counting by executable stops; the total stays right. */
 static void count(uint64_t id, uint64_t n)
 {
     if (id >= counts_room) {
@@ -45,38 +45,34 @@ void stet_drain_missed(uint64_t executable, uint64_t missed)
         count(executable, missed);
 }
 
-/* The time of a stamp, from how long ago it was. */
+/* The time of a stamp, from its age. */
 static uint64_t stamp_ns(uint64_t stamp, uint64_t now_ticks, uint64_t now_ns)
 {
     uint64_t age = ((now_ticks >> 4) - stamp) & TICKS_MASK;
     uint64_t ticks = now_ticks - first_ticks, ns = now_ns - first_ns;
 
-    if (age > TICKS_MASK / 2 || !ticks) /* the processors' counters differ by a little */
+    if (age > TICKS_MASK / 2 || !ticks) /* the counters of processors differ slightly */
         return now_ns;
     age = (uint64_t)((double)(age << 4) * ((double)ns / (double)ticks));
     return age > ns ? first_ns : now_ns - age;
 }
 
-/* Times for those without a stamp: evenly between the stamps around them. All were over at
+/* Times never go back, though the processors' counters differ by a little. All were over at
  * `until_ns`. */
-static void fill_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
+static void order_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
 {
-    for (size_t i = 0; i < n;) {
-        size_t next = i;
-        uint64_t end;
-
-        while (next < n && !execs[next].time_ns)
-            next++;
-        end = next < n && execs[next].time_ns < until_ns ? execs[next].time_ns : until_ns;
-        if (end < last_ns)
-            end = last_ns;
-        for (size_t k = i; k < next; k++)
-            execs[k].time_ns = last_ns + (end - last_ns) * (k - i + 1) / (next - i + 1);
-        if (next < n)
-            execs[next].time_ns = end;
-        last_ns = end;
-        i = next + 1;
+    for (size_t i = 0; i < n; i++) {
+        if (execs[i].time_ns > until_ns)
+            execs[i].time_ns = until_ns;
+        if (execs[i].time_ns < last_ns)
+            execs[i].time_ns = last_ns;
+        last_ns = execs[i].time_ns;
     }
+}
+
+uint64_t stet_drain_last_run(void)
+{
+    return executions ? last_ns : 0;
 }
 
 static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
@@ -89,7 +85,7 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
         if (!word)
             break;
         batch[n].executable = word % STET_RING_IDS;
-        batch[n].time_ns = word >> 20 ? stamp_ns(word >> 20, now_ticks, now_ns) : 0;
+        batch[n].time_ns = stamp_ns(word >> 20, now_ticks, now_ns);
         count(batch[n].executable, 1);
         n++;
     }
@@ -116,7 +112,7 @@ bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns)
     while ((n = take(end, now_ticks, now_ns)) > 0) {
         if (!last_ns)
             last_ns = first_ns;
-        fill_times(batch, n, until_ns);
+        order_times(batch, n, until_ns);
         executions += n;
         stet_journal_write_execs(j, batch, n);
         any = true;
@@ -182,7 +178,7 @@ static void count_missed_of_the_living(void)
     }
 }
 
-/* How often the framework itself asked for memory statistics. */
+/* How often the framework itself requested memory statistics. */
 static void note_memory_asked(struct stet_journal *j)
 {
     uint64_t asked = 0;

@@ -1,5 +1,5 @@
-/* The way in as a plugin: GetPjrtApi that loads the plugin named by STET_PLUGIN and stands before
- * it. For TPU_LIBRARY_PATH, PJRT_NAMES_AND_LIBRARY_PATHS, PJRT_LIBRARY_PATH. */
+/* The layer as a plugin: its GetPjrtApi loads the plugin named by STET_PLUGIN and wraps it. For
+ * TPU_LIBRARY_PATH, PJRT_NAMES_AND_LIBRARY_PATHS, PJRT_LIBRARY_PATH. */
 #include "abi/error.h"
 #include "intercept/layer.h"
 #include "intercept/object.h"
@@ -21,7 +21,8 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 static stet_get_pjrt_api *below;
 static char trouble[PATH_MAX + 1024];
 
-/* Without a plugin there is still a table: it says what is wrong, where a NULL would crash. */
+/* Without a plugin there is still a table, which reports the error; a NULL would crash the
+ * framework. */
 static PJRT_Api excuse;
 
 static PJRT_Error *no_plugin(PJRT_Plugin_Initialize_Args *args)
@@ -36,8 +37,7 @@ static PJRT_Error *no_client(PJRT_Client_Create_Args *args)
     return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "stet: %s", trouble);
 }
 
-/* Is the object behind `handle` a copy of the layer? It would load what STET_PLUGIN names: itself.
- */
+/* Is the object of `handle` a copy of the layer? It would load what STET_PLUGIN names: itself. */
 static bool is_layer(void *handle)
 {
     struct stet_object object;
@@ -47,7 +47,7 @@ static bool is_layer(void *handle)
            stet_object_at(map->l_ld, &object) && object.is_stet;
 }
 
-/* Its GetPjrtApi, NULL when `path` can't be used. */
+/* Its GetPjrtApi, NULL if `path` cannot be used. */
 static stet_get_pjrt_api *load(const char *path)
 {
     void *handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -68,8 +68,8 @@ static stet_get_pjrt_api *load(const char *path)
     return found.function;
 }
 
-/* STET_PLUGIN may be a list, as PATH is: with two copies of the layer stacked each takes the first
- * that is not a layer. */
+/* STET_PLUGIN may be a list, like PATH: if two copies of the layer are stacked, each uses the first
+ * entry that is not a layer. */
 static void find_plugin(void)
 {
     const char *list = getenv("STET_PLUGIN");

@@ -1,5 +1,5 @@
-/* The way in by LD_PRELOAD: dlsym (dlsym.S) sends lookups of GetPjrtApi here, and nothing else.
- * Until the first of them the library does nothing: no constructor, no allocation, no thread. */
+/* The layer by LD_PRELOAD: dlsym (dlsym.S) sends lookups of GetPjrtApi here, and nothing else.
+ * Until the first one the library does nothing: no constructor, no allocation, no thread. */
 #include "intercept/object.h"
 #include "intercept/plugin.h"
 
@@ -26,8 +26,8 @@ _Atomic(dlsym_function *) stet_preload_real_dlsym;
 dlsym_function *stet_preload_find_dlsym(void);
 void *stet_preload_lookup(void *handle, const char *name, void *caller);
 
-/* Without dlvsym the C library is not glibc (musl, in a child of the process we are meant for).
- * Then we only get out of the way: its own dlsym, from its own symbol table. */
+/* If dlvsym is missing, the C library is not glibc (musl, in a child of the target process). Then
+ * this only forwards to its own dlsym, from its own symbol table. */
 struct search {
     const void *ours; /* an address inside this library */
     dlsym_function *found;
@@ -61,9 +61,9 @@ static dlsym_function *find_without_dlvsym(void)
     return s.found ? s.found : nothing_found;
 }
 
-/* The next dlsym after ours: libc's, or another tool's that was preloaded behind us. Needs no
- * constructor of ours to have run, so a lookup from anybody's constructor works (a sanitizer's
- * runtime asks before it can be called itself). */
+/* The next dlsym after ours: libc's, or that of another preloaded tool. It needs no constructor of
+ * ours, so a lookup from any constructor works (a sanitizer's runtime looks up symbols before it
+ * can be called itself). */
 __attribute__((no_sanitize("thread", "address"))) dlsym_function *stet_preload_find_dlsym(void)
 {
     union {
@@ -78,8 +78,8 @@ __attribute__((no_sanitize("thread", "address"))) dlsym_function *stet_preload_f
     return next.function;
 }
 
-/* With RTLD_DEFAULT the real dlsym searches the global scope and then the asker's own, but sees us
- * as the asker: so the asker's object is searched by name. */
+/* With RTLD_DEFAULT the real dlsym searches the global scope and then the caller's own, but it
+ * takes us for the caller. So the caller's object is searched by name. */
 static void *real_lookup(void *handle, const char *name, void *caller)
 {
     dlsym_function *real = atomic_load_explicit(&stet_preload_real_dlsym, memory_order_relaxed);
@@ -107,7 +107,7 @@ void *stet_preload_lookup(void *handle, const char *name, void *caller)
         return NULL;
     api.object = found;
     api.function = stet_plugin_adopt(api.function);
-    dlerror(); /* whoever asks now must not see our own lookups */
+    dlerror(); /* lookups from here on must not find our own symbol */
     errno = saved;
     return api.object;
 }

@@ -1,5 +1,5 @@
-/* Errors that the plugin returns: recorded with code and message, handed on untouched. Those of the
- * layer's own making (contract.c) are answered for here and never reach the plugin. */
+/* Errors that the plugin returns: recorded with code and message, and passed on unchanged. Errors
+ * that the layer itself creates (contract.c) are handled here and never reach the plugin. */
 #include "abi/error.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
@@ -8,7 +8,8 @@
 
 enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 4096, RECENT = 64 };
 
-/* Errors recorded where they were returned, so that their destruction does not count them again. */
+/* Errors that were recorded when they were returned, so that their destruction does not count them
+ * again. */
 static _Atomic(PJRT_Error *) recent[RECENT];
 static _Atomic unsigned next_recent;
 
@@ -80,8 +81,8 @@ PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT
     return error;
 }
 
-/* What was not returned through our table comes from an extension's function. Newer callers destroy
- * errors through the error's own table and never come here. */
+/* An error that was not returned through our table comes from an extension's function. Newer
+ * callers destroy errors through the error's own table and never come here. */
 void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
 {
     PJRT_Error *error = STET_HAS(args, error) ? args->error : NULL;

@@ -74,8 +74,8 @@ static void forget(struct stet_remembered **at)
     drop(m);
 }
 
-/* Twice the chains when there are as many entries. Without memory they become longer; without any
- * there is no table. */
+/* Doubles the chains if there are as many entries. If memory runs out, chains become longer;
+ * without any there is no table. */
 static bool make_room(void)
 {
     size_t bigger = room ? 2 * room : FIRST_ROOM;
@@ -135,8 +135,8 @@ static bool fits(const struct stet_buf *program, const struct stet_buf *executab
            stet_intercept_memory_fits(bytes);
 }
 
-/* What lies in a buffer, which has up to twice the room for it: that would be kept, and counted
- * nowhere. Giving it back moves nothing. */
+/* A buffer may have up to twice the room it needs, which would be kept and not counted. Shrinking
+ * it moves nothing. */
 static struct stet_view tightened(struct stet_buf *b)
 {
     char *less = b->ptr ? stet_mem_resize(b->ptr, b->len + 1, 1) : NULL;

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* Bytes kept at most, unless said; the least recently used go first. */
+/* The default limit in bytes; the least recently used go first. */
 #define STET_MEMORY_MAX ((size_t)256 << 20)
 
 struct stet_remembered {

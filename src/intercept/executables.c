@@ -4,9 +4,16 @@
 #include "intercept/drain.h"
 #include "intercept/layer.h"
 
+/* The id without the mark of an executable that has not run. */
+static uint32_t plain(uint32_t id)
+{
+    return id == STET_HANDLE_SILENT ? id : id & ~STET_HANDLE_FRESH;
+}
+
 uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id)
 {
-    struct stet_handle *h = stet_handles_put(&p->handles, handle, id ? id : STET_RING_OTHER);
+    struct stet_handle *h =
+        stet_handles_put(&p->handles, handle, id ? id | STET_HANDLE_FRESH : STET_RING_OTHER);
 
     if (!h) {
         stet_fault(STET_FAULT_HANDLES_FULL);
@@ -14,7 +21,7 @@ uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t
     }
     if (!id) {
         id = atomic_fetch_add(&stet_layer.last_executable, 1) + 1;
-        atomic_store_explicit(&h->id, id, memory_order_release);
+        atomic_store_explicit(&h->id, id | STET_HANDLE_FRESH, memory_order_release);
     }
     return id;
 }
@@ -23,7 +30,7 @@ uint32_t stet_executable_id(struct stet_plugin *p, const void *handle)
 {
     struct stet_handle *h = stet_handles_find(&p->handles, handle);
 
-    return h ? atomic_load_explicit(&h->id, memory_order_acquire) : 0;
+    return h ? plain(atomic_load_explicit(&h->id, memory_order_acquire)) : 0;
 }
 
 static bool add_missed(struct stet_event *e, struct stet_journal *j)
@@ -35,7 +42,7 @@ static bool add_missed(struct stet_event *e, struct stet_journal *j)
 
 void stet_executable_gone(struct stet_plugin *p, const void *handle)
 {
-    uint32_t missed, id = stet_handles_remove(&p->handles, handle, &missed);
+    uint32_t missed, id = plain(stet_handles_remove(&p->handles, handle, &missed));
     struct stet_event *e;
 
     if (!id || id == STET_HANDLE_SILENT)

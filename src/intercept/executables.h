@@ -1,4 +1,4 @@
-/* Executables: their ids, and what a plugin tells about one that was just made. */
+/* Executables: assigns their ids, and queries the plugin about a new one. */
 #ifndef STET_INTERCEPT_EXECUTABLES_H
 #define STET_INTERCEPT_EXECUTABLES_H
 
@@ -6,32 +6,32 @@
 #include "intercept/writer.h"
 
 /* Gives `handle` (a PJRT_LoadedExecutable, or a PJRT_Executable of PJRT_Compile) the id `id`, or a
- * new one when it is 0. The id; STET_RING_OTHER when there is no room for it. */
+ * new one if it is 0. Returns the id; STET_RING_OTHER if there is no room for it. */
 uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id);
-/* Forgets it, and writes that it is gone. */
+/* Removes it, and records that it is gone. */
 void stet_executable_gone(struct stet_plugin *p, const void *handle);
-/* The id of a handle, 0 when unknown. */
+/* The id of a handle, 0 if unknown. */
 uint32_t stet_executable_id(struct stet_plugin *p, const void *handle);
 
-/* What compile_end and deserialize have in common. Views live in the arena. */
+/* What compile_end and deserialize have in common. Views are in the arena. */
 struct stet_executable_facts {
     struct stet_view fingerprint, name; /* fingerprint in hex */
     uint64_t num_outputs;
     bool has_outputs;
 };
 
-/* The executable behind a loaded one, to be given back; NULL when the plugin does not give it. */
+/* The executable of a loaded one, which must be returned; NULL if the plugin does not give it. */
 PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded);
 void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable);
 
-/* Past the hooks: nothing of these is counted or numbered. The first returns the plugin's own
- * error. */
+/* These bypass the hooks: nothing of them is counted or numbered. The first returns the plugin's
+ * own error. */
 PJRT_Error *stet_executable_load(struct stet_plugin *p, PJRT_Client *client, struct stet_view bytes,
                                  PJRT_LoadedExecutable **loaded);
 void stet_executable_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded);
 
-/* Exactly one of the two handles is given. Asks the plugin, in the thread of the compile: later the
- * framework may have destroyed it. */
+/* Exactly one of the two handles is given. Queries the plugin in the thread of the compile, because
+ * the framework may destroy the handle later. */
 void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
                          PJRT_Executable *executable, struct stet_arena *a,
                          struct stet_executable_facts *out);

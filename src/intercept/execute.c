@@ -1,8 +1,9 @@
-/* Executions: the one hook that is on everybody's fast path. */
+/* Executions: the only hook on the fast path. */
 #include "intercept/ask.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/threads.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 
@@ -27,7 +28,7 @@ __attribute__((noinline)) static void rarely(struct stet_handle *h, enum stet_pu
     }
 }
 
-/* `h` is NULL when there was no room for it. */
+/* `h` is NULL if there was no room for it. */
 __attribute__((always_inline)) static inline void count(struct stet_handle *h)
 {
     uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : STET_RING_OTHER;
@@ -37,7 +38,21 @@ __attribute__((always_inline)) static inline void count(struct stet_handle *h)
         rarely(h, pushed);
 }
 
-/* Which results this execution used, and made; those of the first device stand for all. */
+/* With the first execution of a program the wait for it is over. The mark is a bit of the id, so
+ * the executions after it pay nothing. */
+__attribute__((noinline)) static void first_run(struct stet_handle *h)
+{
+    uint32_t id = atomic_fetch_and(&h->id, ~STET_HANDLE_FRESH);
+    struct stet_event *e;
+
+    if (!(id & STET_HANDLE_FRESH) || !(e = stet_event_new(STET_REC_first_run)))
+        return;
+    e->record.first_run = (struct stet_rec_first_run){.executable = id & ~STET_HANDLE_FRESH,
+                                                      .thread = stet_thread_id()};
+    stet_event_send(e);
+}
+
+/* Records which results this execution used and produced; the first device represents all. */
 __attribute__((noinline)) static void follow(const struct stet_handle *h,
                                              const PJRT_LoadedExecutable_Execute_Args *args)
 {
@@ -50,17 +65,21 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
                            args->num_args, (const void *const *)args->output_lists[0]);
 }
 
-/* An executable that was made where we did not look (by an extension, say) gets an id now. When
- * this call comes from inside another plugin that is watched too, that one counts it. */
+/* An executable that was created elsewhere (by an extension, for example) gets an id now. If this
+ * call comes from inside another watched plugin, that one counts it. */
 __attribute__((noinline)) static PJRT_Error *
 execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
 {
     bool outermost = stet_guard_enter();
+    struct stet_handle *h;
     PJRT_Error *error;
 
     stet_executable_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
+    h = stet_handles_find(&p->handles, args->executable);
+    if (outermost && h)
+        first_run(h);
     if (outermost)
-        count(stet_handles_find(&p->handles, args->executable));
+        count(h);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (!outermost)
         return error;
@@ -73,11 +92,16 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
 {
     struct stet_handle *h = stet_handles_find(&p->handles, args->executable);
     PJRT_Error *error;
+    uint32_t id;
 
     if (UNLIKELY(!h))
         return execute_unknown(p, args);
-    if (UNLIKELY(atomic_load_explicit(&h->id, memory_order_relaxed) == STET_HANDLE_SILENT))
-        return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    id = atomic_load_explicit(&h->id, memory_order_relaxed);
+    if (UNLIKELY(id & STET_HANDLE_FRESH)) {
+        if (id == STET_HANDLE_SILENT)
+            return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+        first_run(h);
+    }
     count(h);
     error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
     if (UNLIKELY(error))
@@ -97,7 +121,7 @@ PJRT_Error *on_PJRT_Buffer_Destroy(struct stet_plugin *p, PJRT_Buffer_Destroy_Ar
     return UNLIKELY(error) ? stet_plugin_failed(p, "PJRT_Buffer_Destroy", error) : NULL;
 }
 
-/* Forgotten before the plugin frees it: the address may be another executable's at once. */
+/* Removed before the plugin frees it, because another executable may get the address at once. */
 PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                                              PJRT_LoadedExecutable_Destroy_Args *args)
 {
@@ -107,7 +131,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                               stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(args));
 }
 
-/* The executable's innards go, its handle stays. */
+/* The executable's content is deleted, its handle stays. */
 PJRT_Error *on_PJRT_LoadedExecutable_Delete(struct stet_plugin *p,
                                             PJRT_LoadedExecutable_Delete_Args *args)
 {

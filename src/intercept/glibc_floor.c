@@ -1,7 +1,7 @@
 /* Old versions of libc's symbols for the layer, which must load on systems older than the one it
  * was built on (glibc 2.28 and newer). The linker's --wrap sends every reference in the shared
- * objects, those of static libraries included, to these; tests/intercept/check-symbols.sh has the
- * last word. */
+ * objects, including those of static libraries, to these; tests/intercept/check-symbols.sh checks
+ * the result. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>
@@ -30,8 +30,8 @@
     {                                                                                              \
         return old_##name arguments;                                                               \
     }
-/* The same for what musl lacks: its loader ends a program whose preloaded library has a symbol it
- * can't find, unless the symbol is weak. */
+/* The same for functions that musl lacks: its loader stops a program whose preloaded library has a
+ * missing symbol, unless the symbol is weak. */
 #define OLD_WEAK(version, result, name, parameters, arguments, otherwise)                          \
     __asm__(".symver old_" #name ", " #name "@" version);                                          \
     extern result old_##name parameters __attribute__((weak));                                     \
@@ -44,7 +44,7 @@
 #undef OLD
 #undef OLD_WEAK
 
-/* stat and its kin were inline functions over these before 2.33. */
+/* stat and related functions were inline functions over these before 2.33. */
 __asm__(".symver old_xstat, __xstat@" BASE);
 __asm__(".symver old_fxstat, __fxstat@" BASE);
 __asm__(".symver old_lxstat, __lxstat@" BASE);

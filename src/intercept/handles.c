@@ -1,4 +1,5 @@
-/* Open addressing with a bounded probe; writers take turns, readers see whole entries or none. */
+/* Open addressing with a bounded probe; writers take a lock, readers see complete entries or
+ * none. */
 #include "intercept/handles.h"
 
 #include "base/mem.h"
@@ -43,8 +44,8 @@ struct stet_handle *stet_handles_put(struct stet_handles *t, const void *handle,
     return h;
 }
 
-/* A run of left entries that ends in a never-used one protects nobody: make it never used, so that
- * lookups of unknown handles stay short. */
+/* A run of deleted entries that ends in a never-used one is no longer needed for probing. It is
+ * marked as never used, so that lookups of unknown handles stay short. */
 static void tidy(struct stet_handles *t, uint32_t index)
 {
     while (key_of(at(t, index)) == LEFT && key_of(at(t, index + 1)) == 0)

@@ -1,4 +1,5 @@
-/* Executable handle → id: looked up on every execution, without a lock or an allocation. */
+/* Maps an executable's handle to its id: looked up on every execution, without a lock or an
+ * allocation. */
 #ifndef STET_INTERCEPT_HANDLES_H
 #define STET_INTERCEPT_HANDLES_H
 
@@ -10,10 +11,13 @@
 #define STET_HANDLES_BITS  16
 #define STET_HANDLES_SIZE  (1u << STET_HANDLES_BITS)
 #define STET_HANDLES_PROBE 64u
-/* An executable that another slot of ours counts already. */
+/* An executable that another slot of ours already counts. */
 #define STET_HANDLE_SILENT UINT32_MAX
+/* This bit of an id says that the executable has not run yet. */
+#define STET_HANDLE_FRESH  (UINT32_C(1) << 31)
 
-/* `missed` are executions that found the ring full: counted here, not in the sequence. */
+/* `missed` counts executions that found the ring full: they are counted here, but not in the
+ * sequence. */
 struct stet_handle {
     _Atomic uintptr_t key; /* 0 never used, 1 left */
     _Atomic uint32_t id;
@@ -31,7 +35,7 @@ static inline uint32_t stet_handles_home(const void *handle)
                       (64 - STET_HANDLES_BITS));
 }
 
-/* NULL when unknown. The caller holds a live handle, so its entry can't go away meanwhile. */
+/* NULL if unknown. The caller has a live handle, so its entry cannot disappear meanwhile. */
 static inline struct stet_handle *stet_handles_find(struct stet_handles *t, const void *handle)
 {
     uint32_t at = stet_handles_home(handle);
@@ -49,10 +53,10 @@ static inline struct stet_handle *stet_handles_find(struct stet_handles *t, cons
 }
 
 bool stet_handles_init(struct stet_handles *t);
-/* NULL when there is no room near its place. An entry already there (a destroy that was not seen)
- * gets the new id. */
+/* NULL if there is no room near its slot. An existing entry (whose destruction was not seen) gets
+ * the new id. */
 struct stet_handle *stet_handles_put(struct stet_handles *t, const void *handle, uint32_t id);
-/* The id it had (0 for none) and what it missed. */
+/* Returns the id it had (0 for none) and what it missed. */
 uint32_t stet_handles_remove(struct stet_handles *t, const void *handle, uint32_t *missed);
 
 #endif

@@ -1,5 +1,5 @@
-/* See host_code.h. Features and not models: hosts of one kind often differ in stepping or in what
- * the kernel lists, and none of that makes code fail. */
+/* See host_code.h. Features instead of models: hosts of one kind often differ in stepping or in
+ * what the kernel lists, and none of that makes code fail. */
 #include "intercept/host_code.h"
 
 #include <pthread.h>
@@ -30,7 +30,7 @@ static const struct feature {
 #undef FEATURE
 };
 
-/* What the system saves of a thread; 0 when it can't be asked. */
+/* The state that the system saves for a thread; 0 if it cannot be read. */
 static uint64_t saved_state(void)
 {
     unsigned a, b, c, d, low = 0, high = 0;

@@ -1,4 +1,4 @@
-/* Asked once a client, when it is made, and kept; but for the environment. */
+/* Computed once per client, when it is created, and kept; except for the environment. */
 #include "intercept/identity.h"
 
 #include "base/mem.h"
@@ -27,13 +27,13 @@ struct identity {
 /* The plugin has compiled something. */
 static atomic_bool compiled[STET_PLUGINS];
 
-/* Of executables that hold code for the device alone, unless the program says otherwise. */
+/* For executables with code for the device alone, unless the program requests otherwise. */
 static const struct stet_view device_code = {"device code", sizeof "device code" - 1};
 
-/* Only ever grows, and without a lock: a child of fork finds it whole. */
+/* Only grows, and without a lock: a forked child finds it complete. */
 static _Atomic(struct identity *) list;
 
-/* What the file of a plugin without a build id was when its table was asked for. */
+/* The state of the file of a plugin without a build id, when its table was requested. */
 static _Atomic(struct stet_file_watch *) first_seen[STET_PLUGINS];
 
 /* A text on one line. */
@@ -113,14 +113,14 @@ static enum stet_outcome plugin_part(const struct stet_plugin *p, struct stet_ar
     return STET_OUTCOME_NONE;
 }
 
-/* A GPU's runtime is not a part of its plugin: its version is in the topology, or the client has
+/* A GPU's runtime is not part of its plugin: its version is in the topology, or the client has
  * it. */
 static bool tells_all(const struct stet_topology *t, enum stet_tools tools)
 {
     return t->platform.len && t->version.len && (tools == STET_TOOLS_NONE || t->tells_runtime);
 }
 
-/* Of a client without a topology, or with one that tells too little. */
+/* For a client without a topology, or with one that is incomplete. */
 static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
                             struct stet_view *name_out, struct stet_view *version_out)
 {
@@ -142,7 +142,8 @@ static bool client_platform(struct stet_plugin *p, PJRT_Client *client, struct s
     return true;
 }
 
-/* Devices by kind, what the topology and they say of themselves, and the topology's own bytes. */
+/* Devices by kind, the attributes of the topology and of the devices, and the topology's own
+ * bytes. */
 static struct stet_view topology_text(struct stet_arena *a, const struct stet_topology *t,
                                       enum stet_topology_is is)
 {
@@ -242,8 +243,7 @@ static struct identity *identity_of(struct stet_plugin *p, PJRT_Client *client)
     return id;
 }
 
-/* A tool that was replaced while the process runs: what is compiled now is not what the key says.
- */
+/* A tool was replaced while the process runs: what is compiled now does not match the key. */
 static bool has_moved(struct identity *id)
 {
     if (!atomic_load_explicit(&id->moved, memory_order_relaxed) &&
@@ -270,7 +270,7 @@ static enum stet_outcome fill(const struct identity *id, struct stet_view enviro
                               unsigned states, struct stet_arena *a, struct stet_key_parts *out)
 {
     *out = id->parts;
-    if (states && id->states) /* of several clients each may have read something else */
+    if (states && id->states) /* each of several clients may have read something else */
         environment =
             stet_arena_printf(a, "%.*s; client after %u", STET_FMT(environment), id->states);
     out->part[STET_COMPONENT_ENVIRONMENT] = environment;

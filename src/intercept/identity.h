@@ -1,14 +1,15 @@
-/* Who compiles: the components of a store key that are the same for every program of a client. */
+/* The components of a store key that are the same for every program of a client: plugin, platform,
+ * topology, host, toolkit, environment. */
 #ifndef STET_INTERCEPT_IDENTITY_H
 #define STET_INTERCEPT_IDENTITY_H
 
 #include "intercept/compiler_env.h"
 #include "store/entry.h"
 
-/* Before a plugin is asked for its table, and so may read its flags: notes what they are, and which
- * file it is. */
+/* Call it before a plugin is asked for its table, when it may read its flags: notes the flags, and
+ * which file it is. */
 void stet_identity_first(const struct stet_plugin *p);
-/* Before other calls in which a plugin may read its flags. */
+/* Call it before other calls in which a plugin may read its flags. */
 void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment);
 
 /* Before a compile: fills all but OPTIONS and PROGRAM, and tells the plugin's file. The texts live
@@ -21,7 +22,7 @@ enum stet_outcome stet_identity_now(struct stet_plugin *p, PJRT_Client *client,
                                     struct stet_arena *a, struct stet_key_parts *out);
 /* Asks all that ahead of the first compile, which then does not wait for it. */
 void stet_identity_prepare(struct stet_plugin *p, PJRT_Client *client);
-/* A program that holds code for the host depends on the host also where others do not. */
+/* A program with code for the host depends on the host, even where others do not. */
 void stet_identity_program(struct stet_key_parts *parts, struct stet_view program);
 /* The same of a topology without a client: what is compiled ahead is for clients that say the same
  * of themselves. Texts live in the arena. */

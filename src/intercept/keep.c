@@ -1,20 +1,21 @@
-/* Keeping what was compiled: off the thread that compiled, while the executable is surely alive. */
+/* Stores what was compiled, on another thread than the compile, while the executable is known to be
+ * alive. */
 #include "base/mem.h"
 #include "intercept/executable_memory.h"
 #include "intercept/layer.h"
 #include "intercept/reload.h"
 #include "intercept/writer.h"
 
-/* Bytes of programs that may wait to be kept, unless STET_STORE_PENDING says otherwise: with a
- * store that is slow they would be all of the host's memory. */
+/* Default limit for the bytes of programs that wait to be stored (STET_STORE_PENDING): with a slow
+ * store they could fill the host's memory. */
 static size_t most = (size_t)512 << 20;
 static _Atomic size_t pending;
-/* More than any executable has; a plugin that says so is not believed. */
+/* Larger than any executable; a plugin that reports more is not trusted. */
 #define EXECUTABLE_MOST ((size_t)64 << 30)
 
 struct stet_keeping {
     struct stet_arena arena;
-    struct stet_buf program; /* a copy: who compiles may free its own at once */
+    struct stet_buf program; /* a copy, because the framework may free its own at once */
     size_t bytes;            /* that count as pending */
     struct stet_kept entry;
     struct stet_hash key;
@@ -118,8 +119,8 @@ static struct stet_view name_of(struct stet_plugin *p, PJRT_Executable *executab
     return stet_plugin_text(name.executable_name, name.executable_name_size);
 }
 
-/* For the next who compiles it here. The program is handed over, not copied once more: what is held
- * keeps it until it is written. */
+/* For the next compile of it here. The program is moved, not copied again: the held entry keeps it
+ * until it is written. */
 static struct stet_remembered *remember(struct stet_keeping *k, struct stet_view executable)
 {
     struct stet_buf copy = {.cap = STET_ENTRY_MAX};

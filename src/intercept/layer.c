@@ -1,4 +1,4 @@
-/* Start when the first plugin is asked for its table, never before; stop at exit. */
+/* Starts when the first plugin is asked for its table, never before; stops at exit. */
 #include "intercept/layer.h"
 #include "intercept/memo.h"
 #include "intercept/ranks.h"
@@ -8,6 +8,7 @@
 #include "intercept/ahead.h"
 #include "intercept/ask.h"
 #include "intercept/contract.h"
+#include "intercept/copysites.h"
 #include "intercept/drain.h"
 #include "intercept/executable_memory.h"
 #include "intercept/guard.h"
@@ -34,7 +35,8 @@ extern char **environ;
 
 /* How long the end of a process may wait for a stuck disk. */
 enum { EXIT_MS = 2000 };
-/* So many calls of a plugin are followed by a handler for exit, then only the 128th, 256th, … */
+/* After each of this many calls of a plugin, the exit handler is registered again; then only after
+ * the 128th, 256th, … */
 enum { EXIT_HANDLERS = 64 };
 
 struct stet_layer stet_layer;
@@ -77,7 +79,7 @@ void stet_log(const char *fmt, ...)
     errno = saved;
 }
 
-/* A run folder of our own when no `stet run` gave one: plugin mode without a parent. */
+/* Creates a run folder if there is no `stet run`: plugin mode without a parent. */
 static bool own_folder(char *out, size_t room)
 {
     const char *told = getenv("STET_STATE_DIR"), *state = getenv("XDG_STATE_HOME");
@@ -117,7 +119,7 @@ static bool read_settings(void)
         stet_layer.capture = STET_CAPTURE_FULL;
     if (capture && !strcmp(capture, "hash"))
         stet_layer.capture = STET_CAPTURE_HASH;
-    /* a path turns the store on; `stet run` gives one */
+    /* a path turns the store on; `stet run` sets one */
     if (store && *store == '/') {
         enum stet_rc rc = stet_store_open(&stet_layer.store, store, &stet_layer.no_store_why);
 
@@ -135,8 +137,8 @@ static bool read_settings(void)
     return snprintf(stet_layer.dir, sizeof stet_layer.dir, "%s", dir) < (int)sizeof stet_layer.dir;
 }
 
-/* /proc/self/cmdline with secrets masked; empty where there is no /proc. A word that is cut off at
- * the end of the room is left out: half a secret is one, too. */
+/* /proc/self/cmdline with secrets masked; empty if there is no /proc. A word that is cut off at the
+ * end of the room is left out, because half a secret is still a secret. */
 static struct stet_list arguments(struct stet_arena *a)
 {
     size_t room = 16384, len = 0;
@@ -153,6 +155,40 @@ static struct stet_list arguments(struct stet_arena *a)
     return stet_env_arguments(a, stet_view_of(text, len));
 }
 
+static uint64_t nanoseconds(clockid_t clock)
+{
+    struct timespec t;
+
+    return clock_gettime(clock, &t) == 0 ? (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec
+                                         : 0;
+}
+
+/* When this process was started, CLOCK_REALTIME; 0 where /proc does not say. The start is the 22nd
+ * field of /proc/self/stat, in ticks since boot; the second, a name, ends with the last ')'. */
+static uint64_t process_started(void)
+{
+    char text[1024];
+    int fd = open("/proc/self/stat", O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd >= 0 ? read(fd, text, sizeof text - 1) : -1;
+    long hertz = sysconf(_SC_CLK_TCK);
+    const char *at;
+    uint64_t ns, age;
+
+    if (fd >= 0)
+        close(fd);
+    if (n <= 0 || hertz <= 0)
+        return 0;
+    text[n] = '\0';
+    at = strrchr(text, ')');
+    for (int field = 2; at && field < 22; field++)
+        at = strchr(at + 1, ' ');
+    if (!at)
+        return 0;
+    ns = strtoull(at + 1, NULL, 10) * (UINT64_C(1000000000) / (uint64_t)hertz);
+    age = nanoseconds(CLOCK_BOOTTIME) - ns;
+    return age < nanoseconds(CLOCK_REALTIME) ? nanoseconds(CLOCK_REALTIME) - age : 0;
+}
+
 static void describe_process(struct stet_journal *j)
 {
     struct stet_rec_process process = {.entry = stet_view_str(stet_entry_name)};
@@ -164,6 +200,7 @@ static void describe_process(struct stet_journal *j)
     process.argv = arguments(&arena);
     process.env = stet_env_list(&arena, environ);
     process.python = stet_view_str(stet_pystack_version());
+    process.start_wall_ns = process_started();
     if (n > 0)
         process.exe = stet_view_of(exe, (size_t)n);
     if (getcwd(cwd, sizeof cwd))
@@ -174,7 +211,7 @@ static void describe_process(struct stet_journal *j)
     stet_arena_release(&arena);
 }
 
-/* Which folder, whose, and what is wrong with it. */
+/* The folder, its owner, and what is wrong with it. */
 static void note_no_store(void)
 {
     struct stet_event *e = stet_layer.no_store ? stet_event_new(STET_REC_note) : NULL;
@@ -205,8 +242,7 @@ static void before_fork(void)
     stet_contract_fork_prepare();
 }
 
-/* False when before_fork could not get hold of the writer: a disk that hangs must not hang forks.
- */
+/* False if before_fork could not stop the writer: a disk that hangs must not hang forks. */
 static bool fork_was_prepared(void)
 {
     bool ours = fork_owned && pthread_equal(fork_owner, pthread_self());
@@ -255,6 +291,7 @@ static void after_fork_in_child(void)
     stet_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
+    stet_intercept_copysites_after_fork();
     stet_threads_fork_child();
 }
 
@@ -272,6 +309,7 @@ static void leave_plugins(void)
 static void at_exit(void)
 {
     leave_plugins();
+    stet_intercept_copysites_end((unsigned long)pthread_self());
     stet_writer_flush(EXIT_MS);
 }
 
@@ -284,7 +322,7 @@ void stet_layer_leave_first(void)
         atexit(leave_plugins);
 }
 
-/* After every atexit handler: frameworks destroy clients in theirs. */
+/* Runs after every atexit handler, because frameworks destroy clients in theirs. */
 __attribute__((destructor)) static void at_unload(void)
 {
     if (!started)
@@ -295,7 +333,7 @@ __attribute__((destructor)) static void at_unload(void)
     stet_log("over; %lu allocations", stet_mem_count());
 }
 
-/* The journal holds two descriptors; a host that counts its few must not miss them. */
+/* The journal needs two descriptors; a host with very few must not miss them. */
 static bool descriptors_to_spare(void)
 {
     struct rlimit limit;
@@ -319,6 +357,7 @@ static void start(void)
     stet_ring_init(&stet_layer.ring);
     stet_drain_init();
     stet_flow_init(&stet_layer.flow);
+    stet_intercept_copysites_init();
     stet_contract_start();
     describe_process(stet_layer.journal);
     stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);

@@ -1,4 +1,5 @@
-/* The layer's state in this process: settings, counters, start, fork, exit. */
+/* The layer's state in this process: settings, counters, start, fork, exit. Process-global; the
+ * hooks use it. */
 #ifndef STET_INTERCEPT_LAYER_H
 #define STET_INTERCEPT_LAYER_H
 
@@ -31,18 +32,18 @@ struct stet_layer {
 
 extern struct stet_layer stet_layer;
 
-/* The word of the way in, for the process record; each shared object has its own. */
+/* How the layer was loaded, for the process record; each shared object has its own. */
 extern const char stet_entry_name[];
 
-/* May be asked at any time: reads STET, allocates nothing. */
+/* May be called at any time: reads STET, allocates nothing. */
 bool stet_layer_wanted(void);
-/* When the first table is handed out. False when the process must be left alone. */
+/* Called when the first table is returned. False if the process must be left alone. */
 bool stet_layer_start(void);
 
-/* After a call of the plugin. exit(3) runs handlers in the reverse order of their registration, and
- * destroys what the plugin made in its functions (C++'s local statics) in the same list: the
- * threads of ours that call the plugin must have stopped before, so the handler that stops them is
- * registered anew when there may be something new to destroy. */
+/* Called after a call of the plugin. exit(3) runs handlers in the reverse order of their
+ * registration, and the same list destroys what the plugin created in its functions (C++'s local
+ * statics). Our threads that call the plugin must stop before that. So the handler that stops them
+ * is registered again whenever there may be something new to destroy. */
 void stet_layer_leave_first(void);
 
 static inline void stet_fault(enum stet_fault f)
@@ -50,7 +51,7 @@ static inline void stet_fault(enum stet_fault f)
     atomic_fetch_add_explicit(&stet_layer.faults[f], 1, memory_order_relaxed);
 }
 
-/* A line for whoever set STET_LOG; never standard output. */
+/* A line in the file of STET_LOG; never on standard output. */
 void stet_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

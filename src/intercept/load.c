@@ -1,4 +1,4 @@
-/* Deserialise-and-load: a compile that somebody's cache made unnecessary. */
+/* Deserialise-and-load: a compile that another cache made unnecessary. */
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"

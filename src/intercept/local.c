@@ -3,14 +3,14 @@
 
 enum { DEPTH = 256 };
 
-/* Custom calls whose meaning lies in this process: an address, a handle, a Python function. */
+/* Custom calls that refer to something in this process: an address, a handle, a Python function. */
 static const char *const local_calls[] = {
     "xla_python_",        "xla_ffi_python_",        "xla_ffi_partitioned_python_",
     "xla_buffer_python_", "CustomSPMDPartitioning", "InspectSharding",
 };
 
-/* Callbacks of JAX on a TPU are transfers from and to the host, whose other end is given when the
- * program is loaded. Between devices they are rare, and not told apart. */
+/* Callbacks of JAX on a TPU are transfers from and to the host, whose other end is set when the
+ * program is loaded. Transfers between devices are rare, and are treated the same. */
 static bool is_transfer(const struct stet_op *op)
 {
     struct stet_view name = stet_op_name(op);

@@ -1,19 +1,20 @@
-/* Programs that mean something only in the process that made them: what was compiled from one must
- * not be loaded in another. */
+/* Recognises programs that are valid only in the process that created them. An executable compiled
+ * from one must not be loaded in another process. */
 #ifndef STET_INTERCEPT_LOCAL_H
 #define STET_INTERCEPT_LOCAL_H
 
 #include "fingerprint/fingerprint.h"
 #include "program/program.h"
 
-/* Raised when more programs are recognised: what was kept by older rules is looked at anew. */
+/* Raise it when more programs are recognised: entries stored under older rules are then checked
+ * again. */
 #define STET_LOCAL_RULES  3
-/* Of a hint that says which program some bytes are (store.h), and so that they need not be read: it
- * stands only for the rules that read them. */
+/* The version of a hint that maps bytes to a program (store.h), so that they need not be decoded: a
+ * hint is valid only for the rules that checked the program. */
 #define STET_HINT_VERSION (STET_FINGERPRINT_VERSION * 1000 + STET_LOCAL_RULES)
 
-/* It calls back into Python, is partitioned by a function of this process, or has a transfer whose
- * other end is given when it is loaded. */
+/* True if it calls back into Python, is partitioned by a function of this process, or has a
+ * transfer whose other end is set when it is loaded. */
 bool stet_program_is_local(const struct stet_program *p);
 
 #endif

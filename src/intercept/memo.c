@@ -1,5 +1,5 @@
-/* The last few by content: compared whole, not by hash, since a wrong answer would be a wrong key.
- */
+/* Caches the last few by content. They are compared in full, not by hash, because a wrong answer
+ * would be a wrong key. */
 #include "intercept/memo.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct {
     char *bytes;
     size_t len;
-    size_t files; /* so many bytes behind those say which files they name */
+    size_t files; /* this many bytes after those list the files they name */
     struct stet_hash hash;
 } known[KNOWN];
 static unsigned next;

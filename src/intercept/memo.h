@@ -1,5 +1,5 @@
-/* The canonical hash of compile options, remembered by their bytes: a process sends the same few
- * again and again. */
+/* Caches the canonical hash of compile options by their bytes: a process sends the same few again
+ * and again. */
 #ifndef STET_INTERCEPT_MEMO_H
 #define STET_INTERCEPT_MEMO_H
 
@@ -7,10 +7,10 @@
 #include "base/err.h"
 #include "base/hash.h"
 
-/* As stet_options_hash, with the files that they name. Any thread. */
+/* Like stet_options_hash, with the files that they name. From any thread. */
 enum stet_rc stet_memo_options(struct stet_view bytes, struct stet_hash *out,
                                struct stet_buf *files);
-/* Around fork. */
+/* Called around fork. */
 void stet_memo_fork_prepare(void);
 void stet_memo_fork_done(void);
 

@@ -1,4 +1,4 @@
-/* See named_files.h. Hashes are remembered by the store (store/files.c), so a file is read once. */
+/* See named_files.h. The store caches hashes (store/files.c), so a file is read once. */
 #include "intercept/named_files.h"
 
 #include "base/mem.h"
@@ -130,7 +130,7 @@ static void put_content(struct stet_buf *out, struct stet_hash hash)
 
 /* ---- by kind ---- */
 
-/* A path is at most so long, and ends. */
+/* The limit of a path's length. */
 static bool path_of(struct stet_view value, char path[PATH_MAX])
 {
     if (value.len >= PATH_MAX)

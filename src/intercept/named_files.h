@@ -7,8 +7,8 @@
 #include "base/hash.h"
 #include "journal/vocabulary.h"
 
-/* Files and what they were when they were looked at: a zeroed one is empty. Not thread-safe while
- * it is added to. */
+/* Files and their state when they were read: a zeroed struct is empty. Not thread-safe while files
+ * are added. */
 struct stet_file_watch {
     struct stet_watched *items;
     size_t count, room;
@@ -16,9 +16,9 @@ struct stet_file_watch {
 };
 
 void stet_file_watch_release(struct stet_file_watch *w);
-/* Has any of them changed, gone or appeared since? One stat(2) a file. */
+/* Has any of them changed, disappeared or appeared since? One stat(2) per file. */
 bool stet_file_watch_moved(const struct stet_file_watch *w);
-/* Notes the file at `path`, which need not be there. */
+/* Notes the file at `path`, which need not exist. */
 void stet_file_watch_add(struct stet_file_watch *w, const char *path);
 
 enum stet_named {
@@ -28,11 +28,11 @@ enum stet_named {
     STET_NAMED_UNREADABLE,
 };
 
-/* What is at `path`, and the hash of its content when it is a file. Watches it. */
+/* What is at `path`, and the hash of its content if it is a file. Watches it. */
 enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_file_watch *w);
 
-/* What stands in a key for the value of an option or a flag, on one line and without blanks: text
- * as it is, long or secret text by its hash, files by their content (option_files.def). NULL, or a
+/* The text in a key for the value of an option or a flag, on one line and without spaces: text
+ * unchanged, long or secret text by its hash, files by their content (option_files.def). NULL, or a
  * fixed word: why there can be no key. */
 enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
                                    struct stet_view value, struct stet_file_watch *w);

@@ -1,4 +1,4 @@
-/* Walks ELF program headers and notes where the loader mapped them. */
+/* Walks ELF program headers and finds where the loader mapped them. */
 #include "intercept/object.h"
 
 #include "base/fs.h"
@@ -12,8 +12,8 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-/* How one copy of the layer knows another without exporting a symbol: the note travels with the
- * code, whatever the file is called. Its owner is "stet", its type 1. */
+/* How one copy of the layer recognises another without exporting a symbol: the note is in the code,
+ * whatever the file's name. Its owner is "stet", its type 1. */
 enum { STET_NOTE_LAYER = 1 };
 __asm__(".pushsection .note.stet, \"a\", %note\n"
         "    .balign 4\n"
@@ -115,8 +115,8 @@ bool stet_object_at(const void *address, struct stet_object *out)
     return true;
 }
 
-/* The file of the mapping that holds an address, as the kernel has it in /proc/self/maps: it
- * follows a file that is renamed, and marks one that is gone. */
+/* The file of the mapping that contains an address, from /proc/self/maps: the kernel follows a
+ * renamed file, and marks a deleted one. */
 static bool mapped_file(struct stet_view maps, const void *address, char path[PATH_MAX])
 {
     while (maps.len) {
@@ -214,7 +214,7 @@ uintptr_t stet_object_symbol(const struct stet_object_symbols *table, const char
 {
     const ElfW(Sym) *symbols = table->symbols;
 
-    for (uint32_t i = 0; i < table->hash[1]; i++) { /* nchain: as many as there are symbols */
+    for (uint32_t i = 0; i < table->hash[1]; i++) { /* nchain: the number of symbols */
         if (symbols[i].st_shndx != SHN_UNDEF && symbols[i].st_value &&
             !strcmp(table->names + symbols[i].st_name, name))
             return table->bias + symbols[i].st_value;

@@ -11,16 +11,16 @@ struct stet_object {
     const void *address; /* where it lies in memory */
 };
 
-/* The object that holds `address`, in any link namespace. False when there is none. */
+/* The object that contains `address`, in any link namespace. False if there is none. */
 bool stet_object_at(const void *address, struct stet_object *out);
 
-/* Is the file at its path the one that was loaded, and not one that took its place since? */
+/* Is the file at its path still the one that was loaded, and not a replacement? */
 bool stet_object_is_file(const struct stet_object *o);
 
-/* Its code and constants, in memory before they are needed. */
+/* Brings its code and constants into memory before they are needed. */
 void stet_object_populate(const void *address);
 
-/* The dynamic symbols of an object as dl_iterate_phdr tells of it. */
+/* The dynamic symbols of an object from dl_iterate_phdr. */
 struct stet_object_symbols {
     const void *symbols;
     const char *names;
@@ -29,7 +29,8 @@ struct stet_object_symbols {
 };
 
 struct dl_phdr_info;
-/* False for the object that holds the address `but`, and for one without a table we can search. */
+/* False for the object that contains the address `but`, and for one without a table that we can
+ * search. */
 bool stet_object_symbols(const struct dl_phdr_info *object, const void *but,
                          struct stet_object_symbols *out);
 /* The address of a function it defines, or 0. */

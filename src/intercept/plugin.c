@@ -1,5 +1,5 @@
-/* Slots: which plugin is in which, and the copying of its table. Whatever does not fit is left
- * alone: the framework then gets the plugin's own function or table. */
+/* Slots: which plugin is in which, and the copy of its table. If something does not fit, the
+ * framework gets the plugin's own function or table. */
 #include "intercept/plugin.h"
 
 #include "base/mem.h"
@@ -41,7 +41,7 @@ static const struct {
     {slot6_install, slot6_get}, {slot7_install, slot7_get},
 };
 
-/* A table longer than this is not a table. */
+/* A longer table is not believed. */
 enum { TABLE_MAX = 1 << 20 };
 
 static bool is_stet(const void *code)
@@ -51,7 +51,7 @@ static bool is_stet(const void *code)
     return stet_object_at(code, &object) && object.is_stet;
 }
 
-/* Why this table must be handed on as it is, or NULL. A table that is another copy's already has
+/* Why this table must be passed on unchanged, or NULL. The table of another copy of the layer has
  * its execute entry in that copy's code. */
 static const char *unfit(const PJRT_Api *real)
 {
@@ -66,7 +66,7 @@ static const char *unfit(const PJRT_Api *real)
     return is_stet(execute.code) ? "another copy of the layer watches it" : NULL;
 }
 
-/* What a slot points to must stay: no plugin survives being unloaded anyway. */
+/* What a slot points to must stay loaded; a plugin never survives unloading anyway. */
 static void pin(stet_get_pjrt_api *get)
 {
     union {
@@ -80,7 +80,7 @@ static void pin(stet_get_pjrt_api *get)
     dlerror();
 }
 
-/* NULL with a reason when the table must be handed on as it is. */
+/* NULL with a reason if the table must be passed on unchanged. */
 static const PJRT_Api *wrap(struct stet_plugin *p, const PJRT_Api *real, const char **why)
 {
     PJRT_Api *table;
@@ -99,8 +99,8 @@ static const PJRT_Api *wrap(struct stet_plugin *p, const PJRT_Api *real, const c
     return table;
 }
 
-/* The slot's GetPjrtApi. The plugin's own is called without a lock held (it may well look for
- * another plugin), and so is the loader, which may be waiting for us in another thread. */
+/* The slot's GetPjrtApi. The plugin's own is called without a lock (it may look for another plugin
+ * itself), and so is the loader, which may wait for us in another thread. */
 static const PJRT_Api *ask(struct stet_plugin *p)
 {
     stet_get_pjrt_api *get = atomic_load(&p->get);
@@ -124,13 +124,13 @@ static const PJRT_Api *ask(struct stet_plugin *p)
         stet_log("plugin %u: table %p of %zu bytes%s%s", p->id, (const void *)real,
                  real->struct_size, p->note ? ", not watched: " : "", p->note ? p->note : "");
     }
-    /* A plugin that answers with another table the second time gets that one through unwatched. */
+    /* If a plugin returns another table the second time, that one is passed on unwatched. */
     table = atomic_load(&p->real) == real ? atomic_load(&p->table) : real;
     pthread_mutex_unlock(&lock);
     return table;
 }
 
-/* A slot for `get`, the one it has already if it was asked for before. */
+/* A slot for `get`; the same one if it was requested before. */
 static struct stet_plugin *slot_for(stet_get_pjrt_api *get)
 {
     struct stet_plugin *found = NULL;

@@ -1,4 +1,5 @@
-/* Plugins of this process: a slot each, with a copy of its table that leads through our hooks. */
+/* The plugins of this process. Each has a slot with a copy of its table that leads through our
+ * hooks. Slots are never freed. */
 #ifndef STET_INTERCEPT_PLUGIN_H
 #define STET_INTERCEPT_PLUGIN_H
 
@@ -29,17 +30,18 @@ struct stet_plugin {
     _Atomic uint64_t between_count, memory_asked;
 };
 
-/* A GetPjrtApi to hand out in place of `get`: a slot's, or `get` itself when Stet is off, when it
- * belongs to another copy of the layer, or when there is no slot left. */
+/* The GetPjrtApi to return instead of `get`: a slot's, or `get` itself if Stet is off, if it
+ * belongs to another copy of the layer, or if no slot is left. */
 stet_get_pjrt_api *stet_plugin_adopt(stet_get_pjrt_api *get);
 
-/* Slot `index`, or NULL when nothing was ever wrapped in it. */
+/* Slot `index`, or NULL if nothing was ever wrapped in it. */
 struct stet_plugin *stet_plugin_at(size_t index);
 
-/* Around fork: nobody changes a slot or a handle meanwhile. */
+/* Around fork: no thread changes a slot or a handle meanwhile. */
 void stet_plugin_fork_prepare(void);
 void stet_plugin_fork_done(void);
-/* In a child whose fork could not be prepared: whoever holds the locks is not here. */
+/* In a child whose fork could not be prepared: the threads that hold the locks do not exist
+ * here. */
 void stet_plugin_fork_broken(void);
 
 static inline const PJRT_Api *stet_plugin_real(struct stet_plugin *p)
@@ -47,7 +49,7 @@ static inline const PJRT_Api *stet_plugin_real(struct stet_plugin *p)
     return atomic_load_explicit(&p->real, memory_order_relaxed);
 }
 
-/* Text as a plugin gives it; empty where it has no pointer or no size that text has. */
+/* Text from a plugin; empty if the pointer is NULL or the size is implausible. */
 static inline struct stet_view stet_plugin_text(const char *text, size_t size)
 {
     return text && size <= (size_t)1 << 20 ? stet_view_of(text, size) : (struct stet_view){0};
@@ -58,24 +60,26 @@ static inline struct stet_view stet_plugin_text(const char *text, size_t size)
 #define HOOK_VOID(entry, what) void on_##entry(struct stet_plugin *p, entry##_Args *args);
 #include "intercept/hooks.def"
 
-/* Counted, and in the journal with its function; returns `error` for the caller to hand on. */
+/* Counts it and records it in the journal with its function; returns `error` for the caller to
+ * return. */
 PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT_Error *error);
-/* Code and message of a plugin's error. The text lives as long as the error. */
+/* Code and message of a plugin's error. The text is valid as long as the error. */
 PJRT_Error_Code stet_plugin_error_text(struct stet_plugin *p, const PJRT_Error *error,
                                        struct stet_view *text);
-/* Destroy an error that a question of our own was answered with. True when there was one. */
+/* Destroys an error from a query of our own. True if there was one. */
 bool stet_plugin_drop(struct stet_plugin *p, PJRT_Error *error);
 
-/* Say who the plugin is, once; the second does so at exit for those that were never used. */
+/* Records the plugin in the journal, once; the second does so at exit for those that were never
+ * used. */
 void stet_plugin_announce(struct stet_plugin *p);
 void stet_plugin_announce_all(void);
-/* In the child of a fork: say it again, in its own journal, should the plugin be used there. */
+/* In the child of a fork: records it again, in the child's journal, if the plugin is used there. */
 void stet_plugin_after_fork(void);
-/* The journal's id of a client; 0 when unknown. */
+/* The journal's id of a client; 0 if unknown. */
 uint32_t stet_plugin_client(struct stet_plugin *p, const PJRT_Client *client);
-/* Write the memory statistics of a client's devices, not more often than once in ten seconds. */
+/* Records the memory statistics of a client's devices, at most once in ten seconds. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once);
-/* The framework asked for a device's statistics: counted, and written with the same restraint. */
+/* The framework requested a device's statistics: counted, and recorded at the same rate. */
 void stet_plugin_memory_told(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
 
 #endif

@@ -1,5 +1,5 @@
-/* See prepare.h. Nothing here is needed: it is only sooner there. Takes no lock that a fork could
- * find taken, and calls no plugin. */
+/* See prepare.h. Everything here would happen anyway; it only happens earlier. It takes no lock
+ * that a fork could find taken, and calls no plugin. */
 #include "intercept/prepare.h"
 
 #include "base/mem.h"
@@ -11,7 +11,8 @@
 #include "intercept/threads.h"
 #include "store/quarantine.h"
 
-/* Compile options that set one number: read for the sake of the code that reads them. */
+/* Compile options that set one number; reading them brings the code that reads options into
+ * memory. */
 static const char few_options[] = "\x1a\x05\x1a\x03\xf8\x01\x02";
 
 static void prepare_store(const struct stet_store *s)

@@ -1,4 +1,5 @@
-/* See pyobject.h. PyObject_GetAttr is called on nothing that a user's class could have shaped. */
+/* See pyobject.h. PyObject_GetAttr is never called on an object whose class the user may have
+ * defined. */
 #include "intercept/pyobject.h"
 
 #include <string.h>
@@ -54,8 +55,8 @@ static void copy_name(char out[TYPE_NAME_MAX], struct stet_view name)
     out[n] = '\0';
 }
 
-/* type.__name__ would ask the metaclass. Before PyType_GetName there is the field tp_name, whose
- * place has not changed in any Python 3. */
+/* type.__name__ would call the metaclass. Before PyType_GetName there is the field tp_name, whose
+ * offset is the same in every Python 3. */
 static void type_name(const struct stet_python *py, PyObject *type, char out[TYPE_NAME_MAX])
 {
     PyObject *name;
@@ -73,7 +74,7 @@ static void type_name(const struct stet_python *py, PyObject *type, char out[TYP
     copy_name(out, stet_view_str(dot ? dot + 1 : field));
 }
 
-/* The type of an object. It stays valid for the whole look: nothing runs meanwhile that could end
+/* The type of an object. It stays valid until the end: nothing runs meanwhile that could destroy
  * the object or its type. */
 static const struct stet_pytype *type_of(struct stet_pyread *r, PyObject *o)
 {
@@ -100,8 +101,8 @@ static PyObject *lookup(struct stet_pyread *r, PyObject *type, enum stet_pyread_
     return found;
 }
 
-/* A property whose getter is a method of nanobind's, which is how jaxlib binds C++. A class that
- * Python code made under that name has a function for its __call__, not a C slot. */
+/* A property whose getter is a method of nanobind, with which jaxlib binds C++. A class that Python
+ * code created under that name has a function as its __call__, not a C slot. */
 static bool native_property(struct stet_pyread *r, PyObject *property)
 {
     PyObject *getter = stet_intercept_pyread_attribute(r, property, STET_PYNAME_fget, STET_BY_SLOT),
@@ -140,7 +141,7 @@ PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
     return value;
 }
 
-/* The keys of any dictionary may be objects with an __eq__ of their own, so none is looked up. */
+/* The keys of any dictionary may be objects with their own __eq__, so nothing is looked up. */
 static PyObject *find_key(const struct stet_python *py, PyObject *dict, const char *name)
 {
     PyObject *key, *value;
@@ -225,8 +226,8 @@ static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet
     stet_journal_values_add(r->out, v);
 }
 
-/* Words such as "train" or "relu" name a mode. What has digits in it, or is long, may be a
- * secret or a path, and only its hash is kept. */
+/* Words such as "train" or "relu" name a mode. A text with digits, or a long one, may be a secret
+ * or a path, so only its hash is kept. */
 static bool is_word(struct stet_view s)
 {
     for (size_t i = 0; i < s.len; i++) {
@@ -271,7 +272,7 @@ static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     emit(r, k, &v);
 }
 
-/* A tuple of exact ints, as shapes are. False when it is anything else. */
+/* A tuple of exact ints, such as a shape. False for anything else. */
 static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
     const struct stet_python *py = r->py;
@@ -304,7 +305,7 @@ static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAM
     drop(r->py, type);
 }
 
-/* jax.Array: its abstract value has all that tracing looks at, in slots. */
+/* jax.Array: its abstract value has everything that tracing uses, in slots. */
 static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_python *py = r->py;
@@ -356,7 +357,8 @@ static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
     return known;
 }
 
-/* Getters of torch.Tensor look for __torch_function__ in subclasses: only the two exact types. */
+/* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
+ * are read. */
 static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_python *py = r->py;
@@ -386,7 +388,7 @@ static bool one_of(const char *name, const char *const *names, size_t n)
     return false;
 }
 
-/* numpy's own scalars are static types, which Python code cannot make. */
+/* numpy's own scalars are static types, which Python code cannot create. */
 static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     static const char *const ints[] = {"int8",  "int16",  "int32",  "int64",
@@ -452,7 +454,7 @@ static void append(struct stet_pyread *r, const char *text, size_t n)
     r->length += (uint32_t)n;
 }
 
-/* Returns the length before, to go back to. */
+/* Returns the previous length, to which the caller can go back. */
 static uint32_t push(struct stet_pyread *r, const char *before, struct stet_view text,
                      const char *after)
 {
@@ -537,7 +539,7 @@ static void read_list(struct stet_pyread *r, const struct stet_pytype *k, PyObje
 {
     Py_ssize_t n = r->py->PyList_Size(o);
 
-    read_length(r, k, n); /* lists grow: their length is a value of its own */
+    read_length(r, k, n); /* lists grow: the length is a value of its own */
     for (Py_ssize_t i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
         uint32_t old = push_index(r, i);
 
@@ -564,7 +566,7 @@ static void read_dict(struct stet_pyread *r, const struct stet_pytype *k, PyObje
     }
 }
 
-/* The function that a wrapper without a dictionary holds in a slot, as JAX's WrappedFun does. */
+/* The function that a wrapper without a dictionary holds in a slot, such as JAX's WrappedFun. */
 static void read_wrapped(struct stet_pyread *r, PyObject *o)
 {
     static const enum stet_pyread_name slots[] = {STET_PYNAME_f, STET_PYNAME_fun, STET_PYNAME_func};
@@ -656,7 +658,7 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
     if (!o || !r->left)
         return;
     r->left--;
-    k = *type_of(r, o); /* its place in the table may be taken by the next one */
+    k = *type_of(r, o); /* the next type may take its slot in the table */
     if ((k.flags & TYPE_SUBCLASS) || k.type == py->PyModule_Type)
         return;
     if (strcmp(k.name, "ArrayImpl") == 0 && read_jax_array(r, &k, o))

@@ -1,8 +1,8 @@
 /* Reads one Python object into values, without running a line of Python.
  *
- * Only exact built-in types, containers derived from them, and the array types of known libraries
- * are looked into; of everything else the type's name is kept and, to a small depth, the instance
- * dictionary. Attributes are taken only through descriptors that are implemented in C. All of it
+ * It reads only exact built-in types, containers derived from them, and the array types of known
+ * libraries. Of everything else it keeps the type's name and, to a small depth, the instance
+ * dictionary. Attributes are read only through descriptors that are implemented in C. All of it
  * happens with the interpreter's lock held, between two bytecodes of the user's program, so
  * borrowed references stay valid. */
 #ifndef STET_INTERCEPT_PYOBJECT_H
@@ -11,7 +11,7 @@
 #include "intercept/python.h"
 #include "journal/values_record.h"
 
-/* Attributes that are asked for by name. */
+/* Attributes that are read by name. */
 #define STET_PYREAD_NAMES                                                                          \
     NAME(aval)                                                                                     \
     NAME(shape)                                                                                    \
@@ -43,7 +43,7 @@ enum stet_pyread_name {
         STET_PYNAMES
 };
 
-/* What is known of a type, so that it is asked once a look. */
+/* What is known of a type, so that each type is examined once. */
 struct stet_pytype {
     PyObject *type; /* borrowed: its instances keep it */
     unsigned long flags;
@@ -59,8 +59,9 @@ struct stet_pyread {
     uint32_t frame;
     unsigned left;     /* objects that may still be looked at */
     bool hide_numbers; /* keep only hashes */
-    uint64_t salt;   /* of those hashes; never written, so that nobody can guess what was hashed */
-    uint32_t length; /* of path */
+    uint64_t salt;     /* salt of those hashes; never written, so that hashed text cannot be
+                        * guessed */
+    uint32_t length;   /* of path */
     char path[STET_VALUES_PATH_MAX];
     struct stet_pytype types[64]; /* by address */
 };
@@ -69,7 +70,7 @@ void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_python 
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
 void stet_intercept_pyread_release(struct stet_pyread *r);
 
-/* Reads `o` under the path `name`. `depth` bounds containers, `inside` instance dictionaries. */
+/* Reads `o` under the path `name`. `depth` limits containers, `inside` instance dictionaries. */
 void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o,
                                  unsigned depth, unsigned inside);
 
@@ -78,7 +79,7 @@ struct stet_view stet_intercept_pyread_text(const struct stet_python *py, PyObje
 /* Is `o` of exactly this type? */
 bool stet_intercept_pyread_is(const struct stet_python *py, PyObject *o, PyObject *type);
 
-/* Descriptors through which an attribute may be taken. */
+/* Descriptors through which an attribute may be read. */
 enum stet_pyread_by {
     STET_BY_SLOT = 1,     /* a member of a C struct or of __slots__: never runs anything */
     STET_BY_GETTER = 2,   /* a C getter: only for types that are not the user's */
@@ -87,10 +88,10 @@ enum stet_pyread_by {
 /* For the interpreter's own types. */
 #define STET_BY_C (STET_BY_SLOT | STET_BY_GETTER)
 
-/* The attribute, when such a descriptor holds it; a new reference, or NULL with no error set. */
+/* The attribute, if such a descriptor has it; a new reference, or NULL with no error set. */
 PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
                                           enum stet_pyread_name name, unsigned by);
-/* The value of an instance's dictionary under `name`; borrowed, NULL when there is none. */
+/* The value in an instance's dictionary under `name`; borrowed, NULL if there is none. */
 PyObject *stet_intercept_pyread_member(const struct stet_python *py, PyObject *o, const char *name);
 
 #endif

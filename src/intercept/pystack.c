@@ -1,12 +1,14 @@
-/* Walks the frames of every Python thread under the GIL and copies them out. The GIL is asked for
- * on a thread of our own that nobody waits for beyond a moment, so a compile whose caller never
- * gives the GIL away is not held up. References to frames are dropped before the GIL is: a frame
- * kept alive would keep the user's tensors alive. */
+/* Walks the frames of every Python thread under the GIL and copies them. A separate thread requests
+ * the GIL, and the caller waits for it only briefly, so a compile whose caller never releases the
+ * GIL is not delayed. References to frames are dropped before the GIL is released: a frame kept
+ * alive would keep the user's tensors alive. */
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
+#include "intercept/copysites.h"
 #include "intercept/counters.h"
 #include "intercept/layer.h"
+#include "intercept/phases.h"
 #include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
@@ -24,8 +26,8 @@ enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, LOOKS_MAX = 4 };
 
 struct stet_pystack {
     atomic_int holders;
-    atomic_bool claimed; /* by the walk when it begins, or by the caller who gives up */
-    atomic_bool first;   /* of a load: the walk is done, or the call is over; the second sends */
+    atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
+    atomic_bool first;   /* of a load: the walk is done, or the call is over; the later one sends */
     struct stet_flag begun, done;
     const struct stet_python *py;
     const char *missing; /* why there are no frames; a literal */
@@ -34,9 +36,11 @@ struct stet_pystack {
     bool load;
     struct stet_pywalk walk;
     struct stet_journal_values values;
+    size_t copy_count;
+    struct stet_copysite copies[STET_COPIES_MOST];
 };
 
-static atomic_int looks; /* capture threads at work or stuck */
+static atomic_int looks; /* capture threads that are working or stuck */
 static atomic_bool last_failed;
 
 const char *stet_pystack_version(void)
@@ -108,7 +112,9 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         return true;
     }
     if (s->values.used || s->values.dropped)
-        write_values(j, s); /* before the stack: a reader that sees the stack has both */
+        write_values(j, s); /* before the stack: a reader that sees the stack has all */
+    for (size_t i = 0; i < s->copy_count; i++)
+        stet_intercept_copysite_write(j, s->index, s->load, &s->copies[i]);
     for (size_t i = 0; i < s->walk.thread_count; i++)
         write_thread(j, s, &s->walk.threads[i]);
     return false;
@@ -127,22 +133,25 @@ static void send(struct stet_pystack *s)
     stet_event_send(e);
 }
 
-/* The record of a load is written when it is over, and its stacks after it. That of a compile is
- * written when it begins, so its stacks are sent at once: the compile may never come back. */
+/* The record of a load is written when it is over, and its stacks after it. The record of a compile
+ * is written when it begins, so its stacks are sent at once: the compile may never return. */
 static void send_in_turn(struct stet_pystack *s)
 {
     if (!s->load || atomic_exchange(&s->first, true))
         send(s);
 }
 
-static void read_values(void *data, PyObject *frame)
+static void read_values(void *data, PyObject *frame, unsigned long thread)
 {
     struct stet_pystack *s = data;
     uint64_t before = stet_journal_now();
 
-    if (stet_layer.values)
+    if (stet_layer.values) {
         stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
                                      &s->values);
+        stet_intercept_pyline_prove(s->py, frame);
+        s->copy_count = stet_intercept_copysites_take(thread, s->copies);
+    }
     s->values_ns = stet_journal_now() - before;
 }
 
@@ -154,6 +163,7 @@ static void walk(struct stet_pystack *s)
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
     stet_counters_watch(s->py);
+    stet_intercept_phases_watch(s->py);
     send_in_turn(s);
 }
 
@@ -170,7 +180,7 @@ static void *look(void *p)
             send_in_turn(s);
         }
     } else {
-        gil = s->py->PyGILState_Ensure(); /* may never come back, when Python ends */
+        gil = s->py->PyGILState_Ensure(); /* may never return, if Python ends */
         if (!atomic_exchange(&s->claimed, true))
             walk(s);
         s->py->PyGILState_Release(gil);
@@ -191,6 +201,7 @@ static struct stet_pystack *new_look(const struct stet_python *py, uint64_t inde
     }
     memset(s, 0, offsetof(struct stet_pystack, walk));
     s->values.used = s->values.dropped = 0;
+    s->copy_count = 0;
     atomic_init(&s->holders, 1);
     s->py = py;
     s->index = index;

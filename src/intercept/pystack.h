@@ -1,4 +1,5 @@
-/* Python stacks of all threads while a compile runs: who waits for it, and at which line. */
+/* Records the Python stacks of all threads while a compile runs: which thread waits for it, and at
+ * which line. */
 #ifndef STET_INTERCEPT_PYSTACK_H
 #define STET_INTERCEPT_PYSTACK_H
 
@@ -7,17 +8,17 @@
 
 struct stet_pystack;
 
-/* The interpreter's version as it tells it, or NULL when there is none in this process. */
+/* The interpreter's version, or NULL if there is none in this process. */
 const char *stet_pystack_version(void);
 
-/* Starts to look, on a thread of its own (or at once, when the caller holds the GIL). The stacks
- * reach the journal by themselves, under the number of the compile (or load). NULL: nothing to look
- * at, or no memory. */
+/* Starts a walk, on another thread (or at once, if the caller holds the GIL). The walk itself sends
+ * the stacks to the journal, under the number of the compile (or load). NULL: there is no Python,
+ * or no memory. */
 struct stet_pystack *stet_pystack_begin(uint64_t index, bool load);
-/* The call is over. Waits a moment for a look that is under way, then gives it up; a look that has
- * not begun by then never shows frames. Takes NULL. */
+/* The call is over. Waits briefly for a walk in progress, then gives it up; a walk that has not
+ * begun by then never records frames. Accepts NULL. */
 void stet_pystack_end(struct stet_pystack *s);
-/* In the child of a fork: whoever looked is not here. */
+/* In the child of a fork: the walking threads do not exist here. */
 void stet_pystack_after_fork(void);
 
 #endif

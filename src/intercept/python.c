@@ -1,4 +1,4 @@
-/* Finding CPython, and whether it is in a state to be talked to. */
+/* Finds CPython, and checks whether it can be called now. */
 #include "intercept/python.h"
 
 #include <dlfcn.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 static struct stet_python api;
-static atomic_int state; /* 0 not found, 1 somebody looks, 2 found */
+static atomic_int state; /* 0 not found, 1 a thread is looking, 2 found */
 
 static const struct {
     const char *name;
@@ -104,18 +104,18 @@ const char *stet_python_unfit(const struct stet_python *py)
     if ((py->Py_IsFinalizing && py->Py_IsFinalizing()) ||
         (py->_Py_IsFinalizing && py->_Py_IsFinalizing()))
         return "Python is finalising";
-    /* Without a GIL other threads' frames change under our eyes. */
+    /* Without a GIL other threads' frames change while they are read. */
     if (strstr(py->Py_GetVersion(), "free-threading"))
         return "Python is free-threaded";
-    /* PyGILState_Ensure knows the main interpreter alone. */
+    /* PyGILState_Ensure supports only the main interpreter. */
     first = py->PyInterpreterState_Head();
     if (!first || py->PyInterpreterState_Next(first))
         return "Python has subinterpreters";
     return NULL;
 }
 
-/* Not PyGILState_Check, which says yes to everybody once there was a subinterpreter. Up to 3.11 the
- * current state is the process's, from 3.12 the thread's: equal to this thread's own in both only
+/* Not PyGILState_Check, which is always true once there was a subinterpreter. Up to 3.11 the
+ * current state is the process's, from 3.12 the thread's: in both it equals this thread's own only
  * for the holder. */
 bool stet_python_held(const struct stet_python *py)
 {
@@ -123,4 +123,11 @@ bool stet_python_held(const struct stet_python *py)
 
     return own && own == (py->PyThreadState_GetUnchecked ? py->PyThreadState_GetUnchecked()
                                                          : py->_PyThreadState_UncheckedGet());
+}
+
+PyObject *stet_python_module(const struct stet_python *py, const char *name)
+{
+    PyObject *modules = py->PySys_GetObject("modules");
+
+    return modules ? py->PyDict_GetItemString(modules, name) : NULL;
 }

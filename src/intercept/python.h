@@ -1,5 +1,5 @@
-/* The little of CPython's C API that we use, found by dlsym: no header of Python's is needed, and
- * nothing is linked. Names and meanings are those of its documentation. */
+/* The small part of CPython's C API that the layer uses, found by dlsym: no header of Python is
+ * needed, and nothing is linked. Names and meanings are those of its documentation. */
 #ifndef STET_INTERCEPT_PYTHON_H
 #define STET_INTERCEPT_PYTHON_H
 
@@ -9,7 +9,7 @@
 typedef struct stet_py_object PyObject;
 typedef ptrdiff_t Py_ssize_t;
 
-/* PY(result, name, arguments): must be there. PY_MAY: may be missing (NULL). */
+/* PY(result, name, arguments): required. PY_MAY: may be missing (NULL). */
 #define STET_PYTHON_FUNCTIONS                                                                      \
     PY(int, Py_IsInitialized, (void))                                                              \
     PY(const char *, Py_GetVersion, (void))                                                        \
@@ -69,7 +69,11 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyCell_Get, (PyObject *))                                                   \
     PY_MAY(void, Py_IncRef, (PyObject *))                                                          \
     PY_MAY(PyObject *, PyModule_GetDict, (PyObject *))                                             \
-    PY_MAY(PyObject *, PyObject_Repr, (PyObject *))
+    PY_MAY(PyObject *, PyObject_Repr, (PyObject *))                                                \
+    PY_MAY(int, PyCode_Addr2Line, (PyObject *, int))                                               \
+    PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
+    PY_MAY(void *, PyInterpreterState_ThreadHead, (void *))                                        \
+    PY_MAY(void *, PyThreadState_Next, (void *))
 
 /* Objects of the interpreter whose addresses are compared: exact types and singletons. */
 #define STET_PYTHON_OBJECTS                                                                        \
@@ -101,14 +105,26 @@ struct stet_python {
     bool values;    /* everything that reading values needs is there */
 };
 
-/* The interpreter of this process, or NULL: none loaded, or not one we can use. Looks again each
+/* As CPython lays out a PyMethodDef (Include/methodobject.h). */
+struct stet_python_method {
+    const char *name;
+    PyObject *(*call)(PyObject *self, PyObject *arguments);
+    int flags;
+    const char *doc;
+};
+
+enum { STET_METH_VARARGS = 1, STET_METH_KEYWORDS = 2, STET_METH_NOARGS = 4 };
+
+/* The interpreter of this process, or NULL if none is loaded or it is not usable. Looks again each
  * time until it finds one. */
 const struct stet_python *stet_python(void);
 
-/* NULL when it may be asked for the GIL now, else why not: not running, finalising, several
+/* NULL if the GIL may be requested now, else the reason: not running, finalising, several
  * interpreters, no GIL. */
 const char *stet_python_unfit(const struct stet_python *py);
-/* Does this very thread hold the GIL? */
+/* Does this thread hold the GIL? */
 bool stet_python_held(const struct stet_python *py);
+/* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
+PyObject *stet_python_module(const struct stet_python *py, const char *name);
 
 #endif

@@ -1,4 +1,4 @@
-/* See pyvalues.h: which frames are looked at, and which names in them. */
+/* See pyvalues.h: selects the frames, and the names in them. */
 #include "intercept/pyvalues.h"
 
 #include "intercept/pyobject.h"
@@ -22,8 +22,8 @@ enum {
     GLOBALS_MAX = 4096, /* looked at for those that code names */
 };
 
-/* Where frames of these versions keep their locals. They are past the end of their feature
- * releases, so nothing moves any more; from 3.12 there is PyFrame_GetVar. */
+/* Where frames of these versions keep their locals. These versions get no more feature releases, so
+ * the layout is fixed; from 3.12 there is PyFrame_GetVar. */
 enum {
     FRAME_311_DATA = 24, /* in a frame object: the interpreter's frame */
     DATA_311_CODE = 32,
@@ -50,7 +50,7 @@ static PyObject *pointer_at(const void *base, size_t offset)
     return p;
 }
 
-/* The array of a frame's variables, or NULL when the frame does not look as it should. */
+/* The array of a frame's variables, or NULL if the frame does not have the expected form. */
 static PyObject *const *slots_of(const struct stet_python *py, PyObject *frame, PyObject *code)
 {
     const char *data = (const char *)frame;
@@ -172,7 +172,7 @@ static void read_globals(struct look *l, PyObject *code, PyObject *globals)
     py->PyErr_Clear();
 }
 
-/* A module's own frame has its globals for locals. */
+/* A module's own frame has its globals as locals. */
 static void read_module(struct look *l, PyObject *globals)
 {
     const struct stet_python *py = l->py;
@@ -220,8 +220,8 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure)
         py->Py_DecRef(names);
 }
 
-/* The names of the positional parameters, so that args[1] can be told as what the user calls it.
- * The first parameter of a method is not among the arguments. */
+/* The names of the positional parameters, so that args[1] can be printed under the user's name. The
+ * first parameter of a method is not among the arguments. */
 static void read_parameters(struct look *l, PyObject *code, bool method)
 {
     const struct stet_python *py = l->py;
@@ -253,7 +253,7 @@ static void read_parameters(struct look *l, PyObject *code, bool method)
         py->Py_DecRef(count);
 }
 
-/* A wrapper's `__wrapped__` and a partial's `func` lead to what the user wrote. */
+/* A wrapper's `__wrapped__` and a partial's `func` lead to the user's function. */
 static void read_called(struct look *l, PyObject *fun)
 {
     const struct stet_python *py = l->py;
@@ -338,8 +338,8 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     variables_release(l, &v);
 }
 
-/* Inner frames have the arguments flattened and no function; how it was jitted may be known
- * further out. */
+/* Inner frames have the arguments flattened and no function; an outer frame may know how it was
+ * jitted. */
 static void read_call(struct look *l, PyObject *frame, PyObject *code)
 {
     enum { FUN, ARGS, KWARGS, JIT, NAMES };
@@ -427,7 +427,8 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
         py->Py_DecRef(code);
 }
 
-/* The same for the whole process and its forks: values of two compiles must compare. */
+/* The same for the whole process and its forks, because values of two compiles must be
+ * comparable. */
 static uint64_t process_salt(void)
 {
     static _Atomic uint64_t salt;

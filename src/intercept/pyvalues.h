@@ -1,4 +1,4 @@
-/* The values that Python holds in the frames of the thread that waits for a compile. */
+/* Reads the values that Python holds in the frames of the thread that waits for a compile. */
 #ifndef STET_INTERCEPT_PYVALUES_H
 #define STET_INTERCEPT_PYVALUES_H
 

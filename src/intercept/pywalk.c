@@ -1,6 +1,6 @@
-/* sys._current_frames() takes the interpreter's own lock over its list of threads, which is why it
- * is called instead of walking that list. Only plain attributes are read: nothing here runs
- * Python code, so the GIL stays with us. */
+/* sys._current_frames() takes the interpreter's own lock over its list of threads, so it is called
+ * instead of walking that list. Only plain attributes are read: nothing here runs Python code, so
+ * the GIL is not released. */
 #include "intercept/pywalk.h"
 
 #include <stdio.h>
@@ -43,8 +43,8 @@ static uint32_t keep(const struct stet_python *py, struct stet_pywalk *w, PyObje
     return (uint32_t)(w->text_used - n);
 }
 
-/* A str attribute. The object stays alive through its owner, so its address may be compared later
- * in the same walk. */
+/* A str attribute. Its owner keeps the object alive, so its address may be compared later in the
+ * same walk. */
 static uint32_t keep_attribute(const struct stet_python *py, struct stet_pywalk *w, PyObject *owner,
                                const char *name)
 {
@@ -111,7 +111,7 @@ static void take_thread(const struct stet_python *py, struct stet_pywalk *w, uns
     }
 }
 
-/* threading knows names, kernel ids and which thread is the main one. */
+/* threading has names, kernel ids and the main thread. */
 static void ask_threading(const struct stet_python *py, struct stet_pywalk *w)
 {
     PyObject *modules = py->PySys_GetObject("modules");
@@ -184,7 +184,7 @@ static size_t waiting_thread(const struct stet_pywalk *w)
 }
 
 static void show_waiting(const struct stet_python *py, const struct stet_pywalk *w,
-                         PyObject *frames, void (*waiting)(void *data, PyObject *frame), void *data)
+                         PyObject *frames, stet_pywalk_waiting *waiting, void *data)
 {
     size_t i = waiting_thread(w);
     PyObject *key, *frame;
@@ -192,7 +192,7 @@ static void show_waiting(const struct stet_python *py, const struct stet_pywalk 
 
     while (i < w->thread_count && py->PyDict_Next(frames, &at, &key, &frame)) {
         if (py->PyLong_AsUnsignedLong(key) == w->threads[i].ident) {
-            waiting(data, frame);
+            waiting(data, frame, w->threads[i].ident);
             break;
         }
     }
@@ -200,7 +200,7 @@ static void show_waiting(const struct stet_python *py, const struct stet_pywalk 
 }
 
 static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data)
+                        stet_pywalk_waiting *waiting, void *data)
 {
     PyObject *function = py->PySys_GetObject("_current_frames");
     PyObject *frames = function ? py->PyObject_CallObject(function, NULL) : NULL;
@@ -225,9 +225,9 @@ static const char *walk(const struct stet_python *py, struct stet_pywalk *w,
 }
 
 const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data)
+                        stet_pywalk_waiting *waiting, void *data)
 {
-    /* Up to 3.11 an allocation may start a collection, and with it anybody's finalisers. */
+    /* Up to 3.11 an allocation may start a garbage collection, and with it any finaliser. */
     int collecting = py->PyGC_Disable && py->PyGC_Enable ? py->PyGC_Disable() : 0;
     const char *why = walk(py, w, waiting, data);
 

@@ -1,4 +1,4 @@
-/* One walk over the frames of all Python threads, copied out into fixed arrays. */
+/* One walk over the frames of all Python threads, copied into fixed arrays. */
 #ifndef STET_INTERCEPT_PYWALK_H
 #define STET_INTERCEPT_PYWALK_H
 
@@ -15,7 +15,7 @@ struct stet_pyframe {
     uint32_t line;
 };
 
-/* How sure it is that a thread waits for the call. */
+/* How certain it is that a thread waits for the call. */
 enum stet_waits {
     STET_WAITS_NOT = 0,
     STET_WAITS_SELF = 1,    /* it makes the call itself */
@@ -43,10 +43,14 @@ struct stet_pywalk {
     char text[STET_PYTEXT_SIZE];
 };
 
+/* Called with the innermost frame of the thread that waits, and threading.get_ident() there. */
+typedef void stet_pywalk_waiting(void *data, PyObject *frame, unsigned long thread);
+
 void stet_pywalk_init(struct stet_pywalk *w, unsigned long self);
-/* With the GIL held. NULL, or why there are no frames; leaves no error set and no reference.
- * `waiting` is called with the innermost frame of the thread that waits, when one does. */
+/* Call it with the GIL held. NULL, or why there are no frames; leaves no error set and no
+ * reference. `waiting` is called with the innermost frame of the thread that waits, if there is
+ * one. */
 const char *stet_pywalk(const struct stet_python *py, struct stet_pywalk *w,
-                        void (*waiting)(void *data, PyObject *frame), void *data);
+                        stet_pywalk_waiting *waiting, void *data);
 
 #endif

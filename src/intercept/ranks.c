@@ -1,4 +1,4 @@
-/* Votes and decisions under "stet/1/<program, options and ranks>/<how often it was asked for>/". */
+/* Votes and decisions under "stet/1/<program, options and ranks>/<how often it was requested>/". */
 #include "intercept/ranks.h"
 
 #include "base/hash.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Ranks arrive at a compile when they have traced; nobody waits longer than this, and that once. */
+/* Ranks reach a compile after tracing; no rank waits longer than this, and only once. */
 enum { WAIT_MS = 60000, SHORT_MS = 5000, ASKED_MAX = 4096 };
 
 struct job {
@@ -17,13 +17,13 @@ struct job {
     PJRT_KeyValueGetCallback get;
     PJRT_KeyValuePutCallback put;
     void *get_arg, *put_arg;
-    int64_t rank, ranks; /* as the framework told the plugin; -1 when it did not */
-    bool given_up;       /* somebody did not answer: from now on nothing is served together */
+    int64_t rank, ranks; /* as the framework passed it to the plugin; -1 if it did not */
+    bool given_up;       /* a rank did not answer: from now on nothing is served together */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct job jobs[STET_CLIENTS];
-/* How often each program was asked for here: the same number on every rank. */
+/* How often each program was requested here: the same number on every rank. */
 static struct {
     struct stet_hash what;
     uint32_t times;
@@ -110,7 +110,7 @@ bool stet_ranks_can(uint32_t client)
     return told("each") || job_of(client, &j);
 }
 
-/* ---- who ---- */
+/* ---- which ranks ---- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -132,7 +132,7 @@ static int by_id(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Every device of the client, and whose it is, sorted by id. */
+/* Every device of the client and its process, sorted by id. */
 static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
                           struct device **out)
 {
@@ -169,7 +169,7 @@ static size_t all_devices(struct stet_plugin *p, PJRT_Client *client, struct ste
     return n;
 }
 
-/* Marks the devices named in the options; false when one is not the client's. */
+/* Marks the devices named in the options; false if one is not the client's. */
 static bool mark_assigned(const struct stet_options *o, struct device *devices, size_t count,
                           bool *any)
 {
@@ -192,7 +192,7 @@ static bool mark_assigned(const struct stet_options *o, struct device *devices, 
     return true;
 }
 
-/* A program that says nothing of devices may run on all of them. */
+/* A program without a device assignment may run on all of them. */
 static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
                           struct stet_view bytes, struct stet_arena *a)
 {
@@ -213,7 +213,7 @@ static bool by_assignment(struct stet_ranks *r, struct stet_plugin *p, PJRT_Clie
     return known;
 }
 
-/* As the framework counts them; a number that no job has is not believed. */
+/* The framework's number of ranks; an implausible number is not believed. */
 static bool by_number(struct stet_ranks *r, int64_t ranks, struct stet_arena *a)
 {
     if (ranks < 0 || ranks > 1 << 20)
@@ -224,7 +224,7 @@ static bool by_number(struct stet_ranks *r, int64_t ranks, struct stet_arena *a)
     return r->ranks != NULL;
 }
 
-/* Sorts them, and leaves each once. */
+/* Sorts them and removes duplicates. */
 static void settle(struct stet_ranks *r)
 {
     size_t n = 0;
@@ -282,7 +282,8 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
 
 /* ---- the job's store ---- */
 
-/* Errors of the callbacks are made by us, and one is enough: only that there was one counts. */
+/* The callbacks report errors through us, and one static error is enough: only its presence
+ * counts. */
 static char failed_once;
 
 static PJRT_Error *failed(PJRT_Error_Code code, const char *message, size_t size)
@@ -308,7 +309,7 @@ static bool put(const struct job *j, const char *key, const char *value)
     return !j->put(&args);
 }
 
-/* 'y', 'n', or 0 when it is not there in time. */
+/* 'y', 'n', or 0 if it is not there in time. */
 static char get(const struct job *j, const char *key, int64_t ms)
 {
     PJRT_KeyValueGetCallback_Args args = {
@@ -329,7 +330,7 @@ static char get(const struct job *j, const char *key, int64_t ms)
     return value;
 }
 
-/* Writes the decision unless there is one; the one that stands. */
+/* Writes the decision unless there is one; returns the valid one. */
 static bool decide(const struct job *j, const char *key, bool serve)
 {
     if (put(j, key, serve ? "y" : "n"))
@@ -397,7 +398,8 @@ static void give_up(uint32_t client)
     stet_log("store: other ranks did not answer: their programs are compiled from now on");
 }
 
-/* What all ranks call the same: not the key, since a store may lie in another place there. */
+/* A name that is the same on all ranks: not the key, because a store may be at another path
+ * there. */
 static struct stet_hash name_of(const struct stet_ranks *r, const struct stet_key_parts *parts)
 {
     struct stet_hash h = stet_hash_bytes(parts->part[STET_COMPONENT_PROGRAM]);
@@ -425,7 +427,7 @@ bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *p
     snprintf(decision, sizeof decision, "%sdecision", base);
     if (!put(&j, vote, have ? "y" : "n"))
         return false;
-    if (!have) { /* no need to wait for others: it is decided */
+    if (!have) { /* already decided: no need to wait for others */
         decide(&j, decision, false);
         return false;
     }

@@ -1,4 +1,4 @@
-/* Key, look up, compare, load. Whatever fails on the way leads to an ordinary compile. */
+/* Key, lookup, comparison, load. Any failure on the way leads to an ordinary compile. */
 #include "intercept/reload.h"
 
 #include "base/mem.h"
@@ -65,7 +65,7 @@ static enum stet_outcome program_part(struct stet_reload *r, struct stet_view co
     return why;
 }
 
-/* The text at the beginning of `rest`, up to its zero; takes both off. */
+/* The text at the beginning of `rest`, up to its zero; removes both. */
 static struct stet_view next_text(struct stet_view *rest)
 {
     struct stet_view text = stet_view_of(rest->ptr, strnlen(rest->ptr, rest->len));
@@ -137,7 +137,8 @@ static enum stet_outcome end_key(struct stet_reload *r, struct stet_view code)
     return why;
 }
 
-/* A hash may lie: the programs themselves must agree, but for their locations. */
+/* Equal hashes are not enough: the programs themselves must be equal, apart from their
+ * locations. */
 static bool same_program(const struct stet_reload *r, struct stet_view a, struct stet_view b)
 {
     struct stet_program x, y;
@@ -158,7 +159,7 @@ static bool same_program(const struct stet_reload *r, struct stet_view a, struct
     return same;
 }
 
-/* The plugin's own error, when it fails. */
+/* Returns the plugin's own error if it fails. */
 static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view bytes)
 {
@@ -276,8 +277,9 @@ static void look_up(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Co
         r->outcome = from_disk(r, &stet_layer.store, p, args, code);
 }
 
-/* Where the agent shall put what it finds: into the store, or beside the journal when that is only
- * to be read. What went wrong with a load there is not noted: the next run would not look. */
+/* Where the agent puts what it finds: into the store, or beside the journal if the store is
+ * read-only. A failed load there is not recorded, because the next run would not find the
+ * record. */
 static bool make_place(struct stet_store *place)
 {
     *place = stet_layer.store;
@@ -288,7 +290,8 @@ static bool make_place(struct stet_store *place)
                     (long)getpid()) < (int)sizeof place->folder;
 }
 
-/* Where the agent puts what no trusted key signed. A path too long for it has no entries. */
+/* Where the agent puts entries without a trusted signature. If the path is too long, there are
+ * none. */
 static void go_aside(struct stet_store *place)
 {
     size_t n = strlen(place->folder);
@@ -296,9 +299,9 @@ static void go_aside(struct stet_store *place)
     snprintf(place->folder + n, sizeof place->folder - n, "/%s", STET_STORE_ASIDE);
 }
 
-/* What the agent fetched lies in the store, and is treated like any entry there; but one that is no
- * good must not stay. Ranks that compile `together` may need each other for it: none may wait until
- * another is done. Who keeps nothing leads nobody, and so does not wait either. */
+/* What the agent fetched is in the store, and is treated like any entry there; but a bad entry must
+ * not stay. Ranks that compile `together` may need each other, so none may wait until another is
+ * done. A read-only process cannot become the single-flight leader, so it does not wait either. */
 static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                        struct stet_view code, bool together)
 {
@@ -309,7 +312,7 @@ static void from_agent(struct stet_reload *r, struct stet_plugin *p, PJRT_Client
         return;
     r->remote.once = aside;
     if (!stet_remote_ask(&r->remote, place.folder, r->key, together || aside)) {
-        if (aside) { /* it may have come too late */
+        if (aside) { /* it may have arrived too late */
             stet_store_remove(&place, r->key, NULL);
             go_aside(&place);
             stet_store_remove(&place, r->key, NULL);
@@ -339,8 +342,8 @@ static bool is_absent(const struct stet_reload *r)
     return r->outcome == STET_OUTCOME_MISS || r->outcome == STET_OUTCOME_DAMAGED;
 }
 
-/* Bytes that were seen before need not be read again to know their program: true when that settled
- * it. What is found this way is compared byte by byte. */
+/* Known bytes need not be decoded to find their program: true if that settled it. An entry that is
+ * found this way is compared byte by byte. */
 static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                      struct stet_view code)
 {
@@ -360,7 +363,7 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
            r->outcome == STET_OUTCOME_LOAD_STUCK;
 }
 
-/* What was loaded is let go again when another rank can't load it. */
+/* Releases a loaded executable if another rank cannot load it. */
 static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                   const struct stet_ranks *ranks)
 {

@@ -1,5 +1,5 @@
-/* A compile that need not happen: the same program was compiled before, here or by another process,
- * and its executable is loaded instead. */
+/* Serves a compile from the store: the same program was compiled before, here or by another
+ * process, and its executable is loaded instead. */
 #ifndef STET_INTERCEPT_RELOAD_H
 #define STET_INTERCEPT_RELOAD_H
 
@@ -14,7 +14,7 @@ struct stet_looked {
     struct stet_hash key;
 };
 
-/* One compile and the store; lives on the caller's stack. */
+/* One compile and the store; on the caller's stack. */
 struct stet_reload {
     const struct stet_looked *looked;
     struct stet_arena arena;
@@ -27,26 +27,26 @@ struct stet_reload {
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns;    /* in the plugin, when served */
-    uint64_t compile_ns; /* what the stored entry says compiling it took */
+    uint64_t compile_ns; /* the compile time in the stored entry */
     struct stet_remote remote;
 };
 
-/* True when args->executable is loaded and the plugin need not compile. */
+/* True if args->executable is loaded and the plugin need not compile. */
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
                      const struct stet_looked *looked);
-/* Ahead of time nothing can be loaded, for want of a client; but what is compiled is kept. */
+/* Ahead of time there is no client to load into; but what is compiled is stored. */
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
                        const struct stet_looked *looked);
-/* What a miss was made of, in words for the journal; empty for anything else. */
+/* The components of a miss as text for the journal; empty for anything else. */
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);
 
-/* What is needed to keep an executable, on its way to the thread that asks (ask.h). */
+/* What is needed to store an executable, on its way to the thread that serialises it (ask.h). */
 struct stet_keeping;
-/* Bytes of programs that may wait to be kept at a time. */
+/* Limits the bytes of programs that wait to be stored. */
 void stet_keeping_limit(size_t bytes);
-/* NULL when it is not to be kept; r->outcome says why when there is no room. Copies what it needs,
- * and takes over the lease. */
+/* NULL if it is not to be stored; r->word gives the reason if there is no room. Copies what it
+ * needs, and takes ownership of the lease. */
 struct stet_keeping *stet_keeping_new(struct stet_reload *r, const PJRT_Program *program,
                                       struct stet_view options, uint64_t index,
                                       uint64_t compile_ns);

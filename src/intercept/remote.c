@@ -1,5 +1,5 @@
-/* A connection for each question. It stays open while this process loads what was found, or
- * compiles what others wait for: its end is how the agent learns that this process died. */
+/* One connection per request. It stays open while this process loads what was found, or compiles
+ * what others wait for: its end shows the agent that this process died. */
 #include "intercept/remote.h"
 
 #include "intercept/layer.h"
@@ -12,17 +12,18 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* An agent that did not answer in time is not asked again for SULK_MS. */
+/* After a timeout the agent is not asked again for SULK_MS. */
 enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
 
 static char path[108]; /* "" for none */
-static char run[40];   /* the run this process belongs to; "" for none */
-static bool anyone;    /* STET_TRUST=any: this process asked for what nobody signed */
+static char run[40];   /* the run that this process belongs to; "" for none */
+static bool anyone;    /* STET_TRUST=any: this process accepts unsigned entries */
 static uint32_t wait_ms = 3000, flight_ms = 600000;
 static _Atomic uint64_t not_before_ms;
-/* How long this process may still wait for the agent. Each question takes off what it took, and
- * what the agent brought adds what compiling it would have taken, up to where it began. So an agent
- * or a tier behind it that is slow, silent or wrong costs a process little more than two waits. */
+/* The remaining time that this process may spend on the agent. Each request reduces it by its time,
+ * and each entry from the agent raises it by the compile time that it saved, up to the starting
+ * amount. An agent or tier that is slow, silent or wrong therefore costs a process little more than
+ * two waits. */
 static _Atomic int64_t patience_ns;
 static char folder[PATH_MAX];        /* of the run, for notes to its later processes; "" for none */
 static _Atomic int lines[LINES_MAX]; /* descriptors plus one; 0: free */
@@ -62,8 +63,8 @@ static bool note(enum stet_agent_answer a)
     return fd >= 0 || errno != EEXIST;
 }
 
-/* A run may have many short processes. Those that begin after its account was used up once, or
- * after the agent was silent twice, do not ask. */
+/* A run may have many short processes. Those that begin after one has used up its budget, or after
+ * the agent was silent twice, do not ask. */
 static void read_notes(void)
 {
     const char *dir = getenv("STET_DIR");
@@ -94,7 +95,7 @@ void stet_remote_init(void)
         read_notes();
 }
 
-/* 0 when there is no room: then nobody waits for it. */
+/* 0 if there is no room: then nothing waits for it. */
 static unsigned remember(int fd)
 {
     for (unsigned i = 0; i < LINES_MAX; i++) {
@@ -106,7 +107,7 @@ static unsigned remember(int fd)
     return 0;
 }
 
-/* The descriptor of a line, which is the caller's now; -1 when it is gone. */
+/* The descriptor of a line, which the caller now owns; -1 if it is gone. */
 static int recall(unsigned line)
 {
     return line ? atomic_exchange(&lines[line - 1], 0) - 1 : -1;
@@ -127,7 +128,7 @@ static struct stet_message message(uint32_t kind, const char *store, struct stet
     return (struct stet_message){.kind = kind, .key = key, .store = stet_view_str(store)};
 }
 
-/* Adds to the account what a question brought, less what it took. */
+/* Adds to the budget what a request saved, less what it took. */
 static void settle(int64_t gain_ns)
 {
     int64_t limit = patience_limit(), before = atomic_load(&patience_ns), after;
@@ -148,7 +149,8 @@ static void leave_alone(void)
         note(STET_ANSWER_COSTLY);
 }
 
-/* The answer; true when it is there. Each sign of life buys another `wait_ms`. */
+/* Waits for the answer; true if it arrived. Each WAIT from the agent extends the deadline by
+ * `wait_ms`. */
 static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet_hash key,
                              uint32_t flags, struct stet_message *m, struct stet_err *err)
 {
@@ -156,7 +158,7 @@ static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet
     struct stet_message ask = message(STET_MESSAGE_GET, store, key);
     enum stet_rc rc;
 
-    ask.wait_ms = wait_ms / 5 * 4; /* it should give up before we do */
+    ask.wait_ms = wait_ms / 5 * 4; /* the agent should give up before we do */
     ask.flight_ms = flight_ms;
     ask.flags = flags;
     ask.tier = stet_view_str(run);
@@ -246,8 +248,8 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
     return found;
 }
 
-/* Sends a message and closes the connection. Nothing is waited for: the kernel keeps what was sent
- * until the agent reads it, also when this process has ended by then. This runs while the framework
+/* Sends a message and closes the connection without waiting: the kernel keeps what was sent until
+ * the agent reads it, even if this process has ended by then. This runs while the framework
  * destroys an executable, and forks wait for it. */
 static void tell(int fd, const struct stet_message *m)
 {

@@ -1,12 +1,12 @@
-/* The agent, asked when the store of this host has no entry. The layer knows a Unix socket and
- * nothing of what lies behind it. */
+/* Asks the agent when the store of this host has no entry. The layer uses only a Unix socket and
+ * has no network code. */
 #ifndef STET_INTERCEPT_REMOTE_H
 #define STET_INTERCEPT_REMOTE_H
 
 #include "base/hash.h"
 #include "journal/vocabulary.h"
 
-/* One question to the agent, and what came of it. Zeroed: none was asked. */
+/* One request to the agent, and its result. Zeroed: no request was made. */
 struct stet_remote {
     unsigned lease; /* not 0: others wait for this compile; ends with kept or failed */
     unsigned line;  /* not 0: the agent waits to hear of what it found; ends with took or refuse */
@@ -18,23 +18,23 @@ struct stet_remote {
     uint64_t wait_ns; /* what asking took, waiting for another's compile included */
 };
 
-/* STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */
+/* Reads STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */
 void stet_remote_init(void);
-/* True when the entry lies in the store now. False: compile. Never longer than STET_AGENT_WAIT, but
- * for waiting on another who compiles the same; with `look`, not for that either, and no lease. All
- * questions of a process together take at most a few waits more than what they brought saved. */
+/* True if the entry is in the store now. False: compile. Takes at most STET_AGENT_WAIT, plus the
+ * wait for another process that compiles the same; with `look`, it neither waits for that nor takes
+ * a lease. All requests of a process together take at most a few waits more than they save. */
 bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash key, bool look);
-/* What the agent found is good, and may be copied to where it lacks; compiling it would have taken
- * `saved_ns`. */
+/* The entry from the agent was loaded, and may be copied to tiers that lack it; compiling it would
+ * have taken `saved_ns`. */
 void stet_remote_took(struct stet_remote *r, struct stet_hash key, uint64_t saved_ns);
 /* It could not be used. */
 void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_hash key,
                         const char *why);
-/* The compile is over and its entry lies in the store: it is shared. Without a lease too. */
+/* The compile is over and its entry is in the store: it is shared, also without a lease. */
 void stet_remote_kept(unsigned lease, struct stet_hash key);
-/* The compile is over and there is nothing to share; nothing happens without a lease. */
+/* The compile is over and there is nothing to share; does nothing without a lease. */
 void stet_remote_failed(unsigned lease, struct stet_hash key);
-/* A child leads nobody. */
+/* In a forked child: it leads no compile. */
 void stet_remote_fork_child(void);
 
 #endif

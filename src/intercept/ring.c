@@ -1,4 +1,4 @@
-/* The draining side, and the end of a thread's being alone. */
+/* The draining side, and the transition from one executing thread to several. */
 #include "intercept/ring.h"
 
 #include "journal/write.h"
@@ -8,9 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Telling the pushers of every word would have them fetch the line each time. */
+/* The tail is published only now and then: publishing every word would make the pushers fetch the
+ * cache line each time. */
 enum { TELL_EVERY = 256 };
-/* A thread that does not come out by then was killed inside; the worst is a lost execution. */
+/* A thread that does not finish by then was killed inside; at worst an execution is lost. */
 #define MEETING_NS UINT64_C(1000000000)
 
 void stet_ring_init(struct stet_ring *r)
@@ -32,7 +33,8 @@ static void meet(struct stet_ring *r)
     atomic_store_explicit(&r->owner, STET_RING_MANY, memory_order_release);
 }
 
-/* True when `self` is, or has just become, the one thread; else all are by themselves now. */
+/* True if `self` is, or has just become, the single thread; otherwise all use the shared path
+ * now. */
 static bool is_alone(struct stet_ring *r, uintptr_t self)
 {
     uintptr_t owner = atomic_load(&r->owner);

@@ -1,4 +1,4 @@
-/* The order of executions: many threads push without a lock, one drains, nobody ever waits. */
+/* The order of executions: many threads push without a lock, one drains, and none ever waits. */
 #ifndef STET_INTERCEPT_RING_H
 #define STET_INTERCEPT_RING_H
 
@@ -12,30 +12,26 @@
 #define STET_RING_IDS   (1u << 20)
 #define STET_RING_OTHER (STET_RING_IDS - 1) /* all ids too large for a word */
 
-/* More threads than this between check and claim at one moment would overwrite a word, which loses
- * an execution and nothing else. */
+/* If more threads than this were between check and claim at one moment, a word would be
+ * overwritten, which loses one execution and nothing else. */
 #define STET_RING_SLACK 4096u
-/* Every so many executions one is stamped even when they come thick and fast: the tick counter
- * costs as much as all the rest. Those between are given times in between. */
-#define STET_RING_STAMP 8u
 
-/* As long as one thread alone executes, which is how most training runs, it claims its places
- * without a locked instruction. The first push of a second thread ends that for good. */
+/* As long as only one thread executes, as in most training runs, it claims its slots without a
+ * locked instruction. The first push of a second thread ends that for good. */
 enum {
     STET_RING_MANY =
-        0, /* every thread by itself; where the kernel gives us no barrier, from the start */
+        0, /* all threads use the shared path; from the start if the kernel has no barrier */
     STET_RING_NOBODY = 1,
-    STET_RING_MEETING = 2, /* a second thread has come and waits for the first to notice */
-}; /* else: the address of the one thread's control block */
+    STET_RING_MEETING = 2, /* a second thread has arrived and waits for the first to notice */
+}; /* else: the address of the single thread's control block */
 
-/* A word is id | ticks >> 4 << 20; without a stamp the upper part is zero. Zero means not yet
- * written. */
+/* A word is id | ticks >> 4 << 20. Zero means not yet written. */
 struct stet_ring {
-    /* On cache lines of their own: head is written by all, tail read by all. */
+    /* On separate cache lines: all threads write head, and all read tail. */
     _Alignas(64) _Atomic uint64_t head; /* next to claim */
     _Atomic uintptr_t owner;
     _Atomic uint32_t claiming;          /* the owner is between reading and writing head */
-    _Alignas(64) _Atomic uint64_t tail; /* all before it are drained; told now and then */
+    _Alignas(64) _Atomic uint64_t tail; /* all before it are drained; published now and then */
     _Alignas(64) uint64_t next;         /* next to drain; the drainer's own */
     _Alignas(64) _Atomic uint64_t words[STET_RING_SIZE];
 };
@@ -43,7 +39,7 @@ struct stet_ring {
 enum stet_pushed {
     STET_PUSHED,
     STET_PUSHED_FIRST,   /* the ring was empty: see that somebody drains it */
-    STET_PUSHED_QUARTER, /* it fills: wake the one who drains */
+    STET_PUSHED_QUARTER, /* it fills: wake the drainer */
     STET_RING_FULL,      /* not pushed: the caller counts it */
 };
 
@@ -64,8 +60,8 @@ static inline uintptr_t stet_ring_self(void)
     return self;
 }
 
-/* The other side of this is in ring.c: it changes `owner`, makes every thread pass a barrier
- * and then looks at `claiming`. So either it sees that we are claiming, or we see the change. */
+/* The other side is in ring.c: it changes `owner`, makes every thread pass a barrier and then reads
+ * `claiming`. So either it sees that we are claiming, or we see the change. */
 static inline bool stet_ring_claim_alone(struct stet_ring *r, uintptr_t self, uint64_t *at)
 {
     bool alone;
@@ -81,7 +77,7 @@ static inline bool stet_ring_claim_alone(struct stet_ring *r, uintptr_t self, ui
     return alone;
 }
 
-/* For every thread but the one that is alone. */
+/* For every thread but the single one. */
 uint64_t stet_ring_claim_slow(struct stet_ring *r);
 
 static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
@@ -97,8 +93,7 @@ static inline enum stet_pushed stet_ring_push(struct stet_ring *r, uint32_t id)
         !stet_ring_claim_alone(r, self, &at))
         at = stet_ring_claim_slow(r);
     first = at == tail;
-    atomic_store_explicit(&r->words[at % STET_RING_SIZE],
-                          stet_ring_word(id, first || at % STET_RING_STAMP == 0 ? stet_ticks() : 0),
+    atomic_store_explicit(&r->words[at % STET_RING_SIZE], stet_ring_word(id, stet_ticks()),
                           memory_order_release);
     if (first)
         return STET_PUSHED_FIRST;
@@ -110,11 +105,12 @@ static inline uint64_t stet_ring_head(struct stet_ring *r)
     return atomic_load_explicit(&r->head, memory_order_relaxed);
 }
 
-/* One word, or 0 when there is none before `end` or its writer is not done yet. One thread only. */
+/* One word, or 0 if there is none before `end` or its writer is not done yet. From one thread
+ * only. */
 uint64_t stet_ring_take(struct stet_ring *r, uint64_t end);
 /* Before the first push, and in the child of a fork. */
 void stet_ring_init(struct stet_ring *r);
-/* Forget what is in it; nobody may push meanwhile (the child of a fork). */
+/* Drops its content; no thread may push meanwhile (the child of a fork). */
 void stet_ring_reset(struct stet_ring *r);
 
 #endif

@@ -1,5 +1,5 @@
 /* The entry points of one slot; included once for each, with SLOT defined as its number. A PJRT
- * call can't say which plugin it is for, so the function it enters through must. */
+ * call does not contain its plugin, so the function through which it enters must identify it. */
 #define PASTE_(a, n, b) a##n##_##b
 #define PASTE(a, n, b)  PASTE_(a, n, b)
 #define IN_SLOT(name)   PASTE(slot, SLOT, name)
@@ -16,8 +16,8 @@
     }
 #include "intercept/hooks.def"
 
-/* All other entries are only looked at when they return an error. Newer frameworks destroy errors
- * through the error itself, so where it is returned is the one place to see it. */
+/* All other entries are examined only if they return an error. Newer frameworks destroy errors
+ * through the error itself, so this is the only place to see one. */
 #define ENTRY(name, since, last)                                                                   \
     static PJRT_Error *IN_SLOT(watch_##name)(name##_Args * args)                                   \
     {                                                                                              \

@@ -1,5 +1,5 @@
-/* See threads.h. Whoever waits has a place; a place changes hands by its state alone, so that there
- * is no lock which a fork could find taken. */
+/* See threads.h. Each waiting thread has a slot; a slot is handed over by its state alone, so that
+ * there is no lock that a fork could find taken. */
 #include "intercept/threads.h"
 
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* As many as one compile wants: one looks at Python's stacks, one asks the plugin. */
+/* As many as one compile needs: one walks Python's stacks, one queries the plugin. */
 enum { PLACES = 2, SPARE_MS = 30000 };
 enum state { EMPTY, TAKEN, WAITING, CALLED };
 
@@ -39,7 +39,7 @@ static struct place *find(int from, int to)
     return NULL;
 }
 
-/* False when nothing comes, or enough others wait already. */
+/* False if no work comes, or if enough others wait already. */
 static bool wait_for_task(struct task *out)
 {
     struct place *p = find(EMPTY, TAKEN);

@@ -1,7 +1,7 @@
-/* XLA looks for its tools in several places: the folder it is told, the working folder, beside the
- * plugin (as pip installs them), the system's, then PATH
- * (xla/tsl/platform/default/cuda_root_path.cc). Any of them may decide what it makes, so all that
- * are found count. */
+/* XLA looks for its tools in several places: the configured folder, the working folder, beside the
+ * plugin (where pip installs them), the system's folders, then PATH
+ * (xla/tsl/platform/default/cuda_root_path.cc). Any of them may affect what it produces, so all
+ * that are found count. */
 #include "intercept/toolkit.h"
 
 #include "base/fs.h"
@@ -151,7 +151,7 @@ static enum stet_outcome put_on_path(struct stet_buf *out, const char *name,
     return STET_OUTCOME_NONE;
 }
 
-/* /proc has no times to remember by. */
+/* Files of /proc have no times to cache a hash by. */
 static void put_driver(struct stet_buf *out)
 {
     char text[STET_HASH_TEXT] = "none";

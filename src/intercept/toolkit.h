@@ -1,11 +1,12 @@
-/* The tools that a GPU's compiler runs and the libraries it links, by their content. */
+/* The tools that a GPU's compiler runs and the libraries it links, by their content. They are part
+ * of the store's key. */
 #ifndef STET_INTERCEPT_TOOLKIT_H
 #define STET_INTERCEPT_TOOLKIT_H
 
 #include "intercept/named_files.h"
 
-/* What a platform's compiler needs beside its plugin, and whether what it makes runs on the host
- * (platforms.def). */
+/* What a platform's compiler needs in addition to its plugin, and whether its output runs on the
+ * host (platforms.def). */
 enum stet_tools { STET_TOOLS_NONE, STET_TOOLS_CUDA, STET_TOOLS_ROCM };
 enum stet_host_code { STET_CODE_HOST, STET_CODE_DEVICE, STET_CODE_NONE };
 enum stet_topology_is { STET_TOPOLOGY_SERIALIZED, STET_TOPOLOGY_DESCRIBED };
@@ -17,7 +18,7 @@ struct stet_platform {
     enum stet_topology_is topology;
 };
 
-/* By the name that the plugin gives; never NULL. */
+/* By the platform name that the plugin gives; never NULL. */
 const struct stet_platform *stet_platform_find(struct stet_view name);
 
 /* Appends "none" or what was found, place by place. `plugin` is the plugin's file; `driver`: the

@@ -1,28 +1,16 @@
-/* Bytes between host and device: counted when the plugin accepted them. */
+/* Bytes between host and device: counted when the plugin accepted them, and noted with the lines of
+ * Python that asked for them. */
+#include "intercept/copysites.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 
 static const unsigned char bits_of_type[] = {
-    [PJRT_Buffer_Type_PRED] = 8,       [PJRT_Buffer_Type_S8] = 8,
-    [PJRT_Buffer_Type_S16] = 16,       [PJRT_Buffer_Type_S32] = 32,
-    [PJRT_Buffer_Type_S64] = 64,       [PJRT_Buffer_Type_U8] = 8,
-    [PJRT_Buffer_Type_U16] = 16,       [PJRT_Buffer_Type_U32] = 32,
-    [PJRT_Buffer_Type_U64] = 64,       [PJRT_Buffer_Type_F16] = 16,
-    [PJRT_Buffer_Type_F32] = 32,       [PJRT_Buffer_Type_F64] = 64,
-    [PJRT_Buffer_Type_BF16] = 16,      [PJRT_Buffer_Type_C64] = 64,
-    [PJRT_Buffer_Type_C128] = 128,     [PJRT_Buffer_Type_F8E5M2] = 8,
-    [PJRT_Buffer_Type_F8E4M3FN] = 8,   [PJRT_Buffer_Type_F8E4M3B11FNUZ] = 8,
-    [PJRT_Buffer_Type_F8E5M2FNUZ] = 8, [PJRT_Buffer_Type_F8E4M3FNUZ] = 8,
-    [PJRT_Buffer_Type_S4] = 4,         [PJRT_Buffer_Type_U4] = 4,
-    [PJRT_Buffer_Type_S2] = 2,         [PJRT_Buffer_Type_U2] = 2,
-    [PJRT_Buffer_Type_F8E4M3] = 8,     [PJRT_Buffer_Type_F8E3M4] = 8,
-    [PJRT_Buffer_Type_F8E8M0FNU] = 8,  [PJRT_Buffer_Type_F4E2M1FN] = 4,
-    [PJRT_Buffer_Type_S1] = 1,         [PJRT_Buffer_Type_U1] = 1,
-    [PJRT_Buffer_Type_F6E2M3FN] = 6,   [PJRT_Buffer_Type_F6E3M2FN] = 6,
+#define TYPE(name, bits, python) [PJRT_Buffer_Type_##name] = bits,
+#include "intercept/buffer_types.def"
 };
 
-/* What the elements take when packed; 0 for types we don't know and shapes that make no sense. */
+/* The packed size of the elements; 0 for unknown types and invalid shapes. */
 static uint64_t bytes_of(PJRT_Buffer_Type type, const int64_t *dims, size_t rank)
 {
     uint64_t bits = (size_t)type < sizeof bits_of_type ? bits_of_type[type] : 0;
@@ -56,8 +44,8 @@ static void between(struct stet_plugin *p)
     atomic_fetch_add_explicit(&p->between_count, 1, memory_order_relaxed);
 }
 
-/* The real call, and `count` when it went well. Inside another watched plugin's call only the real
- * call: the outer one counts. */
+/* Makes the real call, and counts it if it succeeded. Inside another watched plugin's call only the
+ * real call is made: the outer one counts. */
 #define FORWARD(entry, count)                                                                      \
     PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
     {                                                                                              \
@@ -74,8 +62,48 @@ static void between(struct stet_plugin *p)
 
 static void from_host(struct stet_plugin *p, const PJRT_Client_BufferFromHostBuffer_Args *args)
 {
-    to_device(p, bytes_of(args->type, args->dims, args->num_dims));
+    uint64_t bytes = bytes_of(args->type, args->dims, args->num_dims);
+
+    to_device(p, bytes);
+    stet_intercept_copysites_note(&(struct stet_host_copy){
+        .type = args->type, .dims = args->dims, .rank = args->num_dims, .bytes = bytes});
     stet_plugin_look_at_memory(p, args->client, false);
+}
+
+/* Is what the copy wrote there already? Afterwards the caller may free it at any time. */
+static bool has_arrived(struct stet_plugin *p, PJRT_Event *event)
+{
+    const PJRT_Api *api = stet_plugin_real(p);
+    PJRT_Event_IsReady_Args args = {.struct_size = PJRT_Event_IsReady_Args_STRUCT_SIZE,
+                                    .event = event};
+
+    return event && stet_api_has(api, PJRT_Event_IsReady) &&
+           !stet_plugin_drop(p, api->PJRT_Event_IsReady(&args)) && args.is_ready;
+}
+
+static void note_to_host(struct stet_plugin *p, PJRT_Buffer *buffer, const void *host,
+                         uint64_t bytes, PJRT_Event *event)
+{
+    const PJRT_Api *api = stet_plugin_real(p);
+    PJRT_Buffer_ElementType_Args type = {.struct_size = PJRT_Buffer_ElementType_Args_STRUCT_SIZE,
+                                         .buffer = buffer};
+    PJRT_Buffer_Dimensions_Args dims = {.struct_size = PJRT_Buffer_Dimensions_Args_STRUCT_SIZE,
+                                        .buffer = buffer};
+
+    to_host(p, bytes);
+    if (!stet_intercept_copysites_wanted() || !buffer || !stet_api_has(api, PJRT_Buffer_Dimensions))
+        return;
+    if (stet_plugin_drop(p, api->PJRT_Buffer_ElementType(&type)) ||
+        stet_plugin_drop(p, api->PJRT_Buffer_Dimensions(&dims)))
+        return;
+    stet_intercept_copysites_note(&(struct stet_host_copy){
+        .to_host = true,
+        .type = type.type,
+        .dims = dims.dims,
+        .rank = dims.num_dims,
+        .bytes = bytes,
+        .value = bytes <= STET_COPY_VALUE && has_arrived(p, event) ? host : NULL,
+    });
 }
 
 FORWARD(PJRT_Client_BufferFromHostBuffer, from_host(p, args))
@@ -84,9 +112,11 @@ FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferData,
 FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
         to_device(p, bytes_of(args->shape_element_type, args->shape_dims, args->shape_num_dims)))
 /* Without a destination it only asks for the size. */
-FORWARD(PJRT_Buffer_ToHostBuffer, if (args->dst) to_host(p, args->dst_size))
+FORWARD(PJRT_Buffer_ToHostBuffer,
+        if (args->dst) note_to_host(p, args->src, args->dst, args->dst_size, args->event))
 FORWARD(PJRT_Buffer_CopyRawToHost,
-        to_host(p, args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0))
+        note_to_host(p, args->buffer, args->dst,
+                     args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0, args->event))
 FORWARD(PJRT_Buffer_CopyToDevice, between(p))
 FORWARD(PJRT_Buffer_CopyToMemory, between(p))
 FORWARD(PJRT_Device_MemoryStats, stet_plugin_memory_told(p, args))

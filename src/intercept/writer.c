@@ -15,18 +15,18 @@
 #include <time.h>
 
 enum { BUSY_MS = 100, IDLE_MS = 1000, QUEUE_MAX = 16384 };
-/* A fork waits this long for the record that is being written; the shorter after it was in vain. */
+/* How long a fork waits for the record that is being written; the shorter time after a wait in
+ * vain. */
 enum { FORK_MS = 3000, FORK_AGAIN_MS = 300 };
-/* With so many records waiting, programs wait until they are written. */
+/* If this many records wait, programs are written after them. */
 enum { BEHIND = 256 };
-/* An event of so many bytes is worth waiting for to be freed. */
+/* For an event of this many bytes, freeing it is worth the wait. */
 enum { HEAVY = 256 << 10 };
 static const size_t queue_bytes_max = (size_t)1 << 30;
 static const size_t event_cap = (size_t)16 << 20;
 
 /* `queue_lock` is held for a few instructions; `pump_lock` while the disk is written, and only the
- * writer thread, exit and fork take it. A pump lets go of it between two records when a fork waits.
- */
+ * writer thread, exit and fork take it. A pump releases it between two records if a fork waits. */
 static pthread_mutex_t queue_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t pump_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_event *queue, **queue_end = &queue;
@@ -37,12 +37,12 @@ static _Atomic int forks_waiting;
 
 static struct stet_flag poked;
 static atomic_bool running, ended;
-static atomic_bool used; /* there is something of this process in the journal, or will be */
+static atomic_bool used; /* the journal has, or will have, something of this process */
 
-/* An event's memory belongs to the malloc arena of the thread that made it. When that thread and
- * its neighbours are busy, a free() from elsewhere may wait for their lock for seconds, and all
- * records with it. So the writer does not free: whoever makes an event frees two that are over, and
- * the writer the rest when nothing happens. */
+/* An event's memory belongs to the malloc arena of the thread that allocated it. If that thread and
+ * its neighbours are busy, a free() from another thread may wait for their lock for seconds, and
+ * all records with it. So the writer does not free: a thread that creates an event frees two
+ * finished ones, and the writer frees the rest when it is idle. */
 static void retire(struct stet_event *e)
 {
     pthread_mutex_lock(&queue_lock);
@@ -112,7 +112,7 @@ static size_t weight(const struct stet_event *e)
     return e->arena.used + e->bytes[0].len + e->bytes[1].len;
 }
 
-/* When there is too much in the queue, the record goes without its bytes. */
+/* If the queue is too full, the record is sent without its bytes. */
 static void lighten(struct stet_event *e)
 {
     for (size_t i = 0; i < 2; i++) {
@@ -239,7 +239,7 @@ static struct stet_event *take_later(void)
     return e;
 }
 
-/* One thing: a record, or what was put off when there are no more. False when there is nothing. */
+/* Writes one item: a record, or postponed work if there are no more. False if there is nothing. */
 static bool write_next(struct stet_journal *j, uint64_t until_ns)
 {
     struct stet_event *e = dequeue();
@@ -259,7 +259,7 @@ static bool write_next(struct stet_journal *j, uint64_t until_ns)
     return true;
 }
 
-/* Forks go first: they hold up somebody, a record does not. */
+/* Forks go first: they block a thread of the host, a record does not. */
 static void let_forks_through(void)
 {
     struct timespec pause = {.tv_nsec = 100000};
@@ -272,8 +272,8 @@ static void let_forks_through(void)
     pthread_mutex_lock(&pump_lock);
 }
 
-/* Everything there is, in the order in which it happened. With pump_lock held. What was put off is
- * given up at `until_ns`. */
+/* Writes everything in the order in which it happened. With pump_lock held. Postponed work is
+ * dropped at `until_ns`. */
 static bool pump(uint64_t until_ns)
 {
     static bool folder_made;
@@ -369,12 +369,12 @@ void stet_writer_fork_parent(void)
     pthread_mutex_unlock(&pump_lock);
 }
 
-/* What waits in the queue is the parent's to write. The memory is only let go of: whether freeing
- * is safe here is the allocator's business, and it is little. */
+/* The parent writes what waits in the queue. Its memory is leaked here, because freeing may not be
+ * safe in the child, and it is little. */
 void stet_writer_fork_child(bool prepared)
 {
-    atomic_store(&forks_waiting, 0); /* whoever else waited is not here */
-    if (!prepared) { /* somebody who is not here holds the locks: never take them again */
+    atomic_store(&forks_waiting, 0); /* other waiting threads do not exist here */
+    if (!prepared) { /* a thread that does not exist here holds the locks: never take them again */
         atomic_store(&ended, true);
         return;
     }

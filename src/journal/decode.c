@@ -1,9 +1,9 @@
-/* Payload bytes back into a record struct; unknown fields are stepped over. */
+/* Decodes payload bytes into a record struct; skips unknown fields. */
 #include "journal/read.h"
 
 #include "base/reader.h"
 
-/* One field as it stands in the payload. */
+/* One field as it is in the payload. */
 struct raw_field {
     uint64_t key;
     bool counted;
@@ -56,7 +56,7 @@ static void read_numbers(struct stet_reader *r, struct stet_arena *a, struct ste
         *out = (struct stet_u64s){items, n};
 }
 
-/* Lists repeat their field: room for all that are left is reserved at the first. */
+/* Lists repeat their field: the first one reserves room for all that are left. */
 static size_t count_left(struct stet_reader r, const struct raw_field *first)
 {
     struct raw_field f;

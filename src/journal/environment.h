@@ -1,19 +1,20 @@
-/* The host's environment: our own settings, and what of the rest is worth remembering. */
+/* The host's environment: our own settings, and which of the other variables are recorded. */
 #ifndef STET_JOURNAL_ENVIRONMENT_H
 #define STET_JOURNAL_ENVIRONMENT_H
 
 #include "base/arena.h"
 #include "journal/format.h"
 
-/* Does a variable of this name say something about programs, devices or ranks? */
+/* Is a variable of this name relevant for programs, devices or ranks? */
 bool stet_env_matters(struct stet_view name);
 /* Would its value be a secret? */
 bool stet_env_is_secret(struct stet_view name);
-/* NAME=value of those that matter, secrets masked, in the environment's order. */
+/* NAME=value of the relevant variables, secrets masked, in the environment's order. */
 struct stet_list stet_env_list(struct stet_arena *a, char *const *environment);
-/* A copy of any text with its secrets masked; empty, with the arena failed, without memory. */
+/* A copy of any text with its secrets masked; empty, with the arena failed, when memory runs
+ * out. */
 struct stet_view stet_env_mask(struct stet_arena *a, struct stet_view text);
-/* The words of a command line, secrets masked. `command` is in the form of /proc/PID/cmdline. */
+/* The words of a command line, secrets masked. `command` has the form of /proc/PID/cmdline. */
 struct stet_list stet_env_arguments(struct stet_arena *a, struct stet_view command);
 
 #endif

@@ -1,4 +1,5 @@
-/* Order as literals and back-references (training loops repeat), times as thinned deltas. */
+/* Encodes the order as literals and back-references (training loops repeat), and times as thinned
+ * deltas. */
 #include "journal/execs.h"
 
 #include "base/reader.h"
@@ -127,7 +128,7 @@ static void decode_order(struct stet_reader *r, struct stet_exec *out, size_t n)
         stet_reader_fail(r, "has bytes after its last execution");
 }
 
-/* Between two kept times the executions are spread evenly. */
+/* Times between two kept ones are interpolated. */
 static void spread(struct stet_exec *out, size_t from, size_t to, uint64_t begin, uint64_t end)
 {
     uint64_t step = to > from ? (end - begin) / (to - from) : 0;

@@ -1,4 +1,4 @@
-/* A table from buffer address to the execution that made it, for as long as a window lasts. */
+/* A table from buffer address to the execution that produced it, valid for one window. */
 #include "journal/flow.h"
 
 #include "base/mem.h"
@@ -13,9 +13,9 @@ enum {
     SPINS = 200,
 };
 
-/* A bucket is a cache line. A slot is tag << 20 | epoch << 17 | entry: the tag is of the address,
- * the entry index << 1 | external, and one of another epoch is free. Epochs are 1 to 7; when they
- * are used up the table is cleared. */
+/* A bucket is a cache line. A slot is tag << 20 | epoch << 17 | entry: the tag is from the address,
+ * the entry is index << 1 | external, and a slot of another epoch is free. Epochs are 1 to 7; when
+ * they are used up the table is cleared. */
 enum { EPOCH_SHIFT = 17, TAG_SHIFT = 20, EPOCHS = 7, ENTRY_MASK = (1 << EPOCH_SHIFT) - 1 };
 _Static_assert(STET_FLOW_TOTAL * 2 <= ENTRY_MASK + 1, "every entry of a window fits a slot");
 
@@ -42,7 +42,7 @@ void stet_flow_release(struct stet_flow *f)
     f->results = NULL;
 }
 
-/* Held for microseconds; whoever can't have it soon gives up, and the window with it. */
+/* Held for microseconds. A thread that cannot get it soon gives up, and the window is abandoned. */
 static bool lock(struct stet_flow *f)
 {
     for (int i = 0; i < SPINS; i++) {
@@ -60,7 +60,7 @@ static void unlock(struct stet_flow *f)
     atomic_flag_clear_explicit(&f->lock, memory_order_release);
 }
 
-/* A new window knows nothing of the one before. */
+/* A new window has no data of the one before. */
 static void new_window(struct stet_flow *f)
 {
     if (f->epoch++ == EPOCHS) {
@@ -189,7 +189,7 @@ static void put(struct stet_flow *f, const void *buffer, uint32_t entry)
         atomic_store_explicit(&f->broken, true, memory_order_relaxed); /* too many alive */
 }
 
-/* Long lists miss the cache at every buffer; all at once that takes a tenth of the time. */
+/* Long lists miss the cache at every buffer; prefetching all at once takes a tenth of the time. */
 static void prefetch(struct stet_flow *f, const void *const *buffers, size_t n)
 {
     for (size_t i = 0; i < n; i++)
@@ -230,8 +230,8 @@ static bool find_sources(struct stet_flow *f, struct sources *s, const void *con
     return true;
 }
 
-/* executable, arguments, results, sources, then of each source distance << 1 | external, arguments
- */
+/* executable, arguments, results, sources, then for each source distance << 1 | external,
+ * arguments */
 static void add_entry(struct stet_flow *f, uint64_t number, uint64_t executable, size_t args,
                       size_t results, const struct sources *s)
 {
@@ -255,8 +255,8 @@ static void add_entry(struct stet_flow *f, uint64_t number, uint64_t executable,
     f->next++;
 }
 
-/* What the batch at hand can still take: it holds one window and must be written out now and then.
- */
+/* What the current batch can still take: it covers one window and must be written out now and
+ * then. */
 static bool batch_open(const struct stet_flow *f, uint64_t number)
 {
     return f->batch_count == 0 ||

@@ -1,4 +1,4 @@
-/* The list of records as tables, and the coding of their fields. */
+/* The list of records as tables, and the encoding of their fields. */
 #include "journal/format.h"
 
 /* Each record's fields as an array of its own. */
@@ -102,7 +102,7 @@ static void add_frame(struct stet_buf *out, unsigned key, const struct stet_fram
     stet_buf_view(out, f->function);
 }
 
-/* An error message of a compiler can be megabytes long; the journal needs its beginning. */
+/* An error message of a compiler can have megabytes; the journal needs only its beginning. */
 static struct stet_view cut(struct stet_view text)
 {
     text.len = text.len < STET_JOURNAL_TEXT_MAX ? text.len : STET_JOURNAL_TEXT_MAX;

@@ -1,13 +1,14 @@
-/* The journal on disk: frame, record kinds and their structs. docs/formats.md tells it in words. */
+/* The journal on disk: frame, record kinds and their structs. docs/formats.md describes it. Texts
+ * and lists in record structs are borrowed. */
 #ifndef STET_JOURNAL_FORMAT_H
 #define STET_JOURNAL_FORMAT_H
 
 #include "base/buf.h"
 #include "base/hash.h"
 
-/* A file is a 16-byte head and then records. The head: magic, major and minor version, and the low
- * 32 bits of XXH3-128 over those 12 bytes, all little-endian. A newer minor version only adds
- * record kinds and fields, which readers skip; a newer major version is not read at all. */
+/* A file is a 16-byte head and then records. The head has the magic, major and minor version, and
+ * the low 32 bits of XXH3-128 over those 12 bytes, all little-endian. A newer minor version only
+ * adds record kinds and fields, which readers skip; a newer major version is not read at all. */
 #define STET_JOURNAL_MAGIC     "STETJRN\n"
 #define STET_JOURNAL_MAJOR     1
 #define STET_JOURNAL_MINOR     0
@@ -87,7 +88,7 @@ union stet_record {
 #undef END
 };
 
-/* The same list as data, for coding, printing and checking. */
+/* The same list as data, for encoding, printing and checking. */
 enum stet_field_kind {
     STET_KIND_U64,
     STET_KIND_STR,   /* text, cut at STET_JOURNAL_TEXT_MAX */
@@ -113,7 +114,7 @@ struct stet_record_info {
     size_t field_count;
 };
 
-/* NULL for a kind this build does not know. */
+/* NULL for a kind that this build does not know. */
 const struct stet_record_info *stet_record_info(unsigned kind);
 
 /* Payload of a record struct, appended to `out`; failure sticks in `out`. */

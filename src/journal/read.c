@@ -1,4 +1,4 @@
-/* Frames out of a file that may be growing, torn or damaged. */
+/* Reads frames from a file that may be growing, torn or damaged. */
 #include "journal/read.h"
 
 #include "base/mem.h"
@@ -13,11 +13,12 @@ enum {
     WINDOW_MIN = 64 << 10,
     ARENA_CAP = 64 << 20, /* a payload of 256 KB of one-byte list items needs 4 MB */
 };
-/* What failing checksums may cost over a file's life; false marks in honest data are far below. */
+/* Limits the time spent on failing checksums over a file's life; accidental marks in valid data
+ * stay far below. */
 #define BUDGET ((uint64_t)64 << 20)
 
-/* How much of a file is searched for the next record over its life: a quarter of what a writer lets
- * one grow to. */
+/* Limits how much of a file is searched for the next record: a quarter of the largest size that a
+ * writer allows. */
 #define SEARCH_MOST ((uint64_t)64 << 20)
 
 enum frame_state { FRAME_WHOLE, FRAME_UNFINISHED, FRAME_BAD };
@@ -39,7 +40,7 @@ static void reader_init(struct stet_journal_reader *r, int fd)
 enum stet_rc stet_journal_reader_open(struct stet_journal_reader *r, const char *path,
                                       struct stet_err *err)
 {
-    /* neither waiting for the writer of a pipe nor following a link out of the folder */
+    /* neither waits for the writer of a pipe nor follows a link out of the folder */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
     struct stat st;
 
@@ -74,7 +75,7 @@ void stet_journal_reader_close(struct stet_journal_reader *r)
     stet_arena_release(&r->arena);
 }
 
-/* Bytes from `offset` on, `n` of them if the file has them now, and perhaps more. */
+/* Reads from `offset`: `n` bytes if the file has them now, and perhaps more. */
 static struct stet_view peek(struct stet_journal_reader *r, uint64_t offset, size_t n)
 {
     uint64_t end = r->window_at + r->window.len;
@@ -149,7 +150,7 @@ static enum frame_state frame_at(struct stet_journal_reader *r, uint64_t offset,
     return FRAME_BAD;
 }
 
-/* The next offset from `from` on at which a whole record stands; false when there is none yet. */
+/* The next offset from `from` on with a complete record; false if there is none yet. */
 static bool find_frame(struct stet_journal_reader *r, uint64_t from, uint64_t *found)
 {
     struct frame f;
@@ -186,7 +187,7 @@ static void add_damage(struct stet_journal_reader *r, uint64_t from, uint64_t to
     d->bytes += to - from;
 }
 
-/* A damaged head is damage like any other when records stand behind it. */
+/* A damaged head is ordinary damage if records follow it. */
 static enum stet_rc read_head(struct stet_journal_reader *r, struct stet_err *err)
 {
     struct stet_view v = peek(r, 0, STET_JOURNAL_HEAD_SIZE);
@@ -222,7 +223,7 @@ static enum stet_rc read_head(struct stet_journal_reader *r, struct stet_err *er
     return STET_OK;
 }
 
-/* A whole frame becomes an event when its kind is known and its fields decode. */
+/* A complete frame becomes an event if its kind is known and its fields decode. */
 static bool make_event(struct stet_journal_reader *r, const struct frame *f,
                        struct stet_journal_event *event)
 {
@@ -257,7 +258,8 @@ static uint64_t file_size(struct stet_journal_reader *r)
     return r->fd >= 0 && fstat(r->fd, &st) == 0 ? (uint64_t)st.st_size : r->size;
 }
 
-/* At the end for now. The window is dropped: a writer out of space takes a torn record back. */
+/* The end, for now. The window is dropped, because a writer that is out of space removes a torn
+ * record. */
 static enum stet_rc wait_for_more(struct stet_journal_reader *r, uint64_t size)
 {
     r->damage.tail = size > r->at ? size - r->at : 0;

@@ -1,4 +1,5 @@
-/* The journal's reader: while it is written, past a torn tail, over damage. */
+/* The journal's reader. It can read while the file is being written, and continues after a torn end
+ * or damage. Events borrow from the reader until the next call. */
 #ifndef STET_JOURNAL_READ_H
 #define STET_JOURNAL_READ_H
 
@@ -24,7 +25,7 @@ struct stet_journal_event {
     struct stet_view payload;
 };
 
-/* One file. The struct is the caller's; its fields are the reader's business but for the public. */
+/* One file. The caller owns the struct, and uses only the fields marked public. */
 struct stet_journal_reader {
     int fd;                  /* -1 when reading from memory */
     struct stet_view window; /* bytes at hand, from window_at on */
@@ -41,21 +42,21 @@ struct stet_journal_reader {
     struct stet_journal_damage damage; /* public */
 };
 
-/* STET_NOT_FOUND when there is no such file. A file without even a whole head is fine: it gives no
- * events yet. */
+/* STET_NOT_FOUND if the file does not exist. A file without even a complete head is valid: it gives
+ * no events yet. */
 enum stet_rc stet_journal_reader_open(struct stet_journal_reader *r, const char *path,
                                       struct stet_err *err);
-/* Over bytes in memory, which must outlive the reader. */
+/* Reads bytes in memory, which must outlive the reader. */
 void stet_journal_reader_over(struct stet_journal_reader *r, struct stet_view bytes);
 void stet_journal_reader_close(struct stet_journal_reader *r);
 
-/* The next record. STET_NOT_FOUND: no more for now; when the file is still written, ask again
+/* The next record. STET_NOT_FOUND: no more for now; if the file is still being written, call again
  * later. STET_BAD_INPUT: not a journal. STET_UNSUPPORTED: a newer major version. Damage is skipped
- * and counted, never an error. `damage.tail` is what an unfinished end held at the last call. */
+ * and counted, never an error. `damage.tail` is the size of an unfinished end at the last call. */
 enum stet_rc stet_journal_next(struct stet_journal_reader *r, struct stet_journal_event *event,
                                struct stet_err *err);
 
-/* A payload alone. Views point into it, lists into the arena. */
+/* Decodes a payload alone. Views point into it, lists into the arena. */
 enum stet_rc stet_record_decode(union stet_record *out, struct stet_arena *arena,
                                 const struct stet_record_info *info, struct stet_view payload,
                                 struct stet_err *err);

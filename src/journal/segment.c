@@ -1,5 +1,5 @@
-/* The host may close our descriptor, delete our file or limit its size; each is looked for before
- * every write, since a guest may neither write into a stranger's file nor raise SIGXFSZ. */
+/* The host may close our descriptor, delete our file or limit its size. Each is checked before
+ * every write, because the layer must neither write into another file nor raise SIGXFSZ. */
 #include "journal/segment.h"
 
 #include "base/clock.h"
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 enum {
-    FD_FLOOR = 200, /* out of the way of programs that count on low descriptors */
+    FD_FLOOR = 200, /* away from the low descriptors that some programs rely on */
     NAME_TRIES = 4,
 };
 
@@ -30,7 +30,7 @@ static struct stet_hash random_hash(void)
     return stet_hash_bytes(stet_view_of(words, sizeof words));
 }
 
-/* Host names come from anywhere; file names keep the harmless characters. */
+/* A host name may contain anything; file names keep only the harmless characters. */
 static void set_host(struct stet_segments *s)
 {
     if (gethostname(s->host, sizeof s->host) != 0 || !s->host[0])
@@ -85,7 +85,7 @@ bool stet_segments_init(struct stet_segments *s, const struct stet_journal_optio
     return s->dir != NULL;
 }
 
-/* True while the descriptor still is the file we opened. */
+/* Is the descriptor still the file that we opened? */
 static bool still_ours(const struct stet_segment_file *f, struct stat *st)
 {
     return f->fd >= 0 && fstat(f->fd, st) == 0 && st->st_dev == f->device && st->st_ino == f->inode;
@@ -197,7 +197,7 @@ int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
         if (st.st_nlink > 0)
             return 0;
         add_dropped(dropped, &f->tally);
-        close(f->fd); /* deleted: nobody would read on there */
+        close(f->fd); /* deleted: readers would not find what follows */
     }
     f->fd = -1;
     return open_segment(s, stream);
@@ -221,8 +221,8 @@ void stet_segments_describe(const struct stet_segments *s, enum stet_stream stre
     };
 }
 
-/* 0 or an errno. A short write is taken back, so that a later record does not stand behind a torn
- * one; where that fails readers find the next record by its mark. */
+/* 0 or an errno. A short write is removed again, so that no record follows a torn one. If that
+ * fails, readers find the next record by its mark. */
 static int append(struct stet_segment_file *f, struct stet_view bytes)
 {
     struct rlimit limit;
@@ -245,8 +245,7 @@ static int append(struct stet_segment_file *f, struct stet_view bytes)
     return error;
 }
 
-/* The full segment is closed, the next is opened by the next record; the oldest makes room for it.
- */
+/* Closes the full segment; the next record opens a new one, and the oldest is removed. */
 static void rotate(struct stet_segments *s, struct stet_dropped *dropped)
 {
     struct stet_segment_file *f = &s->streams[STET_STREAM_DETAIL];

@@ -1,4 +1,5 @@
-/* The files behind a writer: names, rotation, and never a byte into a file that is not ours. */
+/* The files of a writer: names and rotation. It never writes into a file that it did not create.
+ * The writer owns it. */
 #ifndef STET_JOURNAL_SEGMENT_H
 #define STET_JOURNAL_SEGMENT_H
 
@@ -9,7 +10,7 @@
 
 #define STET_SEGMENTS_KEEP_MAX 64
 
-/* What one detail segment holds, to be told when it is dropped. */
+/* The content of one detail segment, reported when it is dropped. */
 struct stet_tally {
     uint64_t bytes, records, executions;
 };
@@ -39,14 +40,14 @@ struct stet_dropped {
     uint64_t segments, bytes, records, executions;
 };
 
-/* False when memory is short; release is safe then too. */
+/* False if memory runs out; release is safe then too. */
 bool stet_segments_init(struct stet_segments *s, const struct stet_journal_options *options);
 void stet_segments_release(struct stet_segments *s);
-/* In a forked child: another identity, no file yet. */
+/* In a forked child: a new identity, and no file yet. */
 void stet_segments_forked(struct stet_segments *s);
 
-/* A file to append to stands open, a new one if need be (first use, deleted, closed by others). 0
- * or an errno. What a deleted file held is added to `dropped`. */
+/* Makes sure that a file is open for appending, a new one if needed (first use, deleted, or closed
+ * by the host). 0 or an errno. The content of a deleted file is added to `dropped`. */
 int stet_segments_ready(struct stet_segments *s, enum stet_stream stream,
                         struct stet_dropped *dropped);
 static inline bool stet_segments_empty(const struct stet_segments *s, enum stet_stream stream)
@@ -56,8 +57,8 @@ static inline bool stet_segments_empty(const struct stet_segments *s, enum stet_
 void stet_segments_describe(const struct stet_segments *s, enum stet_stream stream,
                             struct stet_rec_segment *out);
 
-/* 0, or an errno and nothing appended (a torn end is taken back where the filesystem lets us).
- * After a detail record that filled its segment the next one is begun and the oldest dropped. */
+/* 0, or an errno with nothing appended (a torn end is removed if the file system allows it). After
+ * a detail record that filled its segment, the next one is begun and the oldest dropped. */
 int stet_segments_append(struct stet_segments *s, enum stet_stream stream, struct stet_view bytes,
                          uint64_t executions, struct stet_dropped *dropped);
 

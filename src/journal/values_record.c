@@ -1,11 +1,10 @@
-/* See values_record.h: one value is a length, then kind, scope, frame, path, type and what its kind
- * has.
- */
+/* See values_record.h: a value is a length, then kind, scope, frame, path, type and the fields of
+ * its kind. */
 #include "journal/values_record.h"
 
 #include <string.h>
 
-/* A cursor over a scratch area: the value is made there and copied when it is whole. */
+/* A cursor over a scratch area: the value is built there and copied when it is complete. */
 struct cursor {
     unsigned char *next, *end;
     bool full;
@@ -37,7 +36,7 @@ static void put_varint(struct cursor *c, uint64_t v)
     put(c, bytes, n);
 }
 
-/* Small negative numbers stay short. */
+/* Zigzag: small negative numbers stay short. */
 static uint64_t zigzag(int64_t v)
 {
     return ((uint64_t)v << 1) ^ (v < 0 ? UINT64_MAX : 0);
@@ -151,7 +150,7 @@ static void read_array(struct stet_reader *r, struct stet_journal_value *v)
         v->dims[i] = unzigzag(stet_reader_varint(r));
 }
 
-/* What a newer Stet wrote behind the fields known here is skipped with the rest of the value. */
+/* Fields of a newer Stet after the known ones are skipped with the rest of the value. */
 static void read_payload(struct stet_reader *r, struct stet_journal_value *v)
 {
     uint64_t bits;
@@ -223,7 +222,8 @@ static void array_text(struct stet_buf *out, const struct stet_journal_value *v)
         stet_buf_printf(out, " with %.*s", STET_FMT(v->place));
 }
 
-/* NumPy's scalars are named by their type: to a compiler they differ from Python's. */
+/* NumPy's scalars are printed with their type, because a compiler treats them differently from
+ * Python's. */
 static void number_text(struct stet_buf *out, const struct stet_journal_value *v)
 {
     if (!stet_view_is(v->type, "int") && !stet_view_is(v->type, "float"))
@@ -288,7 +288,7 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
 
         called |= fun;
-        /* Closures come after the function that has them, before any frame of the user's. */
+        /* Closures come after the function that owns them, before any frame of the user's. */
         if (v.scope == STET_SCOPE_LOCAL)
             break;
         /* A wrapper may take the user's function as an argument, as equinox's does. */

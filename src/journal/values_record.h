@@ -1,9 +1,10 @@
-/* Values that Python held while a compile ran: the framework's call and the scalars of the user's
+/* Values that Python held during a compile: the framework's call and the scalars of the user's
  * frames, as one sequence of bytes in the journal's `compile_values` record.
  *
  * The layer appends to a buffer of fixed size while it holds the interpreter's lock, so writing
- * never allocates and never fails: what does not fit is counted. Readers walk the bytes with
- * stet_journal_values_next. Nothing in here is ever Python source or a repr made by Python code. */
+ * never allocates and never fails: values that do not fit are counted. Readers walk the bytes with
+ * stet_journal_values_next. The values never contain Python source or a repr made by Python
+ * code. */
 #ifndef STET_JOURNAL_VALUES_RECORD_H
 #define STET_JOURNAL_VALUES_RECORD_H
 
@@ -34,7 +35,7 @@ enum stet_journal_value_kind {
 #undef KIND
 };
 
-/* SCOPE(identifier, number, name), on disk as well: where the value was found. */
+/* SCOPE(identifier, number, name), also on disk: where the value was found. */
 #define STET_JOURNAL_VALUE_SCOPES                                                                  \
     SCOPE(LOCAL, 0, "local")       /* a local of the frame */                                      \
     SCOPE(GLOBAL, 1, "global")     /* a global that the frame's code or the function names */      \
@@ -57,7 +58,7 @@ struct stet_journal_value {
     int64_t number;         /* BOOL, INT, LENGTH */
     double real;            /* FLOAT */
     uint64_t hash;          /* HIDDEN */
-    uint64_t address;       /* FUNCTION, OBJECT: tells two objects of one kind apart */
+    uint64_t address;       /* FUNCTION, OBJECT: distinguishes two objects of one kind */
     struct stet_view text;  /* WORD; FUNCTION: its name; ARRAY: its dtype */
     struct stet_view file;  /* FUNCTION */
     uint32_t line;          /* FUNCTION */
@@ -67,7 +68,7 @@ struct stet_journal_value {
     int64_t dims[STET_VALUES_RANK_MAX];
 };
 
-/* A buffer to append to. Zero `used` and `dropped` to begin. */
+/* A buffer to append to. Start with `used` and `dropped` zero. */
 struct stet_journal_values {
     uint32_t used, dropped;
     unsigned char bytes[STET_VALUES_SIZE];
@@ -76,29 +77,29 @@ struct stet_journal_values {
 /* Views are copied. A value that does not fit is counted in `dropped`. */
 void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value);
 
-/* The next value; its views borrow from the reader's input. False at the end, or when the bytes
- * are damaged (ask stet_reader_ok). */
+/* The next value; its views borrow from the reader's input. False at the end, or if the bytes are
+ * damaged (check stet_reader_ok). */
 bool stet_journal_values_next(struct stet_reader *r, struct stet_journal_value *out);
 
-/* The value in words, as a person writes it: 0.05, 'eval', None, float32[4,3], int64 4. */
+/* The value as a person writes it: 0.05, 'eval', None, float32[4,3], int64 4. */
 void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_value *v);
 
-/* Which function a compile is of, whatever its name: made of the place where the function was
- * defined and of the user's functions that it closes over or is given, through wrappers and
+/* Identifies the function of a compile, whatever its name. It is computed from where the function
+ * was defined and from the user's functions that it closes over or receives, through wrappers and
  * partials. */
 struct stet_journal_function {
-    uint64_t identity; /* 0 when the framework's call was not seen */
-    bool library;      /* nothing of it is the user's: an operation outside any jitted function */
+    uint64_t identity; /* 0 if the framework's call was not seen */
+    bool library;      /* none of it is the user's: an operation outside any jitted function */
     struct stet_view name,
-        file; /* of the user's own innermost definition; empty when there is none */
+        file; /* of the user's own innermost definition; empty if there is none */
     uint32_t line;
 };
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes);
 
-/* Not the user's own file: installed packages and the standard library. */
+/* Is the file not the user's own? True for installed packages and the standard library. */
 bool stet_journal_values_in_library(struct stet_view file);
 
-/* For JSON and messages; NULL for one that this build does not know. */
+/* For JSON and messages; NULL for a number that this build does not know. */
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind);
 const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope);
 

@@ -1,4 +1,4 @@
-/* The environment variables that decide what a compiler makes (variables.def). */
+/* The environment variables that affect what a compiler produces (variables.def). */
 #ifndef STET_JOURNAL_VARIABLES_H
 #define STET_JOURNAL_VARIABLES_H
 

@@ -1,4 +1,5 @@
-/* Records into files: one lock, one write(2) a record, every failure counted and said later. */
+/* Writes records into files: one lock, one write(2) per record. Every failure is counted and
+ * reported in a later loss record. */
 #include "journal/write.h"
 
 #include "base/clock.h"
@@ -14,11 +15,12 @@
 enum {
     BATCH_MAX = 16384,  /* executions of one record: fits a payload whatever the ids */
     STACKS = 1024,      /* hashes of stacks already written; a collision writes one again */
-    LOCK_SECONDS = 1,   /* a writer stuck in the kernel longer than that costs others a record */
-    RESERVE = 64 << 10, /* of the main stream, for the last words */
+    LOCK_SECONDS = 1,   /* how long a thread waits for one stuck in the kernel before it drops its
+                         * record */
+    RESERVE = 64 << 10, /* of the main stream, for the final records */
 };
 
-/* What is missing and not yet said. */
+/* Losses that are not reported yet. */
 struct unsaid {
     enum stet_loss why;
     uint64_t records, bytes, executions, segments;
@@ -35,7 +37,7 @@ struct stet_journal {
     struct stet_buf process; /* payload of the process record */
     struct stet_hash stacks[STACKS];
     atomic_uint_least64_t written, lost, bytes, dropped, executions;
-    atomic_uint_least64_t busy; /* lost because the lock was not to be had; not yet in `unsaid` */
+    atomic_uint_least64_t busy; /* lost because the lock was not available; not yet in `unsaid` */
     uint64_t executions_before;
     atomic_long pid;
 };
@@ -90,7 +92,7 @@ static void lose(struct stet_journal *j, enum stet_stream stream, enum stet_loss
     u->records++;
     u->bytes += bytes;
     u->executions += executions;
-    j->sequence++; /* a gap that readers see even if it is never said */
+    j->sequence++; /* readers see this gap even if the loss is never reported */
     count(&j->lost, 1);
 }
 
@@ -100,7 +102,7 @@ static void put_le(char *p, uint64_t v, size_t n)
         p[i] = (char)(unsigned char)(v >> (8 * i));
 }
 
-/* Append one framed record to the scratch buffer. */
+/* Appends one framed record to the scratch buffer. */
 static void add_frame(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                       struct stet_view payload)
 {
@@ -172,7 +174,8 @@ static void add_losses(struct stet_journal *j, uint64_t now)
     }
 }
 
-/* Compiles may fill the cap; what only decorates them stops earlier, last words may pass it. */
+/* Compiles may fill the cap. Records that only add to them stop earlier, and final records may
+ * exceed it. */
 static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
 {
     uint64_t cap = j->files.main_cap;
@@ -184,6 +187,7 @@ static uint64_t cap_for(const struct stet_journal *j, unsigned kind)
     case STET_REC_stack:
     case STET_REC_compile_stack:
     case STET_REC_compile_values:
+    case STET_REC_compile_copy:
     case STET_REC_executable_destroy:
     case STET_REC_plugin_error:
     case STET_REC_fault:
@@ -209,7 +213,7 @@ static void add_dropped(struct stet_journal *j, enum stet_stream stream, enum st
     count(&j->dropped, dropped->records);
 }
 
-/* What goes to disk in one write(2): the opening of a new file, what is unsaid, the record. */
+/* What goes to disk in one write(2): the opening of a new file, unreported losses, the record. */
 static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned kind,
                     uint64_t time_ns, const void *record)
 {
@@ -224,8 +228,8 @@ static bool compose(struct stet_journal *j, enum stet_stream stream, unsigned ki
     return !j->scratch.failed;
 }
 
-/* One record. `executions` is what its loss would lose. Without a `record` only what is unsaid is
- * said, and failing to say it loses nothing more. */
+/* Writes one record. `executions` is how many its loss would lose. Without a `record` only losses
+ * are reported, and a failure of that loses nothing more. */
 static bool put(struct stet_journal *j, unsigned kind, uint64_t time_ns, const void *record,
                 uint64_t executions)
 {
@@ -270,7 +274,7 @@ static void say_losses(struct stet_journal *j)
         put(j, STET_REC_loss, stet_journal_now(), NULL, 0);
 }
 
-/* Leave the lock; after a success what is unsaid is said, after a failure it would fail too. */
+/* Releases the lock. After a success losses are reported; after a failure that would fail too. */
 static void leave(struct stet_journal *j, bool ok)
 {
     uint64_t busy = atomic_exchange(&j->busy, 0);
@@ -284,8 +288,8 @@ static void leave(struct stet_journal *j, bool ok)
     pthread_mutex_unlock(&j->lock);
 }
 
-/* The lock, or a counted loss. A process forked behind our back (no atfork handlers) gets nothing:
- * its lock may be held by a thread that does not exist. */
+/* Takes the lock, or counts a loss. A process that was forked without our atfork handlers writes
+ * nothing: its lock may be held by a thread that does not exist. */
 static bool enter(struct stet_journal *j)
 {
     if (!j)
@@ -351,7 +355,7 @@ bool stet_journal_write_execs(struct stet_journal *j, const struct stet_exec *ex
     return ok;
 }
 
-/* The hash is over the coded frames, so it is the same in every process. */
+/* The hash covers the encoded frames, so it is the same in every process. */
 struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_frames frames)
 {
     const struct stet_record_info *info = stet_record_info(STET_REC_stack);
@@ -413,7 +417,7 @@ void stet_journal_fork_child(struct stet_journal *j)
     if (j->fork_locked)
         pthread_mutex_unlock(&j->lock);
     else
-        pthread_mutex_init(&j->lock, NULL); /* the thread that held it is not here */
+        pthread_mutex_init(&j->lock, NULL); /* the thread that held it does not exist here */
     stet_segments_forked(&j->files);
     j->sequence = j->executions_before = 0;
     memset(j->unsaid, 0, sizeof j->unsaid);

@@ -1,4 +1,5 @@
-/* The journal's writer, inside the user's process: whatever goes wrong becomes a counted no-op. */
+/* The journal's writer, inside the user's process. Any failure becomes a counted no-op: the host
+ * never notices. One writer per process; it owns its files and copies what it keeps. */
 #ifndef STET_JOURNAL_WRITE_H
 #define STET_JOURNAL_WRITE_H
 
@@ -7,7 +8,7 @@
 
 struct stet_journal;
 
-/* A process that may open fewer files than this has none to spare for a journal. */
+/* A process with a lower limit of open files has none to spare for a journal. */
 enum { STET_JOURNAL_DESCRIPTORS = 64 };
 
 struct stet_journal_options {
@@ -23,28 +24,30 @@ struct stet_journal_stats {
     uint64_t executions;     /* handed to stet_journal_write_execs */
 };
 
-/* A writer; nothing touches the disk before the first record. NULL only when memory is short, and
- * every function below takes NULL as "off". Strings are copied. */
+/* Creates a writer; nothing touches the disk before the first record. NULL only if memory runs out,
+ * and every function below accepts NULL as "off". Strings are copied. */
 struct stet_journal *stet_journal_new(const struct stet_journal_options *options);
-/* Writes what loss is still unsaid and closes. Not to be raced with other calls on `j`. */
+/* Reports the remaining losses and closes. No other call on `j` may run at the same time. */
 void stet_journal_free(struct stet_journal *j);
 
 /* The process record is special: it is kept, and written again at the head of every new main file
- * (after a fork, or when the file was deleted), so that no file is an orphan. Call once, first. */
+ * (after a fork, or if the file was deleted), so that every file identifies its process. Call once,
+ * first. */
 void stet_journal_set_process(struct stet_journal *j, const struct stet_rec_process *process);
 
-/* Append one record: `record` points to the struct of that kind, all of it borrowed. From any
- * thread; waits for a writing thread at most a second. False when the record was lost (counted). */
+/* Appends one record: `record` points to the struct of that kind, all of it borrowed. From any
+ * thread; waits at most a second for another writing thread. False if the record was lost
+ * (counted). */
 bool stet_journal_write(struct stet_journal *j, enum stet_rec kind, const void *record);
-/* The same with the record's time given instead of now. */
+/* The same with the given time instead of now. */
 bool stet_journal_write_at(struct stet_journal *j, enum stet_rec kind, uint64_t time_ns,
                            const void *record);
 
 /* Executions in order. Call it every second or few thousand executions, and before writing a
- * compile_begin, so that the order of records is the order of things. Any `n`. */
+ * compile_begin, so that records are in the order of events. Any `n`. */
 bool stet_journal_write_execs(struct stet_journal *j, const struct stet_exec *execs, size_t n);
 
-/* The frames once for each distinct stack; its hash, to be named in compile_stack. */
+/* Writes the frames once for each distinct stack; returns its hash, for compile_stack. */
 struct stet_hash stet_journal_write_stack(struct stet_journal *j, struct stet_frames frames);
 
 /* For pthread_atfork, in this order. In the child the journal starts a new file at its first

@@ -1,5 +1,5 @@
-/* Two streams a process, each a row of segments; the smallest sequence number of the two is next.
- */
+/* Each process has two streams of several segments; the event with the smaller sequence number is
+ * next. */
 #include "ledger/events.h"
 
 #include "base/fs.h"
@@ -24,7 +24,7 @@ struct stet_events_process {
     struct stream streams[STET_STREAMS];
     struct stream *given; /* whose event the caller holds */
     uint64_t expected;    /* sequence number after the last one given */
-    bool dry;             /* nothing was there when last asked */
+    bool dry;             /* nothing was there at the last check */
     uint64_t missing;     /* sequence numbers passed over */
     struct stet_journal_damage damage;
 };
@@ -93,7 +93,7 @@ static struct stet_events_process *process_of(struct stet_events *ev, const char
     return p;
 }
 
-/* <stem>.<m|d><number>.stj; other files are none of ours. */
+/* <stem>.<m|d><number>.stj; other files are ignored. */
 static bool add_file(struct stet_events *ev, const char *name)
 {
     struct stet_view v = stet_view_str(name);
@@ -160,7 +160,7 @@ enum stet_rc stet_events_open(struct stet_events *ev, const char *run_folder, st
     return rc;
 }
 
-/* A segment that is gone by now was dropped by its writer; the next one tells. */
+/* A segment that has disappeared was dropped by its writer; the next one records it. */
 static void open_next(struct stet_events *ev, struct stream *s)
 {
     while (!s->open && s->next < s->count) {
@@ -173,7 +173,7 @@ static void open_next(struct stet_events *ev, struct stream *s)
     }
 }
 
-/* Make `event` the stream's next one, if there is one by now. */
+/* Makes `event` the stream's next one, if there is one by now. */
 static void advance(struct stet_events *ev, struct stet_events_process *p, struct stream *s)
 {
     s->have = false;
@@ -199,9 +199,9 @@ static void advance(struct stet_events *ev, struct stet_events_process *p, struc
     }
 }
 
-/* The stream of a process that is next by sequence number; NULL when neither has anything. A stream
- * that had nothing is asked again only when the other one's number leaves a gap: asking costs a
- * system call. */
+/* The stream of a process that is next by sequence number; NULL if neither has an event. A stream
+ * without events is checked again only if the other one's number leaves a gap, because each check
+ * is a system call. */
 static struct stream *next_stream(struct stet_events *ev, struct stet_events_process *p)
 {
     struct stream *best = NULL;

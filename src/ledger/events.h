@@ -1,5 +1,5 @@
-/* Every record of a run's journals in one order: within a process as written, between processes by
- * the wall clock. */
+/* All records of a run's journals in one order: within a process as written, between processes by
+ * the wall clock. An event is valid until the next call. */
 #ifndef STET_LEDGER_EVENTS_H
 #define STET_LEDGER_EVENTS_H
 
@@ -24,16 +24,16 @@ struct stet_run_event {
 enum stet_rc stet_events_open(struct stet_events *ev, const char *run_folder, struct stet_err *err);
 void stet_events_close(struct stet_events *ev);
 
-/* The next one, valid until the next call. STET_NOT_FOUND: no more for now; when the run goes on,
- * refresh and ask again (what comes late is given late). */
+/* The next event, valid until the next call. STET_NOT_FOUND: no more for now; if the run is in
+ * progress, refresh and call again (late events come late). */
 enum stet_rc stet_events_next(struct stet_events *ev, struct stet_run_event *out);
-/* Look for files that are new since. */
+/* Looks for new files. */
 enum stet_rc stet_events_refresh(struct stet_events *ev, struct stet_err *err);
 
-/* Damage met so far in the files of one process. */
+/* Damage found so far in the files of one process. */
 struct stet_journal_damage stet_events_damage(const struct stet_events *ev, size_t process);
-/* Records of a process that are not there, by the gaps in its sequence numbers: damaged, dropped by
- * rotation, or never written. */
+/* The number of missing records of a process, from the gaps in its sequence numbers: damaged,
+ * dropped by rotation, or never written. */
 uint64_t stet_events_missing(const struct stet_events *ev, size_t process);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opens the ledger: where it may lie, which version it is, how it survives. */
+/* Opens the ledger: checks its location and version, creates and upgrades its tables. */
 #include "ledger/ledger_internal.h"
 
 #include "base/fs.h"
@@ -54,7 +54,7 @@ static enum stet_rc check_place(const char *path, struct stet_err *err)
     if (slash)
         *slash = '\0';
     rc = stet_fs_mkdirs(slash ? folder : ".", err);
-    /* SQLite's locks and shared memory don't work there: two hosts would destroy the file. */
+    /* SQLite's locks and shared memory do not work there: two hosts would destroy the file. */
     kind = rc == STET_OK ? stet_fs_network(slash ? folder : ".") : NULL;
     if (kind)
         rc = stet_fail(
@@ -78,8 +78,8 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* What versions 2 and 3 added; the rest of an older file is as it was. Everything is fed again
- * anyway when it is asked for (STET_EXPLAIN_VERSION). */
+/* What versions 2 to 5 added; the rest of an older file is unchanged. All runs are fed again
+ * anyway when they are read (STET_EXPLAIN_VERSION). */
 static const char *const upgrades[STET_LEDGER_VERSION] = {
     [1] = "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
           "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
@@ -91,10 +91,21 @@ static const char *const upgrades[STET_LEDGER_VERSION] = {
           "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS seconds, "
           "min(step) AS first_step, max(step) AS last_step FROM recompile WHERE NOT benign "
           "GROUP BY run, lane, class, function, origin_file, origin_line",
+    [3] = "ALTER TABLE recompile ADD COLUMN source_file TEXT; "
+          "ALTER TABLE recompile ADD COLUMN source_line INTEGER; "
+          "ALTER TABLE recompile ADD COLUMN source_function TEXT",
+    [4] = "ALTER TABLE compile ADD COLUMN wait_ns INTEGER NOT NULL DEFAULT 0; "
+          "ALTER TABLE recompile ADD COLUMN wait_ns INTEGER NOT NULL DEFAULT 0; DROP VIEW cause; "
+          "CREATE VIEW cause AS "
+          "SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times, "
+          "sum(wait_ns) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step, "
+          "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS compiler_seconds "
+          "FROM recompile WHERE NOT benign "
+          "GROUP BY run, lane, class, function, origin_file, origin_line",
 };
 
-/* Several may come at once to an empty or older file: one makes the tables, the others find them.
- */
+/* Several processes may open an empty or older file at once: one creates the tables, the others
+ * find them. */
 static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
 {
     char set[64];
@@ -119,8 +130,8 @@ static enum stet_rc make_tables(struct stet_ledger *l, struct stet_err *err)
     return rc;
 }
 
-/* SQLite waits for nobody here, for fear that two who both read would wait for each other: those
- * who come at once to a new file would fail without having waited. */
+/* SQLite does not wait here, because two readers that both want to write would wait for each other.
+ * Processes that open a new file at once would then fail without having waited, so this retries. */
 static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
 {
     enum { NAP_MS = 5 };
@@ -135,9 +146,9 @@ static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
     return code == SQLITE_OK ? STET_OK : stet_ledger_fail(l, err, "cannot set up");
 }
 
-/* The ledger is its owner's alone wherever it lies; SQLite gives the files beside it the same mode.
- * An existing file is not opened here: closing it again would drop the locks of other connections.
- * What cannot be made or changed is SQLite's to complain about. */
+/* The ledger is readable only for its owner, wherever it is; SQLite gives the files beside it the
+ * same mode. An existing file is not opened here: closing it would drop the locks of other
+ * connections. SQLite reports a file that cannot be created or changed. */
 static void keep_private(const char *path)
 {
     int fd = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
@@ -149,9 +160,9 @@ static void keep_private(const char *path)
         chmod(path, 0600);
 }
 
-/* The file may come from somebody else, and its schema with it. Nothing in it is run: no trigger,
- * no view, no function with effects; sizes are bounded. Whoever opens the file with another program
- * still has the view that the schema makes. */
+/* The file, and its schema, may come from another user. Nothing in it is executed: no trigger, no
+ * view, no function with effects; sizes are bounded. The schema's view is only for other programs
+ * that open the file. */
 static void distrust(sqlite3 *db)
 {
     static const struct {

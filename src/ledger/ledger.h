@@ -1,10 +1,10 @@
-/* The ledger: an SQLite file beside the run folders that remembers what happened in which run, and
- * why. Everything in it comes from the run folders; it may be deleted at any time. Only the command
- * line uses it.
+/* The ledger: an SQLite file beside the run folders that records what happened in which run, and
+ * why. Everything in it comes from the run folders, so it may be deleted at any time. Only the
+ * command line uses it.
  *
- * Feeding is idempotent: a lane of a run is replaced as a whole in one transaction, so a process
- * that is killed while feeding leaves what was there before, and two that feed at once leave the
- * same as one. */
+ * Feeding is idempotent: a lane of a run is replaced as a whole in one transaction. A process that
+ * is killed while feeding leaves the previous content, and two that feed at once leave the same as
+ * one. */
 #ifndef STET_LEDGER_LEDGER_H
 #define STET_LEDGER_LEDGER_H
 
@@ -12,19 +12,19 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-enum { STET_LEDGER_VERSION = 3, STET_LEDGER_RUNS_KEPT = 2000 };
+enum { STET_LEDGER_VERSION = 5, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 
-/* `path` NULL means $STET_LEDGER, else <state>/ledger.db. Made when missing. STET_UNSUPPORTED when
- * it was made by a newer Stet, or lies on a network filesystem; STET_IO when it can't be opened.
- * The text says what to do. */
+/* `path` NULL means $STET_LEDGER, else <state>/ledger.db. Created if missing. STET_UNSUPPORTED if a
+ * newer Stet created it, or if it is on a network file system; STET_IO if it cannot be opened. The
+ * text gives the remedy. */
 enum stet_rc stet_ledger_open(struct stet_ledger **out, const char *path, struct stet_err *err);
 void stet_ledger_close(struct stet_ledger *l);
 
 /* ---- feeding ---- */
 
-/* What is told of a run as a whole. */
+/* The facts of a run as a whole. */
 struct stet_ledger_run {
     const struct stet_run *run;
     uint64_t processes, compiles, loads, failed, executions, compile_ns, programs;
@@ -41,17 +41,17 @@ struct stet_ledger_process {
 };
 
 struct stet_ledger_compile {
-    uint64_t process, compile, time_ns, cost_ns, executions, step, served, temp_bytes;
+    uint64_t process, compile, time_ns, cost_ns, wait_ns, executions, step, served, temp_bytes;
     bool step_known, has_memory;
     struct stet_view function, program, error; /* error: absent when it succeeded */
 };
 
-/* Was this lane of the run fed with these very files? */
+/* Was this lane of the run fed with exactly these files? */
 bool stet_ledger_has(struct stet_ledger *l, const char *run, const char *lane, const char *stamp);
 
 /* Begins to replace one lane of a run. The lane "xla" also replaces the run's own row, processes,
- * parts, counters and compiles; another lane only adds its recompiles (the run's row is made when
- * missing). Then add, then end: with `good` false nothing of it is kept. */
+ * parts, counters and compiles; another lane only adds its recompiles (and creates the run's row if
+ * it is missing). Then add, then end: with `good` false nothing of it is kept. */
 enum stet_rc stet_ledger_begin(struct stet_ledger *l, const struct stet_ledger_run *run,
                                const char *lane, struct stet_err *err);
 enum stet_rc stet_ledger_add_process(struct stet_ledger *l, const struct stet_ledger_process *p,
@@ -65,7 +65,7 @@ enum stet_rc stet_ledger_add_counter(struct stet_ledger *l, const struct stet_co
 /* r->lane is set to the lane being fed. */
 enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
                                        struct stet_err *err);
-/* For what hands out recompiles one by one: stops at the first that fails, and `rc` says so. */
+/* For code that passes recompiles one by one: stops at the first failure, which is in `rc`. */
 struct stet_ledger_feed {
     struct stet_ledger *ledger;
     enum stet_rc rc;
@@ -75,26 +75,26 @@ bool stet_ledger_feed(void *feed, const struct stet_recompile *r);
 enum stet_rc stet_ledger_end(struct stet_ledger *l, const char *stamp, bool good,
                              struct stet_err *err);
 
-/* Forgets a run, and all but the newest `keep`. */
+/* Removes a run; removes all but the newest `keep`. */
 enum stet_rc stet_ledger_forget(struct stet_ledger *l, const char *run, struct stet_err *err);
 enum stet_rc stet_ledger_keep_newest(struct stet_ledger *l, unsigned keep, struct stet_err *err);
 
-/* ---- asking ---- */
+/* ---- reading ---- */
 
-/* Each recompile of a run in all lanes, by process and compile; text is valid during the call.
- * Return false from `visit` to stop. */
+/* Calls `visit` for each recompile of a run in all lanes, by process and compile; text is valid
+ * during the call. Return false from `visit` to stop. */
 enum stet_rc stet_ledger_recompiles(struct stet_ledger *l, const char *run,
                                     bool (*visit)(void *context, const struct stet_recompile *r),
                                     void *context, struct stet_err *err);
 
-/* The same without the changes behind them, which is several times faster. */
+/* The same without the changes of each recompile, which is several times faster. */
 enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run,
                                           bool (*visit)(void *context,
                                                         const struct stet_recompile *r),
                                           void *context, struct stet_err *err);
 
-/* What a store spared a run: how many of its compiles were served, what that took, and what the
- * same programs took when they were compiled, in runs that the ledger remembers. */
+/* What a store saved a run: how many of its compiles were served, how long that took, and how long
+ * the same programs took to compile in runs that the ledger has. */
 struct stet_ledger_saved {
     uint64_t served, known;       /* known: those of them whose compile is remembered */
     uint64_t took_ns, instead_ns; /* of the known ones */
@@ -103,15 +103,15 @@ struct stet_ledger_saved {
 enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
                                struct stet_ledger_saved *out, struct stet_err *err);
 
-/* What frameworks counted themselves in a run; text and list live in `arena`. */
+/* What frameworks counted themselves in a run; text and list are in `arena`. */
 enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct stet_arena *arena,
                                   const struct stet_counter **out, size_t *count,
                                   struct stet_err *err);
 
-/* What the run's row says; text lives in `arena`. STET_NOT_FOUND when it was never fed. */
+/* The run's row; text is in `arena`. STET_NOT_FOUND if it was never fed. */
 struct stet_ledger_totals {
     uint64_t compiles, loads, failed, executions, compile_ns, programs, processes;
-    uint64_t recompiles, lost_ns; /* those that are not benign */
+    uint64_t recompiles, lost_ns, wait_ns; /* those that are not benign */
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;

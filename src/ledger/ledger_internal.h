@@ -24,7 +24,7 @@ struct stet_ledger {
     bool feeding;
 };
 
-/* What SQLite said, as ours; names the file. */
+/* Converts SQLite's error to ours; names the file. */
 enum stet_rc stet_ledger_fail(struct stet_ledger *l, struct stet_err *err, const char *doing);
 enum stet_rc stet_ledger_exec(struct stet_ledger *l, const char *sql, const char *doing,
                               struct stet_err *err);

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
+
 static struct stet_view text(sqlite3_stmt *s, int column)
 {
     const void *p = sqlite3_column_text(s, column);
@@ -24,7 +26,7 @@ static bool is_null(sqlite3_stmt *s, int column)
 
 enum { MOST_CHANGES = 64 };
 
-/* One recompile's changes, copied: the statement is reset before they are used. */
+/* Copies the changes of one recompile: the statement is reset before they are used. */
 struct changes {
     struct stet_row_change items[MOST_CHANGES];
     struct stet_arena arena;
@@ -51,7 +53,7 @@ static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
                                                         .to = kept(c, s, 2),
                                                         .file = kept(c, s, 3),
                                                         .line = number(s, 4),
-                                                        .kind = kept(c, s, 5),
+                                                        .kind = stet_cause_change_find(text(s, 5)),
                                                         .facet = kept(c, s, 6),
                                                         .follows = kept(c, s, 7),
                                                         .count = number(s, 8)};
@@ -62,15 +64,14 @@ static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
 
 static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
 {
-    return (struct stet_recompile){
+    struct stet_recompile r = {
         .lane = text(s, 1),
         .process = number(s, 2),
         .compile = number(s, 3),
         .rank = is_null(s, 4) ? -1 : sqlite3_column_int64(s, 4),
         .step_known = !is_null(s, 5),
         .step = number(s, 5),
-        .class = text(s, 6),
-        .also = text(s, 7),
+        .cause = stet_cause_find(text(s, 6)),
         .function = text(s, 8),
         .program = text(s, 9),
         .against = text(s, 10),
@@ -88,21 +89,41 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .left_out = number(s, 24),
         .fix = text(s, 25),
         .advice = text(s, 26),
+        .source = {text(s, 27), text(s, 29), number(s, 28)},
+        .wait_ns = number(s, 30),
         .changes = c->items,
         .change_count = c->count,
     };
+
+    stet_cause_list_read(&r.also, text(s, 7));
+    return r;
+}
+
+/* A newer Stet has written a cause that this one does not have: the row stays, and says so. */
+static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *evidence, size_t room)
+{
+    int n;
+
+    if (r->cause != STET_CAUSE_NONE)
+        return;
+    r->cause = STET_CAUSE_UNKNOWN;
+    n = snprintf(evidence, room,
+                 "the ledger names the cause \"%.*s\", which this version of Stet "
+                 "does not know%s%.*s",
+                 STET_FMT(id), r->evidence.len ? "; " : "", STET_FMT(r->evidence));
+    r->evidence = stet_view_of(evidence, n < (int)room ? (size_t)n : room - 1);
 }
 
 /* The columns that counting needs, and all of them. */
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
     "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
-    "NULL "
+    "NULL, NULL, NULL, NULL, wait_ns "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
     "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
-    "advice "
+    "advice, source_file, source_line, source_function, wait_ns "
 /* In the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 
@@ -112,6 +133,7 @@ struct reading {
     struct changes changes;
     sqlite3_stmt *rows, *of; /* of: changes of a row */
     bool brief, over;        /* over: the visitor has seen enough */
+    char evidence[1024];     /* of a row whose cause is foreign */
 };
 
 static enum stet_rc read_lane(struct stet_ledger *l, struct reading *d, visit_recompile *visit,
@@ -125,6 +147,7 @@ static enum stet_rc read_lane(struct stet_ledger *l, struct reading *d, visit_re
         if (!d->brief && !read_changes(&d->changes, d->of, number(d->rows, 0)))
             return stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger");
         r = row_of(d->rows, &d->changes);
+        keep_foreign(&r, text(d->rows, 6), d->evidence, sizeof d->evidence);
         d->over = !visit(context, &r);
     }
     return step == SQLITE_ROW || step == SQLITE_DONE ? STET_OK
@@ -275,7 +298,8 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             "settled_step, settled_why, "
             "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign), "
             "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign AND "
-            "served = 'compiled') "
+            "served = 'compiled'), "
+            "(SELECT sum(wait_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign) "
             "FROM run AS r WHERE r.id = ?",
             -1, &s, NULL) != SQLITE_OK)
         return stet_ledger_fail(l, err, "cannot read");
@@ -294,6 +318,7 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             .settled_why = text(s, 8),
             .recompiles = number(s, 9),
             .lost_ns = number(s, 10),
+            .wait_ns = number(s, 11),
         };
         if (out->settled_why.ptr)
             out->settled_why = stet_arena_copy(arena, out->settled_why);

@@ -1,4 +1,4 @@
-/* Replaces a lane of a run, all or nothing. */
+/* Replaces a lane of a run in one transaction. */
 #include "ledger/ledger_internal.h"
 
 #include "base/mem.h"
@@ -6,10 +6,11 @@
 static const char *const sql[STET_SQL_STATEMENTS] = {
     [STET_SQL_ADD_PROCESS] = "INSERT INTO process VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_PART] = "INSERT OR REPLACE INTO part VALUES (?,?,?,?)",
-    [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+    [STET_SQL_ADD_COMPILE] = "INSERT INTO compile VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_COUNTER] = "INSERT OR REPLACE INTO counter VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_RECOMPILE] =
-        "INSERT INTO recompile VALUES (NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
+        "INSERT INTO recompile VALUES "
+        "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?)",
 };
 
@@ -167,7 +168,7 @@ static enum stet_rc clear(struct stet_ledger *l, const struct stet_ledger_run *r
     return rc;
 }
 
-/* The row is updated in place: deleting it would take the other lanes' recompiles along. */
+/* The row is updated in place: deleting it would also delete the other lanes' recompiles. */
 static enum stet_rc put_run(struct stet_ledger *l, const struct stet_ledger_run *run, bool replace,
                             struct stet_err *err)
 {
@@ -298,6 +299,7 @@ enum stet_rc stet_ledger_add_compile(struct stet_ledger *l, const struct stet_le
     number(&b, c->served);
     number_if(&b, c->has_memory, c->temp_bytes);
     text_if(&b, c->error);
+    number(&b, c->wait_ns);
     return run_it(l, &b, err);
 }
 
@@ -315,7 +317,7 @@ static enum stet_rc add_change(struct stet_ledger *l, sqlite3_int64 recompile, s
     text_if(&b, c->to);
     text_if(&b, c->line ? c->file : (struct stet_view){0});
     number_if(&b, c->line != 0, c->line);
-    text(&b, c->kind);
+    cstr(&b, stet_cause_change_id(c->kind));
     text_if(&b, c->facet);
     text_if(&b, c->follows);
     number(&b, c->count);
@@ -325,6 +327,7 @@ static enum stet_rc add_change(struct stet_ledger *l, sqlite3_int64 recompile, s
 enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_recompile *r,
                                        struct stet_err *err)
 {
+    char also[STET_CAUSE_LIST_TEXT];
     struct binder b;
     enum stet_rc rc;
     sqlite3_int64 id;
@@ -337,8 +340,8 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     number(&b, r->compile);
     number_if(&b, r->rank >= 0, (uint64_t)r->rank);
     number_if(&b, r->step_known, r->step);
-    text(&b, r->class);
-    text(&b, r->also);
+    cstr(&b, stet_cause_id(r->cause));
+    text(&b, stet_cause_list_text(&r->also, also));
     text(&b, r->function);
     text_if(&b, r->program);
     text_if(&b, r->against);
@@ -354,6 +357,8 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     number(&b, r->left_out);
     text(&b, r->fix);
     text_if(&b, r->advice);
+    line(&b, &r->source);
+    number(&b, r->wait_ns);
     rc = run_it(l, &b, err);
     id = sqlite3_last_insert_rowid(l->db);
     for (size_t i = 0; rc == STET_OK && i < r->change_count; i++)
@@ -369,7 +374,7 @@ bool stet_ledger_feed(void *feed, const struct stet_recompile *r)
     return f->rc == STET_OK;
 }
 
-/* ---- forgetting ---- */
+/* ---- removing ---- */
 
 enum stet_rc stet_ledger_forget(struct stet_ledger *l, const char *run, struct stet_err *err)
 {

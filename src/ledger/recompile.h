@@ -1,7 +1,10 @@
-/* One recompile as every lane tells it: what `stet explain` prints and the ledger keeps. */
+/* One recompile in the form that all lanes share: what `stet explain` prints and the ledger stores.
+ * Texts are borrowed. */
 #ifndef STET_LEDGER_RECOMPILE_H
 #define STET_LEDGER_RECOMPILE_H
 
+#include "cause/cause.h"
+#include "cause/change.h"
 #include "journal/vocabulary.h"
 
 struct stet_line {
@@ -13,8 +16,8 @@ struct stet_line {
 struct stet_row_change {
     struct stet_view what, from, to;
     struct stet_view file;
-    uint64_t line;                   /* 0 when not known */
-    struct stet_view kind;           /* "argument", "constant", "guard"… */
+    uint64_t line; /* 0 when not known */
+    enum stet_change_kind kind;
     struct stet_view facet, follows; /* absent where there is none */
     uint64_t count;                  /* places that changed in the same way */
 };
@@ -33,13 +36,16 @@ struct stet_recompile {
     int64_t rank;              /* -1 when not known */
     bool step_known;
     uint64_t step;
-    struct stet_view class, also; /* also: further classes, separated by blanks */
+    enum stet_cause cause;
+    struct stet_cause_list also; /* further causes */
     struct stet_view function;
     struct stet_view program, against; /* 32 hex digits; absent where there is none */
     struct stet_line origin, trigger;
+    struct stet_line source; /* where the value was made or read back; line 0 when not known */
     const struct stet_row_change *changes;
     size_t change_count, left_out;
-    uint64_t cost_ns;
+    uint64_t wait_ns; /* what was waited for it: tracing to its first execution */
+    uint64_t cost_ns; /* the part of that inside the compiler, or in loading */
     enum stet_served served;
     bool benign;
     struct stet_view sure, evidence; /* sure: certain, likely, guess */
@@ -47,7 +53,7 @@ struct stet_recompile {
     uint64_t temp_bytes;
     int64_t temp_bytes_more;
     struct stet_view fix;
-    struct stet_view advice; /* a JSON object: what the words say in numbers; absent for none */
+    struct stet_view advice; /* a JSON object with the numbers behind the text; absent for none */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* run.json is small and ours; jansson reads it. */
+/* run.json is small and written by Stet; jansson reads it. */
 #include "ledger/run_folder.h"
 
 #include "base/buf.h"
@@ -55,7 +55,7 @@ static void read_argv(struct stet_run *run, struct stet_arena *a, const json_t *
     const char **argv = STET_NEW_ARRAY(a, const char *, n);
 
     for (size_t i = 0; argv && i < n; i++) {
-        /* once more: an older Stet wrote them as they were */
+        /* masked again, because an older Stet wrote them unmasked */
         argv[i] = masked(a, i ? json_string_value(json_array_get(list, i - 1)) : NULL,
                          json_string_value(json_array_get(list, i)));
         stet_buf_printf(&joined, "%s%s", i ? " " : "", argv[i]);

@@ -1,4 +1,4 @@
-/* Runs on disk: which there are, and what run.json says of one. */
+/* Runs on disk: lists them, and reads run.json of one. Texts are in the caller's arena. */
 #ifndef STET_LEDGER_RUN_FOLDER_H
 #define STET_LEDGER_RUN_FOLDER_H
 
@@ -8,7 +8,7 @@
 
 struct stet_run {
     const char *id, *folder;
-    const char *cwd, *host, *stet_version; /* "" when not told */
+    const char *cwd, *host, *stet_version; /* "" if unknown */
     const char *torch_trace;               /* a trace folder of the user's own, else "" */
     const char *command;                   /* argv joined by blanks, for people */
     const char *const *argv;
@@ -27,17 +27,17 @@ struct stet_runs {
     size_t unreadable; /* folders whose run.json can't be read; skipped */
 };
 
-/* All runs of the state folder (stet_state_dir); none is no error. */
+/* All runs of the state folder (stet_state_dir); an empty list is not an error. */
 enum stet_rc stet_runs_open(struct stet_runs *runs, struct stet_err *err);
 void stet_runs_close(struct stet_runs *runs);
 
-/* The run that `name` means: an id, a unique prefix of one, a folder with a run.json; NULL or
- * "latest" is the newest one started in this working folder (else the newest of all). Points into
- * `runs`, which may grow by it. STET_NOT_FOUND with words. */
+/* The run that `name` refers to: an id, a unique prefix of one, or a folder with a run.json; NULL
+ * or "latest" is the newest one started in this working folder (else the newest of all). Points
+ * into `runs`, which may grow by it. STET_NOT_FOUND with a text. */
 enum stet_rc stet_runs_find(struct stet_runs *runs, const char *name, const struct stet_run **out,
                             struct stet_err *err);
 
-/* Reads <folder>/run.json; strings live in `arena`. */
+/* Reads <folder>/run.json; strings are in `arena`. */
 enum stet_rc stet_run_read(struct stet_run *run, struct stet_arena *arena, const char *folder,
                            struct stet_err *err);
 

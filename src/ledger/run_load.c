@@ -1,4 +1,4 @@
-/* Journals → one digest per process. Files of one process share its uid. */
+/* Reads journals into one digest per process. Files of one process share its uid. */
 #include "ledger/run_load.h"
 
 #include "base/fs.h"
@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
+#include "ledger/run_wait.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -91,6 +92,7 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
     p->exe = keep(d, r->exe);
     p->entry = keep(d, r->entry);
     p->python = keep(d, r->python);
+    p->start_ns = r->start_wall_ns;
     for (size_t i = 0; i < r->env.count; i++) {
         for (size_t k = 0; k < sizeof rank_names / sizeof *rank_names && p->rank < 0; k++) {
             if (stet_view_starts(r->env.items[i], rank_names[k])) {
@@ -125,13 +127,17 @@ static void keep_after(struct stet_run_digest *d, struct stet_view text, const c
         *out = keep(d, stet_view_of(text.ptr + n, text.len - n));
 }
 
-static void on_client(struct stet_run_digest *d, struct stet_process_digest *p,
+static void on_client(struct stet_run_digest *d, struct stet_process_digest *p, uint64_t mono_ns,
                       const struct stet_rec_client_create *r)
 {
     struct stet_plugin_event *e = plugin_of(p, r->plugin);
 
     if (!e || r->error_code)
         return;
+    if (r->begin_ns && r->begin_ns < mono_ns) {
+        p->client_begin_ns = p->client_begin_ns ? p->client_begin_ns : r->begin_ns;
+        p->client_ns += mono_ns - r->begin_ns;
+    }
     e->platform = keep(d, r->platform);
     e->platform_version = keep(d, r->platform_version);
     e->devices = r->devices;
@@ -155,6 +161,7 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
     c->options = r->options;
     c->program_size = r->program_size;
     c->thread = r->thread;
+    c->last_run_ns = r->last_run_ns;
     c->plugin = r->plugin;
     c->client = r->client;
     c->format = keep(d, r->format);
@@ -163,7 +170,7 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
 }
 
 static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest *p,
-                           const struct stet_rec_compile_end *r)
+                           uint64_t mono_ns, const struct stet_rec_compile_end *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, false);
 
@@ -186,6 +193,9 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->components = keep(d, r->components);
     if (r->name.len)
         c->name = keep(d, r->name);
+    c->begin_ns = r->begin_ns;
+    c->end_ns = mono_ns;
+    stet_ledger_wait_compiled(p, c, c->stack_thread ? c->stack_thread : c->thread);
 }
 
 static void on_stored(struct stet_process_digest *p, const struct stet_rec_stored *r)
@@ -210,14 +220,14 @@ static void on_compiled_memory(struct stet_process_digest *p,
 }
 
 static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest *p,
-                           uint64_t time_ns, const struct stet_rec_deserialize *r)
+                           uint64_t mono_ns, const struct stet_rec_deserialize *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, true);
 
     if (!c)
         return;
     c->ended = true;
-    c->time_ns = time_ns;
+    c->time_ns = mono_ns + p->wall_minus_mono;
     c->program = r->bytes_hash;
     c->program_size = r->bytes_size;
     c->executable = r->executable;
@@ -229,9 +239,38 @@ static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest
     c->error = keep(d, r->error);
     c->name = keep(d, r->name);
     c->fingerprint = keep(d, r->fingerprint);
+    c->begin_ns = r->begin_ns;
+    c->end_ns = mono_ns;
+    stet_ledger_wait_compiled(p, c, c->stack_thread ? c->stack_thread : c->thread);
 }
 
-/* Stacks are written before the compile_stack that names them. */
+/* JAX compiles here when its user lowers and compiles by hand. */
+static bool is_ahead(const struct stet_frame *f)
+{
+    return stet_view_ends(f->file, "/jax/_src/stages.py");
+}
+
+enum { LINES_MOST = 8 };
+
+/* The user's own frames, the innermost of them. */
+static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frames frames)
+{
+    struct stet_frame own[LINES_MOST], *kept;
+    size_t n = 0;
+
+    for (size_t i = 0; i < frames.count && n < LINES_MOST; i++)
+        if (!stet_journal_values_in_library(frames.items[i].file))
+            own[n++] = (struct stet_frame){.file = keep(d, frames.items[i].file),
+                                           .function = keep(d, frames.items[i].function),
+                                           .line = frames.items[i].line};
+    kept = n ? STET_NEW_ARRAY(&d->arena, struct stet_frame, n) : NULL;
+    if (!kept)
+        return (struct stet_frames){0};
+    memcpy(kept, own, n * sizeof *kept);
+    return (struct stet_frames){kept, n};
+}
+
+/* Stacks are written before the records that name them. */
 static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
                      const struct stet_rec_stack *r)
 {
@@ -240,14 +279,12 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
 
     if (!stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items))
         return;
-    for (size_t i = 0; i < r->frames.count; i++) {
-        if (!stet_journal_values_in_library(r->frames.items[i].file)) {
-            best = &r->frames.items[i];
-            break;
-        }
-    }
     t = &s->items[s->count++];
-    *t = (struct stet_stack_trigger){.stack = r->stack};
+    *t = (struct stet_stack_trigger){.stack = r->stack, .lines = own_lines(d, r->frames)};
+    if (t->lines.count)
+        best = &t->lines.items[0];
+    for (size_t i = 0; i < r->frames.count; i++)
+        t->ahead |= is_ahead(&r->frames.items[i]);
     if (best) {
         t->trigger.file = keep(d, best->file);
         t->trigger.function = keep(d, best->function);
@@ -255,10 +292,20 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
     }
 }
 
+static const struct stet_stack_trigger *stack_of(const struct stet_stacks *s,
+                                                 struct stet_hash stack)
+{
+    for (size_t i = s->count; i-- > 0;)
+        if (stet_hash_eq(s->items[i].stack, stack))
+            return &s->items[i];
+    return NULL;
+}
+
 static void on_compile_stack(struct stet_run_digest *d, struct stet_process_digest *p,
                              const struct stet_stacks *s, const struct stet_rec_compile_stack *r)
 {
     struct stet_compile_event *c = compile_of(p, r->index, r->load != 0);
+    const struct stet_stack_trigger *t;
 
     if (!c)
         return;
@@ -266,13 +313,35 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
         c->no_stack = keep(d, r->missing);
     if (!r->waits)
         return;
-    for (size_t i = 0; i < s->count; i++) {
-        if (stet_hash_eq(s->items[i].stack, r->stack))
-            c->trigger = s->items[i].trigger;
+    c->stack_thread = r->thread;
+    if (r->thread)
+        stet_ledger_wait_compiled(p, c, r->thread);
+    t = stack_of(s, r->stack);
+    if (t) {
+        c->trigger = t->trigger;
+        c->ahead = t->ahead;
+        c->lines = t->lines;
     }
 }
 
-/* A run may compile a hundred thousand times: beyond this, later compiles go without values. */
+static void on_compile_copy(struct stet_run_digest *d, struct stet_process_digest *p,
+                            const struct stet_stacks *s, const struct stet_rec_compile_copy *r)
+{
+    const struct stet_stack_trigger *t = stack_of(s, r->stack);
+    struct stet_journal_copied *c;
+
+    if (!stet_vec_room(&p->copies, &p->copy_room, p->copy_count, sizeof *p->copies))
+        return;
+    c = &p->copies[p->copy_count++];
+    *c = (struct stet_journal_copied){.time_ns = r->copied_ns + p->wall_minus_mono};
+    stet_journal_copied_read(r, c);
+    c->dtype = keep(d, c->dtype);
+    c->value = keep(d, c->value);
+    if (t)
+        c->lines = t->lines;
+}
+
+/* A run may compile a hundred thousand times: after this many, later compiles have no values. */
 enum { VALUES_MOST = 256 << 20 };
 
 static void on_compile_values(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -286,7 +355,7 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
     d->value_bytes += r->values.len;
 }
 
-/* One of a name: a forked child reports its own, in its own journal. */
+/* One counter per name: a forked child reports its own, in its own journal. */
 static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_counter *r)
 {
@@ -329,13 +398,13 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_plugin(d, p, e->record);
         break;
     case STET_REC_client_create:
-        on_client(d, p, e->record);
+        on_client(d, p, e->time_ns, e->record);
         break;
     case STET_REC_compile_begin:
         on_compile_begin(d, p, wall, e->record);
         break;
     case STET_REC_compile_end:
-        on_compile_end(d, p, e->record);
+        on_compile_end(d, p, e->time_ns, e->record);
         break;
     case STET_REC_stored:
         on_stored(p, e->record);
@@ -344,7 +413,13 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
         on_compiled_memory(p, e->record);
         break;
     case STET_REC_deserialize:
-        on_deserialize(d, p, wall, e->record);
+        on_deserialize(d, p, e->time_ns, e->record);
+        break;
+    case STET_REC_phase:
+        stet_ledger_wait_phase(p, e->record, e->time_ns);
+        break;
+    case STET_REC_first_run:
+        stet_ledger_wait_ran(p, e->record, e->time_ns);
         break;
     case STET_REC_stack:
         on_stack(d, s, e->record);
@@ -355,7 +430,11 @@ void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, str
     case STET_REC_compile_values:
         on_compile_values(d, p, e->record);
         break;
+    case STET_REC_compile_copy:
+        on_compile_copy(d, p, s, e->record);
+        break;
     case STET_REC_execs:
+        stet_ledger_wait_execs(p, e->record);
         if (!p->ended)
             p->executions += ((const struct stet_rec_execs *)e->record)->count;
         break;
@@ -450,7 +529,7 @@ static int by_name(const void *a, const void *b)
     return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* By name, so that the segments of a stream come in order. */
+/* By name, so that the segments of a stream are in order. */
 static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, DIR *dir)
 {
     char **paths = NULL;
@@ -482,12 +561,13 @@ static enum stet_rc read_folder(struct stet_run_digest *d, const char *folder, D
 static void add_up(struct stet_run_digest *d)
 {
     for (size_t i = 0; i < d->process_count; i++) {
-        const struct stet_process_digest *p = &d->processes[i];
+        struct stet_process_digest *p = &d->processes[i];
 
         d->executions += p->executions;
         for (size_t k = 0; k < p->compile_count; k++) {
-            const struct stet_compile_event *c = &p->compiles[k];
+            struct stet_compile_event *c = &p->compiles[k];
 
+            stet_ledger_wait_estimate(p, c);
             *(c->load ? &d->loads : &d->compiles) += 1;
             d->failed += c->error_code != 0;
             d->layer_ns += c->layer_ns;
@@ -529,6 +609,8 @@ void stet_run_unload(struct stet_run_digest *d)
         stet_mem_free(d->processes[i].plugins);
         stet_mem_free(d->processes[i].compiles);
         stet_mem_free(d->processes[i].counters);
+        stet_mem_free(d->processes[i].copies);
+        stet_ledger_wait_release(&d->processes[i]);
     }
     stet_mem_free(d->processes);
     stet_arena_release(&d->arena);

@@ -1,46 +1,68 @@
-/* A run as its journals tell it: processes, plugins, compiles, executions. */
+/* A run, read from its journals: processes, plugins, compiles, executions. The digest owns
+ * everything; views into it are valid until it is released. */
 #ifndef STET_LEDGER_RUN_LOAD_H
 #define STET_LEDGER_RUN_LOAD_H
 
 #include "base/arena.h"
+#include "journal/copied.h"
 #include "journal/read.h"
 #include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
-/* The place a compile was waited for: the innermost Python frame outside installed packages, else
+/* The place that waited for a compile: the innermost Python frame outside installed packages, else
  * the innermost of all. */
 struct stet_trigger {
     struct stet_view file, function;
     uint64_t line;
 };
 
-/* One compile (or load of a serialised executable, when `load`). */
+/* One compile (or, if `load`, one load of a serialised executable). */
 struct stet_compile_event {
     uint64_t index, time_ns; /* CLOCK_REALTIME of the call */
     bool load, ended;
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
+    /* What the framework did for it: before the call, where it reports that, and until it ran. */
+    uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
+    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
+    uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
+    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
+    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                  /* its first execution was seen */
+    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
+    bool ahead;                /* compiled ahead of time: the user's own code may lie between */
     uint64_t error_code, temp_bytes, peak_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
     struct stet_view store;      /* its word, which a newer Stet may have written */
     struct stet_view tier;       /* where the agent got it from, when it did */
-    struct stet_view agent;      /* what the agent said; empty when it was not asked */
+    struct stet_view agent;      /* the agent's answer; empty if it was not asked */
     uint64_t agent_ns;           /* what asking it took */
     struct stet_hash key;        /* in the store */
     bool stored;                 /* and it was written there */
-    struct stet_view components; /* of a miss: what the key is made of, name=value lines */
+    struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
+    struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
     struct stet_view no_stack;   /* why not */
     struct stet_view
-        values; /* what Python held, as journal/values_record.h codes it; may be empty */
+        values; /* what Python held, encoded as in journal/values_record.h; may be empty */
     uint64_t executions;
     bool step_known; /* after stet_run_steps: the loop's iteration (from 0) that it belongs to */
     uint64_t step;
 };
+
+/* What the program's user waited for it; at least the time of the call. */
+static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
+{
+    uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
+
+    if (c->ahead)
+        return work;
+    return work + c->between_ns + (c->until_run_ns < work ? c->until_run_ns : work);
+}
 
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
@@ -50,7 +72,7 @@ struct stet_plugin_event {
     uint64_t devices;
 };
 
-/* When the loop had completed so many steps. */
+/* The time at which the loop had completed this many steps. */
 struct stet_step_mark {
     uint64_t step, wall_ns; /* CLOCK_REALTIME */
 };
@@ -70,12 +92,19 @@ struct stet_process_digest {
     struct stet_compile_event *compiles;
     size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every index met: of compiles, of loads */
+    struct stet_run_waits *waits;
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
+    uint64_t first_step_ns;              /* after stet_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
+    struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
+    size_t copy_count, copy_room;
     struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
-    uint64_t unread_stacks; /* compiles that were over before their Python line was read */
+    uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_run_steps */
     uint64_t steps;
     const char *steps_why; /* how they were found, or why they are not known; a literal */
@@ -83,7 +112,7 @@ struct stet_process_digest {
         *marks; /* evenly spaced steps, at most STET_STEP_MARKS; and the spacing */
     size_t mark_count;
     uint64_t mark_every;
-    bool ended;       /* it said good-bye; a killed process did not */
+    bool ended;       /* it wrote its last record; a killed process did not */
     uint64_t last_ns; /* CLOCK_REALTIME of its last record */
     struct stet_journal_damage damage;
 };
@@ -94,13 +123,15 @@ struct stet_run_digest {
     size_t process_count, process_room;
     uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
     uint64_t value_bytes;
-    uint64_t unreadable; /* journal files that are none, or of a newer version */
+    uint64_t unreadable; /* files that are not journals, or of a newer version */
 };
 
-/* Stacks met so far, and the line each stands for. */
+/* The stacks found so far, and the line that each gives. */
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
+    struct stet_frames lines; /* the user's own, innermost first */
+    bool ahead;
 };
 
 struct stet_stacks {
@@ -108,11 +139,11 @@ struct stet_stacks {
     size_t count, room;
 };
 
-/* The pieces of loading, for those who follow a run while it goes on: the process of a journal
- * (made when new; NULL when out of memory; valid until the next is made), and one record of it. */
+/* The parts of loading, for code that follows a run in progress: the process of a journal (created
+ * if new; NULL when out of memory; valid until the next is created), and one record of it. */
 struct stet_process_digest *stet_run_process(struct stet_run_digest *d,
                                              const struct stet_rec_segment *segment);
-/* The compile of this index, made when new; NULL when out of memory. */
+/* The compile of this index, created if new; NULL when out of memory. */
 struct stet_compile_event *stet_run_compile(struct stet_process_digest *p, uint64_t index);
 void stet_run_take(struct stet_run_digest *d, struct stet_process_digest *p, struct stet_stacks *s,
                    const struct stet_journal_event *e);

@@ -1,4 +1,5 @@
-/* A new run on disk: its folder, and run.json as `stet run` and `stet torch ingest` write it. */
+/* Creates a new run on disk: its folder, and run.json as `stet run` and `stet torch ingest` write
+ * it. */
 #ifndef STET_LEDGER_RUN_NEW_H
 #define STET_LEDGER_RUN_NEW_H
 
@@ -9,15 +10,16 @@
 
 enum { STET_RUN_ID = 40 };
 
-/* Makes <state>/runs/<time>-<random>; the last part of it is the run's id. */
+/* Creates <state>/runs/<time>-<random>; the last part is the run's id. */
 enum stet_rc stet_run_new(char *folder, size_t room, char id[STET_RUN_ID], struct timespec *now,
                           struct stet_err *err);
 
-/* What every run.json begins with, into `out`, secrets in `argv` masked; the caller adds to `j`. */
+/* Writes the beginning of every run.json into `out`, with secrets in `argv` masked; the caller adds
+ * to `j`. */
 void stet_run_record_begin(struct stet_json *j, struct stet_buf *out, const char *id,
                            char *const *argv);
-/* Ends it, writes it into `folder` and releases the buffer. Synced when it is the last word: a disk
- * may take seconds for that. */
+/* Ends it, writes it into `folder` and releases the buffer. It is synced only if it is the final
+ * version, because a disk may take seconds for that. */
 enum stet_rc stet_run_record_end(struct stet_json *j, const char *folder, bool last,
                                  struct stet_err *err);
 

@@ -1,4 +1,4 @@
-/* One pass over the journals for what was executed when. */
+/* One pass over the journals that collects the executions in order. */
 #include "ledger/run_order.h"
 
 #include "base/mem.h"

@@ -1,11 +1,11 @@
-/* The executions of a run's processes in order. */
+/* The executions of a run's processes in order. The struct owns its lists. */
 #ifndef STET_LEDGER_RUN_ORDER_H
 #define STET_LEDGER_RUN_ORDER_H
 
 #include "ledger/run_load.h"
 
-/* Executions kept of one process: all of the first ones, afterwards only what follows upon a new
- * executable. */
+/* Limits the executions kept of one process: all of the first ones, and afterwards only those that
+ * follow a new executable. */
 enum { STET_ORDER_FIRST = 1 << 18, STET_ORDER_AFTER = 512, STET_ORDER_MOST = 1 << 20 };
 
 struct stet_run_order {

@@ -1,4 +1,4 @@
-/* See run_steps.h; steps.h says what a step is. */
+/* See run_steps.h; steps.h defines a step. */
 #include "ledger/run_steps.h"
 
 #include "base/mem.h"
@@ -28,7 +28,7 @@ struct waited {
 
 enum { CLOSING_MAX = 8 };
 
-/* One process on its way through the journals. */
+/* The state of one process on the way through the journals. */
 struct walk {
     struct stet_hash uid;
     struct stet_process_digest *process;
@@ -43,8 +43,8 @@ struct walk {
     size_t closing_count;
 };
 
-/* `route` says whose events those of an event source are: sources are numbered anew in each pass,
- * and a run may gain processes meanwhile. */
+/* `route` maps an event source to its process: sources are numbered again in each pass, and a run
+ * may gain processes meanwhile. */
 struct walks {
     struct walk *items;
     size_t count;
@@ -129,8 +129,8 @@ static const struct stack *stack_of(struct walk *w, uint64_t index, bool load)
     return NULL;
 }
 
-/* Where two stacks part in one function, the line that comes later in it: > 0 when `a` does, < 0
- * when `b` does, 0 when they don't part that way. */
+/* Where two stacks diverge in one function, compares their lines: > 0 if `a` is later, < 0 if `b`
+ * is, 0 if they do not diverge that way. */
 static int later(const struct stack *a, const struct stack *b)
 {
     for (size_t i = 0; i < a->count && i < b->count; i++) {
@@ -171,12 +171,14 @@ static void gather(struct stet_arena *arena, struct walk *w, const struct stet_j
     }
 }
 
-/* Every so many steps, and twice as many when the list is full: a loop of any length fits. */
+/* A mark every so many steps, doubled when the list is full, so that a loop of any length fits. */
 static void mark(struct stet_arena *arena, struct walk *w, uint64_t mono_ns)
 {
     struct stet_process_digest *p = w->process;
     uint64_t step = stet_steps_now(w->steps).completed;
 
+    if (p && step && !p->first_step_ns)
+        p->first_step_ns = mono_ns;
     if (!p || step <= w->marked || step % p->mark_every)
         return;
     w->marked = step;
@@ -213,7 +215,7 @@ static void count_batch(struct stet_arena *arena, struct walks *all, struct walk
 
 /* A program of the loop itself runs before the step it belongs to is closed. Another one may run
  * after that, still in the same iteration: then its line comes after that of a closing program in
- * the function that holds the loop. 0: as counted; 1: one less; -1: can't be told. */
+ * the function that contains the loop. 0: as counted; 1: one less; -1: unknown. */
 static int too_many(struct walk *w, const struct stet_compile_event *c, uint64_t completed)
 {
     const struct stack *mine;

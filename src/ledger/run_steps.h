@@ -1,11 +1,11 @@
-/* At which step of its loop each compile of a run came. */
+/* Finds the step of the loop at which each compile of a run happened. */
 #ifndef STET_LEDGER_RUN_STEPS_H
 #define STET_LEDGER_RUN_STEPS_H
 
 #include "ledger/run_load.h"
 
 /* Reads the journals again, twice: once for the evidence, once to count. Fills `steps` of every
- * process and `step` of every compile of `d`, which stet_run_load made from the same folder. */
+ * process and `step` of every compile of `d`, which stet_run_load read from the same folder. */
 enum stet_rc stet_run_steps(struct stet_run_digest *d, const char *folder, struct stet_err *err);
 
 #endif

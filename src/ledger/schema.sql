@@ -65,6 +65,7 @@ CREATE TABLE compile (
     served INTEGER NOT NULL,          -- 0 compiled, 1 memory, 2 disk, 3 remote, 4 lifted
     temp_bytes INTEGER,
     error TEXT,
+    wait_ns INTEGER NOT NULL DEFAULT 0, -- what was waited for it, tracing and lowering included
     PRIMARY KEY (run, process, compile)
 ) WITHOUT ROWID;
 CREATE INDEX compile_by_program ON compile (program);
@@ -98,7 +99,11 @@ CREATE TABLE recompile (
     temp_bytes_more INTEGER,          -- than the program it is compared with
     left_out INTEGER NOT NULL,        -- changes that are not in the table
     fix TEXT NOT NULL,
-    advice TEXT                       -- JSON: what "advice" is in stet.explain/1; null for none
+    advice TEXT,                      -- JSON: what "advice" is in stet.explain/1; null for none
+    source_file TEXT,                 -- where the value was made or read back
+    source_line INTEGER,
+    source_function TEXT,
+    wait_ns INTEGER NOT NULL DEFAULT 0 -- what was waited for it; cost_ns is the compiler's part
 );
 CREATE INDEX recompile_by_run ON recompile (run, lane, process, compile);
 CREATE INDEX recompile_by_class ON recompile (class);
@@ -134,6 +139,7 @@ CREATE TABLE counter (
 -- What a person asks first: SELECT * FROM cause WHERE run = '…' ORDER BY seconds DESC.
 CREATE VIEW cause AS
     SELECT run, lane, class, function, origin_file, origin_line, count(*) AS times,
-           sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step
+           sum(wait_ns) / 1e9 AS seconds, min(step) AS first_step, max(step) AS last_step,
+           sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS compiler_seconds
     FROM recompile WHERE NOT benign
     GROUP BY run, lane, class, function, origin_file, origin_line;

@@ -24,7 +24,7 @@ char *stet_state_dir(struct stet_err *err)
     const char *own = getenv("STET_STATE_DIR"), *xdg = getenv("XDG_STATE_HOME"), *h;
     char *dir;
 
-    /* XDG: a relative path is to be ignored; ours may be relative to where the user stands. */
+    /* XDG: a relative path must be ignored; ours may be relative to the user's working folder. */
     if (own && *own) {
         dir = *own == '/' ? stet_mem_strdup(own) : NULL;
         if (!dir) {

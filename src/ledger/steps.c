@@ -1,4 +1,4 @@
-/* Gathers windows of flow, decides which programs close a step, then counts them. */
+/* Collects windows of flow, decides which programs close a step, then counts them. */
 #include "ledger/steps_internal.h"
 
 #include "base/mem.h"
@@ -68,7 +68,7 @@ static size_t program_of(struct stet_steps *s, uint64_t executable)
     return s->program_count - 1;
 }
 
-/* PyTorch/XLA names every graph alike; such a name tells nothing. */
+/* PyTorch/XLA gives every graph the same name, which is then useless here. */
 static bool telling(struct stet_view name)
 {
     return name.len && !stet_view_starts(name, "SyncTensorsGraph");
@@ -140,7 +140,7 @@ void stet_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec)
         stet_steps_judge(s);
     s->window = rec->window;
     if (rec->first != s->entry_count)
-        return; /* the window's beginning is lost: its rest can't be judged */
+        return; /* the beginning of the window is lost: the rest cannot be judged */
     stet_flow_cursor_init(&c, rec);
     while (!s->failed && stet_flow_next(&c, &e, NULL) == STET_OK)
         add_entry(s, &e);
@@ -153,13 +153,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Variants of a closing program that no window caught in the loop (a first step before the loop
+/* Variants of a closing program that no window saw in the loop (a first step before the loop
  * closed, a late short batch) close steps too. */
 static void add_variants(struct stet_steps *s)
 {
     size_t first = 0, end = s->program_count;
 
-    /* Few close a step, and most of a long run's programs none: look where those are. */
+    /* Few programs close a step, and most programs of a long run do not: check the few. */
     while (first < end && !s->programs[first].closes)
         first++;
     while (end > first && !s->programs[end - 1].closes)

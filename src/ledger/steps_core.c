@@ -1,4 +1,5 @@
-/* The loops of a window: executions whose results come back to the program they started from. */
+/* Finds the loops of a window: executions whose results come back to the program they started
+ * from. */
 #include "ledger/steps_window.h"
 
 enum { CANDIDATES = 24 };
@@ -53,7 +54,7 @@ void stet_steps_weigh(struct window *w, struct core *c)
     }
 }
 
-/* The loop around `head`, kept when it comes back often enough. */
+/* The loop around `head`, kept if it comes back often enough. */
 static void try_core(struct window *w, uint32_t head)
 {
     struct core c = {.head = head};
@@ -78,6 +79,7 @@ static void try_core(struct window *w, uint32_t head)
     }
     if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again and again */
         return;
+    c.times = times;
     stet_steps_weigh(w, &c);
     w->cores[w->core_count++] = c;
 }
@@ -100,7 +102,7 @@ static bool in_some_core(const struct window *w, size_t role)
     return false;
 }
 
-/* Loops are looked for around the programs that take in most of what others made. */
+/* Looks for loops around the programs that take most of what others produced. */
 static void find_cores(struct window *w)
 {
     for (int round = 0; round < CANDIDATES && w->core_count < STET_STEPS_CORES; round++) {
@@ -124,7 +126,7 @@ static void find_cores(struct window *w)
     }
 }
 
-/* How many executions of `to` get something new from `from`, at whatever remove. */
+/* How many executions of `to` get something new from `from`, directly or indirectly. */
 static size_t fed_by(struct window *w, const struct core *from, const struct core *to, size_t *all)
 {
     unsigned char *mark = stet_arena_alloc(&w->arena, w->n, 1);
@@ -148,7 +150,7 @@ static size_t fed_by(struct window *w, const struct core *from, const struct cor
     return fed;
 }
 
-/* Most of `other` runs before or after it: a sampling session, not a loop beside the loop. */
+/* Does most of `other` run before or after it? Then it is a sampling session, not a second loop. */
 static bool is_episode(const struct core *c, const struct core *other)
 {
     size_t within = 0, all = 0;
@@ -160,9 +162,9 @@ static bool is_episode(const struct core *c, const struct core *other)
     return within * 2 < all;
 }
 
-/* `up` feeds `down` and gets nothing back. What feeds on itself alone, or carries little, is a
- * generator of random numbers or a counter; what is fed time and again is an observer (averaged
- * weights, sampling); what is fed once goes on where the other stopped. */
+/* `up` feeds `down` and gets nothing back. A loop that feeds only itself, or carries little, is a
+ * generator of random numbers or a counter. A loop that is fed again and again is an observer
+ * (averaged weights, sampling). A loop that is fed once continues where the other stopped. */
 static void drop_of_chain(struct window *w, struct core *up, struct core *down, size_t fed,
                           size_t all)
 {
@@ -176,7 +178,15 @@ static void drop_of_chain(struct window *w, struct core *up, struct core *down, 
         w->s->ambiguous = "one loop goes on where another stopped";
 }
 
-/* Loops that share nothing both stay, but for one that feeds on itself alone. */
+/* What ran before the loop, carried little or came round seldom: the operations of a model that is
+ * initialised layer by layer look like a loop. */
+static bool is_preparation(const struct core *c, const struct core *loop)
+{
+    return c->last < loop->first && (c->weight * 4 < loop->weight || c->times * 8 <= loop->times);
+}
+
+/* Loops that share nothing are both kept, except one that feeds only itself and one that only
+ * prepared the other. */
 static void drop_one(struct window *w, struct core *a, struct core *b)
 {
     size_t all_a, all_b, to_b = fed_by(w, a, b, &all_b), to_a = fed_by(w, b, a, &all_a);
@@ -187,6 +197,10 @@ static void drop_one(struct window *w, struct core *a, struct core *b)
         drop_of_chain(w, b, a, to_a, all_a);
     else if (a->closed != b->closed)
         (a->closed ? a : b)->dropped = true;
+    else if (is_preparation(a, b))
+        a->dropped = true;
+    else if (is_preparation(b, a))
+        b->dropped = true;
 }
 
 static void choose_cores(struct window *w)
@@ -199,7 +213,7 @@ static void choose_cores(struct window *w)
         w->kept += !w->cores[i].dropped;
 }
 
-/* Variants of one program play one role; the first one's tally has the sums. */
+/* Variants of one program have one role; the tally of the first has the sums. */
 static void count_seen(struct window *w)
 {
     for (size_t i = 0; i < w->n; i++)

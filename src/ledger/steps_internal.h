@@ -5,7 +5,7 @@
 #include "ledger/steps.h"
 
 enum {
-    STET_STEPS_RECUR = 4,  /* times something must come back to count as a loop */
+    STET_STEPS_RECUR = 4,  /* how often something must come back to count as a loop */
     STET_STEPS_GROUPS = 8, /* programs that may take turns */
     STET_STEPS_NONE = UINT8_MAX,
 };
@@ -35,7 +35,7 @@ struct stet_steps {
     uint32_t *by_executable; /* id -> program + 1 */
     size_t by_executable_room;
 
-    /* The window at hand. */
+    /* The current window. */
     struct stet_steps_entry *entries;
     size_t entry_count, entry_room;
     struct stet_steps_edge *edges;
@@ -60,10 +60,10 @@ struct stet_steps {
 };
 
 bool stet_steps_grow(struct stet_steps *s, void **array, size_t *room, size_t need, size_t size);
-/* Variants of one program: same family, or same name and as many results. */
+/* Variants of one program: same family, or same name and equally many results. */
 bool stet_steps_same(const struct stet_steps *s, const struct stet_steps_program *a,
                      const struct stet_steps_program *b);
-/* Judge the window at hand and add to what is known. */
+/* Judges the current window and adds to what is known. */
 void stet_steps_judge(struct stet_steps *s);
 
 #endif

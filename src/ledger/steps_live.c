@@ -22,7 +22,7 @@ void stet_steps_live_release(struct stet_steps_live *s)
 
 /* ---- counting ---- */
 
-/* Samples that lie closer than a fifth of a second are one. */
+/* Samples closer than a fifth of a second count as one. */
 static void sample(struct stet_steps_live *s, uint64_t wall_ns)
 {
     uint32_t at = s->sample_next;
@@ -191,7 +191,8 @@ struct stet_rate stet_steps_live_rate(const struct stet_steps_live *s, uint64_t 
         return rate;
     for (uint32_t i = 1; i < s->sample_count && oldest->wall_ns >= from; i++)
         oldest = sample_at(s, i);
-    /* Journals are written a second late at most; what is later than two has stopped. */
+    /* Journals are written at most a second late; a record older than two seconds means that it has
+     * stopped. */
     if (wall_ns > end + 2 * second_ns)
         end = wall_ns;
     if (end < oldest->wall_ns + second_ns / 10) /* too short to tell */

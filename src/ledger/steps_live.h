@@ -1,4 +1,5 @@
-/* Steps of a process that still runs: the same answer as run_steps.h gives afterwards. */
+/* Steps of a process that is still running, with the same answer that run_steps.h gives
+ * afterwards. */
 #ifndef STET_LEDGER_STEPS_LIVE_H
 #define STET_LEDGER_STEPS_LIVE_H
 
@@ -6,9 +7,9 @@
 #include "journal/read.h"
 #include "ledger/steps.h"
 
-/* What closes a step is decided from evidence that comes after the first executions, so records are
- * kept in their coded form and counted again whenever there is more evidence. Beyond so many bytes
- * the last decision stands. */
+/* The decision which programs close a step needs evidence that comes after the first executions.
+ * Records are therefore kept in encoded form and counted again when there is more evidence. Beyond
+ * this many bytes the last decision is final. */
 #define STET_STEPS_LIVE_KEPT ((size_t)8 << 20)
 
 enum { STET_STEPS_SAMPLES = 128 };
@@ -33,16 +34,18 @@ struct stet_steps_live {
 void stet_steps_live_init(struct stet_steps_live *s, struct stet_exec *batch);
 void stet_steps_live_release(struct stet_steps_live *s);
 
-/* Any record of the process, in order; `wall_minus_mono` as in the digest. */
+/* Takes any record of the process, in order; `wall_minus_mono` as in the digest. */
 void stet_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
                           uint64_t wall_minus_mono);
-/* After some were taken: decides anew where there is cause. `last`: at once, whatever it costs. */
+/* Call it after some records: decides again if there is a reason. `last`: at once, whatever it
+ * costs. */
 void stet_steps_live_settle(struct stet_steps_live *s, bool last);
-/* While evidence of a new program is on its way, the last answer stands. A later decision may find
- * another number than an earlier one did. */
+/* While evidence of a new program is incomplete, the last answer is kept. A later decision may give
+ * another number than an earlier one. */
 struct stet_steps_answer stet_steps_live_now(const struct stet_steps_live *s);
 
-/* Per second, over the last ten before `wall_ns` (a run that has ended: its last record). */
+/* Steps per second, over the last ten seconds before `wall_ns` (for a run that has ended: its last
+ * record). */
 struct stet_rate {
     double steps, executions;
 };

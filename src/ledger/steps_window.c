@@ -1,10 +1,10 @@
-/* One window of followed executions: which of them carry the loop's state, and which let none of it
- * pass by. */
+/* One window of followed executions: which of them carry the loop's state, and which of them no
+ * state bypasses. */
 #include "ledger/steps_window.h"
 
 /* Before the first update the parameters come from outside the loop, so the micro-steps before it
- * look like steps: when all cuts of a program lie before another's first, and state passes it by
- * ever after, they were none. */
+ * look like steps. If all cuts of a program come before another's first, and state bypasses it ever
+ * after, they were not steps. */
 static bool first_round_only(const struct window *w, const struct tally *t)
 {
     for (size_t q = 0; q < w->s->program_count; q++) {
@@ -16,7 +16,7 @@ static bool first_round_only(const struct window *w, const struct tally *t)
     return false;
 }
 
-/* Which programs close steps by themselves. False when none does. */
+/* The programs that close steps by themselves. False if none does. */
 static bool judge_cuts(struct window *w, const struct core *c)
 {
     int32_t *cover = STET_NEW_ARRAY(&w->arena, int32_t, w->n + 1);
@@ -64,9 +64,9 @@ static bool judge_cuts(struct window *w, const struct core *c)
     return any;
 }
 
-/* Nothing closes a step alone. Programs that take in at least half of what the greediest does are
- * what the loop is about; each must find its state renewed since its last turn (its own results
- * count), else it is a micro-step of something. */
+/* No program closes a step alone. The loop is about the programs that take at least half as much as
+ * the one that takes most. Each must find its state renewed since its last turn (its own results
+ * count), otherwise it is a micro-step. */
 static void judge_turns(struct window *w, struct core *c)
 {
     size_t turns = 0, stale = 0;
@@ -129,8 +129,8 @@ static bool is_core(const struct window *w, size_t i)
     return false;
 }
 
-/* Two executables of one name that take strict turns may be two models' steps made by one function,
- * or two shapes of one: no telling. */
+/* Two executables of one name that alternate strictly may be two models' steps made by one
+ * function, or two shapes of one: they cannot be distinguished. */
 static bool variants_take_turns(const struct window *w)
 {
     uint32_t last = UINT32_MAX, before = UINT32_MAX;
@@ -149,7 +149,7 @@ static bool variants_take_turns(const struct window *w)
     return switches >= STET_STEPS_RECUR && others * 10 < switches;
 }
 
-/* Several groups must come round in one order, each once. */
+/* Several groups must recur in one order, each once. */
 static bool take_strict_turns(const struct window *w, size_t groups)
 {
     size_t next = groups, rounds = 0, broken = 0;
@@ -166,8 +166,9 @@ static bool take_strict_turns(const struct window *w, size_t groups)
     return rounds >= STET_STEPS_RECUR && broken * 50 < rounds;
 }
 
-/* Is a round one step, or each turn one? What else runs, or what host data arrives, in some turns
- * but not in others, makes the round the unit; what runs in every turn alike makes it doubtful. */
+/* Is a round one step, or is each turn one? If something else runs, or host data arrives, in some
+ * turns but not in others, the round is the unit. If it happens in every turn alike, the answer is
+ * doubtful. */
 static void judge_rounds(struct window *w, size_t groups)
 {
     uint64_t *runs = STET_NEW_ARRAY(&w->arena, uint64_t, w->s->program_count *STET_STEPS_GROUPS);
@@ -207,8 +208,8 @@ static void judge_rounds(struct window *w, size_t groups)
         w->s->ambiguous = "programs take turns, and nothing tells whether a round is one step";
 }
 
-/* Executions of closing programs on which nothing later depends: a warm-up call thrown away. More
- * than a few mean that the loop is not what it seems. */
+/* Executions of closing programs on which nothing later depends: a warm-up call whose result is
+ * discarded. More than a few mean that this is not the loop. */
 static void note_thrown_away(struct window *w)
 {
     struct stet_steps *s = w->s;
@@ -244,8 +245,8 @@ static bool both_named(const struct window *w, size_t a, size_t b)
 }
 
 /* The loop's first closing execution may have its whole state from one execution that itself takes
- * in a good part of such a state: a first step compiled otherwise (weak types, no momentum yet), or
- * a start of some kind. Names would tell. */
+ * a good part of such a state: a first step compiled differently (weak types, no momentum yet), or
+ * some initialisation. Only names would show which. */
 static void look_before(struct window *w, struct core *c)
 {
     const struct stet_steps_edge *e;
@@ -268,7 +269,7 @@ static void look_before(struct window *w, struct core *c)
     }
 }
 
-/* The window's groups become everybody's, or contradict those of an earlier window. */
+/* The groups of the window become those of all windows, or contradict those of an earlier one. */
 static void adopt(struct window *w, size_t groups)
 {
     struct stet_steps *s = w->s;

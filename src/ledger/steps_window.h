@@ -1,5 +1,4 @@
-/* Shared by steps_core.c (which loops a window holds) and steps_window.c (what closes their steps).
- */
+/* Shared by steps_core.c (the loops of a window) and steps_window.c (what closes their steps). */
 #ifndef STET_LEDGER_STEPS_WINDOW_H
 #define STET_LEDGER_STEPS_WINDOW_H
 
@@ -11,7 +10,7 @@ enum { STET_STEPS_CORES = 8 };
 /* Of one program, in one window. */
 struct tally {
     uint64_t seen, inner_args; /* executions; arguments made by others of the window */
-    uint64_t core_seen, core_args, all_args; /* in the core being weighed */
+    uint64_t core_seen, core_args, all_args; /* in the core that is being weighed */
     uint64_t cut, by;                        /* executions that state passed through; passed by */
     uint64_t first_cut, last_cut;
     uint32_t last; /* while sweeping: entry + 1 of the last execution, 0 for none */
@@ -20,13 +19,13 @@ struct tally {
     uint8_t group;
 };
 
-/* A loop: what lies between the first and the last execution of `head` that depend on each other.
- */
+/* A loop: what is between the first and the last execution of `head` that depend on each other. */
 struct core {
     unsigned char *in, *ancestor; /* by entry */
     uint32_t head, first, last;
+    size_t times;  /* how often the head runs in it */
     double weight; /* arguments that carry state, of the program that takes most */
-    bool closed;   /* feeds on itself alone: a random generator, a counter */
+    bool closed;   /* feeds only itself: a random generator, a counter */
     bool dropped;
 };
 
@@ -54,9 +53,10 @@ static inline uint32_t role_of(const struct window *w, size_t i)
     return tally_of(w, i)->role;
 }
 
-/* Finds the loops and drops those that only feed, watch or count for another; w->kept are left. */
+/* Finds the loops and drops those that only feed, observe or count for another; w->kept are
+ * left. */
 void stet_steps_find_cores(struct window *w);
-/* How much of the loop's state each of its programs takes in: the core_* of all tallies. */
+/* How much of the loop's state each of its programs takes: the core_* of all tallies. */
 void stet_steps_weigh(struct window *w, struct core *c);
 
 #endif

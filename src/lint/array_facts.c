@@ -1,4 +1,4 @@
-/* Sizes, ranks and dtypes as they can be read off the calls that make arrays. */
+/* Sizes, ranks and dtypes, as far as the calls that create arrays show them. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -277,7 +277,7 @@ static struct lint_facts pieces(struct lint_walk *w, stet_python_ref call, struc
     return f;
 }
 
-/* numpy's own split raises where it does not divide. */
+/* numpy's own split raises an exception if it does not divide. */
 static bool is_split(struct stet_view name, bool torch)
 {
     static const char *const splits[] = {"array_split", "tensor_split", "chunk", "split", NULL};

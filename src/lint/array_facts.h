@@ -1,5 +1,5 @@
-/* What the source tells of an array before it runs: sizes, rank, dtype, and what makes them differ
- * from call to call. */
+/* What the source shows of an array before it runs: sizes, rank, dtype, and what makes them differ
+ * from call to call. calls.c and the rules use it. */
 #ifndef STET_LINT_ARRAY_FACTS_H
 #define STET_LINT_ARRAY_FACTS_H
 
@@ -8,11 +8,11 @@
 enum {
     LINT_F_DRIFTS = 1,      /* its size follows a Python number that changes */
     LINT_F_SHORT = 2,       /* a slice of which the last is short */
-    LINT_F_RANKS = 4,       /* its rank depends on the way taken */
+    LINT_F_RANKS = 4,       /* its rank depends on the branch taken */
     LINT_F_DTYPES = 8,      /* so does its dtype */
-    LINT_F_MAYBE_NONE = 16, /* None by one way, something by another */
+    LINT_F_MAYBE_NONE = 16, /* None in one branch, something in another */
     LINT_F_NONE = 32,
-    LINT_F_KEYS = 64,      /* a dict with a field that only one way gives */
+    LINT_F_KEYS = 64,      /* a dict with a field that only one branch adds */
     LINT_F_TEXT = 128,     /* a string */
     LINT_F_DEVICE = 256,   /* a result of a compiled function, outside of traced code */
     LINT_F_EAGER = 512,    /* made from such a result by operations of their own */
@@ -37,7 +37,7 @@ struct lint_facts {
     uint8_t rank;  /* + 1; 0 is unknown */
     uint8_t dtype; /* 0 is unknown */
     uint8_t traits;
-    uint32_t dims; /* a hash of sizes or keys written down; 0 is unknown */
+    uint32_t dims; /* a hash of literal sizes or keys; 0 is unknown */
     uint32_t rows; /* its first size; of what is SHORT, that of the last; 0 is unknown */
 };
 
@@ -51,7 +51,7 @@ struct lint_facts lint_facts_subscript(struct lint_walk *w, stet_python_ref n);
 struct lint_facts lint_facts_dictionary(struct lint_walk *w, stet_python_ref n);
 /* Of a list whose elements are so. */
 struct lint_facts lint_facts_list(struct lint_facts element);
-/* One or the other, by the way taken. */
+/* One or the other, depending on the branch. */
 struct lint_facts lint_facts_either(struct lint_facts a, struct lint_facts b);
 /* A number or a word, or made of NAMES that are constants by convention. */
 bool lint_is_constant(const struct stet_python_ast *a, stet_python_ref n);

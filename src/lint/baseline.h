@@ -1,11 +1,11 @@
-/* A baseline: the findings a project has accepted, so that only new ones are told. */
+/* A baseline: the findings that a project has accepted, so that only new ones are printed. */
 #ifndef STET_LINT_BASELINE_H
 #define STET_LINT_BASELINE_H
 
 #include "lint/lint.h"
 
-/* Takes away from `r` what the file lists; how many in `*known`, how many entries no longer match
- * anything in `*gone`. */
+/* Removes from `r` what the file lists; how many in `*known`, and in `*gone` how many entries no
+ * longer match. */
 enum stet_rc stet_lint_baseline_apply(struct stet_lint_result *r, const char *path, size_t *known,
                                       size_t *gone, struct stet_err *err);
 enum stet_rc stet_lint_baseline_write(const struct stet_lint_result *r, const char *path,

@@ -1,4 +1,4 @@
-/* What a call gives back, and who calls whom. */
+/* The result of a call, and the call graph of a file. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -306,7 +306,7 @@ static struct lint_value call_method(struct lint_walk *w, stet_python_ref n, str
     } else {
         uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
 
-        /* .to(), .sum(), …: a method only tensors have makes it one. */
+        /* .to(), .sum(), …: a method that only tensors have makes it one. */
         if (result_flags(name) || stet_view_is(name, "sum") || stet_view_is(name, "max"))
             weak = weak & LINT_TREE ? weak : 0;
         if (lint_is_strong(args))
@@ -316,7 +316,7 @@ static struct lint_value call_method(struct lint_walk *w, stet_python_ref n, str
     return self;
 }
 
-/* Functions of the array libraries that give Python values. */
+/* Functions of the array libraries that return Python values. */
 static bool gives_python(struct stet_view dotted, struct stet_view last)
 {
     static const char *const lasts[] = {"finfo",
@@ -406,7 +406,7 @@ static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_vie
             if ((stet_view_is(last, "split") || stet_view_is(last, "chunk") ||
                  stet_view_is(last, "unbind")))
                 out->flags |= LINT_TREE;
-            /* A key is an array, but not one whose value anybody branches on. */
+            /* A random key is an array, but code does not branch on its value. */
             if (stet_view_starts(dotted, "jax.lax.axis_") || stet_view_ends(dotted, "PRNGKey"))
                 out->flags |= LINT_WEAK;
         }

@@ -1,4 +1,4 @@
-/* [tool.stet] of pyproject.toml, as far as lint reads it. */
+/* Reads [tool.stet] of pyproject.toml, as far as lint needs it. The struct owns its texts. */
 #ifndef STET_LINT_CONFIG_H
 #define STET_LINT_CONFIG_H
 
@@ -17,9 +17,9 @@ struct stet_lint_config {
     char *path; /* NULL: no file was found */
 };
 
-/* `path` NULL: the nearest pyproject.toml of this folder and those above. Keys stand under
- * [tool.stet] or [tool.stet.lint]; one that is unknown is an error, so that a typing mistake does
- * not switch a rule on. */
+/* `path` NULL: the nearest pyproject.toml of this folder and those above. Keys are under
+ * [tool.stet] or [tool.stet.lint]; an unknown key is an error, so that a typing mistake does not
+ * switch a rule on. */
 enum stet_rc stet_lint_config_read(struct stet_lint_config *c, const char *path,
                                    struct stet_err *err);
 enum stet_rc stet_lint_config_text(struct stet_lint_config *c, struct stet_view text,

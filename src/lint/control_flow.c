@@ -1,4 +1,4 @@
-/* Statements in order: names get values, loops and branches are counted, rules are asked. */
+/* Visits statements in order: names get values, loops and branches are counted, rules run. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
@@ -6,7 +6,7 @@
 
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
 
-/* Words that say "this code is not being compiled" when true. */
+/* Conditions that mean "this code is not being compiled" when true. */
 static const char *const compiling[] = {
     "is_compiling",   "is_torchdynamo_compiling", "is_tracing",
     "is_scripting",   "is_torch_fx_proxy",        "is_dynamo_compiling",
@@ -360,7 +360,7 @@ void lint_run_block(struct lint_walk *w, stet_python_ref block)
     w->block_end = outer;
 }
 
-/* Parameters as values: whether they are tensors is decided by who calls. */
+/* Parameters as values: their callers decide whether they are tensors. */
 static void bind_parameters(struct lint_walk *w, uint32_t fn)
 {
     const struct lint_fn *f = &w->out->fns[fn];
@@ -403,7 +403,7 @@ static void bind_parameters(struct lint_walk *w, uint32_t fn)
     }
 }
 
-/* Functions written inside this one that nobody called yet. */
+/* Nested functions that were not called yet. */
 static void run_inner(struct lint_walk *w, uint32_t fn)
 {
     for (uint32_t f = fn + 1; f < w->fn_count; f++) {

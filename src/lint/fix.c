@@ -1,5 +1,5 @@
-/* Edits never change the number of lines but inside themselves, so the diff walks both texts line
- * by line and needs no search. */
+/* Edits change the number of lines only inside themselves, so the diff walks both texts line by
+ * line and needs no search. */
 #include "lint/fix.h"
 
 #include "base/mem.h"
@@ -80,8 +80,8 @@ static void put_line(struct stet_buf *out, char sign, const struct lines *of, si
                  of->open && line + 1 == of->count ? "\n\\ No newline at end of file\n" : "\n");
 }
 
-/* Both sides from lines i and j: how long they differ. Lines match again when two in a row do, or
- * the ends are reached. */
+/* Both sides from lines i and j: how long they differ. Lines match again if two in a row do, or at
+ * the ends. */
 static void differing(const struct lines *a, const struct lines *b, size_t i, size_t j, size_t *da,
                       size_t *db)
 {
@@ -107,8 +107,8 @@ static void differing(const struct lines *a, const struct lines *b, size_t i, si
 
 enum { CONTEXT = 3 };
 
-/* One hunk from line i of the old text and j of the new one, which differ there: changes whose
- * context would meet are told in one. Leaves both behind it. */
+/* One hunk from line i of the old text and j of the new one, which differ there. Changes whose
+ * context would meet are one hunk. Moves both past it. */
 static void put_hunk(const struct lines *a, const struct lines *b, size_t *i, size_t *j,
                      struct stet_buf *out)
 {

@@ -1,4 +1,4 @@
-/* Safe fixes: the new text of a file, and how it differs. */
+/* Applies safe fixes: the new text of a file, and its diff. */
 #ifndef STET_LINT_FIX_H
 #define STET_LINT_FIX_H
 
@@ -8,7 +8,7 @@
  * that overlap an earlier one are left out. */
 void stet_lint_fix_text(const struct stet_lint_result *r, const char *path, struct stet_view old,
                         struct stet_buf *out, size_t *count);
-/* A unified diff, three lines of context; nothing when the texts are equal. */
+/* A unified diff with three lines of context; empty if the texts are equal. */
 void stet_lint_fix_diff(const char *path, struct stet_view old, struct stet_view fixed,
                         struct stet_buf *out);
 

@@ -1,11 +1,11 @@
-/* What launch settings mean: shared by the rules for Python and for shell scripts, and by doctor.
- */
+/* The meaning of launch settings; shared by the rules for Python and for shell scripts, and by
+ * doctor. */
 #ifndef STET_LINT_LAUNCH_H
 #define STET_LINT_LAUNCH_H
 
 #include "lint/summary.h"
 
-/* What the switch does when left on, or NULL when it is off or none of ours. */
+/* What the switch does if left on, or NULL if it is off or not listed. */
 const char *lint_flag_effect(struct stet_view name, struct stet_view value);
 /* A switch that puts a wait into each step or collective. */
 bool lint_launch_barrier(struct stet_view name, struct stet_view value);

@@ -1,5 +1,5 @@
-/* The call graph over all files: tracing spreads from its roots along calls, and with it which
- * parameters are tensors. A candidate holds when its function is reached the way it waits for. */
+/* The call graph over all files. Tracing spreads from its roots along calls, and with it which
+ * parameters are tensors. A candidate holds if its function is reached in the way it requires. */
 #include "lint/linker.h"
 
 #include "base/mem.h"

@@ -1,4 +1,5 @@
-/* Which candidates hold now that it is known who is traced, told in the order of their lines. */
+/* Selects the candidates that hold, now that the traced functions are known, in the order of their
+ * lines. */
 #include "lint/linker.h"
 
 #include "base/mem.h"
@@ -68,8 +69,8 @@ static int by_place(const void *a, const void *b)
     return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* How many findings of this rule and text came before, counted in a table of twice as many places.
- */
+/* How many findings of this rule and text came before, counted in a table with twice as many
+ * slots. */
 struct seen {
     struct stet_hash key;
     uint64_t count;
@@ -124,7 +125,7 @@ void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_find
         first[here++] = (struct stet_lint_finding){
             .path = l->paths[file],
             .rule = c->rule,
-            /* A module is compiled only by some of those who use it. */
+            /* A module is compiled only by some of its users. */
             .severity = c->lanes && lanes == LINT_MODULE && rule->severity ? rule->severity - 1u
                                                                            : rule->severity,
             .line = c->line,

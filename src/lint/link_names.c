@@ -1,12 +1,11 @@
-/* What a name means over all files: modules, functions, classes, methods, and imports that hand on.
- */
+/* The meaning of a name over all files: modules, functions, classes, methods, and re-exports. */
 #include "lint/linker.h"
 
 #include "base/mem.h"
 #include "lint/rules.h"
 
-/* `owner` is the file of a name, and a method's class beside it; 0 for the modules, which all see.
- */
+/* `owner` is the file of a name, and for a method also its class; 0 for modules, which are
+ * global. */
 static struct stet_hash key_of(enum entry_kind kind, uint64_t owner, struct stet_view name)
 {
     return stet_hash_mix_u64(stet_hash_mix_u64(stet_hash_bytes(name), (uint64_t)kind), owner);
@@ -17,7 +16,7 @@ static uint64_t class_owner(uint32_t file, uint32_t index)
     return (uint64_t)file << 32 | index;
 }
 
-/* The first of a name stays. */
+/* The first definition of a name is kept. */
 static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
                 struct place at)
 {
@@ -92,7 +91,7 @@ bool lint_linker_index(struct linker *l)
     return true;
 }
 
-/* "pkg.mod.name" to what it names, through re-exports; NULL when it is not among the files. */
+/* "pkg.mod.name" to what it names, through re-exports; NULL if it is not among the files. */
 static const struct entry *resolve(struct linker *l, enum entry_kind kind, struct stet_view dotted,
                                    unsigned depth)
 {
@@ -142,7 +141,7 @@ static enum class_kind known_base(struct stet_view base)
     return lint_any_of(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
 }
 
-/* Deeper than any library's; each level is a call of our own. */
+/* Deeper than any library's; each level is a recursive call. */
 enum { MAX_BASES = 100 };
 
 static enum class_kind kind_of_class(struct linker *l, uint32_t file, uint32_t index,
@@ -181,8 +180,8 @@ enum class_kind lint_linker_class(struct linker *l, uint32_t file, uint32_t inde
     return kind_of_class(l, file, index, 0);
 }
 
-/* A method of the class or of its bases. `left`: how many classes may still be asked, for bases of
- * bases can be reached by more ways than there are classes. */
+/* A method of the class or of its bases. `left` limits how many classes are visited, because bases
+ * of bases can be reached by more paths than there are classes. */
 static struct place find_method(struct linker *l, uint32_t file, uint32_t index,
                                 struct stet_view name, unsigned depth, unsigned *left)
 {

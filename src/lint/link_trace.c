@@ -15,7 +15,8 @@ static void enqueue(struct linker *l, struct place p)
     s->queued = true;
 }
 
-/* Tracing reaches a function: with what, from where. Again only when something is new. */
+/* Tracing reaches a function: with which arguments, from where. Repeated only if something is
+ * new. */
 static void reach(struct linker *l, struct place p, uint8_t lanes, uint64_t tensors,
                   uint64_t statics, struct why why)
 {
@@ -32,7 +33,7 @@ static void reach(struct linker *l, struct place p, uint8_t lanes, uint64_t tens
     nest->tensors |= tensors;
     nest->statics |= statics;
     enqueue(l, p);
-    /* The functions written inside see the parameters too. */
+    /* Nested functions see the parameters too. */
     for (uint32_t f = p.fn + 1; (new_tensors || new_statics) && f < s->fn_count; f++) {
         if (s->fns[f].nest != s->fns[p.fn].nest)
             break;
@@ -143,7 +144,7 @@ static void start(struct linker *l)
     }
 }
 
-/* Calls by caller, so that a turn of the queue looks at one function's own. */
+/* Calls by caller, so that each step of the queue looks only at one function's calls. */
 struct calls_of {
     uint32_t *first, *list;
 };
@@ -184,7 +185,7 @@ static void spread(struct linker *l, struct calls_of *index)
     }
 }
 
-/* One call's part in it; true when something is new. */
+/* The effect of one call; true if something is new. */
 static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
 {
     const struct lint_summary *s = &l->files[file];
@@ -224,8 +225,8 @@ static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
     return changed;
 }
 
-/* Which parameters vary, and who is called again and again: asked only where a candidate waits for
- * it, and from other files only of calls that bring something varying. */
+/* Which parameters vary, and which functions are called repeatedly. Computed only where a candidate
+ * needs it, and from other files only for calls with a varying argument. */
 static void vary(struct linker *l)
 {
     for (uint32_t f = 0; f < l->file_count; f++) {

@@ -1,5 +1,5 @@
-/* Inside of the link: link.c prepares and drives, link_names.c finds what a name means,
- * link_trace.c spreads tracing along calls, link_findings.c keeps the candidates that hold. */
+/* Internal to the link: link.c prepares and drives it, link_names.c resolves names, link_trace.c
+ * spreads tracing along calls, link_findings.c keeps the candidates that hold. */
 #ifndef STET_LINT_LINKER_H
 #define STET_LINT_LINKER_H
 
@@ -22,7 +22,7 @@ struct state {
     uint8_t lanes;
     bool queued;
     uint64_t tensors, statics; /* of the nest; kept at its outermost function */
-    uint64_t varying;          /* so is this: given another Python value at each turn of a loop */
+    uint64_t varying;          /* also: given another Python value at each turn of a loop */
     uint64_t rooted;           /* arguments of the compiled function itself */
     bool repeated;             /* called in a loop outside of traced code */
     struct why why;
@@ -55,7 +55,7 @@ struct linker {
 
 /* link_names.c */
 bool lint_linker_index(struct linker *l);
-/* What a call reaches; .file is LINT_NONE when it is not among the files. */
+/* What a call reaches; .file is LINT_NONE if it is not among the files. */
 struct place lint_linker_callee(struct linker *l, uint32_t file, const struct lint_call *c);
 enum class_kind lint_linker_class(struct linker *l, uint32_t file, uint32_t index);
 

@@ -1,4 +1,5 @@
-/* The run: files shared out among threads, summaries from the cache or made anew, then the link. */
+/* The run: distributes files among threads, takes summaries from the cache or computes them, then
+ * links. */
 #include "lint/lint.h"
 
 #include "base/fs.h"
@@ -38,7 +39,7 @@ size_t stet_lint_rule_find(struct stet_view name)
     return lint_rule_named(name);
 }
 
-/* What the result's texts hang on. */
+/* The memory that the result's texts are in. */
 struct inside {
     struct lint_files files;
     struct lint_summary *summaries;
@@ -69,7 +70,7 @@ static bool make_empty(struct lint_summary *s)
     return true;
 }
 
-/* The parser takes a NUL for the end of the file: give it blanks. */
+/* The parser takes a NUL for the end of the file, so NULs are replaced by spaces. */
 static char *without_nuls(struct stet_view text)
 {
     char *copy = stet_mem_alloc(text.len);
@@ -211,7 +212,7 @@ static struct stet_hash hash_of_paths(const struct stet_lint_options *o)
     return h;
 }
 
-/* All or most came from the pack: not worth writing it again. */
+/* All or most came from the pack: it is not worth writing it again. */
 static void write_back(struct job *j)
 {
     size_t kept = 0;
@@ -262,7 +263,7 @@ static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, stru
     return rc;
 }
 
-/* Where nothing is left to look at: is it the patterns, or is there nothing? */
+/* If no file is left: did the patterns exclude all, or are there none? */
 static size_t count_excluded(const struct stet_lint_options *o)
 {
     struct lint_files all;

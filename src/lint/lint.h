@@ -1,4 +1,5 @@
-/* stet lint: Python hazards for compiled code. */
+/* The library interface of stet lint, which finds Python code that recompiles or stalls compiled
+ * programs. The result owns its findings; release it with stet_lint_release. */
 #ifndef STET_LINT_LINT_H
 #define STET_LINT_LINT_H
 
@@ -6,14 +7,14 @@
 #include "base/buf.h"
 #include "base/err.h"
 
-/* One of the table of rules, as others may see it. */
+/* A row of the table of rules, for other modules. */
 struct stet_lint_rule {
     const char *code, *trap, *title, *why, *fix, *severity;
 };
 
 size_t stet_lint_rule_count(void);
 struct stet_lint_rule stet_lint_rule_at(size_t index);
-/* Index by code or trap, or the count when there is none. */
+/* Index by code or trap, or the count if there is none. */
 size_t stet_lint_rule_find(struct stet_view name);
 
 struct stet_lint_finding {
@@ -54,12 +55,12 @@ struct stet_lint_result {
     void *inside;
 };
 
-/* Files that can't be read are counted and complained about on stderr, not an error. */
+/* Files that cannot be read are counted and reported on stderr; they are not an error. */
 enum stet_rc stet_lint_run(struct stet_lint_result *r, const struct stet_lint_options *o,
                            struct stet_err *err);
 void stet_lint_release(struct stet_lint_result *r);
 
-/* One text alone, nothing cached, nothing read: what fuzzing calls. */
+/* One text alone, without cache and without files: for fuzzing. */
 enum stet_rc stet_lint_text(struct stet_lint_result *r, const char *path, struct stet_view text,
                             struct stet_err *err);
 

@@ -1,4 +1,4 @@
-/* Loops: what their targets are, which numbers change with their turns, and whether they hold a
+/* Loops: what their targets are, which numbers change with their turns, and whether they contain a
  * step. */
 #include "lint/rules.h"
 #include "lint/walk.h"
@@ -26,7 +26,7 @@ static bool holds_step(const struct lint_walk *w, stet_python_ref n)
     return false;
 }
 
-/* A loop inside a step is unrolled there: its numbers are the same in the next step. */
+/* A loop inside a step is unrolled: its numbers are the same in the next step. */
 static uint8_t changes_with(bool ends_step)
 {
     return ends_step ? LINT_CHANGES : LINT_VARIES;

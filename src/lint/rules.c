@@ -13,7 +13,7 @@ const struct lint_rule lint_rule_table[LINT_RULES] = {
 
 enum { EVENTS = 11 };
 
-/* By event: its rules, ending with LINT_RULES. Names are read too often to ask every rule. */
+/* The rules of each event, ending with LINT_RULES. Names are read too often to call every rule. */
 static uint8_t rules_on[EVENTS][LINT_RULES + 1];
 static pthread_once_t rules_once = PTHREAD_ONCE_INIT;
 

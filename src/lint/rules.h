@@ -1,4 +1,4 @@
-/* The rules: one row of rules.def and one function each. */
+/* The rules: one row of rules.def and one function each. walk.c calls them at the events below. */
 #ifndef STET_LINT_RULES_H
 #define STET_LINT_RULES_H
 
@@ -6,7 +6,7 @@
 
 enum lint_severity { LINT_SEV_NOTE, LINT_SEV_WARNING, LINT_SEV_ERROR };
 
-/* Where a rule looks. The node given is the one named. */
+/* The events at which a rule runs. It receives the node of the event. */
 enum lint_event {
     ON_CONDITION = 1, /* an expression whose truth Python asks */
     ON_CALL = 2,
@@ -42,12 +42,12 @@ extern const struct lint_rule lint_rule_table[LINT_RULES];
 #include "lint/rules.def"
 #undef RULE
 
-/* Once before the first walk; from any thread. */
+/* Called once before the first walk; from any thread. */
 void lint_rules_prepare(void);
 /* Run the rules that look at this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n);
 
-/* By code or by trap (the first of a trap); LINT_RULES when there is none. */
+/* By code or by trap (the first of a trap); LINT_RULES if there is none. */
 unsigned lint_rule_named(struct stet_view name);
 
 /* Helpers that several rules share. */

@@ -130,7 +130,7 @@ void rule_optional_key(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-/* Inside the statement something is read back, printed or saved. */
+/* Is something read back, printed or saved inside the statement? */
 static bool statement_reads(const struct lint_walk *w)
 {
     static const char *const reads[] = {"item",         "cpu",        "print", "tolist", "numpy",
@@ -211,7 +211,7 @@ stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint6
     return 0;
 }
 
-/* Inside the branch a tensor of the step becomes another one: in a lazy loop, another graph. */
+/* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
 static bool statement_computes(struct lint_walk *w)
 {
     const struct stet_python_ast *a = w->ast;

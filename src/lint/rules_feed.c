@@ -1,4 +1,4 @@
-/* Rules about what compiled functions are fed: arguments whose size, rank, dtype, fields or length
+/* Rules about the arguments of compiled functions: those whose size, rank, dtype, fields or length
  * differ from call to call, as far as the source shows it. */
 #include "lint/rules.h"
 
@@ -34,7 +34,7 @@ struct feed {
     struct lint_jit *jit;
     stet_python_ref call, arg; /* the argument's value */
     struct lint_value v;
-    struct lint_fed *first; /* how that place was fed at first, or NULL */
+    struct lint_fed *first; /* how that position was fed at first, or NULL */
 };
 
 /* Position of an argument among the parameters, LINT_FED when it can't be told. */
@@ -104,7 +104,7 @@ static void report_other(struct lint_walk *w, unsigned rule, const struct feed *
                 STET_FMT(lint_quote(w, f->arg)), what, f->first->line);
 }
 
-/* How many turns a loop makes, when it is written down; 0 otherwise. */
+/* How many turns a loop makes, if it is a literal; 0 otherwise. */
 static long turns(struct lint_walk *w)
 {
     const struct stet_python_ast *a = w->ast;

@@ -1,4 +1,4 @@
-/* Rules about compiled functions: how they are made, what goes in, what they close over. */
+/* Rules about compiled functions: how they are created, what goes in, what they close over. */
 #include "lint/rules.h"
 
 /* The text right after a node, blanks skipped. */
@@ -32,7 +32,7 @@ static bool is_fresh(struct lint_walk *w, stet_python_ref operand)
            w->fns[v.index].parent == w->fn && w->fn;
 }
 
-/* Kept under a key or in a list: a table of compiled functions, each made once. */
+/* Stored under a key or in a list: a table of compiled functions, each created once. */
 static bool is_collected(const struct lint_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
@@ -393,7 +393,7 @@ void rule_global_value(struct lint_walk *w, stet_python_ref n)
                 STET_FMT(w->ast->names.items[name]));
 }
 
-/* A method that is itself compiled, or made into a compiled function somewhere. */
+/* A method that is itself compiled, or made into a compiled function elsewhere. */
 static bool is_compiled(const struct lint_walk *w, uint32_t fn)
 {
     for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {

@@ -1,9 +1,9 @@
-/* Python numbers that shape a lazy PyTorch/XLA graph: shifts, positions, counts and sizes become
- * part of it, where the numbers of plain arithmetic are passed as data. */
+/* Python numbers that become part of a lazy PyTorch/XLA graph: shifts, positions, counts and sizes.
+ * The numbers of plain arithmetic are passed as data instead. */
 #include "lint/rules.h"
 
-/* Each makes one program a number in PyTorch/XLA, where x * n, clamp, masked_fill and add(alpha=n)
- * make one for all: tests/lint/lazy_ops.py asks it. */
+/* Each makes one program per number in PyTorch/XLA, whereas x * n, clamp, masked_fill and
+ * add(alpha=n) make one for all: tests/lint/lazy_ops.py checks this. */
 static const char *const shaped_by[] = {
     "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
     "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",

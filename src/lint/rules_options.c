@@ -1,4 +1,4 @@
-/* Rules about the options of a compile, and about kernels and defaults that come and go. */
+/* Rules about the options of a compile, and about kernels and defaults that are sometimes used. */
 #include "lint/rules.h"
 
 /* The keyword's value is another one at each turn, or by a parameter that is. */

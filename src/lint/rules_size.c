@@ -348,8 +348,8 @@ static bool starts_as(struct stet_view name, const char *const *words)
     return false;
 }
 
-/* How often self.name is changed outside the builders of its class, in which `begun` counts what is
- * not None. */
+/* How often self.name is changed outside the builders of its class; `begun` counts those that are
+ * not None there. */
 static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, struct stet_view name,
                                  unsigned *begun)
 {
@@ -395,7 +395,7 @@ bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet
     return attribute_writes(w, owner, name, &begun) != 0;
 }
 
-/* Not None at first and set once, late: that is how caches and lazy parts are made. */
+/* None at first and set once, late: the usual form of caches and lazy parts. */
 bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name)
 {
     unsigned begun, writes = attribute_writes(w, owner, name, &begun);

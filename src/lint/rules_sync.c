@@ -1,10 +1,10 @@
-/* Rules about values that leave the device, and other doings of the host inside compiled code. */
+/* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
 
 static void report_sync(struct lint_walk *w, stet_python_ref n, enum lint_mode mode, uint64_t deps)
 {
     if (w->step_loops && w->periodic)
-        return; /* not at every step: logging-branch says it */
+        return; /* not at every step: logging-branch reports it */
     lint_report(w, LINT_RULE_host_sync, n, LINT_TRACED, mode, deps,
                 "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
 }

@@ -101,7 +101,7 @@ static void offer_replace(struct lint_walk *w, struct lint_candidate *c, stet_py
                                stet_arena_copy(&w->out->arena, stet_view_str(text))};
 }
 
-/* A loop inside this one calls backward, so that several calls add to one gradient. */
+/* Does a loop inside this one call backward, so that several calls add to one gradient? */
 static bool accumulates(const struct lint_walk *w)
 {
     static const char *const backward[] = {"backward", NULL};

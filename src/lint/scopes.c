@@ -1,4 +1,4 @@
-/* Who is defined where: functions, classes, imports and the names bound in them. */
+/* Definitions: functions, classes, imports and the names bound in them. */
 #include "lint/walk.h"
 
 #include <stdio.h>
@@ -10,7 +10,7 @@ uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node)
     return stet_map_get(&w->fn_of_node, node);
 }
 
-/* The first class of a name, and the first method of a name in a class, as they are looked for. */
+/* Lookup tables: the first class of a name, and the first method of a name in a class. */
 static bool index_functions(struct lint_walk *w)
 {
     w->class_of = stet_mem_calloc(w->ast->names.count, sizeof *w->class_of);
@@ -30,7 +30,7 @@ static bool index_functions(struct lint_walk *w)
     return true;
 }
 
-/* Fewer than this are found sooner by looking at each. */
+/* Fewer than this are found faster by a linear search. */
 enum { INDEX_FROM = 16 };
 
 /* The items that are not in the index yet. */
@@ -214,7 +214,7 @@ static void import_from(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-/* What is open at a place of the scan. */
+/* The open scopes at a position of the scan. */
 struct open {
     uint32_t end, fn, owner;
 };
@@ -256,7 +256,7 @@ static void note_globals(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-/* One pass over the nodes, which lie in source order: what is open is known by where it ends. */
+/* One pass over the nodes in source order; a scope is open until the position where it ends. */
 bool lint_collect(struct lint_walk *w)
 {
     const struct stet_python_ast *a = w->ast;

@@ -1,4 +1,4 @@
-/* Folders walked in sorted order; a file named outright is always taken. */
+/* Walks folders in sorted order; a file that is named directly is always included. */
 #include "lint/source_files.h"
 
 #include "base/fs.h"
@@ -65,8 +65,8 @@ static bool is_excluded(const char *path, char **excludes, size_t count)
     return false;
 }
 
-/* As others name it: GitHub and SARIF readers do not find "./a.py", and a baseline made of "."
- * holds for "src" too. */
+/* The usual form of a path: GitHub and SARIF readers do not find "./a.py", and a baseline made with
+ * "." also fits "src". */
 static bool add(struct lint_files *f, const char *path)
 {
     while (path[0] == '.' && path[1] == '/' && path[2]) {

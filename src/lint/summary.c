@@ -1,4 +1,4 @@
-/* Summaries as bytes: varints and counted strings in one fixed order. */
+/* Encodes summaries as bytes: varints and counted strings in a fixed order. */
 #include "lint/summary.h"
 
 #include "base/mem.h"
@@ -112,7 +112,7 @@ void lint_summary_write(const struct lint_summary *s, struct stet_buf *out)
         put_candidate(out, &s->candidates[i]);
 }
 
-/* Texts stay in the bytes read, which the caller keeps. */
+/* Texts stay in the input bytes, which the caller keeps. */
 static struct stet_view get_text(struct stet_reader *r)
 {
     return stet_reader_bytes(r, stet_reader_varint(r));
@@ -130,7 +130,7 @@ static uint32_t get_index(struct stet_reader *r)
     return get_u32(r) - 1; /* 0 is LINT_NONE */
 }
 
-/* No list is longer than the bytes left. */
+/* A list longer than the remaining bytes is invalid. */
 static uint32_t get_count(struct stet_reader *r)
 {
     uint64_t v = stet_reader_varint(r);

@@ -1,6 +1,6 @@
-/* What one file says, in a form that needs neither its tree nor its text: the functions, who calls
- * whom with what, and the findings that hold if a function turns out to be traced. Small enough to
- * keep for thousands of files, and what the cache stores. */
+/* The summary of one file, which needs neither its tree nor its text: the functions, the calls with
+ * their arguments, and the findings that hold if a function turns out to be traced. It is small
+ * enough to keep for thousands of files, and the cache stores it. */
 #ifndef STET_LINT_SUMMARY_H
 #define STET_LINT_SUMMARY_H
 
@@ -10,7 +10,7 @@
 
 #define LINT_NONE   UINT32_MAX
 /* A value that is a tensor whatever the parameters are. The other bits are parameters: a function
- * and all functions written inside it (a nest) share one numbering. */
+ * and all functions nested in it (a nest) share one numbering. */
 #define LINT_ALWAYS ((uint64_t)1 << 63)
 #define LINT_BITS   63u
 
@@ -18,17 +18,17 @@
 enum lint_lane {
     LINT_JAX = 1,    /* jax.jit and its kin */
     LINT_TORCH = 2,  /* torch.compile, said in the source */
-    LINT_MODULE = 4, /* forward of a module: compiled by whoever uses it */
+    LINT_MODULE = 4, /* forward of a module: compiled by some users of it */
     LINT_XLA = 8,    /* a torch_xla / TorchTPU step */
     LINT_TRACED = 15,
 };
 
-/* What a candidate waits for beside its function being traced. */
+/* What a candidate needs beside its function being traced. */
 enum lint_mode {
     LINT_ANY,      /* nothing */
     LINT_TENSOR,   /* one of `deps` is a tensor */
     LINT_STATIC,   /* one of `deps` is a static argument: a Python value that may vary by call */
-    LINT_VARYING,  /* one of `deps` is given another Python value at each turn of somebody's loop */
+    LINT_VARYING,  /* one of `deps` gets another Python value at each turn of a loop elsewhere */
     LINT_REPEATED, /* its function is called in a loop outside of traced code */
     LINT_ROOTED,   /* one of `deps` is a tensor or an argument of the compiled function itself */
 };
@@ -45,8 +45,8 @@ struct lint_class {
 
 struct lint_fn {
     struct stet_view name;
-    uint32_t class_index; /* LINT_NONE when it is no method */
-    uint32_t nest;        /* the outermost function it lies in; itself when it is that */
+    uint32_t class_index; /* LINT_NONE if it is not a method */
+    uint32_t nest;        /* the outermost function that contains it; itself if it is that */
     uint32_t line;
     uint32_t first_bit, param_count;
     struct stet_view *params; /* names, self included */
@@ -58,8 +58,8 @@ struct lint_fn {
     bool nested;
 };
 
-/* `position` counts the callee's parameters as written at the call (self left out), or is -1 and
- * the argument is named. */
+/* `position` counts the callee's parameters as written at the call (without self), or is -1 and the
+ * argument is named. */
 struct lint_arg {
     int32_t position;
     struct stet_view name;
@@ -73,7 +73,7 @@ struct lint_call {
     uint32_t callee;         /* in this file, or LINT_NONE */
     struct stet_view target; /* else: dotted name, or a method's name when class_index is set */
     uint32_t class_index;    /* of self */
-    uint8_t lanes;           /* not 0: this call traces the callee, whoever calls */
+    uint8_t lanes;           /* not 0: this call traces the callee, whatever its caller */
     uint32_t line;
     struct stet_view how; /* "jax.jit", for the words */
     bool all_tensors;     /* every parameter not static is a tensor */
@@ -92,7 +92,7 @@ struct lint_edit {
 
 struct lint_candidate {
     uint16_t rule;
-    uint8_t lanes; /* of which its function must be traced in one; 0: holds as it stands */
+    uint8_t lanes; /* lanes, one of which must trace its function; 0: holds unconditionally */
     uint8_t mode;
     uint32_t fn;
     uint64_t deps;
@@ -118,7 +118,8 @@ struct lint_summary {
 
 void lint_summary_release(struct lint_summary *s);
 
-/* The cached form. Reading trusts nothing: STET_BAD_INPUT for bytes that writing did not make. */
+/* The cached form. The reader validates everything: STET_BAD_INPUT for bytes that the writer did
+ * not make. */
 void lint_summary_write(const struct lint_summary *s, struct stet_buf *out);
 enum stet_rc lint_summary_read(struct lint_summary *s, struct stet_view bytes, unsigned rules,
                                struct stet_err *err);

@@ -1,4 +1,4 @@
-/* Summaries kept between runs, found by what the file says. */
+/* Summaries kept between runs, found by the hash of the file's content. */
 #ifndef STET_LINT_SUMMARY_CACHE_H
 #define STET_LINT_SUMMARY_CACHE_H
 
@@ -6,17 +6,17 @@
 #include "base/hash.h"
 #include "lint/summary.h"
 
-/* One pack file per set of paths; read as a whole, replaced as a whole. */
+/* One pack file per set of paths; read and replaced as a whole. */
 struct lint_cache {
     struct stet_file file;
     char *path; /* NULL: no cache */
     uint64_t count;
 };
 
-/* A pack that is absent, damaged or another build's is as good as none. */
+/* A pack that is absent, damaged or from another build counts as empty. */
 void lint_cache_open(struct lint_cache *c, const char *folder, struct stet_hash paths);
 void lint_cache_close(struct lint_cache *c);
-/* The bytes of a summary, borrowed from the pack; .ptr is NULL when there is none. */
+/* The bytes of a summary, borrowed from the pack; .ptr is NULL if there is none. */
 struct stet_view lint_cache_find(const struct lint_cache *c, struct stet_hash key);
 
 struct lint_cache_entry {
@@ -24,9 +24,9 @@ struct lint_cache_entry {
     struct stet_view bytes;
 };
 
-/* Sorts the entries. Failing to write is no failure of the run. */
+/* Sorts the entries. A failed write does not fail the run. */
 void lint_cache_write(const struct lint_cache *c, struct lint_cache_entry *entries, size_t count);
-/* What names this build: another one may find other things. */
+/* Identifies this build, because another one may find other things. */
 struct stet_hash lint_cache_build(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* jit, grad, scan, torch.compile and their kin: the calls and decorators that make code traced. */
+/* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 #include "python/library.h"
@@ -72,7 +72,8 @@ static uint64_t named_positions(struct lint_walk *w, uint32_t fn, stet_python_re
     return bits;
 }
 
-/* What a function operand is: in this file, elsewhere by name, or a method of self's bases. */
+/* The target of a function operand: in this file, elsewhere by name, or a method of self's
+ * bases. */
 struct operand {
     uint32_t fn, owner;
     struct stet_view target;

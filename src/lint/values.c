@@ -1,14 +1,14 @@
-/* What an expression is: a tensor, a Python value, a shape, a value read back. */
+/* Evaluates an expression: a tensor, a Python value, a shape, a value read back. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
-/* Deeper expressions are generated or hostile: nothing is known of them. */
+/* Deeper expressions are generated or hostile and count as unknown. */
 enum { MAX_DEPTH = 150 };
 
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
 
-/* Of two possible values, the one a rule would care about, and what it depends on. */
+/* Of two possible values, the one that matters more to rules, and its dependencies. */
 struct lint_value lint_join(struct lint_value a, struct lint_value b)
 {
     static const uint8_t weight[] = {[LINT_V_UNKNOWN] = 0, [LINT_V_PYTHON] = 1, [LINT_V_JITTED] = 3,
@@ -41,7 +41,7 @@ struct lint_value lint_element(struct lint_value v)
     return v;
 }
 
-/* What was bound before may still be there after this branch. */
+/* The value before this branch may still be there after it. */
 static bool is_alternative(const struct lint_walk *w, const struct lint_binding *old)
 {
     if (!w->branch_start || old->at >= w->branch_start)
@@ -118,7 +118,7 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
     }
 }
 
-/* The class whose `self` is in sight, or LINT_NONE. */
+/* The class of the `self` in scope, or LINT_NONE. */
 static uint32_t self_class(const struct lint_walk *w)
 {
     uint32_t fn = w->fn;
@@ -133,7 +133,7 @@ static bool one_of(struct stet_view v, const char *const *list)
     return lint_any_of(v, list);
 }
 
-/* Attributes of a tensor that Python knows without looking at values. */
+/* Attributes of a tensor that Python knows without reading values. */
 static struct lint_value tensor_attribute(struct lint_value v, struct stet_view name)
 {
     static const char *const same[] = {"T", "mT", "H", "real", "imag", "at", "data", "grad", NULL};

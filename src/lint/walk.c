@@ -1,5 +1,5 @@
 /* One file from tree to summary: parameters and facts first, then the walk, then the comments that
- * put findings aside. */
+ * suppress findings. */
 #include "lint/walk.h"
 
 #include "base/mem.h"
@@ -316,7 +316,7 @@ struct aside {
     struct stet_view rest;
 };
 
-/* The rows whose comments put findings of the rule aside. True when one does so for the file. */
+/* The rows whose comments suppress findings of the rule. True if one does so for the file. */
 static bool rows_naming(const struct lint_rule *rule, const struct aside *asides, size_t count,
                         uint32_t *rows, size_t *row_count)
 {
@@ -372,8 +372,8 @@ static struct aside *find_asides(const struct stet_python_ast *a, size_t *count)
     return found;
 }
 
-/* Drop candidates that a comment of their lines, or of the file, puts aside: rule by rule, so that
- * neither long lines nor many comments take more than the text is long. */
+/* Drops candidates that a comment of their lines, or of the file, suppresses: rule by rule, so that
+ * neither long lines nor many comments take more time than the length of the text. */
 static void drop_asides(struct lint_summary *s, const struct aside *asides, size_t count,
                         uint32_t *rows)
 {
@@ -417,7 +417,7 @@ static void honour_comments(struct lint_walk *w)
     stet_mem_free(rows);
 }
 
-/* Growing arrays into the arena, so that a summary is released in one piece. */
+/* Moves growing arrays into the arena, so that a summary is released in one piece. */
 static void *settle(struct lint_walk *w, void *items, size_t count, size_t size)
 {
     void *kept = stet_arena_alloc(&w->out->arena, count + 1, size);

@@ -1,4 +1,5 @@
-/* The analysis of one file: scopes, values, and the places where rules look. */
+/* The analysis of one file: scopes, values, and the events at which rules run. The walk borrows the
+ * tree and fills a summary. */
 #ifndef STET_LINT_WALK_H
 #define STET_LINT_WALK_H
 
@@ -8,8 +9,8 @@
 #include "lint/summary.h"
 #include "python/ast.h"
 
-/* What is known of a value. "If its deps are tensors" stands before each of these but the first
- * two and the last two. */
+/* What is known of a value. "If its deps are tensors" applies to each of these but the first two
+ * and the last two. */
 enum lint_value_kind {
     LINT_V_UNKNOWN,
     LINT_V_PYTHON, /* not from a tensor */
@@ -43,7 +44,7 @@ enum { LINT_FED = 6 };
 
 /* A compiled function made in this file: jax.jit(f, …) or a decorated definition. */
 struct lint_jit {
-    uint32_t fn; /* LINT_NONE when it can't be told */
+    uint32_t fn; /* LINT_NONE if unknown */
     uint8_t lane;
     bool shifted;  /* arguments are bound before the first */
     bool dynamic;  /* dynamic=True */
@@ -59,7 +60,7 @@ struct lint_jit {
         struct lint_facts f;
         uint32_t line, fn;
         struct stet_view text; /* a value written down */
-    } fed[LINT_FED];           /* by position: how it was called first */
+    } fed[LINT_FED];           /* by position: the arguments of its first call */
 };
 
 struct lint_binding {
@@ -76,8 +77,8 @@ struct lint_scope {
     struct stet_map index; /* name -> item, once there are many */
 };
 
-/* Rules look through whole ranges of nodes. Each look is short in what people write; together they
- * are held to a multiple of the file's size, so that no file takes time out of proportion. */
+/* Rules look through whole ranges of nodes. Each look is short in real code. Their total is limited
+ * to a multiple of the file's size, so that no file takes disproportionate time. */
 struct lint_work {
     uint64_t steps, most;
 };
@@ -96,7 +97,7 @@ struct lint_function {
     struct lint_facts items[4]; /* of a tuple that is returned */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
-    bool memoized; /* lru_cache and kin: runs once per argument */
+    bool memoized; /* lru_cache and the like: runs once per argument */
 };
 
 struct lint_class_info {
@@ -141,7 +142,7 @@ struct lint_walk {
     bool *compiled; /* by name number: some statement of the file gives it a jitted function */
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
     struct lint_value *values; /* by node, of those evaluated */
-    /* where the walk is */
+    /* the position of the walk */
     uint32_t fn;
     uint32_t depth;      /* of recursion */
     uint32_t loops;      /* loops around this place, in this function */
@@ -149,7 +150,7 @@ struct lint_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
-    uint32_t once;       /* guarded by "if it is not made yet" */
+    uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
     uint32_t no_grad;
     uint32_t if_start, branch_start; /* the innermost if and its branch, in bytes; 0 for none */
@@ -242,7 +243,7 @@ struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n);
 /* transforms.c: jit and its kin; true when the call is one */
 bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out);
-/* A library whose functions are known or of no interest, not a part of the project. */
+/* Is it a library whose functions are known or irrelevant, not a part of the project? */
 bool lint_is_library(struct stet_view dotted);
 void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* control_flow.c: statements */
@@ -263,7 +264,7 @@ unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call);
 /* The value node of a keyword_argument, or the node itself. */
 stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg);
 
-/* One step of a look through many things; false when the file has used up its share. */
+/* Counts one step of a search; false if the file has used up its share. */
 static inline bool lint_spend(const struct lint_walk *w)
 {
     return ++w->work->steps <= w->work->most;
@@ -277,7 +278,7 @@ static inline bool lint_within(const struct lint_walk *w, stet_python_ref c, ste
     return c < a->count && (c == n || a->nodes[c].start < a->nodes[n].end) && lint_spend(w);
 }
 
-/* It varies with a loop, or something that does went into it. */
+/* Does it vary with a loop, or contain something that does? */
 static inline bool lint_turns(struct lint_value v)
 {
     return (v.flags & LINT_VARIES) || (v.f.flags & LINT_F_TURNS);
@@ -288,7 +289,7 @@ static inline bool lint_is_tensor(struct lint_value v)
     return v.kind == LINT_V_TENSOR && v.deps != 0;
 }
 
-/* Not merely perhaps. */
+/* Is it definitely so? */
 static inline bool lint_is_strong(struct lint_value v)
 {
     return lint_is_tensor(v) && !(v.flags & (LINT_WEAK | LINT_TREE));

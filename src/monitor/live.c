@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
+#include "ledger/run_wait.h"
 #include "session/session.h"
 
 #include <fcntl.h>
@@ -26,7 +27,7 @@ struct order {
 };
 
 struct told {
-    uint64_t key, times, cost_ns, next; /* next: the count at which it is told again */
+    uint64_t key, times, wait_ns, next; /* next: the count at which it is told again */
 };
 
 struct stet_live {
@@ -171,8 +172,8 @@ static bool is_ready(struct stet_live *l, size_t process, const struct stet_comp
 {
     if (!c->ended)
         return last;
-    if (last || c->trigger.line || c->no_stack.len)
-        return true;
+    if (last || ((c->trigger.line || c->no_stack.len) && (c->ran || !c->waiter)))
+        return true; /* what was waited for it is known once it has run */
     /* The attach happened after the deadline had passed. */
     if (c->time_ns &&
         stet_clock_wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
@@ -197,6 +198,7 @@ static bool add_compiles(struct stet_live *l, bool last)
                 bundle = stet_session_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
+            stet_ledger_wait_estimate(p, &p->compiles[l->added[i]]);
             l->off = stet_session_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }
@@ -251,8 +253,12 @@ static void translate(struct stet_live *l)
         (uint32_t)(l->x.digest.process_count < PROCESSES ? l->x.digest.process_count : PROCESSES);
     for (uint32_t i = 0; i < h->order_count; i++) {
         struct order *o = &l->orders[i];
+        const struct stet_process_digest *p = &l->x.digest.processes[i];
 
-        l->x.orders[i] = (struct stet_order){.items = o->sightings, .count = o->count};
+        l->x.orders[i] = (struct stet_order){.items = o->sightings,
+                                             .count = o->count,
+                                             .copies = p->copies,
+                                             .copy_count = p->copy_count};
         if (o->count)
             translate_process(l, i);
     }
@@ -262,7 +268,7 @@ static void translate(struct stet_live *l)
 
 static uint64_t key_of(const struct stet_recompile *r)
 {
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
 
     return stet_hash_mix_u64(h, r->origin.line).lo;
 }
@@ -291,14 +297,13 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         t = &l->told[l->told_count++];
         *t = (struct told){.key = key, .next = 1};
     }
-    if (!t || (t->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0, ++t->times < t->next) ||
-        !may_print(l)) {
+    if (!t || (t->wait_ns += r->wait_ns, ++t->times < t->next) || !may_print(l)) {
         l->unsaid++;
         return;
     }
     l->blocks++;
     t->next = t->times == 1 ? 10 : t->next * 10;
-    l->tap.say(r, t->times, t->cost_ns);
+    l->tap.say(r, t->times, t->wait_ns);
 }
 
 static void write_event(struct stet_live *l, const struct stet_recompile *r)
@@ -329,7 +334,7 @@ static void report(struct stet_live *l)
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
-        if (f->reason >= STET_REASONS)
+        if (f->cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &l->x.history, f);
         if (l->events_fd >= 0)

@@ -18,8 +18,8 @@ struct stet_live_tap {
     /* `time_ns`: CLOCK_REALTIME of its compile. */
     void (*recompile)(void *context, const struct stet_recompile *r, uint64_t time_ns);
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
-     * no more than a few a minute. `cost_ns` is the time that all of them took so far. */
-    void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t cost_ns);
+     * no more than a few a minute. `wait_ns` is what was waited for all of them so far. */
+    void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
 };
 
 /* `json_events`: a file that gets one JSON object a line for each recompile, or NULL. `tap` is

@@ -168,26 +168,38 @@ static void write_running(struct writer *w)
     plain(w, COUNT, w->run->running);
 }
 
-static void write_cells(struct writer *w, bool seconds)
+enum cell_value { CELL_COUNT, CELL_WAIT, CELL_COST };
+
+static void write_cells(struct writer *w, enum cell_value of)
 {
     for (size_t i = 0; i < w->pulse->cell_count; i++) {
         const struct stet_pulse_cell *c = &w->pulse->cells[i];
 
         if (!c->count) /* its process has told its rank since: it is counted there */
             continue;
-        of_rank(w, c->rank, c->lane, (struct label){"cause", stet_view_str(c->class)},
-                seconds ? NANOSECONDS : COUNT, seconds ? c->cost_ns : c->count);
+        of_rank(
+            w, c->rank, c->lane,
+            (struct label){"cause", stet_view_str(c->other ? "other" : stet_cause_id(c->cause))},
+            of == CELL_COUNT ? COUNT : NANOSECONDS,
+            of == CELL_COUNT  ? c->count
+            : of == CELL_WAIT ? c->wait_ns
+                              : c->cost_ns);
     }
 }
 
 static void write_recompiles(struct writer *w)
 {
-    write_cells(w, false);
+    write_cells(w, CELL_COUNT);
 }
 
 static void write_recompile_seconds(struct writer *w)
 {
-    write_cells(w, true);
+    write_cells(w, CELL_WAIT);
+}
+
+static void write_recompile_compiler_seconds(struct writer *w)
+{
+    write_cells(w, CELL_COST);
 }
 
 static void write_steps(struct writer *w)

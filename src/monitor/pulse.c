@@ -224,12 +224,15 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
         return;
     q->recompiles++;
     q->lost_ns += lost_ns;
-    cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->class);
+    q->wait_ns += r->wait_ns;
+    cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->cause);
     cell->count++;
     cell->cost_ns += lost_ns;
+    cell->wait_ns += r->wait_ns;
     cause = stet_pulse_cause(p, STET_LANE_XLA, r);
     cause->times++;
     cause->cost_ns += lost_ns;
+    cause->wait_ns += r->wait_ns;
     if (time_ns > cause->last_ns)
         cause->last_ns = time_ns;
 }

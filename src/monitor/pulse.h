@@ -35,7 +35,8 @@ struct stet_pulse_process {
     uint64_t misses, stored, stored_bytes; /* of the store */
     uint64_t loads, load_ns;               /* by the framework's own cache */
     uint64_t layer_ns;
-    uint64_t recompiles, lost_ns, benign;
+    uint64_t recompiles, wait_ns, benign; /* wait: what was waited for them */
+    uint64_t lost_ns;                     /* the compiler's part of that */
     uint64_t executions;
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_DIRECTIONS];
     uint64_t errors, faults, lost_records;
@@ -57,12 +58,13 @@ struct stet_pulse_family {
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 
-/* Recompiles by lane, rank and class. */
+/* Recompiles by lane, rank and cause. */
 struct stet_pulse_cell {
     enum stet_pulse_lane lane;
     int64_t rank;
-    char class[32]; /* "other" when there are too many */
-    uint64_t count, cost_ns;
+    enum stet_cause cause;
+    bool other; /* all causes for which there was no cell of their own */
+    uint64_t count, wait_ns, cost_ns;
 };
 
 /* Recompiles that have one cause in one line. */
@@ -70,8 +72,9 @@ struct stet_pulse_cause {
     uint64_t key;
     enum stet_pulse_lane lane;
     int64_t rank; /* of the last one */
-    char class[32], function[64], file[256], what[160], fix[256];
-    uint64_t line, times, cost_ns, last_ns;
+    enum stet_cause cause;
+    char function[64], file[256], what[160], fix[256];
+    uint64_t line, times, wait_ns, cost_ns, last_ns;
     uint64_t ranks; /* bit rank + 1, modulo 64, of each that had it */
 };
 
@@ -79,7 +82,7 @@ struct stet_pulse_cause {
 struct stet_pulse_torch {
     uint64_t pid;
     int64_t rank;
-    uint64_t frames, compiles, compile_ns, recompiles, lost_ns, breaks, limits;
+    uint64_t frames, compiles, compile_ns, recompiles, wait_ns, lost_ns, breaks, limits;
 };
 
 struct stet_pulse {
@@ -126,13 +129,14 @@ void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
 
 /* Sums over processes; `rank` -2 means all. */
 struct stet_pulse_sum {
-    uint64_t processes, running, compiles, compile_ns, compiling, failed, recompiles, lost_ns;
+    uint64_t processes, running, compiles, compile_ns, compiling, failed, recompiles;
+    uint64_t wait_ns, lost_ns;
     uint64_t benign, served[STET_SERVED_COUNT], misses, stored, stored_bytes, executions, loads,
         load_ns;
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_DIRECTIONS];
     uint64_t layer_ns, errors, faults, lost_records;
     uint64_t torch_processes, torch_frames, torch_compiles, torch_ns, torch_recompiles,
-        torch_lost_ns, torch_breaks, torch_limits;
+        torch_wait_ns, torch_lost_ns, torch_breaks, torch_limits;
     bool steps_known, rate_known;
     uint64_t steps;       /* of the process that is furthest */
     uint64_t steps_shown; /* the same, as a counter */

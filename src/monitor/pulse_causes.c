@@ -1,4 +1,4 @@
-/* Why programs were compiled again, by class and by line; torch.compile's side. */
+/* Why programs were compiled again, by cause and by line; torch.compile's side. */
 #include "monitor/pulse_internal.h"
 
 #include "base/mem.h"
@@ -7,26 +7,25 @@
 #include <stdio.h>
 
 struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_lane lane,
-                                        int64_t rank, struct stet_view class)
+                                        int64_t rank, enum stet_cause cause)
 {
     struct stet_pulse_cell *c;
 
     for (size_t i = 0; i < p->cell_count; i++) {
         c = &p->cells[i];
-        if (c->lane == lane && c->rank == rank && stet_view_is(class, c->class))
+        if (c->lane == lane && c->rank == rank && !c->other && c->cause == cause)
             return c;
     }
     /* The last two are for the rest, one a lane: their rank is nobody's. */
     if (p->cell_count < STET_PULSE_CELLS - STET_LANES) {
         c = &p->cells[p->cell_count++];
-        *c = (struct stet_pulse_cell){.lane = lane, .rank = rank};
-        snprintf(c->class, sizeof c->class, "%.*s", STET_FMT(class));
+        *c = (struct stet_pulse_cell){.lane = lane, .rank = rank, .cause = cause};
         return c;
     }
     if (p->cell_count < STET_PULSE_CELLS) {
         for (int i = 0; i < STET_LANES; i++)
             p->cells[p->cell_count++] = (struct stet_pulse_cell){
-                .lane = (enum stet_pulse_lane)i, .rank = -1, .class = "other"};
+                .lane = (enum stet_pulse_lane)i, .rank = -1, .other = true};
     }
     return &p->cells[STET_PULSE_CELLS - STET_LANES + lane];
 }
@@ -36,10 +35,10 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
 {
     const struct stet_row_change *change = r->change_count ? &r->changes[0] : NULL;
 
-    if (change && stet_view_ends(change->kind, "-came"))
+    if (change && stet_cause_change_side(change->kind) == STET_SIDE_CAME)
         snprintf(c->what, sizeof c->what, "+ %.*s %.*s", STET_FMT(change->what),
                  STET_FMT(change->to));
-    else if (change && stet_view_ends(change->kind, "-went"))
+    else if (change && stet_cause_change_side(change->kind) == STET_SIDE_WENT)
         snprintf(c->what, sizeof c->what, "- %.*s %.*s", STET_FMT(change->what),
                  STET_FMT(change->from));
     else if (change && change->what.len && change->from.ptr && !change->to.ptr)
@@ -67,7 +66,7 @@ struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_
                                           const struct stet_recompile *r)
 {
     const struct stet_line *at = r->origin.line ? &r->origin : &r->trigger;
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(r->class), stet_hash_bytes(r->function));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
     uint64_t key =
         stet_hash_mix_u64(stet_hash_mix(h, stet_hash_bytes(at->file)), at->line * STET_LANES + lane)
             .lo;
@@ -85,8 +84,8 @@ struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_
                 if (p->causes[i].last_ns < c->last_ns)
                     c = &p->causes[i];
         }
-        *c = (struct stet_pulse_cause){.key = key, .lane = lane, .line = at->line};
-        snprintf(c->class, sizeof c->class, "%.*s", STET_FMT(r->class));
+        *c = (struct stet_pulse_cause){
+            .key = key, .lane = lane, .cause = r->cause, .line = at->line};
         snprintf(c->function, sizeof c->function, "%.*s", STET_FMT(r->function));
         snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
     }
@@ -119,7 +118,7 @@ static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
     change.what = stet_buf_as_view(&what);
     change.from = why.from.len ? why.from : (struct stet_view){0};
     change.to = why.to.len ? why.to : (struct stet_view){0};
-    r = (struct stet_recompile){.class = stet_view_str(why.class),
+    r = (struct stet_recompile){.cause = why.cause,
                                 .rank = t->processes[f->process].rank,
                                 .function = f->code.function,
                                 .origin = {why.origin.file, why.origin.function, why.origin.line},
@@ -130,7 +129,7 @@ static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
     cause->last_ns = t->compiles[i].start_us * 1000;
     p->torch_places[i].cause = cause->key;
     p->torch_places[i].cell =
-        (uint32_t)(stet_pulse_cell(p, STET_LANE_TORCH, r.rank, r.class) - p->cells) + 1;
+        (uint32_t)(stet_pulse_cell(p, STET_LANE_TORCH, r.rank, r.cause) - p->cells) + 1;
     stet_buf_release(&what);
     stet_buf_release(&fix);
 }
@@ -141,8 +140,7 @@ static void follow_rank(struct stet_pulse *p, struct stet_pulse_place *at, int64
     struct stet_pulse_cell c = p->cells[at->cell - 1];
 
     if (c.rank != rank && at->cell - 1 < STET_PULSE_CELLS - STET_LANES)
-        at->cell =
-            (uint32_t)(stet_pulse_cell(p, c.lane, rank, stet_view_str(c.class)) - p->cells) + 1;
+        at->cell = (uint32_t)(stet_pulse_cell(p, c.lane, rank, c.cause) - p->cells) + 1;
 }
 
 static bool make_room(struct stet_pulse *p, size_t compiles)
@@ -167,7 +165,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
 {
     const struct stet_torch_compile *c = &t->compiles[i];
     uint32_t process = t->frames[c->frame].process;
-    uint64_t cost = stet_session_torch_cost(c) * 1000;
+    uint64_t wait = stet_session_torch_cost(c) * 1000, cost = wait;
     struct stet_pulse_torch *q = process < STET_PULSE_PROCESSES ? &p->torch[process] : NULL;
 
     if (!q || (!c->ended && !c->limit))
@@ -181,11 +179,13 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
         cost = 0;
     q->recompiles++;
     q->lost_ns += cost;
+    q->wait_ns += wait;
     if (!p->torch_places[i].cell)
         place(p, t, i);
     follow_rank(p, &p->torch_places[i], q->rank);
     p->cells[p->torch_places[i].cell - 1].count++;
     p->cells[p->torch_places[i].cell - 1].cost_ns += cost;
+    p->cells[p->torch_places[i].cell - 1].wait_ns += wait;
     for (size_t k = 0; k < p->cause_count; k++) {
         if (p->causes[k].key != p->torch_places[i].cause)
             continue;
@@ -193,6 +193,7 @@ static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint
         p->causes[k].rank = q->rank;
         p->causes[k].ranks |= bit_of(q->rank);
         p->causes[k].cost_ns += cost;
+        p->causes[k].wait_ns += wait;
     }
 }
 
@@ -218,10 +219,11 @@ void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
             (struct stet_pulse_torch){.pid = t->processes[i].pid, .rank = t->processes[i].rank};
     for (size_t i = 0; i < p->cell_count; i++)
         if (p->cells[i].lane == STET_LANE_TORCH)
-            p->cells[i].count = p->cells[i].cost_ns = 0;
+            p->cells[i].count = p->cells[i].cost_ns = p->cells[i].wait_ns = 0;
     for (size_t i = 0; i < p->cause_count; i++)
         if (p->causes[i].lane == STET_LANE_TORCH)
-            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].ranks = 0;
+            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].wait_ns = p->causes[i].ranks =
+                0;
     for (size_t i = 0; i < t->frame_count; i++)
         if (t->frames[i].process < p->torch_count)
             p->torch[t->frames[i].process].frames++;
@@ -247,6 +249,7 @@ static void add_torch(struct stet_pulse_sum *s, const struct stet_pulse *p, int6
         s->torch_ns += q->compile_ns;
         s->torch_recompiles += q->recompiles;
         s->torch_lost_ns += q->lost_ns;
+        s->torch_wait_ns += q->wait_ns;
         s->torch_breaks += q->breaks;
         s->torch_limits += q->limits;
     }
@@ -301,6 +304,7 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
         s.failed += q->failed;
         s.recompiles += q->recompiles;
         s.lost_ns += q->lost_ns;
+        s.wait_ns += q->wait_ns;
         s.misses += q->misses;
         s.executions += q->executions;
         s.loads += q->loads;

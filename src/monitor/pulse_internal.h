@@ -4,9 +4,9 @@
 
 #include "monitor/pulse.h"
 
-/* The cell of a class, or the one for what is too many; never NULL. */
+/* The cell of a cause, or the one for what is too many; never NULL. */
 struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_pulse_lane lane,
-                                        int64_t rank, struct stet_view class);
+                                        int64_t rank, enum stet_cause cause);
 /* The cause, made when new in the place of the one that is longest ago. Counts are the caller's. */
 struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_pulse_lane lane,
                                           const struct stet_recompile *r);

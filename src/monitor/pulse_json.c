@@ -20,6 +20,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_uint(j, "compiling", s->compiling);
     stet_json_uint(j, "failed", s->failed);
     stet_json_uint(j, "recompiles", s->recompiles);
+    seconds(j, "wait_s", s->wait_ns);
     seconds(j, "lost_s", s->lost_ns);
     stet_json_object(j, "store");
     for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
@@ -37,6 +38,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     stet_json_uint(j, "compiles", s->torch_compiles);
     seconds(j, "compile_s", s->torch_ns);
     stet_json_uint(j, "recompiles", s->torch_recompiles);
+    seconds(j, "wait_s", s->torch_wait_ns);
     seconds(j, "lost_s", s->torch_lost_ns);
     stet_json_uint(j, "graph_breaks", s->torch_breaks);
     stet_json_uint(j, "limit_hits", s->torch_limits);
@@ -67,6 +69,7 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
     seconds(j, "compile_s", q->compile_ns);
     stet_json_cstr(j, "compiling", runs && q->begun > q->compiles ? q->compiling : NULL);
     stet_json_uint(j, "recompiles", q->recompiles);
+    seconds(j, "wait_s", q->wait_ns);
     seconds(j, "lost_s", q->lost_ns);
     stet_json_end_object(j);
 }
@@ -120,12 +123,13 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
         stet_json_object(j, NULL);
         stet_json_cstr(j, "lane", stet_pulse_lane_name(c->lane));
         stet_json_known(j, "rank", c->rank >= 0, (uint64_t)c->rank);
-        stet_json_cstr(j, "class", c->class);
+        stet_json_cstr(j, "class", stet_cause_id(c->cause));
         stet_json_cstr(j, "function", *c->function ? c->function : NULL);
         stet_json_cstr(j, "file", c->line ? c->file : NULL);
         stet_json_uint(j, "line", c->line);
         stet_json_cstr(j, "what", c->what);
         stet_json_uint(j, "times", c->times);
+        seconds(j, "wait_s", c->wait_ns);
         seconds(j, "cost_s", c->cost_ns);
         stet_json_uint(j, "last_ns", c->last_ns);
         stet_json_cstr(j, "fix", c->fix);

@@ -113,7 +113,8 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
         stet_buf_str(&r->out, " with all it calls");
         stet_session_torch_text_nested(t, &t->frames[c->frame], &r->out);
     }
-    stet_buf_printf(&r->out, ", %s: ", c->limit && why.also_count ? why.also[0] : why.class);
+    stet_buf_printf(&r->out,
+                    ", %s: ", stet_cause_id(c->limit && why.also_count ? why.also[0] : why.cause));
     stet_session_torch_text_change(&why, &r->out);
     if (!c->limit) {
         stet_buf_str(&r->out, ", ");

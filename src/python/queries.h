@@ -44,6 +44,20 @@ uint32_t stet_python_makes_jit(struct stet_python_sources *s, struct stet_view f
 uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet_view file,
                                       uint32_t line, struct stet_view operation);
 
+/* ---- what rests on a line that was seen to read back ---- */
+
+/* Does a condition that decides whether line `use` runs rest on what line `read` of the same
+ * function computes? That of a loop counts when `loops`. *direct: the condition is in that line. */
+bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 uint32_t read, bool loops, bool *direct);
+/* Does an argument that line `use` passes rest on it? */
+bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                uint32_t read);
+/* The line that last gave `name` (or the attribute "x.name") a value before line `use` of the same
+ * function; 0 when the statement there does not use it, or no line does. */
+uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t use, struct stet_view name);
+
 /* ---- functions ---- */
 
 /* Is the function called by another statement than that of the line? */

@@ -32,6 +32,19 @@ static inline bool stet_python_own_next(const struct stet_python_module *m,
 /* The condition of an if, elif, while or match; 0 for other statements. */
 stet_python_ref stet_python_condition_of(const struct stet_python_module *m,
                                          stet_python_ref statement);
+/* A walk over the conditions that decide whether a statement runs. */
+struct stet_python_conditions {
+    const struct stet_python_module *module;
+    bool loops; /* that of a loop counts */
+    /* Is this condition, of an if, elif, while or match, the one that is asked for? */
+    bool (*rests)(const struct stet_python_conditions *c, stet_python_ref statement);
+    void *context;
+};
+
+/* Upwards from a statement to its function: conditions around it, earlier branches of the same if,
+ * and conditions before it that leave the block. */
+bool stet_python_conditions_around(const struct stet_python_conditions *c,
+                                   stet_python_ref statement);
 bool stet_python_statement_reads(struct stet_python_flow *x, stet_python_ref statement,
                                  unsigned depth);
 /* Is the call one of an array library's, or a method of an object that is not the project's? */

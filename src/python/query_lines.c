@@ -93,56 +93,63 @@ static bool leaves(const struct stet_python_module *m, stet_python_ref block)
     }
 }
 
-struct condition {
+struct reading {
     struct stet_python_flow *flow;
-    bool loops;
     struct stet_python_read *out;
 };
 
-static bool rests_on_read(const struct condition *c, stet_python_ref statement)
+static bool rests_on_read(const struct stet_python_conditions *c, stet_python_ref statement)
 {
-    const struct stet_python_module *m = c->flow->frame->module;
-    stet_python_ref test = stet_python_condition_of(m, statement);
+    const struct reading *r = c->context;
+    stet_python_ref test = stet_python_condition_of(c->module, statement);
     struct stet_python_value v;
 
-    if (!test || (!c->loops && is_loop(stet_python_kind(&m->ast, statement))))
+    if (!test)
         return false;
-    v = stet_python_flow_of_truth(c->flow, test);
-    return (v.from & PY_FROM_READ) && answer(m, &v, stet_python_line(m, statement), c->out);
+    v = stet_python_flow_of_truth(r->flow, test);
+    return (v.from & PY_FROM_READ) &&
+           answer(c->module, &v, stet_python_line(c->module, statement), r->out);
+}
+
+static bool rests(const struct stet_python_conditions *c, stet_python_ref statement)
+{
+    return (c->loops || !is_loop(stet_python_kind(&c->module->ast, statement))) &&
+           c->rests(c, statement);
 }
 
 /* An if before the statement, in the same block, that leaves it. */
-static bool guarded(const struct condition *c, stet_python_ref statement)
+static bool guarded(const struct stet_python_conditions *c, stet_python_ref statement)
 {
-    const struct stet_python_module *m = c->flow->frame->module;
+    const struct stet_python_module *m = c->module;
     const struct stet_python_ast *a = &m->ast;
     stet_python_ref n = stet_python_child(a, m->parents[statement]);
 
     for (; n && n != statement; n = stet_python_next(a, n))
         if (stet_python_kind(a, n) == PY_IF &&
-            leaves(m, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)) && rests_on_read(c, n))
+            leaves(m, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)) && rests(c, n))
             return true;
     return false;
 }
 
 /* The if of an else or elif, its earlier branches. */
-static bool branch_reads(const struct condition *c, stet_python_ref clause)
+static bool branch_reads(const struct stet_python_conditions *c, stet_python_ref clause)
 {
-    const struct stet_python_module *m = c->flow->frame->module;
+    const struct stet_python_module *m = c->module;
     const struct stet_python_ast *a = &m->ast;
     stet_python_ref whole = m->parents[clause];
 
     for (stet_python_ref n = stet_python_child(a, whole); n && n != clause;
          n = stet_python_next(a, n))
-        if (rests_on_read(c, n))
+        if (rests(c, n))
             return true;
-    return rests_on_read(c, whole);
+    return rests(c, whole);
 }
 
 /* Upwards from a statement to its function. */
-static bool conditions_around(const struct condition *c, stet_python_ref statement)
+bool stet_python_conditions_around(const struct stet_python_conditions *c,
+                                   stet_python_ref statement)
 {
-    const struct stet_python_module *m = c->flow->frame->module;
+    const struct stet_python_module *m = c->module;
     const struct stet_python_ast *a = &m->ast;
 
     for (stet_python_ref n = statement; n; n = stet_python_statement_of(m, m->parents[n])) {
@@ -150,7 +157,7 @@ static bool conditions_around(const struct condition *c, stet_python_ref stateme
 
         if (n != statement && (k == PY_FUNCTION || k == PY_CLASS))
             return false;
-        if (n != statement && rests_on_read(c, n))
+        if (n != statement && rests(c, n))
             return true;
         if ((k == PY_ELIF || k == PY_ELSE) ? branch_reads(c, n) : guarded(c, n))
             return true;
@@ -211,7 +218,8 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
                                  uint32_t line, bool loops, struct stet_python_read *out)
 {
     struct stet_python_question q;
-    struct condition c = {.loops = loops, .out = out};
+    struct reading reading = {.out = out};
+    struct stet_python_conditions c = {.loops = loops, .rests = rests_on_read, .context = &reading};
     stet_python_ref n;
     const struct stet_python_module *m = open_at(s, file, line, &n);
     uint64_t key = key_of(m, line, loops ? ASKED_LOOP : ASKED_CONDITION);
@@ -219,14 +227,15 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
 
     if (!m || recall(s, key, &yes, out))
         return yes;
-    c.flow = stet_python_ask(&q, s, m);
+    c.module = m;
+    reading.flow = stet_python_ask(&q, s, m);
     for (int up = 0; n && up < CALLERS_UP; up++) {
         stet_python_ref function;
 
-        if (conditions_around(&c, n))
+        if (stet_python_conditions_around(&c, n))
             return remember(s, key, true, out);
         function = stet_python_function_around(m, n);
-        n = function ? only_call(c.flow, function) : 0;
+        n = function ? only_call(reading.flow, function) : 0;
         n = stet_python_statement_of(m, n);
     }
     return remember(s, key, false, NULL);

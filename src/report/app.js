@@ -23,7 +23,7 @@
 
   // ---- sections ----
   const parts = [["causes", "Causes and fixes", Stet.causes], ["lines", "Lines", Stet.lines], ["families", "Families", Stet.families], ["shapes", "Shapes", Stet.shapes],
-    ["memory", "Memory", Stet.memory], ["saved", "Saved", Stet.saved], ["torch", "torch.compile", Stet.torch], ["compiles", "Every compile", Stet.compiles], ["processes", "Processes", Stet.bundle]];
+    ["memory", "Memory", Stet.memory], ["startup", "Start", Stet.startup], ["saved", "Saved", Stet.saved], ["torch", "torch.compile", Stet.torch], ["compiles", "Every compile", Stet.compiles], ["processes", "Processes", Stet.bundle]];
 
   function legend(run) {
     const item = (cls, text) => el("li", {}, el("span", { class: "swatch " + cls, "aria-hidden": "true" }), text);
@@ -62,7 +62,7 @@
   }
   function filterBar() {
     const run = state.run, e = run.events, costs = new Map(), has = new Set(e.process);
-    for (let i = 0; i < run.size; i++) costs.set(e.family[i], (costs.get(e.family[i]) || 0) + e.cost_us[i]);
+    for (let i = 0; i < run.size; i++) costs.set(e.family[i], (costs.get(e.family[i]) || 0) + e.wait_us[i]);
     const families = [...costs].sort((a, b) => b[1] - a[1]).slice(0, 200).map(([f]) => [String(f), run.familyName(f)]);
     const classes = [...new Set(run.causes.map((c) => c.class))].sort().map((c) => [c, c]).concat([["first", "first of its kind"]]);
     const ranks = run.processes.map((p, i) => [String(i), Stet.processLabel(run, i)]).filter(([i]) => has.has(Number(i)));

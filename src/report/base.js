@@ -67,7 +67,7 @@ const Stet = {};
       if (d.samples.length) run.end = Math.max(run.end, d.samples[d.samples.length - 1][0] * 1e6);
     // The dearest causes get the colours.
     const dear = run.causes.map((c, i) => i).filter((i) => !run.causes[i].benign);
-    dear.sort((a, b) => run.causes[b].cost_s - run.causes[a].cost_s);
+    dear.sort((a, b) => run.causes[b].wait_s - run.causes[a].wait_s);
     const colours = new Map();
     for (const i of dear) {
       const k = run.causes[i].class;
@@ -109,7 +109,7 @@ const Stet = {};
       if (cause) {
         const t = times.get(c) || { times: 0, cost: 0 };
         t.times++;
-        t.cost += e.cost_us[i] / 1e6;
+        t.cost += e.wait_us[i] / 1e6;
         times.set(c, t);
       }
     }
@@ -119,7 +119,7 @@ const Stet = {};
       const own = times.get(i) || { times: 0, cost: 0 };
       const shown = own.times || (all && (!filters.cause || filters.cause === c.class) &&
         (!text || causeText[i]) && (filters.harmless || !c.benign));
-      return shown ? { cause: c, index: i, times: all ? c.times : own.times, cost: all ? c.cost_s : own.cost } : null;
+      return shown ? { cause: c, index: i, times: all ? c.times : own.times, cost: all ? c.wait_s : own.cost } : null;
     }).filter(Boolean).sort((a, b) => a.cause.benign - b.cause.benign || b.cost - a.cost || b.times - a.times);
   }
 

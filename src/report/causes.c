@@ -21,8 +21,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
 
     *to = *r;
     to->lane = kept(c, r->lane);
-    to->class = kept(c, r->class);
-    to->also = kept(c, r->also);
     to->function = kept(c, r->function);
     to->program = kept(c, r->program);
     to->against = kept(c, r->against);
@@ -31,6 +29,7 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
     to->fix = kept(c, r->fix);
     to->origin = kept_line(c, r->origin);
     to->trigger = kept_line(c, r->trigger);
+    to->source = kept_line(c, r->source);
     to->changes = changes;
     to->change_count = changes ? r->change_count : 0;
     for (size_t i = 0; i < to->change_count; i++) {
@@ -39,7 +38,6 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
         changes[i].from = kept(c, r->changes[i].from);
         changes[i].to = kept(c, r->changes[i].to);
         changes[i].file = kept(c, r->changes[i].file);
-        changes[i].kind = kept(c, r->changes[i].kind);
         changes[i].facet = kept(c, r->changes[i].facet);
         changes[i].follows = kept(c, r->changes[i].follows);
     }
@@ -47,31 +45,30 @@ static void keep_first(struct stet_causes *c, struct stet_recompile *to,
 
 static bool same_cause(const struct stet_recompile *a, const struct stet_recompile *b)
 {
-    return a->benign == b->benign && a->origin.line == b->origin.line &&
-           stet_view_eq(a->class, b->class) && stet_view_eq(a->also, b->also) &&
-           stet_view_eq(a->function, b->function) && stet_view_eq(a->lane, b->lane) &&
-           stet_view_eq(a->origin.file, b->origin.file);
+    return a->benign == b->benign && a->origin.line == b->origin.line && a->cause == b->cause &&
+           stet_cause_list_eq(&a->also, &b->also) && stet_view_eq(a->function, b->function) &&
+           stet_view_eq(a->lane, b->lane) && stet_view_eq(a->origin.file, b->origin.file);
 }
 
-static void add_value(struct stet_causes *c, struct stet_cause *of, struct stet_view v)
+static void add_value(struct stet_causes *c, struct stet_report_cause *of, struct stet_view v)
 {
     for (size_t i = 0; i < of->value_count; i++)
         if (stet_view_eq(of->values[i], v))
             return;
-    if (of->value_count < STET_CAUSE_VALUES)
+    if (of->value_count < STET_REPORT_VALUES)
         of->values[of->value_count++] = kept(c, v);
     else
         of->value_more++;
 }
 
-static struct stet_cause *cause_of(struct stet_causes *c, const struct stet_recompile *r)
+static struct stet_report_cause *cause_of(struct stet_causes *c, const struct stet_recompile *r)
 {
-    struct stet_cause *of;
+    struct stet_report_cause *of;
 
     for (size_t i = c->count; i-- > 0;)
         if (same_cause(&c->items[i].first, r))
             return &c->items[i];
-    if (c->count == STET_CAUSES_MOST)
+    if (c->count == STET_REPORT_CAUSES)
         return NULL;
     of = &c->items[c->count++];
     keep_first(c, &of->first, r);
@@ -84,15 +81,16 @@ static struct stet_cause *cause_of(struct stet_causes *c, const struct stet_reco
 
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
 {
-    struct stet_cause *of = cause_of(c, r);
+    struct stet_report_cause *of = cause_of(c, r);
 
     if (!of) {
         c->beyond++;
-        c->beyond_ns += r->benign ? 0 : r->cost_ns;
+        c->beyond_ns += r->benign ? 0 : r->wait_ns;
         return -1;
     }
     of->times++;
     of->cost_ns += r->cost_ns;
+    of->wait_ns += r->wait_ns;
     of->steps_known = of->steps_known && r->step_known;
     of->last_step = r->step;
     if (r->change_count && of->first.change_count && r->changes[0].to.len &&
@@ -101,18 +99,17 @@ int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r)
     return (int)(of - c->items);
 }
 
-int stet_causes_find(const struct stet_causes *c, struct stet_view class, struct stet_view function)
+int stet_causes_find(const struct stet_causes *c, enum stet_cause cause, struct stet_view function)
 {
     for (size_t i = 0; i < c->count; i++)
-        if (stet_view_eq(c->items[i].first.class, class) &&
-            stet_view_eq(c->items[i].first.function, function))
+        if (c->items[i].first.cause == cause && stet_view_eq(c->items[i].first.function, function))
             return (int)i;
     return -1;
 }
 
 bool stet_causes_init(struct stet_causes *c)
 {
-    *c = (struct stet_causes){.items = stet_mem_calloc(STET_CAUSES_MOST, sizeof *c->items)};
+    *c = (struct stet_causes){.items = stet_mem_calloc(STET_REPORT_CAUSES, sizeof *c->items)};
     stet_arena_init(&c->arena, (size_t)256 << 20);
     return c->items != NULL;
 }

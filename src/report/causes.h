@@ -1,36 +1,37 @@
-/* Recompiles of one cause, told once: same class, function and line. */
+/* Groups recompiles of one cause: same class, function and line. Each group is printed once. The
+ * struct owns its texts. */
 #ifndef STET_REPORT_CAUSES_H
 #define STET_REPORT_CAUSES_H
 
 #include "base/arena.h"
+#include "cause/cause.h"
 #include "ledger/recompile.h"
 
-enum { STET_CAUSE_VALUES = 24, STET_CAUSES_MOST = 512 };
+enum { STET_REPORT_VALUES = 24, STET_REPORT_CAUSES = 512 };
 
-struct stet_cause {
+struct stet_report_cause {
     struct stet_recompile first; /* its text is the causes' own */
-    uint64_t times, cost_ns, first_step, last_step;
+    uint64_t times, wait_ns, cost_ns, first_step, last_step;
     bool steps_known;
-    struct stet_view values[STET_CAUSE_VALUES]; /* that the first change took, each once */
+    struct stet_view values[STET_REPORT_VALUES]; /* that the first change took, each once */
     size_t value_count, value_more;
 };
 
 struct stet_causes {
     struct stet_arena arena;
-    struct stet_cause *items; /* in the order of their first recompile */
+    struct stet_report_cause *items; /* in the order of their first recompile */
     size_t count;
-    uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their cost */
+    uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their wait */
 };
 
-/* False when memory is short; release either way. */
+/* False if memory runs out; release either way. */
 bool stet_causes_init(struct stet_causes *c);
 void stet_causes_release(struct stet_causes *c);
-/* The number of its cause, or -1 when there is no room for another. */
+/* The number of its cause, or -1 if there is no room for another. */
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r);
 
-/* The number of the first cause of that class in that function, or -1. */
-int stet_causes_find(const struct stet_causes *c, struct stet_view class,
-                     struct stet_view function);
+/* The number of the first one of that cause in that function, or -1. */
+int stet_causes_find(const struct stet_causes *c, enum stet_cause cause, struct stet_view function);
 
 static inline bool stet_causes_failed(const struct stet_causes *c)
 {

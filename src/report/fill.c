@@ -69,6 +69,7 @@ static void take_compile(struct stet_report_run *r, const struct stet_compile_ev
     e->process = process;
     e->time_ns = c->time_ns;
     e->cost_ns = c->plugin_ns;
+    e->wait_ns = stet_compile_event_wait(c);
     e->step = c->step;
     e->step_known = c->step_known;
     e->has_memory = c->has_memory;
@@ -123,6 +124,7 @@ static enum stet_rc take_processes(struct stet_report_run *r, struct stet_run_di
     r->executions = d->executions;
     r->compile_ns = d->compile_ns;
     r->distinct = r->programs.count;
+    r->starts = stet_ledger_startup(d, &r->startup);
     return STET_OK;
 }
 
@@ -293,8 +295,8 @@ static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
         if (events[i].cause >= 0 || t->compiles[i].failures == STET_TORCH_NONE)
             continue;
         stet_torch_explain(t, i, &why);
-        events[i].cause = stet_causes_find(&r->causes, stet_view_str(why.class),
-                                           t->frames[t->compiles[i].frame].code.function);
+        events[i].cause =
+            stet_causes_find(&r->causes, why.cause, t->frames[t->compiles[i].frame].code.function);
     }
 }
 
@@ -316,16 +318,17 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->alarms = tally->alarms;
     r->harmless = tally->harmless;
     r->lost_ns = tally->lost_ns;
+    r->wait_ns = tally->wait_ns;
     r->settled = a->totals.settled && a->totals.compiles;
     r->settled_step = a->totals.settled_step;
     r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
                                                : (struct stet_view){0};
     for (int q = 0; q < STET_QUESTIONS; q++)
         r->questions[q] = (struct stet_report_question){
-            .key = stet_account_question_key((enum stet_account_question)q),
-            .text = stet_account_question_text((enum stet_account_question)q),
+            .key = stet_cause_question_key((enum stet_cause_question)q),
+            .text = stet_cause_question_text((enum stet_cause_question)q),
             .count = tally->answers[q].count,
-            .class = kept(r, tally->answers[q].class),
+            .cause = tally->answers[q].cause,
             .evidence = kept(r, tally->answers[q].evidence)};
     rc = a->each(a->source, take_recompile, t, err);
     return rc == STET_OK && (stet_causes_failed(&r->causes) || r->failed_memory) ? no_memory(err)

@@ -36,7 +36,7 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         e->process = first + f->process;
         e->family = stet_report_family(r, f->code.function, (struct stet_view){0}, true);
         e->time_ns = c->start_us * 1000;
-        e->cost_ns = stet_session_torch_cost(c) * 1000;
+        e->wait_ns = e->cost_ns = stet_session_torch_cost(c) * 1000;
         e->kind = c->fail_type.len ? STET_REPORT_FAILED
                   : c->ended       ? STET_REPORT_COMPILE
                                    : STET_REPORT_OPEN;
@@ -127,7 +127,7 @@ static void graph_break(struct stet_json *j, const struct stet_torch *t, uint32_
     stet_torch_fix(t, &why, &fix);
     stet_json_object(j, NULL);
     stet_json_uint(j, "process", first_process + b->process);
-    stet_json_cstr(j, "class", why.class);
+    stet_json_cstr(j, "class", stet_cause_id(why.cause));
     stet_session_torch_json_place(j, "at", &b->place);
     stet_json_string(j, "code", b->code);
     stet_json_string(j, "reason", b->reason);

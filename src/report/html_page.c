@@ -1,4 +1,4 @@
-/* Fills the page's template: the policy that lets nothing in, the headline in words, the data. */
+/* Fills the page's template: the content security policy, the headline, the data. */
 #include "report/html_page.h"
 
 #include "report_app.h"
@@ -94,8 +94,12 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
     if (r->alarms) {
         count(out, r->alarms, "recompile");
-        stet_buf_str(out, " cost ");
-        r->duration(out, r->lost_ns);
+        stet_buf_str(out, ": waited ");
+        r->duration(out, r->wait_ns);
+        if (r->lost_ns != r->wait_ns) {
+            stet_buf_str(out, ", compiler ");
+            r->duration(out, r->lost_ns);
+        }
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
@@ -144,7 +148,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
     tile_count(out, "compiles", r->compiles + r->torch_compiles);
     tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
     tile_count(out, "recompiles", r->alarms);
-    tile_time(out, r, "lost to them", r->lost_ns);
+    tile_time(out, r, "waited for them", r->wait_ns);
     if (r->compiles) {
         tile_count(out, "programs", r->distinct);
         if (r->settled)
@@ -171,7 +175,7 @@ static void questions(struct stet_buf *out, const struct stet_report_run *r)
         html_cstr(out, q->text);
         if (q->count) {
             stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
-            stet_html_text(out, q->class);
+            html_cstr(out, stet_cause_id(q->cause));
             stet_buf_str(out, "<small>");
             stet_html_text(out, q->evidence);
             stet_buf_str(out, "</small>");
@@ -223,8 +227,8 @@ static void head(struct stet_buf *out, const struct stet_report_run *r, const ch
 
 /* ---- all of it ---- */
 
-/* A data block ends at "</script", and "<!--" changes how it is read: no '<' is left in it. In
- * JSON one can only stand in a string. */
+/* A data block ends at "</script", and "<!--" changes how it is parsed, so '<' is escaped. In JSON
+ * it can only be in a string. */
 static void data(struct stet_buf *out, struct stet_view json)
 {
     while (json.len) {

@@ -1,5 +1,5 @@
-/* Everything a report shows of one run: gathered by the command, written as JSON, drawn by the page
- * itself. */
+/* Everything that a report shows of one run. The command fills it, model_json.c writes it as JSON,
+ * and the page draws it. The struct owns its lists and texts. */
 #ifndef STET_REPORT_MODEL_H
 #define STET_REPORT_MODEL_H
 
@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
-#include "ledger/run_load.h"
+#include "ledger/startup.h"
 #include "report/causes.h"
 
 enum stet_report_kind {
@@ -20,8 +20,8 @@ enum stet_report_kind {
 
 /* A compile in either lane, or a load. */
 struct stet_report_event {
-    uint64_t time_ns; /* CLOCK_REALTIME; 0 when not known */
-    uint64_t cost_ns, step, temp_bytes, executions;
+    uint64_t time_ns;                                        /* CLOCK_REALTIME; 0 when not known */
+    uint64_t wait_ns, cost_ns, step, temp_bytes, executions; /* cost: inside the compiler */
     uint32_t process, family;
     uint32_t program; /* STET_INTERN_NONE for none */
     int32_t cause;    /* -1: the first of its kind */
@@ -44,7 +44,7 @@ struct stet_report_process {
 
 enum { STET_REPORT_SAMPLES = 512 };
 
-/* A device's memory as time goes by. */
+/* A device's memory over time. */
 struct stet_report_sample {
     uint64_t time_ns, in_use, peak;
 };
@@ -63,7 +63,8 @@ struct stet_report_family {
     bool torch;
 };
 
-/* What one function was called with: a row an argument that moved, a column a program. */
+/* The arguments of one function: a row for each argument that changed, a column for each
+ * program. */
 struct stet_report_row {
     uint32_t name, *cells; /* names, STET_INTERN_NONE where there is none */
 };
@@ -80,16 +81,16 @@ struct stet_report_grid {
 struct stet_report_question {
     const char *key, *text;
     uint64_t count;
-    struct stet_view class, evidence;
+    enum stet_cause cause; /* of the first recompile that says yes */
+    struct stet_view evidence;
 };
 
-enum { STET_REPORT_QUESTIONS = 3 };
+enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
 /* Compiles that a store answered. */
 struct stet_report_tier {
     uint64_t times, load_ns;
-    /* Those of which it is known what compiling them cost: how many, what that cost, what loading
-     * them took. */
+    /* Those whose compile time is known: how many, that time, and the time that loading took. */
     uint64_t known, cost_ns, known_load_ns;
 };
 
@@ -110,7 +111,9 @@ struct stet_report_run {
     uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
-    uint64_t alarms, harmless, lost_ns;
+    uint64_t alarms, harmless, wait_ns, lost_ns;
+    bool starts; /* where the time until the first step went is known: */
+    struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
     struct stet_view settled_why;
@@ -125,27 +128,27 @@ struct stet_report_run {
     bool failed_memory; /* sticky */
 };
 
-/* False when memory is short; release either way. */
+/* False if memory runs out; release either way. */
 bool stet_report_init(struct stet_report_run *r, const struct stet_run *run);
 void stet_report_release(struct stet_report_run *r);
 
-/* Room for one more, zeroed; NULL (and failed_memory) when memory is short. Pointers into the list
- * do not survive it. */
+/* Room for one more, zeroed; NULL (and failed_memory) if memory runs out. Pointers into the list do
+ * not survive it. */
 struct stet_report_process *stet_report_add_process(struct stet_report_run *r);
 struct stet_report_event *stet_report_add_event(struct stet_report_run *r);
 struct stet_report_device *stet_report_add_device(struct stet_report_run *r);
 struct stet_report_grid *stet_report_add_grid(struct stet_report_run *r);
-/* The program's number, made when new. */
+/* The program's number, created if new. */
 uint32_t stet_report_program(struct stet_report_run *r, struct stet_hash hash);
-/* The family's number, made when new; `skeleton` is empty when not known. */
+/* The family's number, created if new; `skeleton` is empty if unknown. */
 uint32_t stet_report_family(struct stet_report_run *r, struct stet_view function,
                             struct stet_view skeleton, bool torch);
-/* One sample more; every other one is dropped when there is no room. */
+/* Adds one sample; every other one is dropped when there is no room. */
 void stet_report_sample(struct stet_report_device *d, const struct stet_report_sample *s);
-/* Names the event of `index` in its process; NULL when there is none. */
+/* The event of `index` in its process; NULL if there is none. */
 struct stet_report_event *stet_report_event_of(struct stet_report_run *r, uint64_t process,
                                                uint64_t index);
-/* The process's events from `first` on get their indices: index_of[i] is that of event first + i,
+/* Assigns indices to the process's events from `first` on: index_of[i] is that of event first + i,
  * UINT32_MAX for none. */
 bool stet_report_index(struct stet_report_run *r, struct stet_report_process *p, uint32_t first,
                        const uint32_t *index_of, uint32_t count);

@@ -1,5 +1,5 @@
-/* The model as stet.report/1: lists as columns and texts by number, since a page of 100,000 events
- * should open at once. docs/report.md describes it. */
+/* Writes the model as stet.report/1: lists as columns and texts by number, so that a page of
+ * 100,000 events opens fast. docs/report.md describes it. */
 #include "report/model.h"
 
 static double seconds(uint64_t ns)
@@ -53,12 +53,31 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_uint(j, "programs", r->distinct);
     stet_json_uint(j, "recompiles", r->alarms);
     stet_json_uint(j, "harmless", r->harmless);
+    stet_json_number(j, "wait_s", seconds(r->wait_ns));
     stet_json_number(j, "lost_s", seconds(r->lost_ns));
     stet_json_uint(j, "undecoded", r->undecoded);
     stet_json_end_object(j);
     stet_json_object(j, "settled");
     stet_json_known(j, "step", r->settled, r->settled_step);
     text_or_null(j, "why", r->settled_why);
+    stet_json_end_object(j);
+}
+
+static void startup(struct stet_json *j, const struct stet_report_run *r)
+{
+    const struct stet_startup *s = &r->startup;
+
+    if (!r->starts) {
+        stet_json_null(j, "startup");
+        return;
+    }
+    stet_json_object(j, "startup");
+    stet_json_number(j, "total_s", seconds(s->total_ns));
+#define PART(name, what) stet_json_number(j, #name "_s", seconds(s->name##_ns));
+#include "ledger/startup.def"
+#undef PART
+    stet_json_uint(j, "programs", s->programs);
+    stet_json_uint(j, "process", s->process);
     stet_json_end_object(j);
 }
 
@@ -72,7 +91,9 @@ static void questions(struct stet_json *j, const struct stet_report_run *r)
         stet_json_cstr(j, "key", q->key);
         stet_json_cstr(j, "text", q->text);
         stet_json_uint(j, "recompiles", q->count);
-        text_or_null(j, "class", q->class);
+        text_or_null(j, "class",
+                     q->cause == STET_CAUSE_NONE ? (struct stet_view){0}
+                                                 : stet_view_str(stet_cause_id(q->cause)));
         text_or_null(j, "evidence", q->evidence);
         stet_json_end_object(j);
     }
@@ -180,6 +201,7 @@ static void events(struct stet_json *j, const struct stet_report_run *r, uint64_
     COLUMN(
         j, r, "at_us",
         stet_json_int(j, NULL, e->time_ns ? (int64_t)((e->time_ns - begin) / 1000) : (int64_t)-1));
+    COLUMN(j, r, "wait_us", stet_json_uint(j, NULL, e->wait_ns / 1000));
     COLUMN(j, r, "cost_us", stet_json_uint(j, NULL, e->cost_ns / 1000));
     COLUMN(j, r, "step", stet_json_int(j, NULL, e->step_known ? (int64_t)e->step : -1));
     COLUMN(j, r, "family", number(j, NULL, e->family));
@@ -254,7 +276,7 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 
 enum { AROUND = 3 };
 
-/* The lines around it, when the file is at hand: [number, text] each. */
+/* The lines around it, if the file is available: [number, text] each. */
 static void excerpt(struct stet_json *j, const struct stet_report_run *r,
                     const struct stet_line *at)
 {
@@ -309,16 +331,20 @@ static void changes(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "left_out", r->left_out);
 }
 
-static void cause(struct stet_json *j, const struct stet_report_run *r, const struct stet_cause *c)
+static void cause(struct stet_json *j, const struct stet_report_run *r,
+                  const struct stet_report_cause *c)
 {
+    char also[STET_CAUSE_LIST_TEXT];
+
     stet_json_object(j, NULL);
     stet_json_string(j, "lane", c->first.lane);
-    stet_json_string(j, "class", c->first.class);
-    stet_json_string(j, "also", c->first.also);
+    stet_json_cstr(j, "class", stet_cause_id(c->first.cause));
+    stet_json_string(j, "also", stet_cause_list_text(&c->first.also, also));
     stet_json_told(j, "function",
                    c->first.function.len ? c->first.function : (struct stet_view){0});
     stet_json_bool(j, "benign", c->first.benign);
     stet_json_uint(j, "times", c->times);
+    stet_json_number(j, "wait_s", seconds(c->wait_ns));
     stet_json_number(j, "cost_s", seconds(c->cost_ns));
     stet_json_known(j, "first_step", c->steps_known, c->first_step);
     stet_json_known(j, "last_step", c->steps_known, c->last_step);
@@ -328,6 +354,7 @@ static void cause(struct stet_json *j, const struct stet_report_run *r, const st
         place(j, r, "trigger", &c->first.trigger);
     else
         stet_json_null(j, "trigger");
+    place(j, r, "source", &c->first.source);
     changes(j, &c->first);
     stet_json_array(j, "values");
     for (size_t i = 0; i < c->value_count; i++)
@@ -365,6 +392,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_int(j, "signal", r->run->signal);
     stet_json_uint(j, "begin_ms", begin / 1000000);
     totals(j, r);
+    startup(j, r);
     questions(j, r);
     saved(j, r);
     processes(j, r, begin);
@@ -375,7 +403,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_end_array(j);
     stet_json_object(j, "beyond"); /* recompiles of causes that did not fit */
     stet_json_uint(j, "times", r->causes.beyond);
-    stet_json_number(j, "cost_s", seconds(r->causes.beyond_ns));
+    stet_json_number(j, "wait_s", seconds(r->causes.beyond_ns));
     stet_json_end_object(j);
     events(j, r, begin);
     programs(j, r);

@@ -25,7 +25,7 @@
     return el("article", { class: "cause e" + run.colour(item.index), "data-class": c.class },
       el("header", {}, el("h3", {}, swatch(run, item.index), c.class, c.also ? el("span", { class: "muted", text: " and " + c.also.split(" ").join(", ") }) : "",
         el("span", { class: "muted", text: " in " }), el("code", { text: c.function })),
-      el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
+      el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", waited " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
       total > 0 && !c.benign ? bar(item.cost / total) : null,
       el("dl", {},
         shown.length ? row("what moved", shown.map(change), more > 0 ? el("div", { class: "muted", text: "and " + more + " more that follow" }) : null) : null,
@@ -35,6 +35,8 @@
           c.origin.excerpt.length ? null : el("div", { class: "muted", text: "The file is not where it was." })) : null,
         c.trigger ? row("waited for by", el("details", {}, el("summary", {}, el("code", { text: place(c.trigger), title: c.trigger.file }),
           c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
+        c.source ? row("made by", el("details", {}, el("summary", {}, el("code", { text: place(c.source), title: c.source.file }),
+          c.source.function ? " in " + c.source.function : ""), excerpt(c.source) || "The file is not where it was.")) : null,
         c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
         c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
       c.fix ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
@@ -51,7 +53,7 @@
     if (rest)
       s.append(el("p", {}, el("button", { type: "button", text: "Show " + rest + " more", onclick: () => s.replaceWith(Stet.causes(run, true)) })));
     if (run.beyond.times)
-      s.append(el("p", { class: "muted", text: count(run.beyond.times, "recompile") + " of further causes, " + seconds(run.beyond.cost_s) + " (stet explain --format=json has them)" }));
+      s.append(el("p", { class: "muted", text: count(run.beyond.times, "recompile") + " of further causes, waited " + seconds(run.beyond.wait_s) + " (stet explain --format=json has them)" }));
     return s;
   };
 
@@ -74,7 +76,7 @@
       return own ? el("div", { class: "mono muted wrap", text: own[1].trim() }) : null;
     };
     return section("lines", "Cost by line", null, el("div", { class: "scroll" }, table("Where recompiles enter the programs",
-      [{ text: "line", wrap: true }, { text: "causes" }, { text: "times", num: true }, { text: "lost", num: true }, { text: "" }],
+      [{ text: "line", wrap: true }, { text: "causes" }, { text: "times", num: true }, { text: "waited", num: true }, { text: "" }],
       lines.slice(0, 60).map((l) => [el("div", {}, el("code", { text: l.at ? place(l.at) : "no line known", title: l.at ? l.at.file : null }), source(l.at)),
         el("div", {}, [...l.causes].map(([k, i]) => el("div", {}, swatch(run, i), k))), String(l.times), seconds(l.cost),
         el("div", { class: "barcell" }, bar(l.cost / most))]))));
@@ -87,7 +89,7 @@
     const temp = Math.max(...events.map((i) => e.temp_bytes[i]));
     const times = events.length, ran = events.reduce((s, i) => s + e.executions[i], 0);
     return el("li", {}, swatch(run, e.cause[first]), el("code", { text: run.programs.hash[p].slice(0, 12) }), " ",
-      e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", seconds(events.reduce((s, i) => s + e.cost_us[i], 0) / 1e6),
+      e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", "waited " + seconds(events.reduce((s, i) => s + e.wait_us[i], 0) / 1e6),
       times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + ran.toLocaleString("en") + " times" : "",
       temp >= 0 ? ", " + bytes(temp) + " of temporaries" : "",
       cause ? el("span", { class: "muted", text: " · " + cause.class + (from >= 0 ? " since " + run.programs.hash[from].slice(0, 12) : "") }) : "");
@@ -112,7 +114,7 @@
       const p = e.program[i] >= 0 ? e.program[i] : -1 - i;
       members.set(p, (members.get(p) || []).concat(i));
       fn.families.set(e.family[i], members);
-      fn.cost += e.cost_us[i];
+      fn.cost += e.wait_us[i];
       fn.events++;
       functions.set(key, fn);
     }
@@ -127,7 +129,7 @@
         el("span", { class: "muted", text: " " + count(items.length, "program") })), inner);
     };
     const item = (fn) => el("li", {}, el("details", { open: sorted.length < 6 }, el("summary", {}, el("b", { class: "mono", text: fn.name || "(no name)" }),
-      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : fn.families.size > 1 ? fn.families.size + " families, " : "") + count(fn.events, "compile") + ", " + seconds(fn.cost / 1e6) })),
+      el("span", { class: "muted", text: " " + (fn.lane === "torch" ? "torch frame, " : fn.families.size > 1 ? fn.families.size + " families, " : "") + count(fn.events, "compile") + ", waited " + seconds(fn.cost / 1e6) })),
     [...fn.families].map(([id, members]) => family(run, id, members))));
     return section("families", "Program families", "programs of one skeleton are a family", el("div", { class: "tree" }, list(sorted, item)),
       run.totals.undecoded ? el("p", { class: "muted", text: count(run.totals.undecoded, "program") + " too many to be read: told by name only." }) : null);
@@ -199,6 +201,24 @@
       devices.length ? el("div", {}, devices.slice(0, 16).map((d) => el("div", {}, el("h3", { text: "Device " + d.device + (run.processes.length > 1 ? ", " + Stet.processLabel(run, d.process) : "") }), deviceChart(run, d),
         asTable("As a table", table("Samples of device " + d.device, [{ text: "after", num: true }, { text: "in use", num: true }, { text: "highest so far", num: true }],
           d.samples.filter((s, k) => k % Math.ceil(d.samples.length / 40) === 0).map((s) => [seconds(s[0]), bytes(s[1]), bytes(s[2])])))))) : null));
+  };
+
+  // ---- the start, part after part ----
+  const startParts = [["imports", "Python, imports, the script before its first client"], ["client", "creating the client"], ["tracing", "the framework traces functions"],
+    ["lowering", "and lowers them"], ["framework", "its other work for programs"], ["compiling", "inside the compiler"], ["loading", "programs from a store or cache"],
+    ["other", "running programs, data, the script's own code"]];
+  Stet.startup = (run) => {
+    const s = run.startup;
+    if (!s) return null;
+    let before = 0;
+    const rows = startParts.filter(([name]) => s[name + "_s"] > 0).map(([name, what]) => {
+      const part = s[name + "_s"], b = bar(part / s.total_s);
+      b.style.marginLeft = (100 * Math.min(before, s.total_s - part) / s.total_s).toFixed(1) + "%";
+      before += part;
+      return [name, el("span", { class: "muted", text: what }), seconds(part), el("div", { class: "barcell" }, b)];
+    });
+    return section("startup", "Until the first step", seconds(s.total_s) + ", " + count(s.programs, "program") + (run.processes.length > 1 ? ", " + Stet.processLabel(run, s.process) : ""),
+      el("div", { class: "scroll" }, table("Where the time until the first step went", [{ text: "part" }, { text: "", wrap: true }, { text: "took", num: true }, { text: "" }], rows)));
   };
 
   Stet.saved = (run) => {

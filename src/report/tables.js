@@ -52,10 +52,11 @@
     { key: "line", text: "line", place: true, of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].origin)),
       show: (r, i) => (r.events.cause[i] < 0 ? "" : el("code", { text: place(r.causes[r.events.cause[i]].origin) })) },
     { key: "served", text: "served", rare: true, of: (r, i) => r.events.served[i], show: (r, i) => (r.events.kind[i] > 1 ? el("span", { class: "bad", text: Stet.kinds[r.events.kind[i]] }) : Stet.served[r.events.served[i]]) },
-    { key: "cost", text: "cost", num: true, of: (r, i) => r.events.cost_us[i], show: (r, i) => seconds(r.events.cost_us[i] / 1e6) },
+    { key: "wait", text: "waited", num: true, of: (r, i) => r.events.wait_us[i], show: (r, i) => seconds(r.events.wait_us[i] / 1e6) },
+    { key: "cost", text: "compiler", num: true, rare: true, of: (r, i) => r.events.cost_us[i], show: (r, i) => seconds(r.events.cost_us[i] / 1e6) },
   ];
   const css = (c) => [c.num ? "num" : "", c.rare ? "rare" : "", c.place ? "place" : ""].join(" ").trim() || null;
-  const sort = { key: "cost", down: true };
+  const sort = { key: "wait", down: true };
   Stet.compiles = (run) => {
     const by = columns.find((c) => c.key === sort.key), body = el("tbody"), info = el("span", { "aria-live": "polite" });
     const values = new Map(Stet.state.events.map((i) => [i, by.of(run, i)]));
@@ -95,7 +96,7 @@
 
   // ---- two runs ----
   const totals = [["compiles", (t) => t.compiles + t.torch_compiles, String], ["programs", (t) => t.programs, String], ["recompiles", (t) => t.recompiles, String],
-    ["time compiling", (t) => t.compile_s + t.torch_compile_s, seconds], ["lost to recompiles", (t) => t.lost_s, seconds], ["executions", (t) => t.executions, String], ["failed", (t) => t.failed, String]];
+    ["time compiling", (t) => t.compile_s + t.torch_compile_s, seconds], ["waited for recompiles", (t) => t.wait_s, seconds], ["executions", (t) => t.executions, String], ["failed", (t) => t.failed, String]];
   function delta(a, b, show) {
     const d = b - a;
     if (!d) return "same";
@@ -108,7 +109,7 @@
       const at = c.origin ? Stet.place(c.origin) : "", key = [c.class, c.function, at].join("|");
       const row = of.get(key) || { c, at, n: [0, 0], s: [0, 0] };
       row.n[side] += c.times;
-      row.s[side] += c.cost_s;
+      row.s[side] += c.wait_s;
       of.set(key, row);
     }));
     return [...of.values()].sort((x, y) => Math.abs(y.s[1] - y.s[0]) - Math.abs(x.s[1] - x.s[0]));
@@ -125,7 +126,7 @@
         totals.map(([name, of, show]) => [name, show(of(a.totals)), show(of(b.totals)), delta(of(a.totals), of(b.totals), show)])
           .concat([["settled", settled(a), settled(b), ""]]))),
       moved ? el("div", { class: "scroll" }, moved) : null,
-      el("div", { class: "scroll" }, table("Causes in both runs", [{ text: "cause" }, { text: "line" }, { text: "A", num: true }, { text: "B", num: true }, { text: "lost in A", num: true }, { text: "lost in B", num: true }, { text: "B against A", num: true }],
+      el("div", { class: "scroll" }, table("Causes in both runs", [{ text: "cause" }, { text: "line" }, { text: "A", num: true }, { text: "B", num: true }, { text: "waited in A", num: true }, { text: "waited in B", num: true }, { text: "B against A", num: true }],
         sharedCauses(a, b).slice(0, 60).map((r) => [r.c.class + " in " + r.c.function, el("code", { text: r.at }), String(r.n[0]), String(r.n[1]), seconds(r.s[0]), seconds(r.s[1]), delta(r.s[0], r.s[1], seconds)]))));
   };
 })();

@@ -26,7 +26,7 @@
   function describe(run, i) {
     const e = run.events, cause = run.causes[e.cause[i]];
     const why = cause ? cause.class + (cause.benign ? " (harmless)" : "") : e.kind[i] === 1 ? "loaded" : "first of its kind";
-    return run.functionOf(i) + ": " + why + ", " + seconds(e.cost_us[i] / 1e6) +
+    return run.functionOf(i) + ": " + why + ", waited " + seconds(e.wait_us[i] / 1e6) +
       (e.step[i] >= 0 ? ", at step " + e.step[i] : "") + (e.served[i] ? ", from " + Stet.served[e.served[i]] : "") +
       (e.kind[i] > 1 ? ", " + Stet.kinds[e.kind[i]] : "") + ", " + seconds(e.at_us[i] / 1e6) + " after the start";
   }
@@ -246,11 +246,11 @@
       const t = of.get(run.events.process[i]) || [0, 0, 0];
       t[0]++;
       t[1] += run.events.cause[i] >= 0 ? 1 : 0;
-      t[2] += run.events.cost_us[i] / 1e6;
+      t[2] += run.events.wait_us[i] / 1e6;
       of.set(run.events.process[i], t);
     }
     return Stet.table("Compiles of each process", [{ text: "process" }, { text: "compiles", num: true },
-      { text: "of them again", num: true }, { text: "seconds", num: true }, { text: "steps", num: true }],
+      { text: "of them again", num: true }, { text: "waited", num: true }, { text: "steps", num: true }],
     [...of].map(([p, t]) => [Stet.processLabel(run, p), String(t[0]), String(t[1]), seconds(t[2]),
       run.processes[p].steps === null ? "not known" : String(run.processes[p].steps)]));
   };

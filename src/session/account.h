@@ -3,6 +3,7 @@
 #define STET_SESSION_ACCOUNT_H
 
 #include "base/buf.h"
+#include "cause/cause.h"
 #include "ledger/ledger.h"
 
 struct stet_framework_log;
@@ -39,31 +40,23 @@ struct stet_account {
     struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
 };
 
-/* The three questions. */
-enum stet_account_question {
-    STET_QUESTION_SHAPES,
-    STET_QUESTION_PROFILE,
-    STET_QUESTION_BRANCH,
-    STET_QUESTIONS
-};
-
 struct stet_answer {
-    uint64_t count; /* recompiles that say yes */
-    char class[32], evidence[256];
+    uint64_t count;        /* recompiles that say yes */
+    enum stet_cause cause; /* of the first of them */
+    char evidence[256];
 };
 
 /* One walk over all recompiles. */
 struct stet_account_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
-    uint64_t lost_ns;                 /* by compiling the others */
+    uint64_t wait_ns;                 /* what was waited for all of them */
+    uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];
 };
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
-const char *stet_account_question_key(enum stet_account_question q);
-const char *stet_account_question_text(enum stet_account_question q);
 
 /* stet.explain/1, written to standard output as it goes. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,

@@ -11,12 +11,14 @@
 enum { GUARD_CHANGES = 4, MERGED_CHANGES = 64, MOST_GUARDS = 1 << 16 };
 
 struct stet_guard_row {
-    struct stet_view function, file, class, also, evidence, fix;
+    enum stet_cause cause;
+    struct stet_cause_list also;
+    struct stet_view function, file, evidence, fix;
     struct stet_line trigger;
     bool broke; /* a graph break at a condition: it stays for all programs behind it */
     struct stet_row_change changes[GUARD_CHANGES];
     size_t change_count;
-    uint64_t cost_ns;
+    uint64_t cost_ns, wait_ns;
     bool joined; /* told with its program */
     bool taken;  /* in the walk under way */
 };
@@ -24,14 +26,13 @@ struct stet_guard_row {
 /* Two functions of one name go on behind it, one for each way. */
 static bool is_break(const struct stet_recompile *r)
 {
-    return stet_view_is(r->changes[0].kind, "graph-break") &&
-           stet_view_is(r->class, "value-branch");
+    return r->changes[0].kind == STET_CHANGE_GRAPH_BREAK && r->cause == STET_CAUSE_VALUE_BRANCH;
 }
 
 static bool is_guard(const struct stet_recompile *r)
 {
     return stet_view_is(r->lane, "torch") && r->change_count &&
-           (stet_view_is(r->changes[0].kind, "guard") || is_break(r));
+           (r->changes[0].kind == STET_CHANGE_GUARD || is_break(r));
 }
 
 static struct stet_view keep(struct stet_joined *j, struct stet_view v)
@@ -60,12 +61,13 @@ static bool gather(void *context, const struct stet_recompile *r)
     g = &j->guards[j->count++];
     *g = (struct stet_guard_row){.function = keep(j, r->function),
                                  .file = keep(j, r->origin.file),
-                                 .class = keep(j, r->class),
-                                 .also = keep(j, r->also),
+                                 .cause = r->cause,
+                                 .also = r->also,
                                  .broke = is_break(r),
                                  .evidence = keep(j, r->evidence),
                                  .fix = keep(j, r->fix),
-                                 .cost_ns = r->cost_ns};
+                                 .cost_ns = r->cost_ns,
+                                 .wait_ns = r->wait_ns};
     g->trigger =
         (struct stet_line){keep(j, r->trigger.file), keep(j, r->trigger.function), r->trigger.line};
     for (; g->change_count < r->change_count && g->change_count < GUARD_CHANGES;
@@ -77,7 +79,7 @@ static bool gather(void *context, const struct stet_recompile *r)
                                                                .to = keep(j, c->to),
                                                                .file = keep(j, c->file),
                                                                .line = c->line,
-                                                               .kind = keep(j, c->kind),
+                                                               .kind = c->kind,
                                                                .count = c->count};
     }
     return !j->arena.failed;
@@ -91,9 +93,7 @@ static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile 
                      STET_FMT(g->function), (unsigned long long)g->changes[0].line);
 
     return n > 0 && (size_t)n < sizeof name && stet_view_is(r->function, name) &&
-           stet_view_eq(g->file, r->origin.file) &&
-           (stet_view_is(r->class, "value-branch") || stet_view_is(r->class, "hidden-branch") ||
-            stet_view_is(r->class, "graph-change"));
+           stet_view_eq(g->file, r->origin.file) && stet_cause_is(r->cause, STET_CAUSE_OTHER_CODE);
 }
 
 /* A program is told with the user's own line. A guard of a library's function (an optimizer's
@@ -151,45 +151,29 @@ struct walk {
     uint32_t guard; /* number of the next row that is one */
 };
 
-static bool is_one_of(struct stet_view class, const char *const *names)
-{
-    for (; *names; names++)
-        if (stet_view_is(class, *names))
-            return true;
-    return false;
-}
-
 /* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
  * count the turns of a loop, be the k of a top-k. A guard on a size knows that it moved; the
  * program, where it came from. With one cause on each side they are the same. */
 static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
-    static const char *const uses[] = {
-        "slice-start",      "python-loop",  "topk-k",      "capacity-leak",
-        "optimizer-scalar", "dim-readback", "mask-gather", NULL};
-    static const char *const sizes[] = {"mask-gather", "varlen",        "dim-readback",
-                                        "last-batch",  "capacity-leak", "shape-drift",
-                                        NULL};
-
-    if (r->also.len)
+    if (r->also.count)
         return false;
-    if (stet_view_is(g->class, "baked-constant"))
-        return is_one_of(r->class, uses);
-    if (stet_view_is(g->class, "shape-drift") || stet_view_is(g->class, "last-batch"))
-        return is_one_of(r->class, sizes);
-    return false;
+    if (stet_cause_is(g->cause, STET_CAUSE_IS_NUMBER))
+        return stet_cause_is(r->cause, STET_CAUSE_NUMBER_DOES);
+    return stet_cause_is(g->cause, STET_CAUSE_IS_SIZE) &&
+           stet_cause_is(r->cause, STET_CAUSE_SIZE_FROM);
 }
 
 /* The program has a new number, or new code, and no word for it: the guard has one. A break knows
  * what was read, and the code behind it is its own doing. */
 static bool says_less(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
-    if (g->broke && stet_view_is(r->class, "hidden-branch"))
+    if (g->broke && r->cause == STET_CAUSE_HIDDEN_BRANCH)
         return true;
-    if (stet_view_is(g->class, "optimizer-scalar") && !r->also.len &&
-        stet_view_is(r->class, "baked-constant"))
+    if (g->cause == STET_CAUSE_OPTIMIZER_SCALAR && !r->also.count &&
+        r->cause == STET_CAUSE_BAKED_CONSTANT)
         return true;
-    return stet_view_is(r->class, "graph-change") || stet_view_is(r->class, "unknown");
+    return stet_cause_is(r->cause, STET_CAUSE_VAGUE);
 }
 
 /* TorchTPU folds a view into the operation that uses it, and gives it that one's line. */
@@ -197,24 +181,22 @@ static void take_origin(struct stet_recompile *one, const struct stet_guard_row 
 {
     const struct stet_row_change *c = g->change_count ? &g->changes[0] : NULL;
 
-    bool cut = stet_view_is(one->class, "slice-start") || stet_view_is(one->class, "dim-readback");
-
-    if (c && c->line && cut && stet_view_is(g->class, "baked-constant") &&
-        stet_view_eq(c->file, one->origin.file))
+    if (c && c->line && stet_cause_is(one->cause, STET_CAUSE_IN_VIEW) &&
+        stet_cause_is(g->cause, STET_CAUSE_IS_NUMBER) && stet_view_eq(c->file, one->origin.file))
         one->origin.line = c->line;
 }
 
-/* Further causes: the program's, its class where the guard's is another, and a break's. */
-static struct stet_view also_of(const struct stet_recompile *r, const struct stet_guard_row *g,
-                                bool same, char *room, size_t size)
+/* Further causes: the program's, its first one where the guard's is another, and a break's. */
+static struct stet_cause_list also_of(const struct stet_recompile *r,
+                                      const struct stet_guard_row *g, bool same)
 {
-    struct stet_view class = same || says_less(r, g) ? (struct stet_view){0} : r->class;
-    struct stet_view broke = g->broke ? g->also : (struct stet_view){0};
-    int n = snprintf(room, size, "%.*s%s%.*s%s%.*s", STET_FMT(r->also),
-                     r->also.len && class.len ? " " : "", STET_FMT(class),
-                     (r->also.len || class.len) && broke.len ? " " : "", STET_FMT(broke));
+    struct stet_cause_list also = r->also;
 
-    return stet_view_of(room, n < (int)size ? (size_t)n : size - 1);
+    if (!same && !says_less(r, g))
+        stet_cause_list_add(&also, r->cause);
+    for (uint32_t i = 0; g->broke && i < g->also.count; i++)
+        stet_cause_list_add(&also, g->also.items[i]);
+    return also;
 }
 
 /* The guard says more surely why than the program does; the program, where it enters. */
@@ -222,8 +204,8 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
 {
     struct stet_row_change changes[MERGED_CHANGES];
     struct stet_recompile one = *r;
-    char evidence[1024], also[256];
-    bool equal = stet_view_eq(g->class, r->class), same = equal || is_the_same(r, g);
+    char evidence[1024];
+    bool equal = g->cause == r->cause, same = equal || is_the_same(r, g);
     int n = snprintf(evidence, sizeof evidence, "%.*s; %.*s", STET_FMT(g->evidence),
                      STET_FMT(r->evidence));
 
@@ -242,11 +224,13 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
         one.fix = g->fix.len ? g->fix : r->fix;
     if (g->cost_ns > r->cost_ns && !g->taken)
         one.cost_ns = g->cost_ns;
+    if (g->wait_ns > r->wait_ns && !g->taken)
+        one.wait_ns = g->wait_ns;
     if (!one.trigger.line)
         one.trigger = g->trigger;
-    one.also = also_of(r, g, same, also, sizeof also);
+    one.also = also_of(r, g, same);
     if (!same)
-        one.class = g->class;
+        one.cause = g->cause;
     return w->visit(w->context, &one);
 }
 

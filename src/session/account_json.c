@@ -33,7 +33,7 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
         stet_json_uint(j, "line", c->line);
     else
         stet_json_null(j, "line");
-    stet_json_string(j, "kind", c->kind);
+    stet_json_cstr(j, "kind", stet_cause_change_id(c->kind));
     if (c->facet.ptr)
         stet_json_string(j, "facet", c->facet);
     if (c->follows.ptr)
@@ -42,18 +42,11 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
     stet_json_end_object(j);
 }
 
-static void json_words(struct stet_json *j, const char *key, struct stet_view list)
+static void json_causes(struct stet_json *j, const char *key, const struct stet_cause_list *l)
 {
     stet_json_array(j, key);
-    while (list.len) {
-        const char *blank = memchr(list.ptr, ' ', list.len);
-        size_t n = blank ? (size_t)(blank - list.ptr) : list.len;
-
-        if (n)
-            stet_json_string(j, NULL, stet_view_of(list.ptr, n));
-        n += blank != NULL;
-        list = stet_view_of(list.ptr + n, list.len - n);
-    }
+    for (uint32_t i = 0; i < l->count; i++)
+        stet_json_cstr(j, NULL, stet_cause_id(l->items[i]));
     stet_json_end_array(j);
 }
 
@@ -73,19 +66,21 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "process", r->process);
     json_known(j, "step", r->step_known, r->step);
     stet_json_string(j, "lane", r->lane);
-    stet_json_string(j, "class", r->class);
-    json_words(j, "also", r->also);
+    stet_json_cstr(j, "class", stet_cause_id(r->cause));
+    json_causes(j, "also", &r->also);
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
     stet_session_line_json(j, "origin", &r->origin);
     stet_session_line_json(j, "trigger", &r->trigger);
+    stet_session_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);
     stet_json_end_array(j);
     if (r->left_out)
         stet_json_uint(j, "changes_left_out", r->left_out);
+    stet_json_number(j, "wait_s", (double)r->wait_ns / 1e9);
     stet_json_number(j, "cost_s", (double)r->cost_ns / 1e9);
     stet_json_cstr(j, "served", stet_journal_served_word(r->served));
     stet_json_bool(j, "benign", r->benign);
@@ -150,7 +145,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_end_object(j);
     stet_json_object(j, "questions");
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_json_object(j, stet_account_question_key((enum stet_account_question)q));
+        stet_json_object(j, stet_cause_question_key((enum stet_cause_question)q));
         stet_json_bool(j, "answer", t->answers[q].count != 0);
         stet_json_uint(j, "recompiles", t->answers[q].count);
         stet_json_cstr(j, "evidence", t->answers[q].count ? t->answers[q].evidence : NULL);
@@ -159,6 +154,7 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_end_object(j);
     stet_json_uint(j, "compiles", a->totals.compiles);
     stet_json_number(j, "compile_s", (double)a->totals.compile_ns / 1e9);
+    stet_json_number(j, "wait_s", (double)t->wait_ns / 1e9);
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
     if (a->saved.served) {
         stet_json_object(j, "saved");
@@ -205,7 +201,7 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
 
 /* ---- CSV ---- */
 
-static void cell(struct stet_buf *out, struct stet_view v, bool last)
+static void cell(struct stet_buf *out, struct stet_view v)
 {
     bool quoted = v.len && (memchr(v.ptr, ',', v.len) || memchr(v.ptr, '"', v.len) ||
                             memchr(v.ptr, '\n', v.len));
@@ -219,7 +215,7 @@ static void cell(struct stet_buf *out, struct stet_view v, bool last)
     }
     if (quoted)
         stet_buf_char(out, '"');
-    stet_buf_str(out, last ? "\r\n" : ",");
+    stet_buf_char(out, ',');
 }
 
 static void cell_number(struct stet_buf *out, bool known, uint64_t v)
@@ -233,23 +229,25 @@ static bool csv_one(void *context, const struct stet_recompile *r)
 {
     struct writer *w = context;
     struct stet_buf *out = &w->out;
+    char also[STET_CAUSE_LIST_TEXT];
 
-    cell(out, r->lane, false);
+    cell(out, r->lane);
     cell_number(out, true, r->process);
     cell_number(out, r->rank >= 0, (uint64_t)r->rank);
     cell_number(out, true, r->compile);
     cell_number(out, r->step_known, r->step);
-    cell(out, r->class, false);
-    cell(out, r->also, false);
-    cell(out, r->function, false);
-    cell(out, r->origin.file, false);
+    cell(out, stet_view_str(stet_cause_id(r->cause)));
+    cell(out, stet_cause_list_text(&r->also, also));
+    cell(out, r->function);
+    cell(out, r->origin.file);
     cell_number(out, r->origin.line != 0, r->origin.line);
-    cell(out, r->trigger.file, false);
+    cell(out, r->trigger.file);
     cell_number(out, r->trigger.line != 0, r->trigger.line);
     stet_buf_printf(out, "%.9f,%d,", (double)r->cost_ns / 1e9, r->benign);
-    cell(out, r->sure, false);
-    cell(out, r->evidence, false);
-    cell(out, r->fix, true);
+    cell(out, r->sure);
+    cell(out, r->evidence);
+    cell(out, r->fix);
+    stet_buf_printf(out, "%.9f\r\n", (double)r->wait_ns / 1e9);
     return flush(w, false);
 }
 
@@ -259,6 +257,6 @@ enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err
 
     stet_buf_str(&w.out,
                  "lane,process,rank,compile,step,class,also,function,origin_file,origin_line,"
-                 "trigger_file,trigger_line,cost_s,benign,sure,evidence,fix\r\n");
+                 "trigger_file,trigger_line,cost_s,benign,sure,evidence,fix,wait_s\r\n");
     return finish(&w, a->each(a->source, csv_one, &w, err), err);
 }

@@ -20,18 +20,20 @@ static struct stet_view name_if(bool there, const char *name)
     return there ? stet_view_str(name) : (struct stet_view){0};
 }
 
-static size_t convert_changes(const struct stet_finding *f, struct stet_row_change *out)
+static size_t convert_changes(const struct stet_finding *f, struct stet_session_row *row)
 {
+    struct stet_row_change *out = row->changes;
+
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_told *c = &f->changes[i];
 
         out[i] = (struct stet_row_change){
-            .what = c->what,
+            .what = stet_words_subject(row->words[i], c->kind, &c->of),
             .from = c->from,
             .to = c->to,
             .file = c->place.file,
             .line = c->place.line,
-            .kind = stet_view_str(stet_change_name(c->kind)),
+            .kind = c->kind,
             .facet = c->facet < STET_FACETS
                          ? stet_view_str(stet_facet_name((enum stet_facet)c->facet))
                          : (struct stet_view){0},
@@ -49,12 +51,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
 {
     const struct stet_sighting *s = &h->sightings[f->sighting];
     const struct stet_sighting *a = f->against == STET_NONE ? NULL : &h->sightings[f->against];
-    size_t used = 0;
 
-    row->also[0] = '\0';
-    for (uint32_t i = 0; i < f->also_count; i++)
-        used += (size_t)snprintf(row->also + used, sizeof row->also - used, "%s%s", used ? " " : "",
-                                 stet_reason_name(f->also[i]));
     stet_hash_format(s->program, row->program);
     if (a)
         stet_hash_format(a->program, row->against);
@@ -65,17 +62,18 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .rank = s->rank,
         .step_known = s->step_known,
         .step = s->step,
-        .class = stet_view_str(stet_reason_name(f->reason)),
-        .also = stet_view_str(row->also),
+        .cause = f->cause,
         .function = s->traits->function,
         .program = stet_view_str(row->program),
         .against = name_if(a != NULL, row->against),
         .origin = line_of(&f->origin),
         .trigger = line_of(&s->trigger),
+        .source = line_of(&f->source),
         .changes = row->changes,
-        .change_count = convert_changes(f, row->changes),
+        .change_count = convert_changes(f, row),
         .left_out = f->left_out,
         .cost_ns = s->cost_ns,
+        .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),
         .benign = f->benign,
         .sure = stet_view_str(stet_sure_name(f->sure)),
@@ -87,6 +85,8 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .fix = f->fix,
         .advice = f->advice,
     };
+    for (uint32_t i = 0; i < f->also_count; i++)
+        stet_cause_list_add(&row->recompile.also, f->also[i]);
 }
 
 /* ---- straight ---- */
@@ -99,13 +99,41 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
 
     (void)err;
     for (uint32_t i = 0; i < x->history.finding_count; i++) {
-        if (x->history.findings[i].reason >= STET_REASONS)
+        if (x->history.findings[i].cause == STET_CAUSE_NONE)
             continue;
         stet_session_row(&row, &x->history, &x->history.findings[i]);
         if (!visit(context, &row.recompile))
             break;
     }
     return STET_OK;
+}
+
+enum { PHASE_COUNTERS = 3 };
+
+/* What JAX reported of its phases, as counters beside those that PyTorch/XLA keeps itself. */
+static size_t phase_counters(struct stet_counter *out, const struct stet_process_digest *p)
+{
+    uint64_t lowerings = 0, trace_ns = 0, lower_ns = 0;
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->compile_count; i++) {
+        lowerings += p->compiles[i].lower_ns != 0;
+        trace_ns += p->compiles[i].trace_ns;
+        lower_ns += p->compiles[i].lower_ns;
+    }
+    if (p->traces_taken)
+        out[n++] = (struct stet_counter){
+            .name = STET_VIEW("Trace"), .samples = p->traces_taken, .total = trace_ns};
+    if (lowerings)
+        out[n++] = (struct stet_counter){
+            .name = STET_VIEW("Lowering"), .samples = lowerings, .total = lower_ns};
+    if (p->traces > p->traces_taken)
+        out[n++] = (struct stet_counter){.name = STET_VIEW("TraceWithoutCompile"),
+                                         .samples = p->traces - p->traces_taken,
+                                         .total = p->untaken_ns};
+    for (size_t i = 0; i < n; i++)
+        out[i].framework = STET_VIEW("jax");
+    return n;
 }
 
 /* Of all processes, with their lines; in the digest's arena. */
@@ -116,13 +144,18 @@ static const struct stet_counter *counters_of(struct stet_session *x, size_t *co
 
     *count = 0;
     for (size_t i = 0; i < x->digest.process_count; i++)
-        n += x->digest.processes[i].counter_count;
+        n += x->digest.processes[i].counter_count + PHASE_COUNTERS;
     all = n ? STET_NEW_ARRAY(&x->digest.arena, struct stet_counter, n) : NULL;
-    for (size_t i = 0; all && i < x->digest.process_count; i++)
-        for (size_t k = 0; k < x->digest.processes[i].counter_count; k++) {
-            all[*count] = x->digest.processes[i].counters[k];
-            all[(*count)++].process = i;
-        }
+    for (size_t i = 0; all && i < x->digest.process_count; i++) {
+        const struct stet_process_digest *p = &x->digest.processes[i];
+        size_t first = *count;
+
+        for (size_t k = 0; k < p->counter_count; k++)
+            all[(*count)++] = p->counters[k];
+        *count += phase_counters(&all[*count], p);
+        for (size_t k = first; k < *count; k++)
+            all[k].process = i;
+    }
     stet_session_counters_place(&x->history, all, *count);
     return all;
 }
@@ -189,6 +222,7 @@ static enum stet_rc feed_compiles(struct stet_ledger *l, const struct stet_sessi
                                           .compile = s->index,
                                           .time_ns = s->time_ns,
                                           .cost_ns = s->cost_ns,
+                                          .wait_ns = s->wait_ns,
                                           .executions = s->executions,
                                           .step = s->step,
                                           .step_known = s->step_known,

@@ -21,6 +21,13 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);
     stet_json_number(j, "layer_s", (double)c->layer_ns / 1e9);
+    stet_json_number(j, "wait_s", (double)stet_compile_event_wait(c) / 1e9);
+    if (c->lower_ns) {
+        stet_json_number(j, "trace_s", (double)c->trace_ns / 1e9);
+        stet_json_number(j, "lower_s", (double)c->lower_ns / 1e9);
+        stet_json_number(j, "between_s", (double)c->between_ns / 1e9);
+        stet_json_number(j, "until_run_s", (double)c->until_run_ns / 1e9);
+    }
     stet_json_cstr(j, "served", stet_journal_served_word(c->served));
     stet_json_string(j, "store", c->store);
     if (!stet_hash_is_zero(c->key)) {

@@ -11,14 +11,6 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-const char *stet_rundiff_name(enum stet_rundiff_thing thing)
-{
-    static const char *const names[] = {"shapes", "profile", "sharding",
-                                        "branch", "bundle",  "constants"};
-
-    return names[thing];
-}
-
 bool stet_rundiff_is_run(const char *name)
 {
     char path[4200];
@@ -28,32 +20,6 @@ bool stet_rundiff_is_run(const char *name)
     if (stet_fs_exists(path))
         return true;
     return (!strcmp(name, "latest") || (strchr(name, '-') && name[1])) && stat(name, &st) != 0;
-}
-
-static enum stet_rundiff_thing thing_of(enum stet_reason r)
-{
-    switch (r) {
-    case STET_REASON_SHAPE_DRIFT:
-    case STET_REASON_RANK_CHANGE:
-    case STET_REASON_DTYPE_CHANGE:
-    case STET_REASON_OPTIONAL_KEY:
-        return STET_MOVED_SHAPES;
-    case STET_REASON_OPTIONS_DRIFT:
-    case STET_REASON_DONATION_CHANGE:
-    case STET_REASON_LAYOUT_CHANGE:
-        return STET_MOVED_PROFILE;
-    case STET_REASON_SHARDING_CHANGE:
-        return STET_MOVED_SHARDING;
-    case STET_REASON_BUNDLE_DRIFT:
-        return STET_MOVED_BUNDLE;
-    case STET_REASON_BAKED_CONSTANT:
-    case STET_REASON_SLICE_START:
-        return STET_MOVED_CONSTANTS;
-    case STET_REASON_IDENTICAL:
-        return STET_MOVED_THINGS;
-    default:
-        return STET_MOVED_BRANCH;
-    }
 }
 
 /* ---- comparing ---- */
@@ -132,6 +98,13 @@ static void add(struct stet_rundiff *m, struct stet_rundiff_entry e)
         m->items[m->count++] = e;
 }
 
+static struct stet_view words_of(struct stet_rundiff *m, const struct stet_told *c)
+{
+    char what[STET_WORDS_MOST];
+
+    return stet_arena_copy(&m->x.history.arena, stet_words_subject(what, c->kind, &c->of));
+}
+
 static void gather_programs(struct stet_rundiff *m)
 {
     const struct stet_history *h = &m->x.history;
@@ -141,7 +114,7 @@ static void gather_programs(struct stet_rundiff *m)
         const struct stet_sighting *s = &h->sightings[f->sighting];
 
         if (f->facts.first)
-            add(m, (struct stet_rundiff_entry){.thing = STET_MOVED_BRANCH,
+            add(m, (struct stet_rundiff_entry){.thing = STET_THING_BRANCH,
                                                .what = STET_VIEW("program"),
                                                .to = s->traits->function,
                                                .file = s->traits->place.file,
@@ -149,12 +122,13 @@ static void gather_programs(struct stet_rundiff *m)
                                                .function = s->traits->function});
         for (uint32_t k = 0; k < f->change_count; k++) {
             const struct stet_told *c = &f->changes[k];
-            enum stet_rundiff_thing thing =
-                thing_of(stet_diff_change_reason(c->kind, c->facet, c->op));
+            enum stet_cause_thing thing =
+                stet_cause_thing(stet_diff_change_cause(c->kind, c->facet, c->op));
 
-            if (c->follows == STET_NO_FACET && thing < STET_MOVED_THINGS)
-                add(m, (struct stet_rundiff_entry){thing, c->what, c->from, c->to, c->place.file,
-                                                   s->traits->function, c->place.line});
+            if (c->follows == STET_NO_FACET && thing < STET_THINGS)
+                add(m,
+                    (struct stet_rundiff_entry){thing, words_of(m, c), c->from, c->to,
+                                                c->place.file, s->traits->function, c->place.line});
         }
     }
 }
@@ -184,8 +158,8 @@ static void gather_bundles(struct stet_rundiff *m)
 
             if ((o && turn) || (o && stet_view_eq(o->value, p->value)))
                 continue;
-            add(m, (struct stet_rundiff_entry){.thing = p->flags ? STET_MOVED_PROFILE
-                                                                 : STET_MOVED_BUNDLE,
+            add(m, (struct stet_rundiff_entry){.thing = p->flags ? STET_THING_PROFILE
+                                                                 : STET_THING_BUNDLE,
                                                .what = p->name,
                                                .from = turn ? p->value
                                                        : o  ? o->value
@@ -197,7 +171,7 @@ static void gather_bundles(struct stet_rundiff *m)
 
 static void tell_torch(void *context, const struct stet_torch_move *t)
 {
-    add(context, (struct stet_rundiff_entry){t->moved, t->what, t->from, t->to, t->at.file,
+    add(context, (struct stet_rundiff_entry){t->thing, t->what, t->from, t->to, t->at.file,
                                              t->at.function, (uint32_t)t->at.line});
 }
 
@@ -311,7 +285,7 @@ unsigned stet_rundiff_moved(const struct stet_rundiff *m)
 {
     unsigned n = 0;
 
-    for (int i = 0; i < STET_MOVED_THINGS; i++)
+    for (int i = 0; i < STET_THINGS; i++)
         n += m->moved[i];
     return n;
 }

@@ -5,19 +5,8 @@
 
 #include "session/session.h"
 
-/* Things that a launch should change one at a time. */
-enum stet_rundiff_thing {
-    STET_MOVED_SHAPES,
-    STET_MOVED_PROFILE,
-    STET_MOVED_SHARDING,
-    STET_MOVED_BRANCH,
-    STET_MOVED_BUNDLE,
-    STET_MOVED_CONSTANTS,
-    STET_MOVED_THINGS
-};
-
 struct stet_rundiff_entry {
-    enum stet_rundiff_thing thing;
+    enum stet_cause_thing thing; /* a launch should change one at a time */
     struct stet_view what, from, to, file, function;
     uint32_t line; /* 0: not known */
 };
@@ -41,7 +30,7 @@ struct stet_rundiff_side {
 
 struct stet_rundiff {
     struct stet_rundiff_side a, b;
-    bool moved[STET_MOVED_THINGS];
+    bool moved[STET_THINGS];
     struct stet_rundiff_entry *items;
     size_t count, room;
     struct stet_rundiff_memory *memory;
@@ -60,7 +49,4 @@ enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
 void stet_rundiff_release(struct stet_rundiff *m);
 /* How many things moved. */
 unsigned stet_rundiff_moved(const struct stet_rundiff *m);
-/* "shapes". */
-const char *stet_rundiff_name(enum stet_rundiff_thing thing);
-
 #endif

@@ -46,6 +46,7 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
         .step_known = c->step_known,
         .time_ns = c->time_ns,
         .cost_ns = c->plugin_ns,
+        .wait_ns = stet_compile_event_wait(c),
         .executions = c->executions,
         .temp_bytes = c->temp_bytes,
         .has_memory = c->has_memory,
@@ -54,6 +55,7 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
         .program = c->program,
         .name = c->name,
         .trigger = {c->trigger.file, c->trigger.function, (uint32_t)c->trigger.line},
+        .lines = c->lines,
         .executable = c->executable,
         .tag = number,
     };
@@ -95,8 +97,13 @@ static enum stet_rc translate(struct stet_session *x, uint32_t process, struct s
     for (size_t i = 0; i < o->count; i++)
         o->executables[i] = of[o->executables[i]] ? of[o->executables[i]] - 1 : STET_NONE;
     stet_mem_free(of);
-    x->orders[process] =
-        (struct stet_order){o->executables, o->count, p->steps_known, p->steps, p->to_host_count};
+    x->orders[process] = (struct stet_order){.items = o->executables,
+                                             .count = o->count,
+                                             .steps_known = p->steps_known,
+                                             .steps = p->steps,
+                                             .to_host_count = p->to_host_count,
+                                             .copies = p->copies,
+                                             .copy_count = p->copy_count};
     return STET_OK;
 }
 

@@ -3,6 +3,7 @@
 #define STET_SESSION_SESSION_H
 
 #include "explain/history.h"
+#include "explain/words.h"
 #include "ledger/run_load.h"
 #include "ledger/run_order.h"
 #include "session/account.h"
@@ -11,7 +12,7 @@
 /* Goes up when the same run would be explained in another way, in whatever a row of the ledger
  * holds: runs are then explained again when they are asked for. So they are by another release,
  * whether or not this went up. */
-enum { STET_EXPLAIN_VERSION = 8 };
+enum { STET_EXPLAIN_VERSION = 9 };
 
 struct stet_session_programs;
 
@@ -73,7 +74,8 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x);
 struct stet_session_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_TOLD_MOST];
-    char also[256], program[STET_HASH_TEXT], against[STET_HASH_TEXT];
+    char words[STET_TOLD_MOST][STET_WORDS_MOST]; /* what changed */
+    char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
 void stet_session_row(struct stet_session_row *row, const struct stet_history *h,

@@ -178,10 +178,10 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
 
     stet_torch_explain(t, compile, &why);
     stet_json_uint(j, "number", c->number);
-    stet_json_cstr(j, "class", why.class);
+    stet_json_cstr(j, "class", stet_cause_id(why.cause));
     stet_json_array(j, "also");
     for (size_t i = 0; i < why.also_count; i++)
-        stet_json_cstr(j, NULL, why.also[i]);
+        stet_json_cstr(j, NULL, stet_cause_id(why.also[i]));
     stet_json_end_array(j);
     stet_session_torch_json_place(j, "origin", &why.origin);
     stet_session_torch_json_place(j, "trigger", &c->call);
@@ -200,7 +200,7 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
         stet_json_string(j, "failed", c->fail_type);
     stet_json_bool(j, "eager_from_here", c->limit);
     text.len = 0;
-    if (why.has_guard || strcmp(why.class, "first") != 0)
+    if (why.has_guard || why.cause != STET_CAUSE_FIRST)
         stet_torch_fix(t, &why, &text);
     stet_json_string(j, "fix", stet_buf_as_view(&text));
     stet_buf_release(&text);
@@ -261,7 +261,7 @@ void stet_session_torch_breaks_json(const struct stet_torch *t, struct stet_json
         stet_torch_explain_break(t, i, &why);
         stet_torch_fix(t, &why, &fix);
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "class", why.class);
+        stet_json_cstr(j, "class", stet_cause_id(why.cause));
         stet_session_torch_json_place(j, "at", &b->place);
         stet_json_string(j, "code", b->code);
         stet_json_string(j, "reason", b->reason);

@@ -1,11 +1,13 @@
-/* A cause is class, function, line and the thing that moved; its count in each run is compared. */
+/* Recompiles of one cause, line and changed thing are counted in each run; the counts are compared.
+ */
 #include "session/torch_moves.h"
 
 #include "ingest/cache_key.h"
 #include "session/torch_rows.h"
 
 struct cause {
-    struct stet_view class, what;
+    enum stet_cause cause;
+    struct stet_view what;
     struct stet_line at;
     uint64_t count[2];
 };
@@ -26,7 +28,7 @@ static bool gather(void *context, const struct stet_recompile *r)
     size_t i = 0;
 
     while (i < c->count &&
-           !(c->items[i].at.line == r->origin.line && stet_view_eq(c->items[i].class, r->class) &&
+           !(c->items[i].at.line == r->origin.line && c->items[i].cause == r->cause &&
              stet_view_eq(c->items[i].at.file, r->origin.file) &&
              stet_view_eq(c->items[i].what, what)))
         i++;
@@ -34,34 +36,13 @@ static bool gather(void *context, const struct stet_recompile *r)
         return true;
     if (i == c->count) {
         c->items[c->count++] =
-            (struct cause){.class = stet_arena_copy(c->arena, r->class),
+            (struct cause){.cause = r->cause,
                            .what = stet_arena_copy(c->arena, what),
                            .at = {stet_arena_copy(c->arena, r->origin.file),
                                   stet_arena_copy(c->arena, r->origin.function), r->origin.line}};
     }
     c->items[i].count[c->side]++;
     return true;
-}
-
-static enum stet_rundiff_thing moved_by(struct stet_view class)
-{
-    static const char *const shapes[] = {"shape-drift",  "last-batch",    "rank-change",
-                                         "dtype-change", "stride-change", "varlen",
-                                         "topk-k",       "optional-key",  "zero-one-specialisation",
-                                         "list-length"};
-    static const char *const constants[] = {
-        "baked-constant",   "python-counter",  "global-value",    "closure-value",
-        "default-argument", "static-argument", "optimizer-scalar"};
-
-    for (size_t i = 0; i < sizeof shapes / sizeof *shapes; i++) {
-        if (stet_view_is(class, shapes[i]))
-            return STET_MOVED_SHAPES;
-    }
-    for (size_t i = 0; i < sizeof constants / sizeof *constants; i++) {
-        if (stet_view_is(class, constants[i]))
-            return STET_MOVED_CONSTANTS;
-    }
-    return STET_MOVED_BRANCH;
 }
 
 static struct stet_view version_of(const struct stet_torch *t, struct stet_arena *arena)
@@ -79,13 +60,13 @@ static struct stet_view times(struct stet_arena *arena, uint64_t n)
              : (struct stet_view){0};
 }
 
-static enum stet_rundiff_thing moved_component(struct stet_view name)
+static enum stet_cause_thing moved_component(struct stet_view name)
 {
-    return stet_view_starts(name, "example_inputs[") ? STET_MOVED_SHAPES
-           : stet_view_is(name, "torch_version") || stet_view_starts(name, "system_info")
-               ? STET_MOVED_BUNDLE
-           : stet_view_is(name, "gm") ? STET_MOVED_BRANCH
-                                      : STET_MOVED_PROFILE;
+    if (stet_view_starts(name, "example_inputs["))
+        return STET_THING_SHAPES;
+    if (stet_view_is(name, "torch_version") || stet_view_starts(name, "system_info"))
+        return STET_THING_BUNDLE;
+    return stet_view_is(name, "gm") ? STET_THING_BRANCH : STET_THING_PROFILE;
 }
 
 enum { COMPONENTS = 16 };
@@ -162,7 +143,7 @@ enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct ste
     if (!stet_view_eq(versions[0], versions[1]))
         tell(context,
              &(struct stet_torch_move){
-                 STET_MOVED_BUNDLE, STET_VIEW("torch"), versions[0], versions[1], {{0}, {0}, 0}});
+                 STET_THING_BUNDLE, STET_VIEW("torch"), versions[0], versions[1], {{0}, {0}, 0}});
     for (size_t i = 0; i < keys.count; i++)
         tell(context, &keys.items[i]);
     for (size_t i = 0; i < c->count; i++) {
@@ -170,9 +151,9 @@ enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct ste
 
         if (k->count[0] != k->count[1])
             tell(context, &(struct stet_torch_move){
-                              moved_by(k->class),
-                              stet_arena_printf(arena, "torch.compile, %.*s: %.*s",
-                                                STET_FMT(k->class), STET_FMT(k->what)),
+                              stet_cause_thing(k->cause),
+                              stet_arena_printf(arena, "torch.compile, %s: %.*s",
+                                                stet_cause_id(k->cause), STET_FMT(k->what)),
                               times(arena, k->count[0]), times(arena, k->count[1]), k->at});
     }
     return arena->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for comparing traces")

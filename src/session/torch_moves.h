@@ -5,11 +5,10 @@
 #include "base/arena.h"
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
-#include "session/rundiff.h"
 
 /* One difference. Text lives in the arena. */
 struct stet_torch_move {
-    enum stet_rundiff_thing moved;
+    enum stet_cause_thing thing;
     struct stet_view what, from, to;
     struct stet_line at;
 };

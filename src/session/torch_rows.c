@@ -15,17 +15,18 @@ enum { TORCH_ROWS_VERSION = 3, CHANGES = 8 };
 struct row {
     struct stet_recompile recompile;
     struct stet_row_change changes[CHANGES];
-    struct stet_buf also, fix, evidence, what, missed;
+    struct stet_cause_list also;
+    struct stet_buf fix, evidence, what, missed;
 };
 
 static void row_clear(struct row *r)
 {
-    r->also.len = r->fix.len = r->evidence.len = r->what.len = r->missed.len = 0;
+    r->also.count = 0;
+    r->fix.len = r->evidence.len = r->what.len = r->missed.len = 0;
 }
 
 static void row_release(struct row *r)
 {
-    stet_buf_release(&r->also);
     stet_buf_release(&r->fix);
     stet_buf_release(&r->evidence);
     stet_buf_release(&r->what);
@@ -71,7 +72,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
                                                .to = view_or_absent(why->to),
                                                .file = why->origin.file,
                                                .line = why->origin.line,
-                                               .kind = STET_VIEW("guard"),
+                                               .kind = STET_CHANGE_GUARD,
                                                .count = 1};
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
@@ -82,7 +83,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
         r->changes[n++] = (struct stet_row_change){.what = g.expr,
                                                    .from = view_or_absent(g.expected),
                                                    .to = view_or_absent(g.actual),
-                                                   .kind = STET_VIEW("guard"),
+                                                   .kind = STET_CHANGE_GUARD,
                                                    .count = 1};
     }
     return n;
@@ -117,7 +118,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     if (stet_torch_diverges(t, compile, &with, &without) && with <= without) {
         stet_buf_printf(&r->evidence, "; %u rank%s did not compile this", without,
                         without == 1 ? "" : "s");
-        stet_buf_printf(&r->also, "%srank-divergence", r->also.len ? " " : "");
+        stet_cause_list_add(&r->also, STET_CAUSE_RANK_DIVERGENCE);
     }
 }
 
@@ -131,7 +132,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     row_clear(r);
     stet_torch_explain(t, compile, &why);
     for (size_t i = 0; i < why.also_count; i++)
-        stet_buf_printf(&r->also, "%s%s", i ? " " : "", why.also[i]);
+        stet_cause_list_add(&r->also, why.also[i]);
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
     evidence_of(t, compile, &why, r);
     stet_torch_fix(t, &why, &r->fix);
@@ -140,13 +141,14 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .process = f->process,
         .compile = index,
         .rank = t->processes[f->process].rank,
-        .class = stet_view_str(why.class),
-        .also = stet_buf_as_view(&r->also),
+        .cause = why.cause,
+        .also = r->also,
         .function = f->code.function,
         .origin = line_of(&why.origin),
         .trigger = line_of(&c->call),
         .changes = r->changes,
         .change_count = changes,
+        .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
         .served = stet_session_torch_loaded(c) ? STET_SERVED_DISK : STET_SERVED_COMPILED,
         .sure = STET_VIEW("certain"),
@@ -198,25 +200,26 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
     stet_buf_printf(&r->evidence, "graph break: %.*s", STET_FMT(b->reason));
     if (b->count > 1)
         stet_buf_printf(&r->evidence, ", %u times", b->count);
-    if (strcmp(why.class, "graph-break") != 0)
-        stet_buf_str(&r->also, "graph-break");
+    if (why.cause != STET_CAUSE_GRAPH_BREAK)
+        stet_cause_list_add(&r->also, STET_CAUSE_GRAPH_BREAK);
     r->changes[0] = (struct stet_row_change){.what = b->code.len ? b->code : b->reason,
                                              .file = b->place.file,
                                              .line = b->place.line,
-                                             .kind = STET_VIEW("graph-break"),
+                                             .kind = STET_CHANGE_GRAPH_BREAK,
                                              .count = b->count};
     r->recompile =
         (struct stet_recompile){.lane = STET_VIEW("torch"),
                                 .process = b->process,
                                 .compile = index[first == STET_TORCH_NONE ? b->compile : first],
                                 .rank = t->processes[b->process].rank,
-                                .class = stet_view_str(why.class),
-                                .also = stet_buf_as_view(&r->also),
+                                .cause = why.cause,
+                                .also = r->also,
                                 .function = t->frames[b->frame].code.function,
                                 .origin = line_of(&b->place),
                                 .trigger = line_of(&t->compiles[b->compile].call),
                                 .changes = r->changes,
                                 .change_count = 1,
+                                .wait_ns = cost * 1000,
                                 .cost_ns = cost * 1000,
                                 .served = STET_SERVED_COMPILED,
                                 .benign = is_torchs_own(b, cost),
@@ -235,6 +238,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
     enum stet_rerecord kind = stet_torch_rerecord_kind(t, compile, c->rerecords);
     const struct stet_torch_place *at = why && why->place.line ? &why->place : &f->code;
     uint32_t n = stet_torch_recordings(c);
+    uint64_t cost = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0;
 
     row_clear(r);
     stet_buf_printf(&r->evidence, "CUDA graph recorded %u time%s: %s", n, n == 1 ? "" : "s",
@@ -248,25 +252,25 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .to = why ? view_or_absent(why->size) : (struct stet_view){0},
         .file = at->file,
         .line = at->line,
-        .kind = STET_VIEW("cudagraph"),
+        .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
-    r->recompile =
-        (struct stet_recompile){.lane = STET_VIEW("torch"),
-                                .process = f->process,
-                                .compile = index,
-                                .rank = t->processes[f->process].rank,
-                                .class = STET_VIEW("cudagraph-rerecord"),
-                                .also = stet_buf_as_view(&r->also),
-                                .function = f->code.function,
-                                .origin = line_of(at),
-                                .trigger = line_of(&c->call),
-                                .changes = r->changes,
-                                .change_count = 1,
-                                .cost_ns = n > 1 ? c->recording_us * 1000 / n * (n - 1) : 0,
-                                .served = STET_SERVED_COMPILED,
-                                .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
-                                .evidence = stet_buf_as_view(&r->evidence),
-                                .fix = stet_buf_as_view(&r->fix)};
+    r->recompile = (struct stet_recompile){.lane = STET_VIEW("torch"),
+                                           .process = f->process,
+                                           .compile = index,
+                                           .rank = t->processes[f->process].rank,
+                                           .cause = STET_CAUSE_CUDAGRAPH_RERECORD,
+                                           .also = r->also,
+                                           .function = f->code.function,
+                                           .origin = line_of(at),
+                                           .trigger = line_of(&c->call),
+                                           .changes = r->changes,
+                                           .change_count = 1,
+                                           .wait_ns = cost,
+                                           .cost_ns = cost,
+                                           .served = STET_SERVED_COMPILED,
+                                           .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
+                                           .evidence = stet_buf_as_view(&r->evidence),
+                                           .fix = stet_buf_as_view(&r->fix)};
 }
 
 void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)

@@ -1,7 +1,7 @@
-/* Which program a piece of bytes is, so that bytes seen before need not be read and hashed again: a
- * symbolic link <folder>/programs/<2 hex>/<hash of the bytes> to "<version>:<hash of the program>".
- * It is read by one call and made by another; nothing is at its end. A hint and no more: who uses
- * it compares the bytes. */
+/* Maps bytes of a program to the program's hash, so that known bytes need not be decoded and hashed
+ * again: a symbolic link <folder>/programs/<2 hex>/<hash of the bytes> with the target
+ * "<version>:<hash of the program>". One call reads it and another creates it; the target does not
+ * exist. It is only a hint: the user of it compares the bytes. */
 #include "store/store.h"
 
 #include <errno.h>
@@ -52,5 +52,5 @@ void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, un
         path[folder] = '/';
     }
     if (symlink(text, path) != 0)
-        return; /* somebody else was faster, or the disk is full: only a hint is missing */
+        return; /* another process was faster, or the disk is full: only a hint is missing */
 }

@@ -1,5 +1,5 @@
-/* Reading. A file is read piece by piece and never mapped: under a mapping, a folder on the network
- * or a hand that cuts the file short would end the process. */
+/* Reads entries. A file is read piece by piece and never mapped: with a mapping, a network folder
+ * that disappears or a truncated file would kill the process. */
 #include "store/entry.h"
 
 #include "base/mem.h"
@@ -14,7 +14,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* What is unpacked at a time, and the most that a frame may look back. */
+/* The size of one unpacked piece, and the largest window that a frame may use. */
 enum { PIECE = 1 << 20, WINDOW_LOG = 24 };
 
 static const struct {
@@ -123,7 +123,7 @@ static void take_words(struct stet_entry_file *f, struct stet_view words)
     f->key = stet_key_of(&f->parts);
 }
 
-/* Head and words; `all` is what the whole entry should come to. */
+/* Head and text; `all` is the expected size of the whole entry. */
 struct start {
     struct stet_hash words_sum;
     uint32_t words;
@@ -155,7 +155,7 @@ static enum stet_rc read_head(struct stet_entry_file *f, struct start *s, struct
     if (!stet_hash_eq(read_hash(&r), stet_hash_bytes(stet_view_of(head.ptr, STET_ENTRY_HEAD))))
         return stet_fail_at(err, STET_BAD_INPUT, STET_ENTRY_HEAD,
                             "store entry: checksum of the head differs");
-    /* only now: a bit that flipped in the version would keep the entry from being written anew */
+    /* checked only now: a flipped bit in the version must not keep the entry from being replaced */
     if (version > STET_ENTRY_VERSION)
         return stet_fail(err, STET_UNSUPPORTED,
                          "a newer Stet wrote it: version %" PRIu32 ", this one reads %d", version,
@@ -200,7 +200,7 @@ enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
     return rc;
 }
 
-/* Fewer than asked for at the end of the file; -1 on failure. */
+/* Fewer than requested at the end of the file; -1 on failure. */
 static ssize_t read_at(int fd, char *to, size_t n, uint64_t at)
 {
     size_t done = 0;
@@ -322,8 +322,8 @@ static enum stet_rc next_piece(struct pieces *p, struct stet_view *out, struct s
     return STET_OK;
 }
 
-/* Unpacks all pieces to `to`, which has room for part->size bytes, and checks them on the way: what
- * is there afterwards counts only when this returns STET_OK. */
+/* Unpacks all pieces to `to`, which has room for part->size bytes, and checks them on the way. The
+ * content is valid only if this returns STET_OK. */
 static enum stet_rc unpack_pieces(struct pieces *p, ZSTD_DCtx *z, char *to, const char *what,
                                   struct stet_err *err)
 {
@@ -345,7 +345,7 @@ static enum stet_rc unpack_pieces(struct pieces *p, ZSTD_DCtx *z, char *to, cons
 
             more = ZSTD_decompressStream(z, &out, &in);
             if (in.pos == in_before && out.pos == out_before)
-                break; /* it wants more room than it said */
+                break; /* the frame is larger than its declared size */
         }
         if (ZSTD_isError(more) || in.pos < in.size)
             return stet_fail(err, STET_BAD_INPUT, "store entry: the %s does not unpack", what);

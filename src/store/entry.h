@@ -1,5 +1,6 @@
 /* One entry of the store: an executable, the program it was compiled from, and the components of
- * its key in words. docs/formats.md has the layout. */
+ * its key as text. docs/formats.md has the layout. An open entry owns its file and text; its views
+ * are valid until it is closed. */
 #ifndef STET_STORE_ENTRY_H
 #define STET_STORE_ENTRY_H
 
@@ -14,7 +15,7 @@
 /* Bytes a program or an executable may unpack to. */
 #define STET_ENTRY_MAX ((size_t)8 << 30)
 
-/* What a key is made of, in the order in which a miss looks for what moved. */
+/* The parts of a key, in the order in which a miss looks for a difference. */
 enum stet_component {
 #define COMPONENT(id, name, what) STET_COMPONENT_##id,
 #include "store/components.def"
@@ -28,27 +29,28 @@ struct stet_key_parts {
 };
 
 struct stet_hash stet_key_of(const struct stet_key_parts *parts);
-/* As lines name=value, and from them; lines of other names are skipped. */
+/* Writes them as lines name=value, and reads them; lines with other names are skipped. */
 void stet_key_words(struct stet_buf *out, const struct stet_key_parts *parts);
 void stet_key_from_words(struct stet_key_parts *parts, struct stet_view words);
 const char *stet_component_name(enum stet_component c);
 const char *stet_component_about(enum stet_component c);
 
-/* What goes into an entry; all borrowed. */
+/* The content of a new entry; all borrowed. */
 struct stet_kept {
     struct stet_key_parts parts;
     struct stet_view name;   /* of the program's module, for people */
     struct stet_view format; /* of the program: mlir, hlo, hlo_with_config */
     struct stet_view program, executable;
-    struct stet_view options; /* as they came: their hash is a component, this says which moved */
-    struct stet_view plugin_path; /* no part of the key: where `stet cache verify` finds it */
+    struct stet_view options; /* the original bytes: their hash is a component, and this shows which
+                               * option changed */
+    struct stet_view plugin_path; /* not part of the key: where `stet cache verify` finds it */
     uint64_t compile_ns;          /* what compiling it took */
 };
 
-/* The file's bytes. STET_NO_MEMORY is the only failure. */
+/* The file's bytes. The only failure is STET_NO_MEMORY. */
 enum stet_rc stet_entry_pack(struct stet_buf *out, const struct stet_kept *e, struct stet_err *err);
 /* The same into an empty file, piece by piece: needs about a megabyte however large the executable
- * is. `bytes` is what it came to. */
+ * is. `bytes` is the size written. */
 enum stet_rc stet_entry_write(int fd, const struct stet_kept *e, uint64_t *bytes,
                               struct stet_err *err);
 
@@ -80,21 +82,21 @@ struct stet_entry_file {
     struct stet_entry_unpacker *unpacker; /* may be NULL: one for each part is made then */
 };
 
-/* STET_NOT_FOUND when there is none, STET_BAD_INPUT (with the offset) when it is damaged,
- * STET_UNSUPPORTED when a newer Stet wrote it. On failure nothing is left to close. */
+/* STET_NOT_FOUND if it does not exist, STET_BAD_INPUT (with the offset) if it is damaged,
+ * STET_UNSUPPORTED if a newer Stet wrote it. On failure there is nothing to close. */
 enum stet_rc stet_entry_open(struct stet_entry_file *f, const char *path, struct stet_err *err);
-/* The same in two steps: a descriptor, or -1 and why in `rc`... */
+/* The same in two steps: a descriptor, or -1 with the reason in `rc`... */
 int stet_entry_open_fd(const char *path, enum stet_rc *rc, struct stet_err *err);
-/* ...which is taken over here, also on failure. */
+/* ...which this takes over, also on failure. */
 enum stet_rc stet_entry_adopt(struct stet_entry_file *f, int fd, const char *path,
                               struct stet_err *err);
-/* The same of bytes in memory, which are borrowed and not closed. */
+/* The same for bytes in memory, which are borrowed and not closed. */
 enum stet_rc stet_entry_read(struct stet_entry_file *f, struct stet_view bytes,
                              struct stet_err *err);
 void stet_entry_close(struct stet_entry_file *f);
-/* The compile options as they came, into `out`: nothing for entries of an older Stet. */
+/* The original compile options, into `out`: nothing for entries of an older Stet. */
 void stet_entry_options(const struct stet_entry_file *f, struct stet_buf *out);
-/* Unpacked and checked, into `out`; beside it about a megabyte is needed. */
+/* Unpacked and checked, into `out`; needs about a megabyte beside it. */
 enum stet_rc stet_entry_program(const struct stet_entry_file *f, struct stet_buf *out,
                                 struct stet_err *err);
 enum stet_rc stet_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,

@@ -1,5 +1,5 @@
-/* Writing, in pieces: an executable may be as large as half the memory, so no copy of it is made,
- * packed or not. The head is known last and goes to the front then. */
+/* Writes entries in pieces: an executable may be as large as half the memory, so it is never
+ * copied, packed or not. The head is known last and is then written at the front. */
 #include "store/entry.h"
 
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 
 enum { OPTIONS_MAX = 1 << 17, LEVEL = 1, PIECE = 1 << 18 };
 
-/* Where the bytes go: a file, or a buffer. */
+/* The destination: a file, or a buffer. */
 struct sink {
     int fd;
     struct stet_buf *buf; /* or NULL */
@@ -48,7 +48,7 @@ static void add_words(struct stet_buf *out, const struct stet_kept *e)
     stet_key_words(out, &e->parts);
 }
 
-/* One frame; what it came to is told in `part`. */
+/* Writes one frame; `part` gets its size and checksum. */
 static enum stet_rc pack(struct sink *s, ZSTD_CCtx *z, struct stet_view bytes, char *room,
                          struct stet_entry_part *part)
 {

@@ -1,5 +1,5 @@
-/* What a file holds, without reading hundreds of megabytes at every start: the hash of its content
- * is kept under its identity (path, inode, size, times), which changes with the content. */
+/* Hashes of files, without reading hundreds of megabytes at every start. The hash of the content is
+ * stored under the file's identity (path, inode, size, times), which changes with the content. */
 #include "store/safety.h"
 
 #include <fcntl.h>
@@ -18,7 +18,7 @@ static struct stet_hash identity_of(const char *path, const struct stat *st)
                          stet_hash_bytes(stet_view_of(parts, sizeof parts)));
 }
 
-/* A note that another user left could make two plugins look the same. */
+/* A note from another user could make two plugins look the same. */
 static bool recall(const struct stet_store *s, const char *note, struct stet_hash *out)
 {
     int fd = open(note, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -61,7 +61,7 @@ enum stet_rc stet_store_file_hash(const struct stet_store *s, const char *path,
     if (recall(s, note, out))
         return STET_OK;
     rc = stet_file_hash(path, out, err);
-    /* one that was replaced or written to meanwhile has another identity now */
+    /* a file that was replaced or written meanwhile now has another identity */
     if (rc == STET_OK && stat(path, &st) == 0 && stet_hash_eq(identity, identity_of(path, &st)))
         note_down(s, note, *out);
     return rc;

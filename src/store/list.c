@@ -1,4 +1,5 @@
-/* What is in the store, by its folder listing alone: no entry is opened but for the nearest. */
+/* Lists the store from its folder listing alone; only the search for the nearest entry opens
+ * entries. */
 #include "base/mem.h"
 #include "base/vec.h"
 #include "store/store.h"
@@ -12,10 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A hint that is older is made anew when it is needed again; a strike that is older is forgotten.
- */
+/* An older hint is created again when it is needed; an older strike is dropped. */
 #define MOST_AGE_S   ((int64_t)30 * 24 * 3600)
-/* Why a load failed is of interest as long as somebody may look for it. */
+/* The reason of a failed load is kept for as long as a person may look for it. */
 #define FAILED_AGE_S ((int64_t)7 * 24 * 3600)
 
 struct walk {
@@ -116,7 +116,7 @@ void stet_stored_list_release(struct stet_stored_list *l)
     *l = (struct stet_stored_list){0};
 }
 
-/* ---- what nobody needs any more ---- */
+/* ---- removing what is no longer needed ---- */
 
 static int open_folder(const struct stet_store *s, const char *name)
 {
@@ -126,7 +126,7 @@ static int open_folder(const struct stet_store *s, const char *name)
     return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
-/* In one folder, what is of this kind, has such a name's end and was not touched since. */
+/* In one folder, files of this kind and name suffix that were not touched since. */
 static void remove_old(int fd, unsigned kind, const char *end, int64_t oldest)
 {
     DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
@@ -167,7 +167,7 @@ void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s)
     remove_old(open_folder(s, "quarantine"), S_IFREG, "", now - MOST_AGE_S);
 }
 
-/* What dead writers left, in all folders in which something is written under another name. */
+/* Files that dead writers left, in all folders where files are written under a temporary name. */
 static size_t sweep_all(const struct stet_store *s)
 {
     static const char *const notes[] = {"orders", "files", "quarantine"};
@@ -216,7 +216,7 @@ enum stet_rc stet_store_gc(const struct stet_store *s, struct stet_store_gc *gc,
             continue;
         rc = stet_store_remove(s, e->key, err);
         if (rc == STET_NOT_FOUND)
-            rc = STET_OK; /* somebody else was faster */
+            rc = STET_OK; /* another process was faster */
         gc->left--;
         gc->removed++;
         gc->removed_bytes += e->bytes;

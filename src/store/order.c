@@ -1,4 +1,4 @@
-/* See order.h: magic, version, how many, the keys, a checksum of all before it. */
+/* See order.h: magic, version, count, the keys, a checksum of everything before it. */
 #include "store/order.h"
 
 #include "base/mask.h"
@@ -24,7 +24,7 @@ bool stet_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
     if (!getcwd(here, sizeof here) ||
         stet_file_open(&command, "/proc/self/cmdline", NULL) != STET_OK)
         return false;
-    /* The name is seen by others: a hash of a short password could be searched for. */
+    /* Other users can see the name, and could search for a short password by its hash. */
     stet_mask_command(&masked, command.bytes);
     *out = stet_hash_mix(stet_hash_mix(stet_hash_bytes(stet_buf_as_view(&masked)),
                                        stet_hash_bytes(stet_view_str(here))),

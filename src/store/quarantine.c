@@ -1,4 +1,5 @@
-/* One file a strike in the folder `quarantine` of the store. */
+/* Handlers for fatal signals, installed for the time of one load, and a list of the loads in
+ * progress for the deadline check. */
 #include "store/quarantine.h"
 
 #include <dirent.h>
@@ -35,7 +36,7 @@ bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t
     char *number = number_of(p);
     int fd = -1;
 
-    p->note[p->folder] = '\0'; /* the store itself is there: an entry was read from it */
+    p->note[p->folder] = '\0'; /* the store itself exists: an entry was read from it */
     if (mkdir(p->note, 0700) == 0 && p->group)
         chmod(p->note, 02770);
     p->note[p->folder] = '/';
@@ -45,7 +46,7 @@ bool stet_quarantine_strike(struct stet_strike_place *p, const char *why, size_t
     }
     if (fd < 0)
         return false;
-    if (write(fd, why, n) < 0) { /* that it is there says enough */
+    if (write(fd, why, n) < 0) { /* its existence is enough */
     }
     close(fd);
     return true;

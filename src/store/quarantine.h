@@ -1,21 +1,20 @@
-/* Loads that went wrong: remembered on disk, so that an entry that kills or stops its reader is
- * left alone.
+/* Remembers loads that failed, on disk, so that an entry that kills or hangs its reader is not
+ * loaded again.
  *
  * A strike is a fatal signal raised in the loading thread, or a process that ended while a load
- * took longer than it may (stet_quarantine_patience_ns); two of them condemn the entry. A process
- * that is killed from outside before that time is none. A load that fails with an error leaves a
- * note and has its entry removed, to be written anew: the device may have been full, no more. */
+ * took longer than allowed (stet_quarantine_patience_ns). Two strikes condemn the entry. A process
+ * that is killed from outside before that time does not count. A load that fails with an error
+ * leaves a note, and its entry is removed and written again: the device may only have been full. */
 #ifndef STET_STORE_QUARANTINE_H
 #define STET_STORE_QUARANTINE_H
 
 #include "store/store.h"
 
-/* True when the entry may not be loaded. Costs a look or two at names, however many notes there
- * are. */
+/* True if the entry must not be loaded. Checks one or two names, however many notes there are. */
 bool stet_quarantine_condemned(const struct stet_store *s, struct stet_hash key);
-/* How many loads of the entry are known to have gone wrong. */
+/* The number of failed loads of the entry. */
 unsigned stet_quarantine_count(const struct stet_store *s, struct stet_hash key);
-/* Forgets them. */
+/* Removes the notes of an entry. */
 void stet_quarantine_clear(const struct stet_store *s, struct stet_hash key);
 
 /* Where the strikes of an entry are noted: a file each, so that no listing is needed to count them.

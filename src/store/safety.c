@@ -10,7 +10,7 @@
 
 enum { LINKS_MAX = 40 };
 
-/* ---- whose it is ---- */
+/* ---- owners ---- */
 
 /* Numbers with anything between them. Names would need the host's user database, which may be on
  * the network. */
@@ -76,16 +76,16 @@ enum stet_rc stet_safety_file(const struct stet_store *s, const struct stat *st,
     return STET_OK;
 }
 
-/* ---- the way to the folder ---- */
+/* ---- the path to the folder ---- */
 
-/* The path so far without links, and what is still to come. */
+/* The resolved path so far, and the rest. */
 struct way {
     char done[PATH_MAX], rest[PATH_MAX];
     unsigned links;
     bool too_long;
 };
 
-/* Takes the next name of `rest` over to `done`; false when there is none, or no room for it. */
+/* Moves the next name of `rest` to `done`; false if there is none, or no room for it. */
 static bool step(struct way *w)
 {
     size_t skip = strspn(w->rest, "/"), n = strcspn(w->rest + skip, "/"), len = strlen(w->done);
@@ -109,7 +109,7 @@ static bool step(struct way *w)
     return true;
 }
 
-/* `done` is a link: where it leads goes before the rest. */
+/* `done` is a link: its target goes before the rest. */
 static bool follow(struct way *w)
 {
     char target[PATH_MAX];
@@ -128,8 +128,8 @@ static bool follow(struct way *w)
     return true;
 }
 
-/* A part of the way that has more behind it. Whoever may write there can put something else in the
- * place of what is behind, unless the sticky bit is set. */
+/* A component that is not the last. A user who can write there can replace what follows, unless the
+ * sticky bit is set. */
 static enum stet_rc check_passage(const char *path, const struct stat *st, struct stet_err *err)
 {
     return (st->st_mode & S_IWOTH) && !(st->st_mode & S_ISVTX)
@@ -137,7 +137,7 @@ static enum stet_rc check_passage(const char *path, const struct stat *st, struc
                : STET_OK;
 }
 
-/* The way to a library: its owner, and its group where that may write, count in every part. */
+/* The path to a library: the owner, and a group that may write, count in every component. */
 static enum stet_rc check_strictly(const struct stet_store *s, const char *path,
                                    const struct stat *st, struct stet_err *err)
 {
@@ -151,20 +151,21 @@ static enum stet_rc check_strictly(const struct stet_store *s, const char *path,
     return STET_OK;
 }
 
-/* Leaves the path without links in `done`, up to where there is nothing yet. Owners of folders on
- * the way count only if `strict`: what they put in the place of a store would still be theirs. */
+/* Leaves the resolved path in `done`, up to the first component that does not exist. Owners of
+ * folders on the path count only if `strict`: a store that they substitute would still be theirs
+ * and be rejected. */
 static enum stet_rc walk(const struct stet_store *s, struct way *w, bool strict,
                          struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
-    bool crowded = false; /* anyone may make things in the folder before */
+    bool crowded = false; /* every user may create things in the folder before */
     struct stat st;
 
     while (rc == STET_OK && step(w)) {
         if (lstat(*w->done ? w->done : "/", &st) != 0)
-            return STET_OK; /* what is wrong with it is found when it is used */
+            return STET_OK; /* errors are found when it is used */
         if (S_ISLNK(st.st_mode)) {
-            /* elsewhere its owner can't turn it, and may be the unmapped root of a container */
+            /* elsewhere its owner cannot change it, and may be the unmapped root of a container */
             if (crowded && !is_trusted(s, st.st_uid))
                 return refuse(err, w->done, &st, "a link of another user");
             if (!follow(w))
@@ -182,7 +183,7 @@ static enum stet_rc walk(const struct stet_store *s, struct way *w, bool strict,
     return w->too_long ? stet_fail(err, STET_LIMIT, "%.120s: path too long", w->done) : STET_OK;
 }
 
-/* The absolute path of `folder`, which need not be there. */
+/* The absolute path of `folder`, which need not exist. */
 static bool begin(struct way *w, const char *folder)
 {
     char here[PATH_MAX] = "";
@@ -192,7 +193,7 @@ static bool begin(struct way *w, const char *folder)
            snprintf(w->rest, sizeof w->rest, "%s/%s", here, folder) < (int)sizeof w->rest;
 }
 
-/* ---- the folder, and what is in it ---- */
+/* ---- the folder and its content ---- */
 
 enum stet_rc stet_safety_folder(const struct stet_store *s, const char *path, struct stet_err *err)
 {
@@ -233,7 +234,7 @@ enum stet_rc stet_safety_open(struct stet_store *s, const char *folder, struct s
     if (snprintf(s->folder, sizeof s->folder, "%s%s", w.done, w.rest) >= (int)sizeof s->folder)
         return stet_fail(err, STET_LIMIT, "%s: path too long", folder);
     if (lstat(s->folder, &st) != 0)
-        return STET_OK; /* made when something is put, and looked at then */
+        return STET_OK; /* created when something is put, and checked then */
     s->owner = st.st_uid;
     s->gid = st.st_gid;
     s->group = (st.st_mode & S_ISGID) && (st.st_mode & S_IWGRP) && in_group(st.st_gid) &&

@@ -100,7 +100,7 @@ void stet_store_touch(const struct stet_store *s, struct stet_hash key)
         utimensat(AT_FDCWD, path, NULL, 0);
 }
 
-/* 0: the owner's alone, as files are made. Some file systems know no modes. */
+/* 0: for the owner alone, as files are created. Some file systems have no modes. */
 static unsigned file_mode(const struct stet_store *s)
 {
     return s->group ? 0660 : 0;
@@ -146,7 +146,7 @@ static enum stet_rc begin(const struct stet_store *s, struct stet_hash key,
     slash = strrchr(path, '/');
     *slash = '\0';
     rc = stet_store_mkdirs(s, path, err);
-    /* a job that is preempted again and again never comes to an end at which this could be done */
+    /* a job that is preempted again and again never reaches the end, where this is usually done */
     if (rc == STET_OK)
         stet_fs_sweep(path, stet_store_is_temporary);
     *slash = '/';

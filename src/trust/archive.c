@@ -158,7 +158,7 @@ enum stet_rc stet_archive_next(struct stet_archive *a, struct stet_archive_item 
     digest = stet_reader_bytes(&r, DIGEST);
     a->table = stet_view_of(a->table.ptr + ROW, a->table.len - ROW);
     if (length > a->body.len) {
-        a->body.len = 0; /* those behind it are lost as well */
+        a->body.len = 0; /* the entries after it are lost as well */
         return stet_fail(err, STET_BAD_INPUT, "an entry is cut short");
     }
     out->bytes = stet_view_of(a->body.ptr, (size_t)length);

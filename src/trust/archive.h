@@ -1,9 +1,9 @@
-/* Entries on their way between machines: a head that names and signs them, then the entries as they
- * lie on disk. One entry sent to a remote store is an archive of one. docs/formats.md has the
+/* Entries on their way between machines: a head that lists and signs them, then the entries as they
+ * are on disk. An entry in a remote store is an archive with one entry. docs/formats.md has the
  * layout.
  *
- * There is nothing in it but entries: no names, no paths. Where an entry goes follows from what it
- * holds. */
+ * An archive contains only entries, no names and no paths: the content of an entry determines its
+ * place. */
 #ifndef STET_TRUST_ARCHIVE_H
 #define STET_TRUST_ARCHIVE_H
 
@@ -23,7 +23,7 @@ struct stet_archive_item {
 };
 
 /* The head of an archive of these; the items' bytes follow in the same order. Without a signer it
- * is unsigned, and only those who trust anyone will take it. */
+ * is unsigned, and only users who trust anyone will accept it. */
 enum stet_rc stet_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
                                size_t count, const struct stet_signer *signer,
                                struct stet_err *err);
@@ -41,21 +41,21 @@ struct stet_archive {
     struct stet_public signer; /* also when it is refused */
 };
 
-/* The bytes must not change while they are read: a copy of a file, not a mapping of it.
+/* The bytes must not change while they are read: use a copy of a file, not a mapping.
  *
- * Whether the head may be believed: STET_REFUSED when it is unsigned, or its signer is not trusted,
- * and `t` does not trust anyone; STET_BAD_INPUT when it is damaged or its signature is wrong.
- * Nothing else in the archive has been looked at yet. */
+ * Checks the head: STET_REFUSED if it is unsigned, or its signer is not trusted, and `t` does not
+ * trust anyone; STET_BAD_INPUT if it is damaged or its signature is wrong. Nothing else in the
+ * archive has been read yet. */
 enum stet_rc stet_archive_read(struct stet_archive *a, struct stet_view bytes,
                                const struct stet_trust *t, struct stet_err *err);
 /* The next entry, checked against the head and by its own checksums; a view into the archive's
- * bytes. STET_NOT_FOUND after the last; STET_BAD_INPUT for one that was changed, and the next may
- * be asked for. */
+ * bytes. STET_NOT_FOUND after the last; STET_BAD_INPUT for one that was changed, after which the
+ * next may be read. */
 enum stet_rc stet_archive_next(struct stet_archive *a, struct stet_archive_item *out,
                                struct stet_err *err);
 
-/* The gate for bytes from a remote store: an archive of one, trusted, whose entry has this very
- * key, is put into the store. `s` may be NULL: then it is only checked. */
+/* The check for bytes from a remote store: an archive with one trusted entry of exactly this key is
+ * put into the store. `s` may be NULL: then it is only checked. */
 enum stet_rc stet_archive_admit(const struct stet_store *s, const struct stet_trust *t,
                                 struct stet_hash key, struct stet_view bytes, struct stet_err *err);
 

@@ -1,4 +1,4 @@
-/* Text files of one key a line: "ed25519:<hex> comment". */
+/* Text files with one key per line: "ed25519:<hex> comment". */
 #include "trust/keys.h"
 
 #include "base/fs.h"
@@ -66,7 +66,7 @@ bool stet_public_parse(struct stet_view text, struct stet_public *out)
     return parse(text, public_word, out->bytes);
 }
 
-/* Up to the first blank. */
+/* Up to the first space. */
 static struct stet_view first_word(struct stet_view line)
 {
     size_t n = 0;
@@ -124,7 +124,8 @@ enum stet_rc stet_signer_make(struct stet_signer *s, const char *path, struct st
     return rc;
 }
 
-/* Files that decide who is trusted belong to the user or to root, and nobody else may do `mode`. */
+/* Files that list trusted keys must belong to the user or to root, and no other user may have
+ * `mode`. */
 static enum stet_rc check_owner(const char *path, mode_t mode, const char *what,
                                 struct stet_err *err)
 {

@@ -1,8 +1,9 @@
-/* Who may put executables here from outside: an Ed25519 key of one's own, and the keys of others.
+/* The keys that decide which executables may come from outside: the user's own Ed25519 key, and
+ * trusted keys of others.
  *
- * Checking belongs to the command line and the agent, at the gate through which entries come from
- * outside. The layer reads only the user's own folder: whoever can write there could run code as
- * the user anyway, so a signature inside would prove nothing and cost every reload. */
+ * The command line and the agent check signatures when entries come in from outside. The layer
+ * reads only the user's own folder: a user who can write there could run code as this user anyway,
+ * so a signature inside would prove nothing and cost time at every reload. */
 #ifndef STET_TRUST_KEYS_H
 #define STET_TRUST_KEYS_H
 
@@ -16,7 +17,7 @@ struct stet_public {
     unsigned char bytes[STET_PUBLIC_KEY];
 };
 
-/* Holds a secret: released, it is wiped. */
+/* Contains a secret: release wipes it. */
 struct stet_signer {
     struct stet_public public;
     unsigned char secret[64];
@@ -33,23 +34,23 @@ char *stet_signing_path(struct stet_err *err);
 /* $STET_TRUSTED_KEYS, else trusted.keys in the same folder. */
 char *stet_trusted_path(struct stet_err *err);
 
-/* A new key at `path`, mode 0600. Never over an old one: STET_USAGE. */
+/* Creates a new key at `path`, mode 0600. Never replaces an old one: STET_USAGE. */
 enum stet_rc stet_signer_make(struct stet_signer *s, const char *path, struct stet_err *err);
-/* STET_NOT_FOUND when there is none; STET_REFUSED when others may read it. */
+/* STET_NOT_FOUND if there is none; STET_REFUSED if other users may read it. */
 enum stet_rc stet_signer_open(struct stet_signer *s, const char *path, struct stet_err *err);
 void stet_signer_release(struct stet_signer *s);
 
-/* No file means no key. STET_REFUSED when others may write it. STET_TRUST=any is looked at here. */
+/* No file means no key. STET_REFUSED if other users may write it. Also reads STET_TRUST=any. */
 enum stet_rc stet_trust_open(struct stet_trust *t, const char *path, struct stet_err *err);
 void stet_trust_release(struct stet_trust *t);
 bool stet_trust_has(const struct stet_trust *t, const struct stet_public *key);
 /* One more, in memory alone. */
 enum stet_rc stet_trust_extend(struct stet_trust *t, const struct stet_public *key,
                                struct stet_err *err);
-/* Appends a line; nothing when it is there already. */
+/* Appends a line; does nothing if it is there already. */
 enum stet_rc stet_trust_add(const char *path, const struct stet_public *key, const char *comment,
                             struct stet_err *err);
-/* Takes its lines out of the file; STET_NOT_FOUND when there are none. */
+/* Removes its lines from the file; STET_NOT_FOUND if there are none. */
 enum stet_rc stet_trust_remove(const char *path, const struct stet_public *key,
                                struct stet_err *err);
 

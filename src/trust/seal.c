@@ -1,4 +1,4 @@
-/* A seal is written by rename and unsynced: one that is torn counts as "not made here". */
+/* A seal is written by rename without a sync: a torn one counts as "not made here". */
 #include "trust/seal.h"
 
 #include "base/fs.h"
@@ -22,10 +22,10 @@ enum {
     DIGEST_AT = ROW_AT + 24,
     DIGEST = 32
 };
-/* Bits of its flags. NAMED is used in seals alone: a seal with it is no archive's head. */
+/* Bits of its flags. NAMED is used only in seals: a seal with it is not an archive's head. */
 enum { SIGNED = 1, NAMED = 2 };
 
-/* The entry of a younger seal may still be on its way. */
+/* The entry of a younger seal may not have been written yet. */
 enum { YOUNG_S = 3600 };
 
 static void digest_of(struct stet_view entry, unsigned char out[DIGEST])
@@ -98,7 +98,7 @@ bool stet_seal_fits(const struct stet_seal *seal, struct stet_view entry)
     return !memcmp(digest, seal->bytes + DIGEST_AT, sizeof digest);
 }
 
-/* STET_NOT_FOUND when there is none, STET_BAD_INPUT when it can't be read. */
+/* STET_NOT_FOUND if there is none, STET_BAD_INPUT if it cannot be read. */
 static enum stet_rc read_seal(const char *path, struct stet_seal *out)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);

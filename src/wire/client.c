@@ -1,4 +1,4 @@
-/* Sockets, poll and deadlines: all that the layer has of a network. */
+/* Sockets, poll and deadlines: the only network code of the layer. */
 #include "wire/client.h"
 
 #include "base/clock.h"
@@ -47,7 +47,7 @@ enum stet_rc stet_wire_open(struct stet_wire *l, const char *path, struct stet_e
         stet_wire_close(l);
         return nobody ? STET_NOT_FOUND : STET_IO;
     }
-    /* what the agent puts into the store is run: it must be our own */
+    /* what the agent puts into the store is executed, so it must run as this user */
     if (!stet_wire_is_own(l)) {
         stet_wire_close(l);
         return stet_fail(err, STET_IO, "%s: belongs to another user", path);
@@ -64,7 +64,7 @@ void stet_wire_close(struct stet_wire *l)
     l->taken = 0;
 }
 
-/* STET_LIMIT when the deadline passed. */
+/* STET_LIMIT if the deadline passed. */
 static enum stet_rc wait_for(int fd, short events, uint64_t until_ms, struct stet_err *err)
 {
     for (;;) {

@@ -1,4 +1,4 @@
-/* One layout for all kinds: a reader that is checked once is checked for all of them. */
+/* All kinds have one layout, so one checked reader serves them all. */
 #include "wire/message.h"
 
 #include "base/reader.h"
@@ -20,7 +20,7 @@ static struct stet_view read_text(struct stet_reader *r)
     return stet_reader_bytes(r, stet_reader_u32(r));
 }
 
-/* Of everything but itself: version and length first, so that they are covered too. */
+/* Covers everything but itself: version and length first. */
 static struct stet_hash sum_of(uint32_t version, uint32_t length, struct stet_view payload)
 {
     return stet_hash_seeded(payload, (uint64_t)version << 32 | length);
@@ -111,7 +111,7 @@ enum stet_rc stet_message_read(struct stet_message *m, struct stet_view frame, s
     m->store = read_text(&r);
     m->tier = read_text(&r);
     m->text = read_text(&r);
-    /* what stands behind is a later field, for those who know it */
+    /* bytes after the texts are a later field, for readers that know it */
     return stet_reader_finish(&r, "message", err);
 }
 

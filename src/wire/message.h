@@ -1,6 +1,6 @@
-/* What the layer and the agent say to each other over a Unix socket: small messages of one form,
- * framed with a magic, a version, a length and a checksum. Executables never pass through the
- * socket: they lie in the store that both can see. docs/formats.md has the layout. */
+/* The messages between the layer and the agent over a Unix socket. They are small and have one
+ * form, with a magic, a version, a length and a checksum. Executables never pass through the
+ * socket: they are in the store that both can read. docs/formats.md has the layout. */
 #ifndef STET_WIRE_MESSAGE_H
 #define STET_WIRE_MESSAGE_H
 
@@ -21,13 +21,14 @@ enum stet_message_kind {
 /* Bits of `flags`. */
 enum {
     STET_MESSAGE_JSON = 1,  /* STATUS: as JSON */
-    STET_MESSAGE_LOOK = 2,  /* GET: only look, never wait for another who compiles */
-    STET_MESSAGE_ASIDE = 4, /* FOUND: the entry lies in the folder STET_STORE_ASIDE of the store */
-    STET_MESSAGE_ONCE = 8,  /* GET: the store is a folder for this one load: the entry alone */
+    STET_MESSAGE_LOOK = 2,  /* GET: only look, never wait for another process that compiles */
+    STET_MESSAGE_ASIDE = 4, /* FOUND: the entry is in the folder STET_STORE_ASIDE of the store */
+    STET_MESSAGE_ONCE = 8,  /* GET: the store is a folder for this one load; put only the entry
+                             * there */
 };
 
-/* What no trusted key signed, and STET_TRUST=any let in, lies in this folder of the store: a store
- * of its own, which only an agent with STET_TRUST=any looks into. */
+/* The folder of the store for entries that no trusted key signed and that STET_TRUST=any accepted.
+ * It is a separate store, which only an agent with STET_TRUST=any reads. */
 #define STET_STORE_ASIDE "untrusted"
 
 /* The tier of an entry that another process of this host compiled. */
@@ -39,24 +40,24 @@ struct stet_message {
     uint32_t kind;
     uint32_t flags;
     struct stet_hash key;
-    uint32_t wait_ms;       /* GET: an answer is wanted within */
-    uint32_t flight_ms;     /* GET: how long to wait for another who compiles it */
+    uint32_t wait_ms;       /* GET: deadline of the answer */
+    uint32_t flight_ms;     /* GET: how long to wait for another process that compiles it */
     uint64_t bytes;         /* FOUND: of the entry */
     uint64_t ns;            /* FOUND: what fetching took */
-    struct stet_view store; /* folder of the store both look at */
+    struct stet_view store; /* folder of the store that both use */
     struct stet_view tier;  /* FOUND, REFUSED: where it came from; GET, REPORT: the run */
-    struct stet_view text;  /* why, or what STATUS asked for */
+    struct stet_view text;  /* the reason, or the answer to STATUS */
 };
 
 /* Appends the whole frame. */
 void stet_message_pack(struct stet_buf *out, const struct stet_message *m);
-/* How long the whole frame is, from its first STET_WIRE_HEAD bytes. STET_UNSUPPORTED when a newer
+/* The length of the whole frame, from its first STET_WIRE_HEAD bytes. STET_UNSUPPORTED if a newer
  * Stet wrote it. */
 enum stet_rc stet_message_length(struct stet_view head, size_t *length, struct stet_err *err);
 /* A whole frame. */
 enum stet_rc stet_message_read(struct stet_message *m, struct stet_view frame,
                                struct stet_err *err);
-/* "get", "found"…; "?" for a number this build does not know. */
+/* "get", "found"…; "?" for a number that this build does not know. */
 const char *stet_message_name(uint32_t kind);
 
 #endif

@@ -31,6 +31,42 @@ TREE = {
     "src/base/open.c": "int stet_open(void)\n{\n    return 0;\n}\n",
     "src/base/store.h": "#define STET_STORE_VERSION 3\n",
     "tools/layers.txt": "base:\n",
+    "src/cause/causes.def": """CAUSE(SIZE, "size-moved", XLA, SHAPES, SHAPES, NONE, 0,
+      "a size (of something) differs", "diff.md#classes")
+
+/* ---- with the history of a run ---- */
+
+CAUSE(LAST, "last-one", XLA, NONE, SHAPES, NONE, IS_SIZE | SIZE_FROM, "the last (short) one", "traps/last-one.md")
+    FIX(LAST, ANY, "drop it")
+
+/* ---- torch.compile's own ---- */
+
+CAUSE(BREAK, "break", TORCH, NONE, BRANCH, NONE, 0, "a break", "explain.md")
+
+#undef CAUSE
+""",
+    "docs/diff.md": "# diff\n\n## Classes\n\n| class | |\n|---|---|\n| `size-moved` | It did. |\n\n## More\n",
+    "docs/explain.md": """# explain
+
+## Causes
+
+| cause | |
+|---|---|
+| [`last-one`](traps/last-one.md) | It came last. |
+| `size-moved` | Here too. |
+
+### Under PyTorch/XLA
+
+### Under torch.compile
+
+| cause | |
+|---|---|
+| `break` | It broke. |
+
+## More
+""",
+    "docs/traps/README.md": "# Traps\n\n| trap | |\n|---|---|\n| [last-one](last-one.md) | short |\n",
+    "docs/traps/last-one.md": "# last-one\n",
 }
 
 
@@ -56,6 +92,33 @@ class Checker(unittest.TestCase):
 
     def test_a_right_tree_passes(self):
         self.assertEqual(self.check()[0], 0)
+
+    def test_a_cause_that_a_table_lacks(self):
+        wrong = "%s: its causes differ from src/cause/causes.def at %s"
+        self.names(wrong % ("docs/diff.md", "size-moved"), "docs/diff.md", "| `size-moved` | It did. |\n", "")
+        self.names(wrong % ("docs/explain.md", "last-one"), "docs/explain.md",
+                   "| [`last-one`](traps/last-one.md) | It came last. |\n", "")
+        self.names(wrong % ("docs/explain.md, under torch.compile", "break"), "docs/explain.md", "| `break` | It broke. |\n", "")
+
+    def test_a_cause_that_only_a_table_has(self):
+        self.names("docs/explain.md: its causes differ from src/cause/causes.def at gone", "docs/explain.md",
+                   "| `size-moved` | Here too. |", "| `gone` | Long ago. |")
+
+    def test_a_trap_that_the_index_lacks(self):
+        self.names("docs/traps/README.md: its index differs from the pages at last-one", "docs/traps/README.md",
+                   "| [last-one](last-one.md) | short |\n", "")
+
+    def test_a_cause_whose_page_is_gone(self):
+        self.names("src/cause/causes.def: size-moved has no page docs/diff.md#kinds", "src/cause/causes.def",
+                   "diff.md#classes", "diff.md#kinds")
+        self.names("src/cause/causes.def: the page of last-one is docs/traps/last-one.md", "src/cause/causes.def",
+                   "traps/last-one.md", "explain.md")
+
+    def test_a_cause_that_is_not_understood(self):
+        self.names("src/cause/causes.def: a CAUSE line was not understood\n"
+                   "docs/diff.md: its causes differ from src/cause/causes.def at size-moved\n"
+                   "docs/explain.md: its causes differ from src/cause/causes.def at size-moved", "src/cause/causes.def",
+                   '"size-moved"', '"Size moved"')
 
     def test_a_link_to_no_file(self):
         self.names("docs/page.md: no file ../ARCHITECT.md", "docs/page.md", "../ARCHITECTURE.md", "../ARCHITECT.md")

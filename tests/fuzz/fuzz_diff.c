@@ -24,15 +24,15 @@ static void compare(const struct stet_diff_side *a, const struct stet_diff_side 
 
     if (stet_diff_make(&d, a, b, NULL) != STET_OK)
         return;
-    CHECK(d.reason < STET_REASONS);
-    CHECK((d.reason == STET_REASON_IDENTICAL) ==
+    CHECK(d.cause > STET_CAUSE_NONE && d.cause < STET_CAUSES);
+    CHECK((d.cause == STET_CAUSE_IDENTICAL) ==
           stet_hash_eq(a->fingerprint->key, b->fingerprint->key));
     if (!stet_hash_eq(a->fingerprint->key, b->fingerprint->key) && d.same_skeleton)
         CHECK(d.moved || d.change_count);
     for (uint32_t i = 0; i < d.change_count; i++)
         CHECK(d.changes[i].facet <= STET_NO_FACET && d.changes[i].count > 0);
     CHECK(stet_diff_make(&again, a, b, NULL) == STET_OK);
-    CHECK(again.reason == d.reason && again.change_count == d.change_count);
+    CHECK(again.cause == d.cause && again.change_count == d.change_count);
     stet_diff_release(&again);
     stet_diff_release(&d);
 }

@@ -66,7 +66,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         struct stet_torch_why why;
 
         stet_torch_explain(&whole, i, &why);
-        CHECK(why.class != NULL);
+        CHECK(why.cause > STET_CAUSE_NONE && why.cause < STET_CAUSES);
         stet_torch_what(&why, &out);
         stet_torch_values(&whole, i, &why, 8, &out);
         stet_torch_fix(&whole, &why, &out);

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -12,6 +13,8 @@ EXPORT int drive_compile(const char *code);
 EXPORT int drive_compile_on_worker(const char *code);
 EXPORT void drive_compile_at_exit(void);
 EXPORT int drive_load(const char *code);
+EXPORT int drive_copy(unsigned elements, unsigned seed);
+EXPORT double drive_time_copies(unsigned count);
 
 static struct harness h;
 
@@ -76,4 +79,53 @@ int drive_load(const char *code)
     if (again)
         harness_loaded_destroy(&mine, again);
     return again != NULL;
+}
+
+/* Sends a vector of floats to the device and reads it back; its first byte, or -1. */
+int drive_copy(unsigned elements, unsigned seed)
+{
+    struct harness mine = h;
+    int64_t dims[] = {elements};
+    PJRT_Buffer *b = harness_buffer(&mine, PJRT_Buffer_Type_F32, dims, 1, 4 * elements, seed);
+    size_t size = 0;
+    unsigned char *bytes = b ? harness_read(&mine, b, &size) : NULL;
+    int first = bytes && size ? bytes[0] : -1;
+
+    free(bytes);
+    if (b)
+        harness_buffer_destroy(&mine, b);
+    return first;
+}
+
+static double now_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+/* Reads a number back so many times; nanoseconds for each, or 0 when it could not be done. */
+double drive_time_copies(unsigned count)
+{
+    struct harness mine = h;
+    float value;
+    PJRT_Buffer *b = harness_buffer(&mine, PJRT_Buffer_Type_F32, NULL, 0, sizeof value, 1);
+    ARGS(PJRT_Buffer_ToHostBuffer, args, .src = b);
+    ARGS(PJRT_Event_Destroy, destroy, .event = NULL);
+    double begin = now_ns();
+
+    for (unsigned i = 0; b && i < count; i++) {
+        args.dst = &value;
+        args.dst_size = sizeof value;
+        args.event = NULL;
+        if (mine.api->PJRT_Buffer_ToHostBuffer(&args))
+            return 0;
+        destroy.event = args.event;
+        mine.api->PJRT_Event_Destroy(&destroy);
+    }
+    begin = b ? (now_ns() - begin) / count : 0;
+    if (b)
+        harness_buffer_destroy(&mine, b);
+    return begin;
 }

@@ -19,6 +19,16 @@ static void hash(struct stet_json *j, const char *name, struct stet_hash h)
         stet_json_cstr(j, name, text);
 }
 
+static void hex(struct stet_json *j, const char *name, struct stet_view bytes)
+{
+    char text[2 * 64 + 1] = "";
+
+    for (size_t i = 0; i < bytes.len && i < 64; i++)
+        snprintf(text + 2 * i, 3, "%02x", (unsigned char)bytes.ptr[i]);
+    if (bytes.len)
+        stet_json_cstr(j, name, text);
+}
+
 static void field(struct stet_json *j, const struct stet_field_info *f, const void *value)
 {
     const struct stet_view *text = value;
@@ -103,6 +113,8 @@ static int dump(const char *path)
             field(&j, &info->fields[i], (const char *)event.record + info->fields[i].offset);
         if (event.kind == STET_REC_execs)
             execs(&j, event.record);
+        if (event.kind == STET_REC_compile_copy)
+            hex(&j, "value", ((const struct stet_rec_compile_copy *)event.record)->value);
         if (event.kind == STET_REC_compile_values)
             stet_journal_values_json(
                 &j, "values", ((const struct stet_rec_compile_values *)event.record)->values);

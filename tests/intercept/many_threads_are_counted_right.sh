@@ -5,6 +5,7 @@ bare "$guest" threads "$fake" $threads $rounds > bare
 preload "$guest" threads "$fake" $threads $rounds > with
 same bare with
 want "compiles" $((threads * rounds + 1)) "$(count compile_end)"
+want "first executions" $((threads * rounds + 1)) "$(count first_run)"
 want "executables destroyed" $((threads * rounds + 1)) "$(count executable_destroy)"
 total=$((threads * rounds * 20))
 want "total" 1 "$(count process_end "\"executions\":$total,")"

@@ -86,7 +86,7 @@ static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uin
     struct stet_live_tap tap = stet_pulse_tap(p);
     struct stet_recompile r = {.lane = STET_VIEW("xla"),
                                .rank = rank,
-                               .class = stet_view_str(class),
+                               .cause = stet_cause_find(stet_view_str(class)),
                                .function = STET_VIEW("step"),
                                .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
                                .cost_ns = 1000};
@@ -122,7 +122,7 @@ TEST(what_a_store_served_is_counted_and_is_no_loss)
 {
     struct stet_pulse *p = hostile();
     struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.class = STET_VIEW("shape-drift"),
+    struct stet_recompile r = {.cause = STET_CAUSE_SHAPE_DRIFT,
                                .function = STET_VIEW("step"),
                                .origin = {STET_VIEW("a.py"), STET_VIEW("step"), 3},
                                .served = STET_SERVED_COMPILED,
@@ -146,7 +146,7 @@ TEST(a_harmless_recompile_is_no_loss)
 {
     struct stet_live_tap tap;
     struct stet_pulse *p = hostile();
-    struct stet_recompile r = {.class = STET_VIEW("optimizer-state-init"), .benign = true};
+    struct stet_recompile r = {.cause = STET_CAUSE_OPTIMIZER_STATE_INIT, .benign = true};
 
     tap = stet_pulse_tap(p);
     tap.recompile(tap.context, &r, 1);

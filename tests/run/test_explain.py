@@ -152,16 +152,36 @@ class Explain(unittest.TestCase):
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
-    def test_what_a_store_served_is_told_and_not_lost(self):
+    def test_what_a_store_served_is_told_and_waited_for_all_the_same(self):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
-        self.assertIn("5 recompiles (nothing lost: all came from the store)", out.stderr)
+        self.assertRegex(out.stderr, r"5 recompiles \(waited [^,]*, compiler 0 us; all came from the store\)")
         self.assertIn("10 of 10 programs came from the store", out.stderr)
+        self.assertRegex(out.stderr, "first step after [^:]*: imports .*, tracing .*, lowering .*, loading ")
         self.assertNotIn("compiled again", out.stderr)
         explained, _ = self.explained()
         self.assertEqual(self.causes(explained), self.WANTED)
         self.assertEqual((explained["lost_s"], explained["saved"]["served"]), (0, 10))
+        self.assertGreater(explained["wait_s"], 0)  # they were traced and lowered
         self.assertEqual({r["served"] for r in explained["recompiles"]}, {"disk"})
         shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
+
+    def test_a_recompile_costs_what_was_waited_for_it(self):
+        run = self.first_run()
+        explained, _ = self.explained(run)
+        for r in explained["recompiles"]:
+            self.assertGreater(r["wait_s"], r["cost_s"])
+        self.assertAlmostEqual(explained["wait_s"],
+                               sum(r["wait_s"] for r in explained["recompiles"] if not r["benign"]), 5)
+        shown = json.loads(self.stet("show", run, "--format=json").stdout)
+        for c in (c for p in shown["processes"] for c in p["compiles"]):
+            # JAX lowers every program, and every program of this script runs.
+            self.assertGreater(c["lower_s"], 0, c)
+            self.assertGreater(c["until_run_s"], 0, c)
+            whole = c["cost_s"] + c["layer_s"] + c["trace_s"] + c["lower_s"]
+            self.assertGreaterEqual(c["wait_s"] + 1e-6, whole + c["between_s"])
+            self.assertLessEqual(c["wait_s"], whole + c["between_s"] + c["until_run_s"] + 1e-6)
+        step = [c for p in shown["processes"] for c in p["compiles"] if c["compile"] == explained["recompiles"][0]["compile"]]
+        self.assertAlmostEqual(step[0]["wait_s"], explained["recompiles"][0]["wait_s"], 6)
 
     def test_what_the_words_say_is_there_as_fields(self):
         explained, _ = self.explained(self.first_run())

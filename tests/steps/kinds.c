@@ -158,6 +158,43 @@ static void plain(struct world *w)
     train(w, &m, &h, run_length(w), NULL);
 }
 
+/* model.init outside jit: each layer runs as single operations, which have a name in common and
+ * come in many shapes. What they compute is thrown away, or not even the parameters come from it.
+ */
+static void run_layers(struct world *w, const struct model *m)
+{
+    static const char *const names[] = {"jit_dot_general", "jit_add",      "jit__mean",
+                                        "jit_subtract",    "jit_multiply", "jit_add"};
+    struct leaves x = world_host(w, 1);
+    uint64_t programs[6] = {0};
+
+    for (size_t layer = 0; layer + 1 < m->params.n; layer += 2) {
+        struct leaves weight = {{m->params.at[layer]}, 1}, in = x;
+
+        for (size_t i = 0; i < 6; i++) {
+            struct leaves out;
+
+            if (!programs[i] || world_chance(w, 60))
+                programs[i] = world_program(w, names[i]);
+            out = world_run(w, programs[i], 1, &x, i % 3 ? &in : &weight, NULL, NULL, NULL);
+            if (x.at[0] != in.at[0])
+                world_drop(w, &x);
+            x = out;
+        }
+        world_drop(w, &in);
+    }
+    world_drop(w, &x);
+}
+
+static void eager_init(struct world *w)
+{
+    struct model m = new_model(w);
+    struct habits h = new_habits(w);
+
+    run_layers(w, &m);
+    train(w, &m, &h, 100 + world_random(w, 200), NULL);
+}
+
 /* Gradients over micro-batches, then one update. */
 static void accumulate(struct world *w, bool vary)
 {
@@ -529,6 +566,7 @@ const struct loop_kind loop_kinds[] = {
     {"variable micro-steps", variable_micro_steps, true},
     {"logging every N", logging_every_n, true},
     {"sampling, checkpoints", extra_programs, true},
+    {"eager initialisation", eager_init, true},
     {"N critics a generator", critics, false},
     {"target network", target_network, false},
     {"all eager", all_eager, false},

@@ -38,7 +38,7 @@ static struct stet_top hostile(void)
                  "\xe5\xae\xb6\xe6\x97\x8f\r\x01%d", i);
     p->cause_count = STET_PULSE_CAUSES;
     for (int i = 0; i < STET_PULSE_CAUSES; i++) {
-        snprintf(p->causes[i].class, sizeof p->causes[i].class, "shape-drift");
+        p->causes[i].cause = STET_CAUSE_SHAPE_DRIFT;
         snprintf(p->causes[i].function, sizeof p->causes[i].function, "step\x7f\xc3");
         snprintf(p->causes[i].file, sizeof p->causes[i].file, "/home/me/a b\t.py");
         snprintf(p->causes[i].fix, sizeof p->causes[i].fix, "fix\033[31m");

@@ -22,10 +22,12 @@ static enum stet_rc each(void *source, stet_visit_recompile *visit, void *contex
 
 static bool take(void *context, const struct stet_recompile *r)
 {
+    char also[STET_CAUSE_LIST_TEXT];
+
     (void)context;
     told[told_count] = *r;
-    snprintf(words[told_count][0], 256, "%.*s", STET_FMT(r->class));
-    snprintf(words[told_count][1], 256, "%.*s", STET_FMT(r->also));
+    snprintf(words[told_count][0], 256, "%s", stet_cause_id(r->cause));
+    snprintf(words[told_count][1], 256, "%.*s", STET_FMT(stet_cause_list_text(&r->also, also)));
     snprintf(words[told_count][2], 256, "%.*s", STET_FMT(r->fix));
     told_count++;
     return true;
@@ -49,7 +51,7 @@ static struct stet_recompile row(const char *lane, const char *class, const char
 {
     struct stet_view name = stet_view_str(function);
     struct stet_recompile r = {.lane = stet_view_str(lane),
-                               .class = stet_view_str(class),
+                               .cause = stet_cause_find(stet_view_str(class)),
                                .function = name,
                                .origin = {stet_view_str(file), name, line},
                                .fix = stet_view_str(lane)};
@@ -62,8 +64,10 @@ static struct stet_recompile guard(const char *class, const char *function, cons
 {
     struct stet_recompile r = row("torch", class, function, file, line);
 
-    moved = (struct stet_row_change){
-        .what = STET_VIEW("x"), .file = r.origin.file, .line = line, .kind = stet_view_str(kind)};
+    moved = (struct stet_row_change){.what = STET_VIEW("x"),
+                                     .file = r.origin.file,
+                                     .line = line,
+                                     .kind = stet_cause_change_find(stet_view_str(kind))};
     r.changes = &moved;
     r.change_count = 1;
     r.cost_ns = 1000;
@@ -104,7 +108,7 @@ TEST(a_break_at_a_condition_and_what_goes_on_behind_it_are_one)
     rows[0] = row("xla", "hidden-branch", "torch_dynamo_resume_in_f_at_15", USER, 16);
     rows[1] = row("xla", "value-branch", "torch_dynamo_resume_in_f_at_15", USER, 18);
     rows[2] = guard("value-branch", "f", USER, 15, "graph-break");
-    rows[2].also = STET_VIEW("graph-break");
+    stet_cause_list_add(&rows[2].also, STET_CAUSE_GRAPH_BREAK);
     tell();
     EXPECT_INT(2, told_count);
     for (int i = 0; i < 2; i++) {

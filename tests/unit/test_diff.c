@@ -4,12 +4,20 @@
 #include "base/mem.h"
 #include "explain/diff.h"
 #include "explain/side.h"
+#include "explain/words.h"
 
 struct pair {
     struct stet_program a, b;
     struct stet_fingerprint fa, fb;
     struct stet_diff d;
 };
+
+static const char *words_of(const struct stet_change *c)
+{
+    static char room[STET_WORDS_MOST];
+
+    return stet_words_subject(room, c->kind, &c->of).ptr;
+}
 
 /* Tables that were made before, and used before, change nothing. */
 static void compare_prepared(struct pair *p)
@@ -25,11 +33,14 @@ static void compare_prepared(struct pair *p)
     EXPECT(stet_hash_eq(fa.key, p->fa.key) && stet_hash_eq(fb.skeleton, p->fb.skeleton));
     for (int round = 0; round < 2; round++) {
         EXPECT_INT(STET_OK, stet_diff_make(&d, &sa, &sb, &err));
-        EXPECT_INT(p->d.reason, d.reason);
+        EXPECT_INT(p->d.cause, d.cause);
         EXPECT_INT(p->d.ops_matched, d.ops_matched);
         EXPECT_INT(p->d.change_count, d.change_count);
         for (uint32_t i = 0; i < d.change_count && i < p->d.change_count; i++) {
-            EXPECT(stet_view_eq(p->d.changes[i].what, d.changes[i].what));
+            char had[STET_WORDS_MOST], has[STET_WORDS_MOST];
+
+            EXPECT(stet_view_eq(stet_words_subject(had, p->d.changes[i].kind, &p->d.changes[i].of),
+                                stet_words_subject(has, d.changes[i].kind, &d.changes[i].of)));
             EXPECT(stet_view_eq(p->d.changes[i].to, d.changes[i].to));
             EXPECT_INT(p->d.changes[i].line, d.changes[i].line);
         }
@@ -96,7 +107,7 @@ TEST(the_same_program_is_identical)
 
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
                    STET_VIEW(HEAD("%y: tensor<4xf32>") STEP(1, "%y", 9) END("%b1"))));
-    EXPECT_INT(STET_REASON_IDENTICAL, p.d.reason);
+    EXPECT_INT(STET_CAUSE_IDENTICAL, p.d.cause);
     EXPECT_INT(0, p.d.change_count);
     release(&p);
 }
@@ -117,7 +128,7 @@ TEST(a_constant_is_named_with_the_line_that_uses_it)
     const struct stet_change *c;
 
     EXPECT(compare(&p, STET_VIEW(SCALED("1.0e-3", "2.0")), STET_VIEW(SCALED("9.99e-4", "2.0"))));
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_INT(1, p.d.change_count);
     EXPECT_INT(1u << STET_FACET_CONSTANTS, p.d.moved);
@@ -126,6 +137,8 @@ TEST(a_constant_is_named_with_the_line_that_uses_it)
     if (c) {
         EXPECT_STR("0.001", text_of(c->from));
         EXPECT_STR("0.000999", text_of(c->to));
+        EXPECT_STR("constant in multiply", words_of(c));
+        EXPECT(c->data.has_values && c->data.values[0] == 0.001 && c->data.values[1] == 0.000999);
         EXPECT_STR("train.py", text_of(c->file));
         EXPECT_INT(7, c->line);
     }
@@ -140,12 +153,12 @@ TEST(a_repeated_block_is_one_change)
     EXPECT(compare(
         &p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) END("%b2")),
         STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 3) STEP(3, "%b2", 3) END("%b3"))));
-    EXPECT_INT(STET_REASON_PYTHON_LOOP, p.d.reason);
+    EXPECT_INT(STET_CAUSE_PYTHON_LOOP, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     c = find(&p.d, STET_CHANGE_REPEAT);
     EXPECT(c);
     if (c) {
-        EXPECT_STR("block of 2 operations", text_of(c->what));
+        EXPECT_STR("block of 2 operations", words_of(c));
         EXPECT_STR("2 times", text_of(c->from));
         EXPECT_STR("3 times", text_of(c->to));
         EXPECT_INT(3, c->line);
@@ -162,9 +175,9 @@ TEST(an_inserted_operation_is_named_alone)
         compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) STEP(2, "%b1", 4) END("%b2")),
                 STET_VIEW(HEAD(X) STEP(1, "%x", 3) "%n = stablehlo.cosine %b1 : tensor<4xf32>" LOC(
                     6) "\n" STEP(2, "%n", 4) END("%b2"))));
-    EXPECT_INT(STET_REASON_GRAPH_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_GRAPH_CHANGE, p.d.cause);
     EXPECT_INT(1, p.d.change_count);
-    EXPECT_STR("operation cosine", text_of(p.d.changes[0].what));
+    EXPECT_STR("operation cosine", words_of(&p.d.changes[0]));
     EXPECT_INT(6, p.d.changes[0].line);
     EXPECT(!p.d.changes[0].line_of_a);
     release(&p);
@@ -179,14 +192,14 @@ TEST(arguments_that_come_or_go_are_named)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")), STET_VIEW(MASKED)));
-    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
+    EXPECT_INT(STET_CAUSE_OPTIONAL_KEY, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
-    EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_CAME)->what));
+    EXPECT_STR("argument mask", words_of(find(&p.d, STET_CHANGE_ARGUMENT_CAME)));
     EXPECT_INT(5, find(&p.d, STET_CHANGE_ARGUMENT_CAME)->line);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(MASKED), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
-    EXPECT_INT(STET_REASON_OPTIONAL_KEY, p.d.reason);
-    EXPECT_STR("argument mask", text_of(find(&p.d, STET_CHANGE_ARGUMENT_WENT)->what));
+    EXPECT_INT(STET_CAUSE_OPTIONAL_KEY, p.d.cause);
+    EXPECT_STR("argument mask", words_of(find(&p.d, STET_CHANGE_ARGUMENT_WENT)));
     release(&p);
 }
 
@@ -222,17 +235,23 @@ TEST(constants_that_follow_from_a_shape_are_marked_as_such)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "48.0"))));
-    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_SHAPE_DRIFT, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
-    EXPECT_STR("argument batch dimension 0", text_of(p.d.changes[0].what));
+    EXPECT_STR("argument batch dimension 0", words_of(&p.d.changes[0]));
+    EXPECT_INT(STET_ASPECT_DIMENSION, p.d.changes[0].of.aspect);
+    EXPECT_STR("batch", text_of(p.d.changes[0].of.name));
+    EXPECT_INT(0, p.d.changes[0].of.argument);
+    EXPECT(p.d.changes[0].data.has_sizes);
+    EXPECT_INT(4, p.d.changes[0].data.sizes[0]);
+    EXPECT_INT(6, p.d.changes[0].data.sizes[1]);
     EXPECT_INT(STET_FACET_SHAPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
     EXPECT_INT(STET_FACET_SHAPES, p.d.follows[STET_FACET_CONSTANTS]);
     EXPECT_INT(STET_NO_FACET, p.d.follows[STET_FACET_SHAPES]);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(BATCH("4", "32.0")), STET_VIEW(BATCH("6", "5.0"))));
-    EXPECT_INT(STET_REASON_SHAPE_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_SHAPE_DRIFT, p.d.cause);
     EXPECT_INT(1, p.d.also_count);
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.also[0]);
     release(&p);
 }
 
@@ -250,20 +269,22 @@ TEST(constants_of_either_sign_follow_from_a_dtype)
 
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "-0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(0, p.d.also_count);
     EXPECT_INT(STET_FACET_DTYPES, find(&p.d, STET_CHANGE_CONSTANT)->follows);
+    EXPECT_INT(STET_F32, find(&p.d, STET_CHANGE_ARGUMENT)->data.elements[0].flavour);
+    EXPECT_INT(STET_BF16, find(&p.d, STET_CHANGE_ARGUMENT)->data.elements[1].flavour);
     release(&p);
     EXPECT(compare(&p, STET_VIEW(SCALED_AS("f32", "0.70710677")),
                    STET_VIEW(SCALED_AS("bf16", "-0.70710677"))));
-    EXPECT_INT(STET_REASON_DTYPE_CHANGE, p.d.reason);
+    EXPECT_INT(STET_CAUSE_DTYPE_CHANGE, p.d.cause);
     EXPECT_INT(1, p.d.also_count);
-    EXPECT_INT(STET_REASON_BAKED_CONSTANT, p.d.also[0]);
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.also[0]);
     release(&p);
 }
 
@@ -286,7 +307,7 @@ TEST(an_edit_inside_a_loop_is_found_inside)
                        8) "\n"
                           "%v = stablehlo.add %j, %j : tensor<4xf32>" LOC(7) "\n"))));
     EXPECT_INT(1, p.d.change_count);
-    EXPECT_STR("operation cosine", text_of(p.d.changes[0].what));
+    EXPECT_STR("operation cosine", words_of(&p.d.changes[0]));
     EXPECT_INT(8, p.d.changes[0].line);
     release(&p);
 }
@@ -301,9 +322,8 @@ TEST(a_kernel_that_went_is_a_fallback)
     struct pair p;
 
     EXPECT(compare(&p, STET_VIEW(KERNEL), STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
-    EXPECT_INT(STET_REASON_KERNEL_FALLBACK, p.d.reason);
-    EXPECT_STR("operation custom_call @tpu_custom_call",
-               text_of(find(&p.d, STET_CHANGE_OP_WENT)->what));
+    EXPECT_INT(STET_CAUSE_KERNEL_FALLBACK, p.d.cause);
+    EXPECT_STR("operation custom_call @tpu_custom_call", words_of(find(&p.d, STET_CHANGE_OP_WENT)));
     release(&p);
 }
 
@@ -335,7 +355,7 @@ TEST(options_join_the_class)
     EXPECT(compare(&p, STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1")),
                    STET_VIEW(HEAD(X) STEP(1, "%x", 3) END("%b1"))));
     stet_diff_add_option(&p.d, STET_VIEW("xla_flag"), STET_VIEW("1"), STET_VIEW("2"));
-    EXPECT_INT(STET_REASON_OPTIONS_DRIFT, p.d.reason);
+    EXPECT_INT(STET_CAUSE_OPTIONS_DRIFT, p.d.cause);
     EXPECT_INT(STET_CHANGE_OPTION, p.d.changes[0].kind);
     release(&p);
 }
@@ -360,3 +380,23 @@ TEST(every_failing_allocation_is_an_error)
     release(&p);
 }
 #endif
+
+TEST(names_that_are_too_long_for_words_are_cut_between_characters)
+{
+    char name[1000], room[STET_WORDS_MOST];
+    struct stet_change_subject of = {.aspect = STET_ASPECT_DIMENSION, .index = UINT32_MAX};
+    struct stet_view words;
+
+    for (size_t i = 0; i + 1 < sizeof name; i += 2)
+        memcpy(name + i, "é", 2);
+    for (size_t skip = 0; skip < 2; skip++) {
+        of.name = stet_view_of(name + 2 * skip, sizeof name - 2 * skip - skip);
+        words = stet_words_subject(room, STET_CHANGE_ARGUMENT, &of);
+        EXPECT(words.len < STET_WORDS_MOST && stet_view_ends(words, "é dimension 4294967295"));
+    }
+    of = (struct stet_change_subject){
+        .name = of.name, .in = of.name, .target = of.name, .index = UINT32_MAX};
+    for (int kind = STET_CHANGE_NONE; kind < STET_CHANGES; kind++)
+        EXPECT(stet_words_subject(room, (enum stet_change_kind)kind, &of).ptr == room &&
+               strlen(room) < STET_WORDS_MOST);
+}

@@ -17,8 +17,9 @@ struct run {
     struct stet_order order;
     uint32_t items[256];
     uint32_t count;
-    const char *file; /* that calls; one that is not there unless said */
-    int64_t rank;     /* and process; -1 for one without */
+    const char *file;  /* that calls; one that is not there unless said */
+    uint64_t function; /* that it is of; 0: not known */
+    int64_t rank;      /* and process; -1 for one without */
 };
 
 static enum stet_rc open_program(void *context, uint32_t number, struct stet_history_side *out,
@@ -58,6 +59,7 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
         .index = n,
         .executions = executions,
         .executable = n + 1,
+        .function = r->function,
         .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},
     };
 
@@ -145,7 +147,7 @@ static void end(struct run *r)
 }
 
 #define EXPECT_CLASS(name, f)                                                                      \
-    EXPECT_STR(name, (f)->reason < STET_REASONS ? stet_reason_name((f)->reason) : "nothing")
+    EXPECT_STR(name, (f)->cause != STET_CAUSE_NONE ? stet_cause_id((f)->cause) : "nothing")
 
 static struct run r;
 
@@ -304,6 +306,22 @@ TEST(another_function_is_no_recompile)
     end(&r);
 }
 
+TEST(a_compile_whose_function_was_not_read_is_of_the_last_of_its_name)
+{
+    start(&r);
+    r.function = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.function = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    r.function = 0;
+    compile_of(&r, 16, "1.5", "", "jit_f", 1);
+    ran(&r, "aaabbbc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_CLASS("shape-drift", judged(&r, 2));
+    EXPECT_INT(1, judged(&r, 2)->against);
+    end(&r);
+}
+
 /* As TorchTPU sends it, in frames from the inside out. */
 static void torchtpu_of(struct run *run, const char *name, const char *argument, const char *op,
                         const char *frames, uint32_t line)
@@ -430,7 +448,7 @@ TEST(a_static_argument_beside_a_slice_is_not_its_start)
 
     EXPECT_CLASS("slice-start", f);
     EXPECT_INT(1, f->also_count);
-    EXPECT_INT(STET_REASON_STATIC_ARGUMENT, f->also[0]);
+    EXPECT_INT(STET_CAUSE_STATIC_ARGUMENT, f->also[0]);
     end(&r);
     f = slice_of("scale * x[START : START + 2]");
     EXPECT_CLASS("slice-start", f);
@@ -444,7 +462,7 @@ TEST(a_loop_until_a_value_chooses_no_program_and_a_condition_does)
         first_of_other("def main():\n    while float(loss) > 1:\n        y = f(x)\n"
                        "        loss = other(y)\n");
 
-    EXPECT(f->reason != STET_REASON_VALUE_BRANCH && (f->benign || f->reason == STET_REASONS));
+    EXPECT(f->cause != STET_CAUSE_VALUE_BRANCH && (f->benign || f->cause == STET_CAUSE_NONE));
     end(&r);
     f = first_of_other("def main():\n    for x in data:\n        if float(f(x)) > 1:\n"
                        "            loss = other(x)\n");
@@ -471,7 +489,7 @@ TEST(a_program_that_one_rank_has_alone_is_told)
     f = judged(&r, 4);
     EXPECT_CLASS("shape-drift", f);
     EXPECT_INT(1, f->also_count);
-    EXPECT_INT(STET_REASON_RANK_DIVERGENCE, f->also[0]);
+    EXPECT_INT(STET_CAUSE_RANK_DIVERGENCE, f->also[0]);
     EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone has this program", 29));
     end(&r);
 }
@@ -491,18 +509,12 @@ TEST(a_function_that_one_rank_compiles_alone_is_told)
         if (rank == 1)
             compile_of(&r, 6, "1.5", "", "jit_alone", 2);
     }
-    EXPECT_INT(STET_REASONS, judged(&r, 3)->reason); /* both have it */
+    EXPECT_INT(STET_CAUSE_NONE, judged(&r, 3)->cause); /* both have it */
     f = judged(&r, 4);
     EXPECT_CLASS("rank-divergence", f);
     EXPECT(!f->benign && f->fix.len);
     EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiled this function", 35));
     end(&r);
-}
-
-TEST(every_class_has_a_fix)
-{
-    for (int i = 0; i < STET_REASONS; i++)
-        EXPECT(*stet_fix_of((enum stet_reason)i, STET_FRAMEWORK_OTHER));
 }
 
 static bool says(struct stet_view text, const char *words)

@@ -89,10 +89,10 @@ static enum stet_rc open_made(void *context, uint32_t number, struct stet_histor
 
 static bool has(const struct stet_finding *f, const char *class)
 {
-    bool found = f->reason < STET_REASONS && !strcmp(stet_reason_name(f->reason), class);
+    bool found = f->cause != STET_CAUSE_NONE && !strcmp(stet_cause_id(f->cause), class);
 
     for (uint32_t i = 0; i < f->also_count; i++)
-        found |= !strcmp(stet_reason_name(f->also[i]), class);
+        found |= !strcmp(stet_cause_id(f->also[i]), class);
     return found;
 }
 
@@ -130,9 +130,9 @@ static void explain(const char *what, const struct wish *from, const struct wish
     EXPECT_INT(STET_OK, stet_history_judge(&h, &err));
     f = &h.findings[h.finding_count - 1];
     printf("%d operations, %s: %s", OPERATIONS, what,
-           f->reason < STET_REASONS ? stet_reason_name(f->reason) : "nothing");
+           f->cause != STET_CAUSE_NONE ? stet_cause_id(f->cause) : "nothing");
     for (uint32_t i = 0; i < f->also_count; i++)
-        printf(" + %s", stet_reason_name(f->also[i]));
+        printf(" + %s", stet_cause_id(f->also[i]));
     printf(", line %u, %.0f ms\n", f->origin.line,
            (double)(clock() - begin) * 1000 / CLOCKS_PER_SEC);
     for (; classes[wanted]; wanted++)

@@ -41,8 +41,8 @@ static struct stet_ledger *opened(void)
     return l;
 }
 
-static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane, const char *class,
-                         int recompiles, const char *stamp)
+static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane,
+                         enum stet_cause cause, int recompiles, const char *stamp)
 {
     const struct stet_row_change changes[] = {
         {STET_VIEW("argument x dimension 0"),
@@ -50,7 +50,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
          STET_VIEW("6"),
          STET_VIEW("/home/u/train.py"),
          7,
-         STET_VIEW("argument"),
+         STET_CHANGE_ARGUMENT,
          STET_VIEW("shapes"),
          {0},
          1},
@@ -59,7 +59,7 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
          STET_VIEW("f32[4]"),
          {0},
          0,
-         STET_VIEW("came"),
+         STET_CHANGE_ARGUMENT_CAME,
          {0},
          {0},
          2},
@@ -81,12 +81,14 @@ static enum stet_rc feed(struct stet_ledger *l, const char *id, const char *lane
                                    .rank = -1,
                                    .step_known = i > 0,
                                    .step = (uint64_t)i,
-                                   .class = stet_view_str(class),
-                                   .also = STET_VIEW("a b"),
+                                   .cause = cause,
+                                   .also = {{STET_CAUSE_VARLEN, STET_CAUSE_GRAPH_BREAK}, 2},
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("/home/u/train.py"), STET_VIEW("f"), 7},
+                                   .source = {STET_VIEW("/home/u/data.py"), STET_VIEW("g"), 3},
                                    .changes = changes,
                                    .change_count = 2,
+                                   .wait_ns = 3000,
                                    .cost_ns = 1000,
                                    .served = i == 3 ? STET_SERVED_DISK : STET_SERVED_COMPILED,
                                    .benign = i == 1,
@@ -114,11 +116,15 @@ static bool look(void *context, const struct stet_recompile *r)
     s->count++;
     s->torch += stet_view_is(r->lane, "torch");
     s->benign += r->benign;
-    s->right = r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
-               !r->changes[1].from.ptr && r->changes[0].line == 7 && !r->program.ptr &&
-               r->rank == -1 && r->temp_bytes_more == -5 && r->has_more && !r->has_memory &&
-               r->origin.line == 7 && !r->trigger.line && stet_view_is(r->also, "a b") &&
-               stet_view_is(r->advice, "{\"alone\":[]}");
+    s->right =
+        r->change_count == 2 && stet_view_is(r->changes[0].from, "4") &&
+        r->changes[0].kind == STET_CHANGE_ARGUMENT && !r->changes[1].from.ptr &&
+        r->changes[0].line == 7 && !r->program.ptr && r->rank == -1 && r->temp_bytes_more == -5 &&
+        r->has_more && !r->has_memory && r->origin.line == 7 && !r->trigger.line &&
+        r->source.line == 3 && stet_view_is(r->source.file, "/home/u/data.py") &&
+        r->also.count == 2 && r->also.items[0] == STET_CAUSE_VARLEN &&
+        r->also.items[1] == STET_CAUSE_GRAPH_BREAK && stet_view_is(r->advice, "{\"alone\":[]}") &&
+        r->wait_ns == 3000 && r->cost_ns == 1000;
     return true;
 }
 
@@ -142,7 +148,7 @@ TEST(what_goes_in_comes_out)
     fresh();
     l = opened();
     stet_arena_init(&arena, 1 << 16);
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 4, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 4, "s1"));
     s = all_of(l, "r1");
     EXPECT_INT(4, s.count);
     EXPECT_INT(1, s.benign);
@@ -151,6 +157,7 @@ TEST(what_goes_in_comes_out)
     EXPECT_INT(9, totals.compiles);
     EXPECT_INT(3, totals.recompiles);
     EXPECT_INT(2000, totals.lost_ns); /* the one from disk was not compiled */
+    EXPECT_INT(9000, totals.wait_ns); /* and was waited for all the same */
     EXPECT(totals.settled && totals.settled_step == 12);
     EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &arena, &totals, &err));
     stet_arena_release(&arena);
@@ -165,15 +172,50 @@ TEST(feeding_twice_is_feeding_once_and_lanes_do_not_touch_each_other)
 
     fresh();
     l = opened();
-    EXPECT_INT(STET_OK, feed(l, "r1", "torch", "guard", 2, "t1"));
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s2"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "torch", STET_CAUSE_GRAD_MODE, 2, "t1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s2"));
     s = all_of(l, "r1");
     EXPECT_INT(5, s.count);
     EXPECT_INT(2, s.torch);
     EXPECT(!stet_ledger_has(l, "r1", "xla", "s1"));
     EXPECT(stet_ledger_has(l, "r1", "xla", "s2"));
     EXPECT(stet_ledger_has(l, "r1", "torch", "t1"));
+    stet_ledger_close(l);
+    clean();
+}
+
+static bool look_at_foreign(void *context, const struct stet_recompile *r)
+{
+    int *right = context;
+
+    *right += r->cause == STET_CAUSE_UNKNOWN && r->also.count == 2 &&
+              r->also.items[0] == STET_CAUSE_VARLEN && r->also.items[1] == STET_CAUSE_UNKNOWN &&
+              stet_view_starts(r->evidence, "the ledger names the cause \"from-the-future\", which "
+                                            "this version of Stet does not know");
+    return true;
+}
+
+TEST(a_cause_of_a_newer_version_is_read_as_unknown_and_named)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+    sqlite3 *db;
+    int right = 0;
+
+    fresh();
+    l = opened();
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s1"));
+    stet_ledger_close(l);
+    EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
+    EXPECT_INT(SQLITE_OK, sqlite3_exec(db,
+                                       "UPDATE recompile SET class = 'from-the-future', "
+                                       "also = 'varlen newer-still'",
+                                       NULL, NULL, NULL));
+    sqlite3_close(db);
+    l = opened();
+    EXPECT_INT(STET_OK, stet_ledger_recompiles(l, "r1", look_at_foreign, &right, &err));
+    EXPECT_INT(3, right);
     stet_ledger_close(l);
     clean();
 }
@@ -186,13 +228,13 @@ TEST(a_killed_feeder_leaves_what_was_there)
 
     fresh();
     l = opened();
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s1"));
     stet_ledger_close(l);
     pid = fork();
     if (!pid) {
         struct stet_run run = {.id = "r1", .folder = "/f", .cwd = "", .host = "", .command = ""};
         struct stet_ledger_run row = {.run = &run};
-        struct stet_recompile r = {.class = STET_VIEW("unknown")};
+        struct stet_recompile r = {.cause = STET_CAUSE_UNKNOWN};
 
         l = opened();
         stet_ledger_begin(l, &row, "xla", NULL);
@@ -257,7 +299,7 @@ TEST(writers_at_once_wait_for_each_other)
             l = opened();
             for (int k = 0; l && k < 10; k++) {
                 snprintf(id, sizeof id, "r%d", k);
-                bad += feed(l, id, "xla", "shape-drift", 5, "s") != STET_OK;
+                bad += feed(l, id, "xla", STET_CAUSE_SHAPE_DRIFT, 5, "s") != STET_OK;
             }
             stet_ledger_close(l);
             _exit(bad || !l);
@@ -283,7 +325,7 @@ TEST(a_full_disk_is_told_and_takes_nothing_away)
 
     fresh();
     l = opened();
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s1"));
     stet_ledger_close(l);
     pid = fork();
     if (!pid) {
@@ -292,7 +334,7 @@ TEST(a_full_disk_is_told_and_takes_nothing_away)
         signal(SIGXFSZ, SIG_IGN);
         l = opened();
         setrlimit(RLIMIT_FSIZE, &limit);
-        _exit(l && feed(l, "r2", "xla", "shape-drift", 20000, "s") == STET_IO ? 0 : 1);
+        _exit(l && feed(l, "r2", "xla", STET_CAUSE_SHAPE_DRIFT, 20000, "s") == STET_IO ? 0 : 1);
     }
     EXPECT_INT(pid, waitpid(pid, &status, 0));
     EXPECT_INT(0, status);
@@ -321,12 +363,20 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
 
     fresh();
     l = opened();
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 2, "s"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 2, "s"));
     stet_ledger_close(l);
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
-    sqlite3_exec(
-        db, "DROP TABLE counter; ALTER TABLE recompile DROP COLUMN advice; PRAGMA user_version = 1",
-        NULL, NULL, NULL);
+    EXPECT_INT(SQLITE_OK, sqlite3_exec(db,
+                                       "DROP TABLE counter; DROP VIEW cause; "
+                                       "ALTER TABLE recompile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE compile DROP COLUMN wait_ns; "
+                                       "ALTER TABLE recompile DROP COLUMN advice; "
+                                       "ALTER TABLE recompile DROP COLUMN source_file; "
+                                       "ALTER TABLE recompile DROP COLUMN source_line; "
+                                       "ALTER TABLE recompile DROP COLUMN source_function; "
+                                       "CREATE VIEW cause AS SELECT run FROM recompile; "
+                                       "PRAGMA user_version = 1",
+                                       NULL, NULL, NULL));
     sqlite3_close(db);
     l = opened();
     EXPECT_INT(2, all_of(l, "r1").count);
@@ -418,8 +468,8 @@ TEST(old_runs_are_forgotten_with_all_that_hangs_on_them)
 
     fresh();
     l = opened();
-    EXPECT_INT(STET_OK, feed(l, "r1", "xla", "shape-drift", 3, "s1"));
-    EXPECT_INT(STET_OK, feed(l, "r2", "xla", "shape-drift", 4, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 3, "s1"));
+    EXPECT_INT(STET_OK, feed(l, "r2", "xla", STET_CAUSE_SHAPE_DRIFT, 4, "s1"));
     EXPECT_INT(STET_OK, stet_ledger_forget(l, "r1", &err));
     EXPECT_INT(0, all_of(l, "r1").count);
     EXPECT_INT(4, all_of(l, "r2").count);

@@ -20,13 +20,13 @@ static const struct stet_run run = {.id = "id<",
                                     .command = "python </title><script>alert(1)</script>",
                                     .exit_code = -1};
 
-static struct stet_recompile row(const char *class, uint64_t line)
+static struct stet_recompile row(enum stet_cause cause, uint64_t line)
 {
     return (struct stet_recompile){.lane = STET_VIEW("xla"),
-                                   .class = stet_view_str(class),
+                                   .cause = cause,
                                    .function = STET_VIEW("f"),
                                    .origin = {STET_VIEW("x.py"), STET_VIEW("f"), line},
-                                   .cost_ns = 5,
+                                   .wait_ns = 5,
                                    .rank = -1};
 }
 
@@ -40,7 +40,7 @@ static bool make(struct stet_buf *json, struct stet_buf *page)
 {
     struct stet_report_run r;
     const struct stet_report_run *runs[] = {&r};
-    struct stet_recompile one = row("shape-drift", 3);
+    struct stet_recompile one = row(STET_CAUSE_SHAPE_DRIFT, 3);
     struct stet_report_process *p;
     struct stet_json j;
     bool good = stet_report_init(&r, &run);
@@ -119,16 +119,16 @@ TEST(indices_of_a_damaged_journal_stay_in_bounds)
 TEST(causes_are_told_once_and_are_not_endless)
 {
     struct stet_causes c;
-    struct stet_recompile r = row("shape-drift", 1);
+    struct stet_recompile r = row(STET_CAUSE_SHAPE_DRIFT, 1);
 
     EXPECT(stet_causes_init(&c));
     EXPECT_INT(0, stet_causes_add(&c, &r));
     EXPECT_INT(0, stet_causes_add(&c, &r));
-    for (uint64_t line = 2; line <= STET_CAUSES_MOST; line++) {
-        r = row("shape-drift", line);
+    for (uint64_t line = 2; line <= STET_REPORT_CAUSES; line++) {
+        r = row(STET_CAUSE_SHAPE_DRIFT, line);
         EXPECT_INT((int)line - 1, stet_causes_add(&c, &r));
     }
-    r = row("shape-drift", STET_CAUSES_MOST + 1);
+    r = row(STET_CAUSE_SHAPE_DRIFT, STET_REPORT_CAUSES + 1);
     EXPECT_INT(-1, stet_causes_add(&c, &r));
     EXPECT_INT(1, (int)c.beyond);
     EXPECT_INT(5, (int)c.beyond_ns);

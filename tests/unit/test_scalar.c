@@ -119,3 +119,23 @@ TEST(small_formats_decode)
     EXPECT_STR("nan", show(stet_type_float(STET_F8E4M3FN), &nan_e4m3fn, 1));
     EXPECT_STR("2", show(stet_type_float(STET_F8E8M0FNU), &e8m0, 1));
 }
+
+static double decimal(float v)
+{
+    struct stet_scalar s;
+    double out = -1;
+
+    EXPECT(stet_scalar_read(&s, stet_type_float(STET_F32), stet_view_of((char *)&v, sizeof v)));
+    EXPECT(isnan(v) ? !stet_scalar_decimal(&s, &out) : stet_scalar_decimal(&s, &out));
+    return out;
+}
+
+TEST(the_number_that_was_written_is_found_again)
+{
+    static const double written[] = {0, 1, -8, 0.05, -0.05, 0.1, 1e-30, 3e38, 16777216, 0.7};
+
+    for (size_t i = 0; i < sizeof written / sizeof *written; i++)
+        EXPECT(decimal((float)written[i]) == written[i]);
+    EXPECT(decimal(INFINITY) > 1e308 && decimal(-INFINITY) < -1e308);
+    EXPECT(decimal(NAN) == -1);
+}

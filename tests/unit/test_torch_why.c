@@ -136,7 +136,7 @@ TEST(a_real_trace_is_explained)
                 t.compiles[i].number != (uint32_t)want[k].number)
                 continue;
             stet_torch_explain(&t, i, &why);
-            EXPECT_STR(want[k].class, why.class);
+            EXPECT_STR(want[k].class, stet_cause_id(why.cause));
             EXPECT_INT(want[k].line, why.origin.line);
             EXPECT_INT(want[k].call, t.compiles[i].call.line);
             EXPECT(is(why.from, want[k].from));

@@ -28,4 +28,47 @@ const struct stet_attr *stet_hlo_replica_groups(struct stet_hlo_reader *r,
 const struct stet_attr *stet_hlo_pairs(struct stet_hlo_reader *r, const struct stet_proto *in);
 const struct stet_attr *stet_hlo_aliasing(struct stet_hlo_reader *r, const struct stet_proto *in);
 
+/* What makes an attribute; NULL where XLA's text leaves it out. */
+typedef const struct stet_attr *stet_hlo_made(struct stet_hlo_reader *r,
+                                              const struct stet_proto *in);
+typedef const struct stet_attr *stet_hlo_special(struct stet_hlo_reader *r,
+                                                 const struct stet_proto *in,
+                                                 const struct stet_hlo_instr *instr);
+typedef const struct stet_attr *stet_hlo_sub(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                             const struct stet_proto_field *f);
+
+stet_hlo_made stet_decode_hlo_async_thread;
+stet_hlo_made stet_decode_hlo_backend_config;
+stet_hlo_made stet_decode_hlo_called;
+stet_hlo_made stet_decode_hlo_channel_id;
+stet_hlo_made stet_decode_hlo_domain;
+stet_hlo_made stet_decode_hlo_epsilon;
+stet_hlo_made stet_decode_hlo_inferred_dimension;
+stet_hlo_made stet_decode_hlo_iota_dimension;
+stet_hlo_made stet_decode_hlo_is_associative;
+stet_hlo_made stet_decode_hlo_lower;
+stet_hlo_made stet_decode_hlo_operand_precision;
+stet_hlo_made stet_decode_hlo_result_accuracy;
+stet_hlo_made stet_decode_hlo_shapes;
+stet_hlo_made stet_decode_hlo_statistics;
+stet_hlo_special stet_decode_hlo_algorithm;
+stet_hlo_special stet_decode_hlo_branches;
+stet_hlo_special stet_decode_hlo_comparison_type;
+stet_hlo_special stet_decode_hlo_dimensions;
+stet_hlo_special stet_decode_hlo_index_vector_dim;
+stet_hlo_special stet_decode_hlo_literal;
+stet_hlo_special stet_decode_hlo_slice_sizes;
+stet_hlo_sub stet_decode_hlo_shape_of;
+
+/* The word of an enumeration. */
+const struct stet_attr *stet_decode_hlo_word(struct stet_hlo_reader *r, enum stet_hlo_attr which,
+                                             const char *const *names, int64_t v);
+/* The nth called computation. */
+const struct stet_attr *stet_decode_hlo_call(struct stet_hlo_reader *r, uint32_t n);
+/* Is the selector of this conditional a predicate? */
+bool stet_decode_hlo_by_predicate(const struct stet_hlo_reader *r,
+                                  const struct stet_hlo_instr *instr);
+struct stet_ints stet_decode_hlo_dot_dims(struct stet_hlo_reader *r, const struct stet_proto *in,
+                                          uint32_t inner);
+
 #endif

@@ -1,0 +1,105 @@
+/* Why a program was compiled again: the one vocabulary of both lanes.
+ *
+ * The list is causes.def. A cause is an enum from the evidence to the ledger's rows and to what is
+ * printed; its id is made when it is written and looked up when it is read. Nothing else in the
+ * tree compares ids. */
+#ifndef STET_CAUSE_CAUSE_H
+#define STET_CAUSE_CAUSE_H
+
+#include "base/view.h"
+
+enum stet_cause {
+    STET_CAUSE_NONE, /* nothing to explain */
+#define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \
+    STET_CAUSE_##identifier,
+#include "cause/causes.def"
+    STET_CAUSES
+};
+
+/* The three questions that every run answers. */
+enum stet_cause_question {
+    STET_QUESTION_SHAPES,
+    STET_QUESTION_PROFILE,
+    STET_QUESTION_BRANCH,
+    STET_QUESTIONS,
+    STET_QUESTION_NONE = STET_QUESTIONS
+};
+
+/* What a launch should change one at a time. */
+enum stet_cause_thing {
+    STET_THING_SHAPES,
+    STET_THING_PROFILE,
+    STET_THING_SHARDING,
+    STET_THING_BRANCH,
+    STET_THING_BUNDLE,
+    STET_THING_CONSTANTS,
+    STET_THINGS,
+    STET_THING_NONE = STET_THINGS
+};
+
+/* How a guard's cause and the cause of the program that it led to fit together, and more. */
+enum stet_cause_flag {
+    STET_CAUSE_IS_NUMBER = 1 << 0,   /* a number moved; it does not say what the number did */
+    STET_CAUSE_NUMBER_DOES = 1 << 1, /* what a number that moved did in the program */
+    STET_CAUSE_IS_SIZE = 1 << 2,     /* a size moved; it does not say where the size came from */
+    STET_CAUSE_SIZE_FROM = 1 << 3,   /* where a size that moved came from */
+    STET_CAUSE_IN_VIEW = 1 << 4,     /* of a view, which TorchTPU folds into what uses it */
+    STET_CAUSE_OTHER_CODE = 1 << 5,  /* other operations ran */
+    STET_CAUSE_VAGUE = 1 << 6,       /* the programs differ, and there is no word for it */
+    STET_CAUSE_HARMLESS = 1 << 7,    /* happens once; never counted as lost */
+    STET_CAUSE_DESCRIBES = 1 << 8,   /* how the program differs; a value that moved may say why */
+};
+
+/* Which framework a fix is for. */
+enum stet_cause_fix_for {
+    STET_FIX_ANY,
+    STET_FIX_JAX,
+    STET_FIX_TORCH_XLA,
+    STET_FIX_TORCH_TPU,
+    STET_FIX_TORCH_COMPILE
+};
+
+/* "shape-drift"; "" for STET_CAUSE_NONE. */
+const char *stet_cause_id(enum stet_cause c);
+/* One line: "the size of a dimension differs". */
+const char *stet_cause_about(enum stet_cause c);
+/* Its page under docs/, with an anchor where it is a part of one: "diff.md#classes". */
+const char *stet_cause_page(enum stet_cause c);
+/* STET_CAUSE_NONE when this version has no such id. */
+enum stet_cause stet_cause_find(struct stet_view id);
+/* STET_QUESTION_NONE when it answers none of them. */
+enum stet_cause_question stet_cause_question(enum stet_cause c);
+/* STET_THING_NONE when nothing moved. */
+enum stet_cause_thing stet_cause_thing(enum stet_cause c);
+/* Has it any of these flags (enum stet_cause_flag)? */
+bool stet_cause_is(enum stet_cause c, unsigned flags);
+/* What to do, with the placeholders of causes.def. A framework that compiles with XLA and has no
+ * row of its own gets that of STET_FIX_ANY; "" when there is none. A literal. */
+const char *stet_cause_fix(enum stet_cause c, enum stet_cause_fix_for framework);
+
+const char *stet_cause_question_key(enum stet_cause_question q);
+const char *stet_cause_question_text(enum stet_cause_question q);
+const char *stet_cause_thing_name(enum stet_cause_thing t);
+
+/* ---- several causes of one recompile ---- */
+
+/* How many, and the room that their ids need. */
+enum { STET_CAUSE_LIST = 12, STET_CAUSE_LIST_TEXT = 400 };
+
+/* In the order in which they are named. */
+struct stet_cause_list {
+    enum stet_cause items[STET_CAUSE_LIST];
+    uint32_t count;
+};
+
+/* Leaves STET_CAUSE_NONE and those that are there already out, and those beyond the room. */
+void stet_cause_list_add(struct stet_cause_list *l, enum stet_cause c);
+bool stet_cause_list_has(const struct stet_cause_list *l, enum stet_cause c);
+bool stet_cause_list_eq(const struct stet_cause_list *a, const struct stet_cause_list *b);
+/* Ids separated by blanks, as the ledger and JSON have them; written to `room`. */
+struct stet_view stet_cause_list_text(const struct stet_cause_list *l,
+                                      char room[STET_CAUSE_LIST_TEXT]);
+/* Reads what was written; ids that this version does not have become STET_CAUSE_UNKNOWN. */
+void stet_cause_list_read(struct stet_cause_list *l, struct stet_view text);
+
+#endif

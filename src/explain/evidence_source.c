@@ -1,0 +1,154 @@
+/* Where the value that moved was made: the copy to the device or the operation outside any jitted
+ * function that has the new size; and the call, for what is decided where a function is jitted. */
+#include "explain/history_internal.h"
+#include "explain/readback.h"
+
+enum { LOOK = 512 };
+
+/* A dimension that has the new size where the copy of the same place had the old one before. */
+static bool drifts(const struct stet_journal_copied *was, const struct stet_journal_copied *is,
+                   const struct stet_facts *facts)
+{
+    if (was->rank != is->rank || was->lines.items != is->lines.items)
+        return false;
+    for (uint32_t i = 0; i < is->rank; i++)
+        if (was->dims[i] == facts->size_from && is->dims[i] == facts->size_to)
+            return true;
+    return false;
+}
+
+static bool has_size(const struct stet_journal_copied *c, int64_t size)
+{
+    for (uint32_t i = 0; i < c->rank; i++)
+        if (c->dims[i] == size)
+            return true;
+    return false;
+}
+
+/* The call itself sends what it is given as a NumPy array: that is not where it was made. */
+static bool is_the_call(const struct stet_sighting *s, const struct stet_journal_copied *c)
+{
+    const struct stet_frame *at = &c->lines.items[0];
+
+    return at->line == s->trigger.line && stet_view_eq(at->file, s->trigger.file);
+}
+
+/* Has the same place sent the old size before copy `at`? */
+static bool sent_before(const struct stet_order *o, size_t at, const struct stet_facts *facts)
+{
+    for (size_t i = at; i-- > 0 && at - i < LOOK;)
+        if (!o->copies[i].to_host && drifts(&o->copies[i], &o->copies[at], facts))
+            return true;
+    return false;
+}
+
+static bool sent(const struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
+    uint64_t after = h->sightings[f->against].time_ns;
+
+    for (size_t i = o ? stet_explain_copies_until(o, s->time_ns) : 0; i-- > 0;) {
+        const struct stet_journal_copied *c = &o->copies[i];
+
+        if (c->time_ns <= after)
+            break;
+        if (c->to_host || !c->lines.count || is_the_call(s, c) || !has_size(c, f->facts.size_to) ||
+            !sent_before(o, i, &f->facts))
+            continue;
+        f->source = (struct stet_place){c->lines.items[0].file, c->lines.items[0].function,
+                                        (uint32_t)c->lines.items[0].line};
+        return true;
+    }
+    return false;
+}
+
+/* An operation outside any jitted function with the new size was compiled for it just before. */
+static bool computed(const struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    for (uint32_t i = f->sighting, n = 0; i-- > 0 && i > f->against && n < LOOK; n++) {
+        const struct stet_sighting *o = &h->sightings[i];
+        const struct stet_place *at = stet_history_line(o);
+
+        if (o->past || o->process != s->process || !stet_history_is_eager(o) || !at->line ||
+            stet_place_eq(at, &s->trigger))
+            continue;
+        for (uint32_t k = 0; k < o->traits->size_count; k++)
+            if (o->traits->sizes[k] == f->facts.size_to) {
+                f->source = *at;
+                return true;
+            }
+    }
+    return false;
+}
+
+/* "batch" of "batch['x'].mask" or "batch[0]". */
+static struct stet_view root_of(struct stet_view path)
+{
+    size_t n = 0;
+
+    while (n < path.len && stet_is_word(path.ptr[n]))
+        n++;
+    return stet_view_of(path.ptr, n);
+}
+
+/* The static argument that differs; NULL when none does. */
+static const struct stet_moved *static_argument(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument)
+            return &f->moved[i];
+    return NULL;
+}
+
+/* A variable of the waiting function that held the old value at one compile and the new one at the
+ * other, and is passed by the line that waits: the line that gave it its value. An array, or what
+ * `like` held. */
+static void bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        bool fits =
+            like ? stet_view_eq(m->from, like->from) && stet_view_eq(m->to, like->to) : m->array;
+        uint32_t line;
+
+        if (!fits || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
+            continue;
+        line = stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
+                                        root_of(m->path));
+        if (line) {
+            f->source = (struct stet_place){s->trigger.file, s->trigger.function, line};
+            return;
+        }
+    }
+}
+
+/* Causes that are about what an argument is. */
+static bool of_an_argument(enum stet_cause cause)
+{
+    return cause == STET_CAUSE_SHAPE_DRIFT || cause == STET_CAUSE_LAST_BATCH ||
+           cause == STET_CAUSE_RANK_CHANGE || cause == STET_CAUSE_DTYPE_CHANGE ||
+           cause == STET_CAUSE_VARLEN || cause == STET_CAUSE_MASK_GATHER ||
+           cause == STET_CAUSE_OPTIONAL_KEY;
+}
+
+void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    if (f->cause >= STET_CAUSES || f->facts.first || f->facts.past || f->against == STET_NONE)
+        return;
+    /* No operation is at fault: the same function was jitted in another way. */
+    if (f->cause == STET_CAUSE_DONATION_CHANGE && s->trigger.line && !s->eager)
+        f->origin = s->trigger;
+    if (!f->source.line && f->facts.argument_shape && f->facts.size_to)
+        (void)(sent(h, f) || computed(h, f));
+    if (!f->source.line && of_an_argument(f->cause) && s->trigger.line)
+        bound(h, f, NULL);
+    if (!f->source.line && f->cause == STET_CAUSE_STATIC_ARGUMENT && static_argument(f))
+        bound(h, f, static_argument(f));
+}

@@ -1,0 +1,68 @@
+/* The last copies between host and device of each Python thread, with the user's lines that asked
+ * for them: what a program read back before a compile, and where it made its arguments.
+ *
+ * A thread notes its copies by itself. The look at Python's stacks during a compile takes them from
+ * there into the journal. A copy costs some 100 ns more; an execution costs nothing. */
+#ifndef STET_INTERCEPT_COPYSITES_H
+#define STET_INTERCEPT_COPYSITES_H
+
+#include "abi/api.h"
+#include "intercept/pyline.h"
+#include "journal/write.h"
+
+enum {
+    STET_COPIES_TO_HOST = 8,    /* places of a thread that are remembered */
+    STET_COPIES_TO_DEVICE = 16, /* places and types */
+    STET_COPIES_MOST = STET_COPIES_TO_HOST + STET_COPIES_TO_DEVICE,
+    STET_COPY_RANK = 8,
+    STET_COPY_VALUE = 16,
+};
+
+/* Copies of one place in the code; those to the device also of one type. */
+struct stet_copysite {
+    bool to_host;
+    bool fresh;          /* not taken since its last copy */
+    uint32_t type, rank; /* PJRT_Buffer_Type; rank above STET_COPY_RANK: not known */
+    int64_t dims[STET_COPY_RANK];
+    uint64_t ns, count, bytes; /* of the last one; how many; bytes of the last one */
+    unsigned char value[STET_COPY_VALUE];
+    uint32_t value_size; /* 0 when the value is not known */
+    uint32_t line_count;
+    struct {
+        const void *code; /* only compared */
+        uint32_t line;
+        char file[STET_PYLINE_FILE], function[STET_PYLINE_FUNCTION];
+    } lines[STET_PYLINES_MOST];
+};
+
+/* One copy, as the hooks see it. */
+struct stet_host_copy {
+    bool to_host;
+    PJRT_Buffer_Type type;
+    const int64_t *dims;
+    size_t rank;
+    uint64_t bytes;
+    const void *value; /* the elements on the host, or NULL while they are not there */
+};
+
+void stet_intercept_copysites_init(void);
+/* Can lines be read in this thread? Asks cheaply, before the rest of a copy is gathered. */
+bool stet_intercept_copysites_wanted(void);
+/* On the thread that copies. Fails silently: a copy that is not noted is no fault. */
+void stet_intercept_copysites_note(const struct stet_host_copy *copy);
+/* The copies to the host of one thread, and those to the device of all of them, that were not taken
+ * before; in no order. `thread` is what pthread_self gives there. */
+size_t stet_intercept_copysites_take(unsigned long thread,
+                                     struct stet_copysite out[STET_COPIES_MOST]);
+/* As Python's arrays name the type of their elements; "" when not known. */
+const char *stet_intercept_copysites_dtype(uint32_t type);
+/* To the journal, under the number of a compile or load; on the writer thread. */
+void stet_intercept_copysite_write(struct stet_journal *j, uint64_t index, bool load,
+                                   const struct stet_copysite *c);
+/* At exit: those of a thread that no compile followed, under the number that the next compile would
+ * have had. */
+void stet_intercept_copysites_end(unsigned long thread);
+/* In the child of a fork: other threads are not here. */
+void stet_intercept_copysites_after_fork(void);
+
+#endif

@@ -1,0 +1,55 @@
+/* The lines of the user's own code that the calling thread stands in, read without the
+ * interpreter's lock.
+ *
+ * A thread that copies an array has often released the lock, and asking for it again may take
+ * milliseconds. Its own frames do not change while it is in C code, so they are read by their
+ * layout instead: a chain of pointers, some 10 ns for each frame. The layout is compared once with
+ * what CPython's own functions answer. Until then, and for versions that are not known, there are
+ * no lines. */
+#ifndef STET_INTERCEPT_PYLINE_H
+#define STET_INTERCEPT_PYLINE_H
+
+#include "intercept/python.h"
+
+#include <stdint.h>
+
+enum {
+    STET_PYLINES_MOST = 4,   /* of the user's own frames, the innermost */
+    STET_PYLINE_SLOTS = 256, /* places in the code that a thread remembers */
+    STET_PYLINE_FILE = 256,
+    STET_PYLINE_FUNCTION = 96,
+};
+
+/* One line of the code. The pointers are valid only while the thread is in the call. */
+struct stet_pyline {
+    const void *code;
+    uint32_t line;
+    const void *file, *function; /* Python strings */
+};
+
+/* What a thread found out about places in the code. Zero to begin. */
+struct stet_pyline_cache {
+    struct stet_pyline_slot {
+        const void *code, *file;
+        int32_t offset, first_line;
+        uint32_t line; /* 0: not the user's own code */
+    } slots[STET_PYLINE_SLOTS];
+};
+
+/* Compares the layout with CPython's own answers about the thread whose innermost frame is `frame`.
+ * With the interpreter's lock held. The first answer is final. */
+void stet_intercept_pyline_prove(const struct stet_python *py, PyObject *frame);
+
+/* CPython's state of the calling thread; NULL when it has none, and before the layout was compared.
+ * Needs no lock. */
+void *stet_intercept_pyline_thread(void);
+
+/* The user's innermost lines of the calling thread, innermost first. */
+unsigned stet_intercept_pyline_read(struct stet_pyline_cache *cache, const void *thread,
+                                    struct stet_pyline out[STET_PYLINES_MOST]);
+
+/* Copies a Python string that is plain ASCII; an empty text for any other, or when it is too long.
+ */
+void stet_intercept_pyline_text(const void *string, char *out, size_t room);
+
+#endif

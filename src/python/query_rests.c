@@ -1,0 +1,173 @@
+/* What rests on the values that a line of the same function computes: names that it gives a value,
+ * and names that are made of those. */
+#include "python/queries_internal.h"
+
+enum { NAMES_MOST = 64, PASSES = 2 };
+
+/* Where the question is asked: two statements of one function. */
+struct rest {
+    const struct stet_python_module *m;
+    stet_python_ref use, read, function;
+    bool direct;
+    struct name {
+        uint32_t number;
+        bool attribute;
+    } names[NAMES_MOST];
+    uint32_t count;
+};
+
+static bool begin(struct rest *r, struct stet_python_sources *s, struct stet_view file,
+                  uint32_t use, uint32_t read)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+
+    *r = (struct rest){.m = m};
+    r->use = m ? stet_python_statement_at(m, use) : 0;
+    r->read = m ? stet_python_statement_at(m, read) : 0;
+    r->function = r->use ? stet_python_function_around(m, r->use) : 0;
+    return r->use && r->read && stet_python_function_around(m, r->read) == r->function;
+}
+
+static bool has_name(const struct rest *r, uint32_t number, bool attribute)
+{
+    for (uint32_t i = 0; i < r->count; i++)
+        if (r->names[i].number == number && r->names[i].attribute == attribute)
+            return true;
+    return false;
+}
+
+static void add_name(struct rest *r, const struct stet_python_binding *b)
+{
+    if (!has_name(r, b->name, b->attribute) && r->count < NAMES_MOST)
+        r->names[r->count++] = (struct name){b->name, b->attribute};
+}
+
+/* Is one of the names used in the text of a node? */
+static bool holds(const struct rest *r, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &r->m->ast;
+
+    for (stet_python_ref c = n; n && c < a->count && a->nodes[c].start < a->nodes[n].end; c++)
+        if (stet_python_kind(a, c) == PY_IDENTIFIER &&
+            has_name(r, a->nodes[c].child, a->nodes[c].field == PY_FIELD_ATTRIBUTE))
+            return true;
+    return false;
+}
+
+static bool decides(const struct stet_python_conditions *c, stet_python_ref statement)
+{
+    struct rest *r = c->context;
+    stet_python_ref test = stet_python_condition_of(r->m, statement);
+
+    if (!test)
+        return false;
+    r->direct = statement == r->read;
+    return r->direct || holds(r, test);
+}
+
+/* A value that is given under such a condition rests on it too. */
+static bool is_under(struct rest *r, stet_python_ref statement)
+{
+    struct stet_python_conditions c = {
+        .module = r->m, .loops = true, .rests = decides, .context = r};
+
+    return stet_python_conditions_around(&c, statement);
+}
+
+/* A statement in a loop runs again after those behind it, so twice. */
+static void follow(struct rest *r)
+{
+    const struct stet_python_module *m = r->m;
+
+    for (unsigned pass = 0; pass <= PASSES; pass++) {
+        for (size_t i = 0; i < m->bindings.count; i++) {
+            const struct stet_python_binding *b = &m->bindings.items[i];
+            stet_python_ref statement = stet_python_statement_of(m, b->target);
+
+            if (b->scope != r->function || b->how >= PY_BIND_FUNCTION)
+                continue;
+            if (pass ? statement != r->use && (holds(r, b->value) || is_under(r, statement))
+                     : statement == r->read)
+                add_name(r, b);
+        }
+    }
+}
+
+/* "a if condition else b", "condition and a". */
+static bool decides_inside(struct rest *r, bool loops)
+{
+    stet_python_ref n = 0;
+
+    if (r->use == r->read && loops) /* it may read what the call returned */
+        return false;
+    while (stet_python_own_next(r->m, r->use, &n)) {
+        enum stet_python_kind k = stet_python_kind(&r->m->ast, n);
+
+        if ((k == PY_CONDITIONAL || k == PY_BOOLEAN) && (r->use == r->read || holds(r, n))) {
+            r->direct = r->use == r->read;
+            return true;
+        }
+    }
+    return false;
+}
+
+bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 uint32_t read, bool loops, bool *direct)
+{
+    struct rest r;
+    struct stet_python_conditions c = {.loops = loops, .rests = decides, .context = &r};
+    bool found;
+
+    if (!begin(&r, s, file, use, read))
+        return false;
+    c.module = r.m;
+    follow(&r);
+    r.direct = false;
+    found = decides_inside(&r, loops) || stet_python_conditions_around(&c, r.use);
+    *direct = r.direct;
+    return found;
+}
+
+bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                uint32_t read)
+{
+    stet_python_ref n = 0;
+    struct rest r;
+
+    if (!begin(&r, s, file, use, read) || r.use == r.read)
+        return false;
+    follow(&r);
+    while (stet_python_own_next(r.m, r.use, &n))
+        if (stet_python_kind(&r.m->ast, n) == PY_ARGUMENTS && holds(&r, n))
+            return true;
+    return false;
+}
+
+uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t use, struct stet_view name)
+{
+    const char *dot = name.len ? memrchr(name.ptr, '.', name.len) : NULL;
+    struct stet_view last =
+        dot ? stet_view_of(dot + 1, (size_t)(name.ptr + name.len - dot - 1)) : name;
+    struct rest r;
+    uint32_t number, line = 0;
+
+    if (!begin(&r, s, file, use, use))
+        return 0;
+    number = stet_intern_find(&r.m->ast.names, last);
+    if (number == STET_INTERN_NONE)
+        return 0;
+    r.names[r.count++] = (struct name){number, dot != NULL};
+    if (!holds(&r, r.use))
+        return 0;
+    for (uint32_t i = r.m->first_binding[number]; i; i = r.m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &r.m->bindings.items[i - 1];
+        stet_python_ref statement = stet_python_statement_of(r.m, b->target);
+        uint32_t at = stet_python_line(r.m, statement);
+
+        if (b->scope == r.function && b->attribute == (dot != NULL) && b->how < PY_BIND_FUNCTION &&
+            at < stet_python_line(r.m, r.use) && at > line)
+            line = at;
+    }
+    return line;
+}

@@ -1,0 +1,54 @@
+"""Copies vectors between host and device at known lines, then compiles.
+
+usage: copies.py DRIVER PLUGIN FAKE_JAX_FOLDER. Prints "fine".
+"""
+
+import ctypes
+import sys
+import threading
+
+sys.path.insert(0, sys.argv[3])
+from jax._src import array
+
+released, holding = ctypes.CDLL(sys.argv[1]), ctypes.PyDLL(sys.argv[1])
+assert released.drive_open(sys.argv[2].encode())
+assert released.drive_compile(b"fake program first\n")  # here the layout of frames is compared
+
+
+def helper(seed):
+    return array.value(released.drive_copy, 1, seed)  # line: helper
+
+
+class Loader:
+    def batches(self):
+        for size in (2, 3):
+            yield holding.drive_copy(size, 5)  # line: loader
+
+
+def loop():
+    for seed in (8, 9):
+        if helper(seed):  # line: branch
+            pass
+    sizes = [s for s in Loader().batches()]  # line: comprehension
+    assert released.drive_compile(b"fake program second\n")
+    return sizes
+
+
+made, over = threading.Event(), threading.Event()
+
+
+def elsewhere():
+    released.drive_copy(7, 1)  # line: elsewhere
+    made.set()
+    over.wait()
+
+
+loop()
+thread = threading.Thread(target=elsewhere)
+thread.start()
+made.wait()
+exec(compile("released.drive_copy(1, 3)", "made_up.py", "exec"))  # line: exec
+assert released.drive_compile_on_worker(b"fake program third\n")
+over.set()
+thread.join()
+print("fine")

@@ -1,0 +1,160 @@
+#!/usr/bin/env python3
+"""Is the waiting that `stet explain` counts the time that the drift cost?
+
+Runs each program with and without its drift, in turn, and compares the difference of their loops' wall
+time with the sum of `wait_s` over the recompiles of the drifting one. A report, not a test: wall time
+depends on what else the machine does.
+
+usage: wait.py BUILD_DIR ENV_DIR [--repeat N] [--only NAME]"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+
+HEAD = '''
+import os, time
+import jax, jax.numpy as jnp
+from functools import partial
+
+DRIFT, STEPS = os.environ["DRIFT"] == "1", 24
+
+def init(key, width=64, layers=6):
+    keys = jax.random.split(key, layers)
+    return [{"up": jax.random.normal(k, (width, 4 * width)) * .1, "down": jax.random.normal(k, (4 * width, width)) * .1} for k in keys]
+
+def forward(params, x):
+    for layer in params:
+        h = jax.nn.gelu((x - x.mean(-1, keepdims=True)) @ layer["up"])
+        x = x + h @ layer["down"]
+    return x
+
+def loss_of(params, x):
+    return jnp.mean(jnp.square(forward(params, x)))
+'''
+TAIL = '''
+params = init(jax.random.key(0))
+batches = [jax.block_until_ready(jnp.asarray(b)) for b in make_batches()]
+params = one(params, batches[0], 0)
+jax.block_until_ready(params)
+began = time.perf_counter()
+for i in range(1, STEPS):
+    params = one(params, batches[i], i)
+jax.block_until_ready(params)
+print("loop", time.perf_counter() - began)
+'''
+TORCH_XLA = '''
+import os, time
+import torch, torch_xla
+import torch_xla.core.xla_model as xm
+
+DRIFT, STEPS = os.environ["DRIFT"] == "1", 24
+device = xm.xla_device()
+torch.manual_seed(0)
+block = lambda: torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64), torch.nn.LayerNorm(64))
+model = torch.nn.Sequential(*[block() for _ in range(6)]).to(device)
+optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
+batches = [torch.ones(16 + i if DRIFT else 16, 64).to(device) for i in range(STEPS)]
+torch_xla.sync()
+
+def one(x):
+    optimizer.zero_grad()
+    model(x).square().mean().backward()
+    optimizer.step()
+    torch_xla.sync()
+
+for _ in range(8):
+    one(batches[0])
+xm.wait_device_ops()
+began = time.perf_counter()
+for i in range(1, STEPS):
+    one(batches[i])
+xm.wait_device_ops()
+print("loop", time.perf_counter() - began)
+'''
+PROGRAMS = {
+    "static-argument": HEAD + '''
+import numpy as np
+step = jax.jit(lambda params, x, lr: jax.tree.map(lambda p, g: p - lr * g, params, jax.grad(loss_of)(params, x)), static_argnums=2)
+def make_batches():
+    return [np.ones((16, 64), np.float32)] * STEPS
+def one(params, x, i):
+    return step(params, x, 1e-3 / (1 + i) if DRIFT else 1e-3)
+''' + TAIL,
+    "shape-drift": HEAD + '''
+import numpy as np
+@jax.jit
+def step(params, x):
+    return jax.tree.map(lambda p, g: p - 1e-3 * g, params, jax.grad(loss_of)(params, x))
+def make_batches():
+    return [np.ones((16 + i if DRIFT else 16, 64), np.float32) for i in range(STEPS)]
+def one(params, x, i):
+    return step(params, x)
+''' + TAIL,
+    "fresh-jit": HEAD + '''
+import numpy as np
+def update(params, x):
+    return jax.tree.map(lambda p, g: p - 1e-3 * g, params, jax.grad(loss_of)(params, x))
+once = jax.jit(update)
+def make_batches():
+    return [np.ones((16, 64), np.float32)] * STEPS
+def one(params, x, i):
+    return (jax.jit(lambda p, b: update(p, b)) if DRIFT else once)(params, x)
+''' + TAIL,
+    "pytorch-xla": TORCH_XLA,
+}
+
+
+class Lane:
+    def __init__(self, build, env, folder):
+        self.stet = os.path.abspath(os.path.join(build, "bin", "stet"))
+        self.envs = env
+        self.folder = folder
+        self.env = dict(os.environ, STET_STATE_DIR=os.path.join(folder, "state"), STET_STORE="off")
+
+    def run(self, script, drift, env):
+        """Seconds of the loop, and what was waited for its recompiles."""
+        python = os.path.abspath(os.path.join(self.envs, env, "bin", "python"))
+        out = subprocess.run([self.stet, "run", "--quiet", "--cpu", "--", python, script], cwd=self.folder, text=True,
+                             env=dict(self.env, DRIFT=str(int(drift))), capture_output=True, check=True)
+        loop = float(next(line for line in out.stdout.splitlines() if line.startswith("loop")).split()[1])
+        told = json.loads(subprocess.run([self.stet, "explain", "--format=json"], cwd=self.folder, text=True, env=self.env,
+                                         capture_output=True).stdout)
+        again = [r for r in told["recompiles"] if not r["benign"]]
+        return loop, sum(r["wait_s"] for r in again), sum(r["cost_s"] for r in again), len(again)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("build")
+    parser.add_argument("env")
+    parser.add_argument("--repeat", type=int, default=5)
+    parser.add_argument("--only", choices=sorted(PROGRAMS))
+    args = parser.parse_args()
+    print(f"{'':16}{'recompiles':>11}{'lost':>9}{'waited':>9}{'compiler':>9}  waited/lost (each of {args.repeat})")
+    with tempfile.TemporaryDirectory() as folder:
+        lane = Lane(args.build, args.env, folder)
+        for name, body in PROGRAMS.items():
+            if args.only in (None, name):
+                report(lane, folder, name, body, args.repeat)
+
+
+def report(lane, folder, name, body, repeat):
+    script = os.path.join(folder, name + ".py")
+    with open(script, "w") as file:
+        file.write(body)
+    env = "torchxla" if name == "pytorch-xla" else "jax"
+    rows = []
+    for _ in range(repeat):
+        drifting, repaired = lane.run(script, True, env), lane.run(script, False, env)
+        rows.append((drifting[3], drifting[0] - repaired[0], drifting[1], drifting[2]))
+    count, lost, waited, compiler = (statistics.median(column) for column in zip(*rows))
+    each = " ".join(f"{waited / lost:.2f}" for _, lost, waited, _ in rows)
+    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {waited / lost:.2f} ({each})")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()
