@@ -6,14 +6,6 @@
 
 #include "python/sources.h"
 
-/* Where a value was read back from the device: lines `line` to `last` of `file`. `here` is the same
- * in the file that was asked about: the line itself, or the call that leads to another file. */
-struct stet_python_read {
-    struct stet_view file;
-    uint32_t line, last, here;
-    bool sure; /* what is read is known to be of the device */
-};
-
 /* ---- what is around a line ---- */
 
 /* The line of the `def` (or lambda) around a line; 0 at module level and when it is not known. */

@@ -192,15 +192,25 @@ static uint64_t key_of(const struct stet_python_module *m, uint32_t line, unsign
     return stet_map_pair(line, question) ^ (uint64_t)(uintptr_t)m * 0x9e3779b97f4a7c15u;
 }
 
-static bool known_no(struct stet_python_sources *s, uint64_t key)
+/* True when the question was asked before: then *yes, and *out if it is. */
+static bool recall(const struct stet_python_sources *s, uint64_t key, bool *yes,
+                   struct stet_python_read *out)
 {
-    return stet_map_get(&s->answers, key) == 0;
+    uint32_t at = stet_map_get(&s->answers, key);
+
+    *yes = at != STET_MAP_NONE && at > 0;
+    if (*yes)
+        *out = s->reads.items[at - 1];
+    return at != STET_MAP_NONE;
 }
 
-static bool remember(struct stet_python_sources *s, uint64_t key, bool yes)
+static bool remember(struct stet_python_sources *s, uint64_t key, bool yes,
+                     const struct stet_python_read *out)
 {
-    if (!yes)
-        stet_map_put(&s->answers, key, 0);
+    if (yes)
+        STET_VEC_PUSH(&s->reads, *out);
+    if (!s->reads.failed)
+        stet_map_put(&s->answers, key, yes ? (uint32_t)s->reads.count : 0);
     return yes;
 }
 
@@ -213,21 +223,22 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
     stet_python_ref n;
     const struct stet_python_module *m = open_at(s, file, line, &n);
     uint64_t key = key_of(m, line, loops ? ASKED_LOOP : ASKED_CONDITION);
+    bool yes = false;
 
-    if (!m || known_no(s, key))
-        return false;
+    if (!m || recall(s, key, &yes, out))
+        return yes;
     c.module = m;
     reading.flow = stet_python_ask(&q, s, m);
     for (int up = 0; n && up < CALLERS_UP; up++) {
         stet_python_ref function;
 
         if (stet_python_conditions_around(&c, n))
-            return true;
+            return remember(s, key, true, out);
         function = stet_python_function_around(m, n);
         n = function ? only_call(reading.flow, function) : 0;
         n = stet_python_statement_of(m, n);
     }
-    return remember(s, key, false);
+    return remember(s, key, false, NULL);
 }
 
 /* Is the call itself what reads, or only passes on what it is given? */
@@ -245,9 +256,10 @@ bool stet_python_argument_reads(struct stet_python_sources *s, struct stet_view 
     const struct stet_python_module *m = open_at(s, file, line, &statement);
     uint64_t key = key_of(m, line, ASKED_ARGUMENT);
     struct stet_python_flow *x;
+    bool yes = false;
 
-    if (!m || known_no(s, key))
-        return false;
+    if (!m || recall(s, key, &yes, out))
+        return yes;
     x = stet_python_ask(&q, s, m);
     while (stet_python_own_next(m, statement, &n)) {
         struct stet_python_callee c;
@@ -260,9 +272,9 @@ bool stet_python_argument_reads(struct stet_python_sources *s, struct stet_view 
             continue;
         v = stet_python_flow_of(x, stet_python_field(&m->ast, n, PY_FIELD_ARGUMENTS));
         if ((v.from & PY_FROM_NUMBER) && answer(m, &v, stet_python_line(m, statement), out))
-            return true;
+            return remember(s, key, true, out);
     }
-    return remember(s, key, false);
+    return remember(s, key, false, NULL);
 }
 
 /* ---- statements that read ---- */
@@ -334,10 +346,13 @@ bool stet_python_line_reads(struct stet_python_sources *s, struct stet_view file
     stet_python_ref n;
     const struct stet_python_module *m = open_at(s, file, line, &n);
     uint64_t key = key_of(m, line, ASKED_READS);
+    struct stet_python_read none = {0};
+    bool yes = false;
 
-    if (!m || known_no(s, key))
-        return false;
-    return remember(s, key, stet_python_statement_reads(stet_python_ask(&q, s, m), n, 0));
+    if (!m || recall(s, key, &yes, &none))
+        return yes;
+    yes = stet_python_statement_reads(stet_python_ask(&q, s, m), n, 0);
+    return remember(s, key, yes, &none);
 }
 
 /* ---- words of a line, as the tree has them ---- */

@@ -19,6 +19,7 @@ void stet_python_sources_release(struct stet_python_sources *s)
     stet_arena_release(&s->snippet_text);
     stet_map_release(&s->by_path);
     stet_map_release(&s->answers);
+    STET_VEC_RELEASE(&s->reads);
     stet_python_parser_free(s->parser);
     *s = (struct stet_python_sources){0};
 }

@@ -9,6 +9,14 @@
 
 enum { STET_PYTHON_FILES = 96 };
 
+/* Where a value was read back from the device: lines `line` to `last` of `file`. `here` is the same
+ * in the file that was asked about: the line itself, or the call that leads to another file. */
+struct stet_python_read {
+    struct stet_view file;
+    uint32_t line, last, here;
+    bool sure; /* what is read is known to be of the device */
+};
+
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
@@ -17,7 +25,11 @@ struct stet_python_sources {
     struct stet_python_parser *parser;
     struct stet_python_module *snippet; /* the last line that was read without its file */
     struct stet_arena snippet_text;
-    struct stet_map answers; /* question, file and line -> an answer that was given before */
+    /* Question, file and line -> the answer that was given before: 0 for no, or its place in
+     * `reads`,
+     * + 1. */
+    struct stet_map answers;
+    STET_VEC(struct stet_python_read) reads;
 };
 
 /* A zeroed struct is ready for use. */
