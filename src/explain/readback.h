@@ -41,6 +41,9 @@ bool stet_explain_flow_condition(struct stet_history *h, struct stet_view file, 
  * statement there does not mention it, or no line is seen to. */
 uint32_t stet_explain_flow_binding(struct stet_history *h, struct stet_view file, uint32_t use,
                                    struct stet_view name);
+/* The line that gave the name called in line `use` its value, in the same function or at module
+ * level; 0 when none is seen to. */
+uint32_t stet_explain_flow_callee(struct stet_history *h, struct stet_view file, uint32_t use);
 /* Does what line `use` passes on rest on it? */
 bool stet_explain_flow_argument(struct stet_history *h, struct stet_view file, uint32_t use,
                                 uint32_t read);

@@ -159,6 +159,28 @@ uint32_t stet_explain_flow_binding(struct stet_history *h, struct stet_view file
     return 0;
 }
 
+uint32_t stet_explain_flow_callee(struct stet_history *h, struct stet_view file, uint32_t use)
+{
+    const struct stet_pyfile *f = open_both(h, file, use, use);
+    struct stet_view s = f ? stet_py_statement(f, use) : (struct stet_view){0};
+    size_t equals = equals_of(s), from = equals < s.len ? equals + 1 : 0, n = 0;
+    uint32_t line;
+
+    while (from < s.len && !stet_is_word(s.ptr[from]))
+        from++;
+    while (from + n < s.len && stet_is_word(s.ptr[from + n]))
+        n++;
+    if (!n)
+        return 0;
+    line = stet_explain_flow_binding(h, file, use, stet_view_of(s.ptr + from, n));
+    for (uint32_t at = 1; !line && at <= f->count; at++)
+        if (f->starts[at - 1] == at &&
+            stet_is_word(f->lines[at - 1].len ? *f->lines[at - 1].ptr : 0) &&
+            is_target(stet_py_statement(f, at), stet_view_of(s.ptr + from, n)))
+            line = at;
+    return line;
+}
+
 /* ---- conditions ---- */
 
 struct question {
