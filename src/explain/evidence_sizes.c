@@ -45,6 +45,11 @@ static bool source_says(struct stet_history *h, const struct stet_place *p,
     return false;
 }
 
+static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
+}
+
 /* The size is passed to the call and was read back from the device: a program ran in that line, or
  * (unless `ran` is asked for) it asks for a size there. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
@@ -58,6 +63,8 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
     if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
+        if (is_lazy(h, f))
+            stet_lazy_point_at(h, f, seen.line);
         return true;
     }
     f->reads = stet_lazy_size_read(h, s);
@@ -69,11 +76,6 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
         return false;
     f->reads = line.line;
     return stet_history_ran_in(h, s->process, &line) || (!ran && source_says(h, &line, sizes));
-}
-
-static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
-{
-    return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
 /* A size inside that no argument has. What moved with it (the constant that is the size, k as an
