@@ -155,7 +155,9 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 
     if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
         return false;
-    if (!stet_explain_read_at(h, s->process, &s->trigger, 2) &&
+    /* A graph of PyTorch/XLA also ends where an operation needs a size, and nothing in the user's
+     * code reads there. */
+    if (!(stet_history_is_eager(s) && stet_explain_read_at(h, s->process, &s->trigger, 2)) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
     stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,

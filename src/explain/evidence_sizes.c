@@ -42,6 +42,11 @@ static const struct stet_sighting *gathered(const struct stet_history *h,
     return NULL;
 }
 
+static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
+}
+
 /* The size is passed to the call and was read back from the device: the source shows that what is
  * read is an array, a program ran in that line, or (unless `ran` is asked for) it asks for a size
  * there. */
@@ -54,6 +59,8 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
     if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
+        if (is_lazy(h, f))
+            stet_lazy_point_at(h, f, seen.line);
         return true;
     }
     f->reads = stet_lazy_size_read(h, s);
@@ -71,11 +78,6 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 static bool source_calls(struct stet_history *h, const struct stet_place *p, unsigned roles)
 {
     return stet_python_line_calls(&h->sources, p->file, p->line, roles);
-}
-
-static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
-{
-    return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
 /* A size inside that no argument has. What changed with it (the constant that is the size, k as an

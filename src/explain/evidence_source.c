@@ -127,6 +127,17 @@ static void bound(struct stet_history *h, struct stet_finding *f, const struct s
     }
 }
 
+/* The line that chose or made the function called, or the call itself. */
+static void jitted(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line);
+
+    f->source = s->trigger;
+    if (line)
+        f->source.line = line;
+}
+
 /* Causes that are about what an argument is. */
 static bool of_an_argument(enum stet_cause cause)
 {
@@ -144,7 +155,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     /* No operation is at fault: the same function was jitted in another way. */
     if (f->cause == STET_CAUSE_DONATION_CHANGE && s->trigger.line && !s->eager)
-        f->origin = s->trigger;
+        jitted(h, f);
     if (!f->source.line && f->facts.argument_shape && f->facts.size_to)
         (void)(sent(h, f) || computed(h, f));
     if (!f->source.line && of_an_argument(f->cause) && s->trigger.line)

@@ -143,6 +143,23 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
     return false;
 }
 
+/* The last line before the use that gives the name a value in a scope; 0 for none. */
+static uint32_t bound_before(const struct rest *r, const struct name *name, stet_python_ref scope)
+{
+    const struct stet_python_module *m = r->m;
+    uint32_t line = 0;
+
+    for (uint32_t i = m->first_binding[name->number]; i; i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        uint32_t at = stet_python_line(m, stet_python_statement_of(m, b->target));
+
+        if (b->scope == scope && b->attribute == name->attribute && b->how < PY_BIND_FUNCTION &&
+            at < stet_python_line(m, r->use) && at > line)
+            line = at;
+    }
+    return line;
+}
+
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name)
 {
@@ -150,7 +167,7 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
     struct stet_view last =
         dot ? stet_view_of(dot + 1, (size_t)(name.ptr + name.len - dot - 1)) : name;
     struct rest r;
-    uint32_t number, line = 0;
+    uint32_t number;
 
     if (!begin(&r, s, file, use, use))
         return 0;
@@ -160,14 +177,32 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
     r.names[r.count++] = (struct name){number, dot != NULL};
     if (!holds(&r, r.use))
         return 0;
-    for (uint32_t i = r.m->first_binding[number]; i; i = r.m->bindings.items[i - 1].next) {
-        const struct stet_python_binding *b = &r.m->bindings.items[i - 1];
-        stet_python_ref statement = stet_python_statement_of(r.m, b->target);
-        uint32_t at = stet_python_line(r.m, statement);
+    return bound_before(&r, &r.names[0], r.function);
+}
 
-        if (b->scope == r.function && b->attribute == (dot != NULL) && b->how < PY_BIND_FUNCTION &&
-            at < stet_python_line(r.m, r.use) && at > line)
-            line = at;
-    }
-    return line;
+/* The name that an expression begins with: `step` of step.lower(x).compile. */
+static stet_python_ref head_of(const struct stet_python_module *m, stet_python_ref n)
+{
+    while (n && stet_python_kind(&m->ast, n) != PY_IDENTIFIER)
+        n = stet_python_child(&m->ast, n);
+    return n;
+}
+
+uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use)
+{
+    stet_python_ref n = 0, head = 0;
+    struct name name = {0};
+    struct rest r;
+    uint32_t line;
+
+    if (!begin(&r, s, file, use, use))
+        return 0;
+    while (!head && stet_python_own_next(r.m, r.use, &n))
+        if (stet_python_kind(&r.m->ast, n) == PY_CALL)
+            head = head_of(r.m, stet_python_field(&r.m->ast, n, PY_FIELD_FUNCTION));
+    if (!head)
+        return 0;
+    name.number = r.m->ast.nodes[head].child;
+    line = bound_before(&r, &name, r.function);
+    return line || !r.function ? line : bound_before(&r, &name, 0);
 }
