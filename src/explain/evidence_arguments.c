@@ -1,8 +1,8 @@
 /* A loop in the function that goes over its arguments: the number of them changed. */
 #include "explain/history_internal.h"
 
-/* An array that one of the two calls did not pass. jit drops arguments that a function does not use,
- * so only the calls show them. */
+/* An array that one of the two calls did not pass. jit drops arguments that a function does not
+ * use, so only the calls show them. */
 static const struct stet_moved *came_or_went(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {

@@ -57,8 +57,8 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
  * function; 0 when the statement there does not use it, or no line does. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* The line that made or chose what line `use` calls, in the same function or at module level; 0 when
- * it is a function defined by `def`, or no line does. */
+/* The line that made or chose what line `use` calls, in the same function or at module level; 0
+ * when it is a function defined by `def`, or no line does. */
 uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file,
                                  uint32_t use);
 
