@@ -295,10 +295,11 @@ static void tell_keys(struct stet_agent *a)
     if (trust->anyone)
         stet_agent_log("STET_TRUST=any: entries that no trusted key signed are taken too");
     else if (a->tiers.count && !trust->count)
-        stet_agent_log("no key is trusted: nothing is taken from the tiers; `stet cache key` makes "
-                       "and trusts keys, STET_TRUST=any does without");
+        stet_agent_log(
+            "no key is trusted, so nothing is loaded from the tiers; `stet cache key` makes "
+            "and trusts keys, STET_TRUST=any does without");
     if (a->tiers.count && !stet_agent_keyring_gives(keys))
-        stet_agent_log("there is no signing key: nothing is written to the tiers");
+        stet_agent_log("this user has no signing key, so nothing is written to the tiers");
     stet_agent_keyring_put(a, keys);
 }
 

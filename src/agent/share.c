@@ -184,7 +184,7 @@ static enum stet_rc wrap(struct stet_agent *a, const struct stet_share *s, struc
     enum stet_rc rc = stet_store_open(&store, s->store, err);
 
     if (rc == STET_OK && s->came && !stet_trust_seal_fits(&seal, entry))
-        rc = stet_fail(err, STET_REFUSED, "it is no longer what came from the tier");
+        rc = stet_fail(err, STET_REFUSED, "the entry changed since it came from the tier");
     if (rc == STET_OK) {
         if (!s->came)
             stet_trust_seal_find(&store, entry, &seal);

@@ -144,7 +144,7 @@ static void look(struct stet_elf *e, struct source *f)
     else if (!copy(f, 0, magic, SELFMAG) || memcmp(magic, ELFMAG, SELFMAG) != 0)
         e->wrong = "not a shared object (no ELF file)";
     else if (!copy(f, 0, &h, sizeof h))
-        e->wrong = "cut off in its first header";
+        e->wrong = "truncated in its first header";
     else if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)
         e->wrong = "made for another kind of machine (not 64-bit little-endian)";
     else if (MACHINE != EM_NONE && h.e_machine != MACHINE)

@@ -249,7 +249,7 @@ enum stet_rc stet_bundle_named(struct stet_inventory *v, const char *name,
     if (rc == STET_OK)
         rc = stet_bundle_of_run(v, run->folder, err);
     else
-        stet_fail(err, rc, "'%s' is no file and no run; `stet runs` lists them", name);
+        stet_fail(err, rc, "'%s' is not a file or a run; `stet runs` lists the runs", name);
     stet_ledger_runs_close(&runs);
     return rc;
 }

@@ -66,12 +66,12 @@ static enum stet_rc take_group(struct stet_inventory *v, enum stet_group g, json
     json_t *value;
 
     if (!json_is_object(values))
-        return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" is no object", what,
+        return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" is not an object", what,
                          stet_bundle_group_name(g));
     json_object_foreach(values, name, value)
     {
         if (!json_is_string(value))
-            return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" of \"%s\" is no text", what, name,
+            return stet_fail(err, STET_BAD_INPUT, "%s: \"%s\" of \"%s\" is not a text", what, name,
                              stet_bundle_group_name(g));
         stet_bundle_inventory_put(
             v, g, stet_view_str(name),

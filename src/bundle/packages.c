@@ -198,7 +198,7 @@ static void read_record(const struct distribution *d, struct stet_inventory *v)
     stet_bundle_inventory_put(v, STET_GROUP_wheel, stet_view_str(d->name), stet_view_str(text));
     if (moved)
         stet_bundle_inventory_putf(v, STET_GROUP_patch, d->name,
-                                   "%zu file%s of another size than its RECORD says: %s%s", moved,
+                                   "%zu file%s whose size differs from its RECORD: %s%s", moved,
                                    moved == 1 ? "" : "s", first, moved > 1 ? ", …" : "");
 }
 

@@ -155,7 +155,7 @@ static bool table(struct stet_prober *p)
         api->pjrt_api_version.major_version < 0 || api->pjrt_api_version.minor_version < 0 ||
         api->pjrt_api_version.minor_version > 100000) {
         stet_bundle_prober_end(p, 'X', STET_STEP_API,
-                               "the table is garbage: it says %zu bytes, version %d.%d",
+                               "the table is not valid: its size is %zu bytes, its version %d.%d",
                                api->struct_size, api->pjrt_api_version.major_version,
                                api->pjrt_api_version.minor_version);
         return false;
@@ -165,7 +165,7 @@ static bool table(struct stet_prober *p)
     if (!stet_api_usable(api)) {
         stet_bundle_prober_end(
             p, 'X', STET_STEP_API,
-            "API %d.%d can't be used: Stet and the frameworks need major version 0, "
+            "API %d.%d cannot be used: Stet and the frameworks need major version 0, "
             "0.29 or newer (0.56 has another order)",
             api->pjrt_api_version.major_version, api->pjrt_api_version.minor_version);
         return false;
@@ -350,10 +350,10 @@ static bool memory(struct stet_prober *p, const PJRT_Client_AddressableDevices_A
     if (!has)
         stet_bundle_prober_end(
             p, 'M', STET_STEP_MEMORY,
-            "the table has no PJRT_Device_MemoryStats: memory can't be asked of this "
+            "the table has no PJRT_Device_MemoryStats: memory cannot be read from this "
             "plugin, whatever a framework shows");
     else if (fine)
-        stet_bundle_prober_end(p, 'F', STET_STEP_MEMORY, "each device tells");
+        stet_bundle_prober_end(p, 'F', STET_STEP_MEMORY, "every device reports its memory");
     return true;
 }
 

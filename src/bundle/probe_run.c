@@ -160,7 +160,7 @@ static bool serialize(struct stet_prober *p)
         return false;
     n = pwrite(p->keep, args.serialized_bytes, args.serialized_bytes_size, 0);
     if (n < 0 || (size_t)n != args.serialized_bytes_size || !n) {
-        stet_bundle_prober_end(p, 'X', STET_STEP_SERIALIZE, "%zu bytes, which could not be kept",
+        stet_bundle_prober_end(p, 'X', STET_STEP_SERIALIZE, "%zu bytes, which could not be written",
                                args.serialized_bytes_size);
         return false;
     }
@@ -177,7 +177,7 @@ static bool reload(struct stet_prober *p)
     stet_bundle_prober_begin(p, STET_STEP_RELOAD);
     if (fstat(p->keep, &s) != 0 || !(bytes = malloc((size_t)s.st_size + 1)) ||
         pread(p->keep, bytes, (size_t)s.st_size, 0) != s.st_size) {
-        stet_bundle_prober_end(p, 'X', STET_STEP_RELOAD, "the kept bytes could not be read");
+        stet_bundle_prober_end(p, 'X', STET_STEP_RELOAD, "the written bytes could not be read");
         return false;
     }
     args.serialized_executable = bytes;

@@ -264,7 +264,7 @@ static void look_unhashable(struct lint_walk *w, stet_python_ref call, stet_pyth
         return;
     c = lint_report(w, LINT_RULE_static_unhashable, value, 0, LINT_ANY, 0,
                     "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
-                    k == PY_LAMBDA ? "is a new function at each call" : "can't be hashed");
+                    k == PY_LAMBDA ? "is a new function at each call" : "cannot be hashed");
     if (c && list && text.len >= 2) {
         bool one = stet_python_child(w->ast, value) &&
                    !stet_python_next(w->ast, stet_python_child(w->ast, value)) &&

@@ -184,7 +184,7 @@ TEST(a_plugin_file_is_judged_without_loading_it)
     stet_bundle_elf_look(&e, f.bytes);
     EXPECT(!e.wrong && e.build_id[0] && !e.has_entry);
     stet_bundle_elf_look(&e, stet_view_of(f.bytes.ptr, 8192)); /* within what is loaded */
-    EXPECT(e.wrong && strstr(e.wrong, "cut off"));
+    EXPECT(e.wrong && strstr(e.wrong, "truncated"));
     memcpy(copy, f.bytes.ptr, sizeof copy);
     copy[18] = (char)183; /* e_machine: aarch64 */
     copy[19] = 0;

@@ -257,7 +257,7 @@ static void add_wrapped(struct stet_hlo_text *t, struct stet_hlo_instr *in,
         return;
     if (!in->type || in->type->kind != STET_TYPE_TUPLE || in->type->member_count < 2) {
         stet_decode_hlo_text_fail_at(t, (size_t)in->offset,
-                                     "the shape of %s-start is no tuple of operands and result",
+                                     "the shape of %s-start is not a tuple of operands and result",
                                      inner->opcode);
         return;
     }
@@ -286,7 +286,7 @@ void stet_decode_hlo_text_instruction(struct stet_hlo_text *t)
     in.op = stet_hlo_op(in.opcode);
     inner = in.op ? NULL : unwrap(&in);
     if (!in.op && !t->failed)
-        stet_decode_hlo_text_fail_at(t, opcode_at, "'%.*s' is no opcode this build knows",
+        stet_decode_hlo_text_fail_at(t, opcode_at, "'%.*s' is not an opcode that this build knows",
                                      (int)(in.opcode.len > 60 ? 60 : in.opcode.len), in.opcode.ptr);
     stet_hlo_expect(t, "(");
     if (stet_view_is(in.opcode, "parameter")) {

@@ -123,7 +123,7 @@ static void named(struct stet_hlo_text *t, struct stet_type *type)
     type->kind = STET_TYPE_TENSOR;
     type->element = stet_hlo_element(t->b.a, name);
     if (!type->element && !t->failed)
-        stet_decode_hlo_text_fail_at(t, start, "'%.*s' is no element type",
+        stet_decode_hlo_text_fail_at(t, start, "'%.*s' is not an element type",
                                      (int)(name.len > 40 ? 40 : name.len), name.ptr);
     dims(t, type);
     layout(t, type);
@@ -243,7 +243,7 @@ static void float_element(struct stet_hlo_text *t, enum stet_float f, struct fil
     }
     v = strtod(text, &end);
     if (*end || strchr(text, 'x') || strchr(text, 'n') != strstr(text, "nf"))
-        stet_decode_hlo_text_fail_at(t, start, "'%s' is no number", text);
+        stet_decode_hlo_text_fail_at(t, start, "'%s' is not a number", text);
     put(out, stet_float_bits_of(f, v), width);
 }
 
@@ -270,7 +270,7 @@ static void integer_element(struct stet_hlo_text *t, const struct stet_type *e, 
     s = (int64_t)(*text == '-' ? 0 - v : v);
     if (*end || (!is_signed && (*text == '-' || v > largest)) ||
         (is_signed && v > largest / 2 + (*text == '-')))
-        stet_decode_hlo_text_fail_at(t, start, "'%s' is no number of this type", text);
+        stet_decode_hlo_text_fail_at(t, start, "'%s' is not a number of this type", text);
     put(out, (uint64_t)s & largest, (e->width + 7) / 8);
 }
 
