@@ -143,21 +143,44 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
     return false;
 }
 
-/* The last line before the use that gives the name a value in a scope; 0 for none. */
-static uint32_t bound_before(const struct rest *r, const struct name *name, stet_python_ref scope)
+/* The line, inside a node, that gives the name a value for the use: the last one before it, else
+ * the last one after it, which a loop comes back from. 0 for none. */
+static uint32_t bound_in(const struct rest *r, const struct name *name, stet_python_ref scope,
+                         stet_python_ref inside)
 {
     const struct stet_python_module *m = r->m;
-    uint32_t line = 0;
+    uint32_t use = stet_python_line(m, r->use), before = 0, after = 0;
 
     for (uint32_t i = m->first_binding[name->number]; i; i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
         uint32_t at = stet_python_line(m, stet_python_statement_of(m, b->target));
 
-        if (b->scope == scope && b->attribute == name->attribute && b->how < PY_BIND_FUNCTION &&
-            at < stet_python_line(m, r->use) && at > line)
-            line = at;
+        if (b->scope != scope || b->attribute != name->attribute || b->how >= PY_BIND_FUNCTION ||
+            (inside && !stet_python_is_inside(m, b->target, inside)))
+            continue;
+        if (at < use && at > before)
+            before = at;
+        else if (at > use && at > after)
+            after = at;
     }
-    return line;
+    return before || !inside ? before : after;
+}
+
+/* In the innermost loop around the use that gives it a value: there it changes. */
+static uint32_t bound_before(const struct rest *r, const struct name *name, stet_python_ref scope)
+{
+    const struct stet_python_module *m = r->m;
+    stet_python_ref n = stet_python_statement_of(m, m->parents[r->use]);
+
+    for (; n && scope == r->function && n != scope;
+         n = stet_python_statement_of(m, m->parents[n])) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+        uint32_t line = k == PY_FOR || k == PY_WHILE ? bound_in(r, name, scope, n) : 0;
+
+        if (line)
+            return line;
+    }
+    return bound_in(r, name, scope, 0);
 }
 
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,

@@ -86,6 +86,7 @@ jax.jit(f, in_shardings=s, out_shardings=s).trace(a).lower().compile()
 """
 
 FRESH = """\
+import time
 import jax, jax.numpy as jnp
 for i in range(5):
     print(jax.jit(lambda x: jnp.sin(x) + 1)(jnp.ones(4)).tolist())

@@ -137,6 +137,11 @@ TEST(a_name_has_its_value_from_the_line_before_that_gave_it_one)
     EXPECT_INT(3, binding("for b in data:\n    a = 1\n    b = dict(b)\n    g(b)\n", 4, "b"));
     EXPECT_INT(1, binding("b, c = f()\nwhile c:\n    w = g(w,\n        b)\n", 4, "b"));
     EXPECT_INT(0, binding("b = 1\ng(c)\n", 2, "b"));
+    /* A loop comes back from the line below; a loop around it comes back later. */
+    EXPECT_INT(4, binding("lr = 1\nfor e in d:\n    g(lr)\n    lr *= 2\n", 3, "lr"));
+    EXPECT_INT(5, binding("lr = 1\nfor e in d:\n    for x in e:\n        g(x, lr)\n    lr *= 2\n",
+                          4, "lr"));
+    EXPECT_INT(1, binding("lr = 1\nfor e in d:\n    g(lr)\nlr = 2\n", 3, "lr"));
     EXPECT_INT(0, binding("b = 1\ndef m():\n    g(b)\n", 3, "b")); /* of another function */
 }
 
