@@ -1,7 +1,7 @@
 /* stet lint: Python hazards for compiled code, before anything is compiled. */
 #include "cli/command.h"
 #include "cli/lint_print.h"
-#include "cli/lint_run.h"
+#include "session/lint_join.h"
 
 #include "base/fs.h"
 #include "base/mem.h"
@@ -191,7 +191,7 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     }
     if (baseline && stet_lint_baseline_apply(r, baseline, &p.known, &p.gone, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (a->run && stet_cli_lint_join(r, a->run, id, sizeof id, &err) != STET_OK)
+    if (a->run && stet_session_lint_join(r, a->run, id, sizeof id, &err) != STET_OK)
         return stet_cli_complain(&err);
     p.run = a->run ? id : NULL;
     if (a->fix || a->diff) {

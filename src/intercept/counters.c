@@ -134,7 +134,8 @@ static void read_all(PyObject *module, const char *list, bool (*wanted)(struct s
 static PyObject *at_python_exit(PyObject *self, PyObject *arguments)
 {
     uint64_t until = stet_journal_now() + (uint64_t)DEADLINE_MS * 1000000;
-    PyObject *package = getpid() == owner ? stet_python_module(python, "torch_xla") : NULL;
+    PyObject *package =
+        getpid() == owner ? stet_intercept_python_module(python, "torch_xla") : NULL;
     PyObject *module = package ? python->PyObject_GetAttrString(package, "_XLAC") : NULL;
 
     (void)self;
@@ -170,8 +171,8 @@ void stet_counters_watch(const struct stet_intercept_python *py)
 {
     int collecting;
 
-    if (atomic_load(&registered) || !is_usable(py) || !stet_python_module(py, "torch_xla") ||
-        atomic_exchange(&registered, true))
+    if (atomic_load(&registered) || !is_usable(py) ||
+        !stet_intercept_python_module(py, "torch_xla") || atomic_exchange(&registered, true))
         return;
     python = py;
     owner = getpid();

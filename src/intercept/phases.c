@@ -108,7 +108,7 @@ void stet_intercept_phases_watch(const struct stet_intercept_python *py)
 
     if (atomic_load(&registered) || !is_usable(py))
         return;
-    monitoring = stet_python_module(py, "jax.monitoring");
+    monitoring = stet_intercept_python_module(py, "jax.monitoring");
     if (!monitoring || atomic_exchange(&registered, true))
         return;
     python = py;

@@ -126,7 +126,7 @@ bool stet_intercept_python_held(const struct stet_intercept_python *py)
                                                          : py->_PyThreadState_UncheckedGet());
 }
 
-PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name)
+PyObject *stet_intercept_python_module(const struct stet_intercept_python *py, const char *name)
 {
     PyObject *modules = py->PySys_GetObject("modules");
 

@@ -125,6 +125,6 @@ const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
 /* Does this thread hold the GIL? */
 bool stet_intercept_python_held(const struct stet_intercept_python *py);
 /* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
-PyObject *stet_python_module(const struct stet_intercept_python *py, const char *name);
+PyObject *stet_intercept_python_module(const struct stet_intercept_python *py, const char *name);
 
 #endif

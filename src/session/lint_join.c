@@ -1,7 +1,7 @@
 /* A recompile belongs to a finding when its origin or one of its changes lies on the finding's
  * lines. All that a call compiles has that call's line for a trigger, so a trigger there says
  * something only when the recompile is of the finding's own kind. */
-#include "cli/lint_run.h"
+#include "session/lint_join.h"
 
 #include "session/session.h"
 #include "session/torch_rows.h"
@@ -91,8 +91,8 @@ static enum stet_rc join(struct stet_lint_result *r, const struct stet_runs *run
     return rc;
 }
 
-enum stet_rc stet_cli_lint_join(struct stet_lint_result *r, const char *name, char *id, size_t room,
-                                struct stet_err *err)
+enum stet_rc stet_session_lint_join(struct stet_lint_result *r, const char *name, char *id,
+                                    size_t room, struct stet_err *err)
 {
     const struct stet_run *run;
     struct stet_runs runs;
