@@ -94,7 +94,8 @@ static bool refresh(struct stet_agent *a)
         if (old && --old->refs == 0)
             release(old);
         if (old)
-            stet_agent_tiers_renew(&a->tiers); /* connections were made with the old certificates */
+            stet_agent_tiers_reconnect(
+                &a->tiers); /* connections were made with the old certificates */
     }
     stet_mem_free(signing);
     stet_mem_free(trusted);

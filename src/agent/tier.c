@@ -9,8 +9,17 @@
 /* One failure that took SLOW_MS counts as TRIP quick ones. */
 enum { TRIP = 3, SLOW_MS = 500, OPEN_MS = 2000, OPEN_MAX_MS = 60000 };
 
-static const struct stet_tier_kind *const kinds[] = {&stet_tier_redis, &stet_tier_http,
-                                                     &stet_tier_s3};
+static const struct stet_tier_kind *const kinds[] = {
+#define TIER(name, schemes) &stet_tier_##name,
+#include "agent/tier_kinds.def"
+#undef TIER
+};
+
+static const char schemes_known[] =
+#define TIER(name, schemes) ", " schemes
+#include "agent/tier_kinds.def"
+#undef TIER
+    ;
 
 const char *stet_agent_refusal_word(enum stet_refusal r)
 {
@@ -45,10 +54,8 @@ static enum stet_rc configure(struct stet_tier *t, struct stet_view text, struct
         return rc;
     t->kind = kind_of(t->url.scheme);
     if (!t->kind)
-        return stet_fail(err, STET_USAGE,
-                         "%s: no such kind of tier; there are redis, rediss, "
-                         "http, https and s3",
-                         t->url.scheme);
+        return stet_fail(err, STET_USAGE, "%s: no such kind of tier; there are %s", t->url.scheme,
+                         schemes_known + 2);
     t->shown = stet_agent_url_shown(&t->url, a);
     mode = stet_agent_url_get(&t->url, "mode", a);
     t->read_only = mode && !strcmp(mode, "read-only");
@@ -159,7 +166,7 @@ static void close_sessions(struct stet_tier *t)
         t->kind->close(t->sessions[--t->session_count]);
 }
 
-void stet_agent_tiers_renew(struct stet_tiers *t)
+void stet_agent_tiers_reconnect(struct stet_tiers *t)
 {
     for (size_t i = 0; i < t->count; i++) {
         pthread_mutex_lock(&t->items[i].lock);

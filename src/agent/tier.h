@@ -75,7 +75,9 @@ struct stet_tier_kind {
                           struct stet_lease_view *out, uint64_t until_ms, struct stet_err *err);
 };
 
-extern const struct stet_tier_kind stet_tier_redis, stet_tier_http, stet_tier_s3;
+#define TIER(name, schemes) extern const struct stet_tier_kind stet_tier_##name;
+#include "agent/tier_kinds.def"
+#undef TIER
 
 /* Why an entry from outside was rejected. */
 enum stet_refusal {
@@ -128,7 +130,7 @@ enum stet_rc stet_agent_tiers_init(struct stet_tiers *t, struct stet_view list,
                                    struct stet_err *err);
 void stet_agent_tiers_release(struct stet_tiers *t);
 /* Existing connections are not used again. From any thread. */
-void stet_agent_tiers_renew(struct stet_tiers *t);
+void stet_agent_tiers_reconnect(struct stet_tiers *t);
 
 /* Each checks the breaker first (STET_LIMIT if it is open) and updates the counters. */
 enum stet_rc stet_agent_tier_get(struct stet_tier *t, const struct stet_tier_name *name,

@@ -72,7 +72,7 @@ static int explain_dump(const char *folder, const struct choices *c)
     if (stet_session_open_dump(&x, folder, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_session_account(&a, &x);
-    if (stet_account_joined(&a, print, &p, &err) != STET_OK)
+    if (stet_account_use_joined(&a, print, &p, &err) != STET_OK)
         p.code = stet_cli_complain(&err);
     stet_session_close(&x);
     return p.code;

@@ -110,7 +110,7 @@ static struct stet_line first_place(struct stet_session *x, const struct stet_si
     struct use u = {0};
 
     if (argument != UINT32_MAX &&
-        stet_session_programs_open(x->shelf, x->folder, c, &side, NULL) == STET_OK &&
+        stet_session_programs_open(x->programs, x->folder, c, &side, NULL) == STET_OK &&
         argument < side.program.program->argument_count) {
         u.value = side.program.program->arguments[argument].value;
         stet_program_walk(side.program.program, find_use, &u);

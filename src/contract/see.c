@@ -49,7 +49,7 @@ enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct
     const struct stet_sighting *s = &x->history.sightings[sighting];
     const struct stet_compile_event *c = &x->digest.processes[s->process].compiles[s->tag];
     struct stet_history_side side;
-    enum stet_rc rc = stet_session_programs_open(x->shelf, x->folder, c, &side, NULL);
+    enum stet_rc rc = stet_session_programs_open(x->programs, x->folder, c, &side, NULL);
 
     if (rc != STET_OK || !s->traits->readable)
         return STET_NOT_FOUND;

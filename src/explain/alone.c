@@ -22,7 +22,7 @@ static uint64_t programs_of(const struct stet_history *h, const struct stet_find
     uint64_t most = 1;
 
     for (uint32_t i = 0; facet != STET_NO_FACET && i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
         const struct stet_series *s =
             c->facet == facet && c->follows == STET_NO_FACET ? stet_series_of(h, f, c) : NULL;
 

@@ -218,7 +218,7 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
         !stet_python_open(&h->sources, s->traits->root.file))
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
         struct stet_view name = c->of.name;
 
         if (c->kind != STET_CHANGE_ARGUMENT_CAME && c->kind != STET_CHANGE_ARGUMENT_WENT)

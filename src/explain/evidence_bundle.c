@@ -94,7 +94,7 @@ static void compare_bundles(struct stet_history *h, struct stet_finding *f,
 
 void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_told *c = stet_finding_change(f, STET_CHANGE_OPTION);
+    const struct stet_reported_change *c = stet_finding_change(f, STET_CHANGE_OPTION);
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     if (f->cause == STET_CAUSE_OPTIONS_DRIFT && c)

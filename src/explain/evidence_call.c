@@ -69,7 +69,8 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
 }
 
 /* The variable that had the constant's two values at the two compiles. */
-static const struct stet_moved *holder(const struct stet_finding *f, const struct stet_told *c)
+static const struct stet_moved *holder(const struct stet_finding *f,
+                                       const struct stet_reported_change *c)
 {
     const double *v = c->data.values;
 
@@ -86,7 +87,7 @@ static const struct stet_moved *holder(const struct stet_finding *f, const struc
 static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
         const struct stet_moved *m =
             c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET ? holder(f, c) : NULL;
 

@@ -135,7 +135,7 @@ static struct stet_place step_of(struct stet_history *h, const struct stet_pytho
 
 /* Without a location the change is that of the constant; its subject is the operation that uses it.
  */
-static struct stet_view operation_of(const struct stet_told *c)
+static struct stet_view operation_of(const struct stet_reported_change *c)
 {
     struct stet_view v = c->op;
     const char *dot = v.len ? memrchr(v.ptr, '.', v.len) : NULL;

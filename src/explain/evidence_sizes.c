@@ -6,7 +6,7 @@
 
 #include <stdio.h>
 
-static const struct stet_told *size_change(const struct stet_finding *f)
+static const struct stet_reported_change *size_change(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++)
         if (f->changes[i].kind == STET_CHANGE_ARGUMENT && f->changes[i].facet == STET_FACET_SHAPES)
@@ -14,7 +14,7 @@ static const struct stet_told *size_change(const struct stet_finding *f)
     return NULL;
 }
 
-static struct stet_view words_of(struct stet_history *h, const struct stet_told *c)
+static struct stet_view words_of(struct stet_history *h, const struct stet_reported_change *c)
 {
     char room[STET_WORDS_MOST];
 
@@ -133,7 +133,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
 /* Two sizes, and the smaller comes alone between runs of the larger. */
 static void last_batch(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_told *c = size_change(f);
+    const struct stet_reported_change *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     long long from = (long long)f->facts.size_from, to = (long long)f->facts.size_to;
     struct stet_turns turns;
@@ -161,12 +161,12 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
 static bool varlen(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_told *data = NULL;
+    const struct stet_reported_change *data = NULL;
 
     if (stet_map_get(&h->judge->vectors, s->group) == STET_NONE)
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
             !(f->facts.vector && i == f->facts.vector_at))
@@ -184,7 +184,7 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
 
 static void argument(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_told *c = size_change(f);
+    const struct stet_reported_change *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     const struct stet_sighting *maker = gathered(h, f);
 

@@ -4,7 +4,7 @@
 #include <math.h>
 
 /* By the user's own line, or by the library's file that it leads to. */
-static bool in_optimizer(struct stet_history *h, const struct stet_told *c)
+static bool in_optimizer(struct stet_history *h, const struct stet_reported_change *c)
 {
     return stet_python_is_optimizer(&h->sources, c->place.file, c->place.line) ||
            stet_python_is_optimizer(&h->sources, c->inside, 0);
@@ -23,10 +23,10 @@ static bool is_correction(const struct stet_series *s)
 }
 
 /* The next change of a constant that is a cause, from *at on; NULL at the end. */
-static const struct stet_told *next_constant(const struct stet_finding *f, uint32_t *at)
+static const struct stet_reported_change *next_constant(const struct stet_finding *f, uint32_t *at)
 {
     while (*at < f->change_count) {
-        const struct stet_told *c = &f->changes[(*at)++];
+        const struct stet_reported_change *c = &f->changes[(*at)++];
 
         if (c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET)
             return c;
@@ -34,7 +34,8 @@ static const struct stet_told *next_constant(const struct stet_finding *f, uint3
     return NULL;
 }
 
-static void point_at(struct stet_finding *f, const struct stet_told *c, enum stet_cause cause)
+static void point_at(struct stet_finding *f, const struct stet_reported_change *c,
+                     enum stet_cause cause)
 {
     if (f->cause == cause && c->place.line)
         f->origin = c->place;
@@ -42,7 +43,7 @@ static void point_at(struct stet_finding *f, const struct stet_told *c, enum ste
 
 /* A scalar such as 1 - beta^step, or any constant inside an optimizer that changes. */
 static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
-                             const struct stet_told *c, const struct stet_series *s)
+                             const struct stet_reported_change *c, const struct stet_series *s)
 {
     if (is_correction(s))
         stet_finding_rename(
@@ -58,8 +59,8 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
-static bool counter(struct stet_history *h, struct stet_finding *f, const struct stet_told *c,
-                    const struct stet_series *s)
+static bool counter(struct stet_history *h, struct stet_finding *f,
+                    const struct stet_reported_change *c, const struct stet_series *s)
 {
     if (!s->even || s->findings < 2 || fabs(s->step) != 1)
         return false;
@@ -72,7 +73,7 @@ static bool counter(struct stet_history *h, struct stet_finding *f, const struct
 
 /* The source shows which parameters are static; the line that uses the value names one. */
 static bool static_argument(struct stet_history *h, struct stet_finding *f,
-                            const struct stet_told *c)
+                            const struct stet_reported_change *c)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_place *places[] = {&c->place, &s->traits->place, &s->trigger};
@@ -100,7 +101,7 @@ static void static_start(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         if (c->facet == STET_FACET_SLICES && c->follows == STET_NO_FACET &&
             stet_python_static_used(&h->sources, s->traits->place.file, s->traits->function,
@@ -112,7 +113,7 @@ static void static_start(struct stet_history *h, struct stet_finding *f)
 
 void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_told *c, *first = NULL;
+    const struct stet_reported_change *c, *first = NULL;
     const struct stet_series *s;
 
     if (f->cause == STET_CAUSE_SLICE_START)

@@ -54,7 +54,7 @@ static bool find_uses(struct uses *u, const struct stet_program *p, const struct
 {
     bool asked = false;
 
-    for (uint32_t i = 0; i < d->change_count && i < STET_TOLD_MOST; i++)
+    for (uint32_t i = 0; i < d->change_count && i < STET_REPORTED_MOST; i++)
         asked |= is_of_argument(&d->changes[i]);
     u->program = p;
     u->items = stet_mem_calloc((size_t)p->argument_count + 1, sizeof *u->items);
@@ -98,8 +98,9 @@ static struct stet_change_subject keep_subject(struct stet_history *h,
 static void keep_changes(struct stet_history *h, struct stet_finding *f, const struct stet_diff *d,
                          const struct uses *uses)
 {
-    uint32_t n = d->change_count < STET_TOLD_MOST ? d->change_count : STET_TOLD_MOST;
-    struct stet_told *told = STET_NEW_ARRAY(&h->arena, struct stet_told, n ? n : 1);
+    uint32_t n = d->change_count < STET_REPORTED_MOST ? d->change_count : STET_REPORTED_MOST;
+    struct stet_reported_change *told =
+        STET_NEW_ARRAY(&h->arena, struct stet_reported_change, n ? n : 1);
 
     if (!told)
         return;
@@ -110,18 +111,18 @@ static void keep_changes(struct stet_history *h, struct stet_finding *f, const s
         struct stet_view inside =
             c->kind == STET_CHANGE_CONSTANT ? stet_place_inside(c->loc) : (struct stet_view){0};
 
-        told[i] = (struct stet_told){.kind = c->kind,
-                                     .facet = c->facet,
-                                     .follows = c->follows,
-                                     .of = keep_subject(h, c->of),
-                                     .data = c->data,
-                                     .from = keep(h, c->from),
-                                     .to = keep(h, c->to),
-                                     .op = keep(h, c->op),
-                                     .place = keep_place(h, place_of(c, use)),
-                                     .inside = keep(h, inside),
-                                     .count = c->count,
-                                     .order = use ? use->id : c->order};
+        told[i] = (struct stet_reported_change){.kind = c->kind,
+                                                .facet = c->facet,
+                                                .follows = c->follows,
+                                                .of = keep_subject(h, c->of),
+                                                .data = c->data,
+                                                .from = keep(h, c->from),
+                                                .to = keep(h, c->to),
+                                                .op = keep(h, c->op),
+                                                .place = keep_place(h, place_of(c, use)),
+                                                .inside = keep(h, inside),
+                                                .count = c->count,
+                                                .order = use ? use->id : c->order};
     }
     f->changes = told;
     f->change_count = n;
@@ -135,7 +136,7 @@ static void shape_facts(struct stet_finding *f)
     struct stet_facts *facts = &f->facts;
 
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         if (c->facet != STET_FACET_SHAPES)
             continue;
@@ -216,7 +217,7 @@ static bool find_cut(const struct stet_op *op, void *context)
     struct cut *cut = context;
 
     for (uint32_t i = 0; i < cut->finding->change_count && !cut->found; i++) {
-        const struct stet_told *c = &cut->finding->changes[i];
+        const struct stet_reported_change *c = &cut->finding->changes[i];
 
         if (c->kind == STET_CHANGE_TYPE && c->facet == STET_FACET_SHAPES && c->order == op->id)
             cut->found = cuts_a_sort(op);
@@ -243,7 +244,7 @@ static bool moves_alike(const struct stet_facts *facts, double from, double to)
 }
 
 /* A constant list of integers, an arange, that is as long as the size. */
-static bool is_list_of_size(const struct stet_finding *f, const struct stet_told *c)
+static bool is_list_of_size(const struct stet_finding *f, const struct stet_reported_change *c)
 {
     const struct stet_change_element *e = &c->data.elements[0];
 
@@ -260,7 +261,7 @@ static bool is_whole(double v)
 static void constant_facts(struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count && f->facts.inner_shape; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
         const double *v = c->data.values;
 
         f->facts.constant_is_size |= c->kind == STET_CHANGE_CONSTANT && c->data.has_values &&
@@ -273,7 +274,7 @@ static void constant_facts(struct stet_finding *f)
 /* ---- arguments ---- */
 
 static const struct stet_argument *argument_of(const struct stet_program *p,
-                                               const struct stet_told *c)
+                                               const struct stet_reported_change *c)
 {
     return c->of.argument < p->argument_count ? &p->arguments[c->of.argument] : NULL;
 }
@@ -308,10 +309,10 @@ static bool is_accumulated(const struct stet_program *p, const struct stet_argum
 }
 
 /* Does another argument have exactly the sizes of this one? Labels do, offsets do not. */
-static bool has_company(const struct stet_finding *f, const struct stet_told *of)
+static bool has_company(const struct stet_finding *f, const struct stet_reported_change *of)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         if (c != of && c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
             c->data.has_sizes && of->data.has_sizes && c->data.sizes[0] == of->data.sizes[0] &&
@@ -327,7 +328,7 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
     uint32_t added = 0, looked = 0;
 
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
         bool came = c->kind == STET_CHANGE_ARGUMENT_CAME;
         const struct stet_program *p = came ? b : a;
         const struct stet_argument *arg;
@@ -424,11 +425,11 @@ static void add_option(void *context, struct stet_view path, struct stet_view fr
  * of any change with a place. The place of constants is arbitrary, mostly at the beginning. */
 static struct stet_place origin_of(const struct stet_finding *f)
 {
-    const struct stet_told *best = NULL;
+    const struct stet_reported_change *best = NULL;
 
     for (int strict = 2; strict >= 0 && !best; strict--)
         for (uint32_t i = 0; i < f->change_count; i++) {
-            const struct stet_told *c = &f->changes[i];
+            const struct stet_reported_change *c = &f->changes[i];
 
             if (!c->place.line ||
                 (strict > 1 && c->kind == STET_CHANGE_TYPE && stet_view_ends(c->op, "constant")) ||

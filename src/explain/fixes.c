@@ -25,10 +25,10 @@ const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework)
 }
 
 /* The change that is the evidence for the class. */
-static const struct stet_told *cause_of(const struct stet_finding *f)
+static const struct stet_reported_change *cause_of(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         if (c->follows == STET_NO_FACET &&
             stet_diff_change_cause(c->kind, c->facet, c->op) == f->cause)
@@ -37,13 +37,13 @@ static const struct stet_told *cause_of(const struct stet_finding *f)
     return f->change_count ? &f->changes[0] : NULL;
 }
 
-static bool is_of_argument(const struct stet_told *c)
+static bool is_of_argument(const struct stet_reported_change *c)
 {
     return c->kind == STET_CHANGE_ARGUMENT || c->kind == STET_CHANGE_ARGUMENT_CAME ||
            c->kind == STET_CHANGE_ARGUMENT_WENT || c->kind == STET_CHANGE_ARGUMENT_MOVED;
 }
 
-static void write_name(struct stet_buf *out, const struct stet_told *c)
+static void write_name(struct stet_buf *out, const struct stet_reported_change *c)
 {
     char room[STET_WORDS_MOST];
 
@@ -56,7 +56,7 @@ static void write_name(struct stet_buf *out, const struct stet_told *c)
 }
 
 /* The dtype that it had, as the frameworks spell it: float32 for f32. */
-static void write_dtype(struct stet_buf *out, const struct stet_told *c)
+static void write_dtype(struct stet_buf *out, const struct stet_reported_change *c)
 {
     if (c && stet_words_element(out, &c->data.elements[0]))
         return;
@@ -65,7 +65,7 @@ static void write_dtype(struct stet_buf *out, const struct stet_told *c)
 
 static void expand(struct stet_buf *out, const char *text, const struct stet_finding *f)
 {
-    const struct stet_told *c = cause_of(f);
+    const struct stet_reported_change *c = cause_of(f);
 
     for (; *text; text++) {
         if (!strncmp(text, "{name}", 6)) {
@@ -85,7 +85,7 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
 
 const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f)
 {
-    const struct stet_told *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
+    const struct stet_reported_change *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
     const struct stet_series *s =
         c && c->kind == STET_CHANGE_ARGUMENT ? stet_series_of(h, f, c) : NULL;
 

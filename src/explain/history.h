@@ -62,7 +62,7 @@ struct stet_history_side {
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
 /* A change as it is kept when the programs are gone. */
-struct stet_told {
+struct stet_reported_change {
     enum stet_change_kind kind;
     unsigned facet, follows;
     struct stet_change_subject of;
@@ -103,7 +103,7 @@ struct stet_facts {
     struct stet_place forbids_at;
 };
 
-enum { STET_TOLD_MOST = 24, STET_ALSO_MOST = 8 };
+enum { STET_REPORTED_MOST = 24, STET_ALSO_MOST = 8 };
 
 /* Why one compile happened. */
 struct stet_finding {
@@ -123,7 +123,7 @@ struct stet_finding {
     struct stet_place source; /* where the value was made or read back; line 0 when not seen */
     const struct stet_moved *moved; /* what Python held then and now, where it differs */
     uint32_t moved_count;
-    const struct stet_told *changes;
+    const struct stet_reported_change *changes;
     uint32_t change_count, left_out;
     struct stet_facts facts;
     /* As the comparison alone had it; judging starts from here. */

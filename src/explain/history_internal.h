@@ -124,7 +124,7 @@ struct stet_history_judge {
 };
 
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
-                                         const struct stet_told *change);
+                                         const struct stet_reported_change *change);
 
 static inline struct stet_sighting *stet_sighting_of(const struct stet_history *h,
                                                      const struct stet_finding *f)
@@ -136,22 +136,22 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
 void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
                      enum stet_sure sure, bool keep, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
-/* A better name for one of its causes, the class or a further one. Evidence and sureness are kept
- * when it is the class. */
+/* A better name for one of its causes, the first or a further one. The first one also gets the
+ * sureness and the evidence that are passed; they are unused for a further one. */
 void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
                          enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* The first change that is a cause and of this kind; NULL. */
-const struct stet_told *stet_finding_change(const struct stet_finding *f,
-                                            enum stet_change_kind kind);
-/* A cause that is explained by another is none. */
+const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
+                                                       enum stet_change_kind kind);
+/* Removes a cause that another one explains. */
 void stet_finding_drop(struct stet_finding *f, enum stet_cause cause);
 /* What each cause of a finding alone would have cost. */
 struct stet_alone {
     enum stet_cause cause;
-    uint64_t programs; /* more than one */
+    uint64_t programs; /* that this cause alone would have added */
 };
 
 /* Those of a finding with several causes, the most expensive first; 0 for a single one. */

@@ -80,8 +80,8 @@ void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum st
     f->sure = sure;
 }
 
-const struct stet_told *stet_finding_change(const struct stet_finding *f,
-                                            enum stet_change_kind kind)
+const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
+                                                       enum stet_change_kind kind)
 {
     for (uint32_t i = 0; i < f->change_count; i++)
         if (f->changes[i].kind == kind && f->changes[i].follows == STET_NO_FACET)
@@ -91,7 +91,7 @@ const struct stet_told *stet_finding_change(const struct stet_finding *f,
 
 /* ---- series ---- */
 
-static uint64_t change_key(uint32_t group, const struct stet_told *c)
+static uint64_t change_key(uint32_t group, const struct stet_reported_change *c)
 {
     uint64_t which = (uint64_t)c->of.index << 16 | (uint64_t)c->of.aspect << 8 | (uint64_t)c->kind;
     struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(c->of.name), which);
@@ -136,7 +136,7 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
 }
 
 static bool add_change(struct stet_history *h, const struct stet_finding *f,
-                       const struct stet_told *c)
+                       const struct stet_reported_change *c)
 {
     uint32_t group = stet_sighting_of(h, f)->group;
     struct stet_history_judge *j = h->judge;
@@ -172,7 +172,7 @@ static bool gather_series(struct stet_history *h)
 }
 
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
-                                         const struct stet_told *change)
+                                         const struct stet_reported_change *change)
 {
     uint32_t at =
         stet_map_get(&h->judge->by_change, change_key(stet_sighting_of(h, f)->group, change));

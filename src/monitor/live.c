@@ -358,7 +358,7 @@ void stet_live_poll(struct stet_live *l, bool last)
     if (l->off)
         return;
     if (!l->events.process_count)
-        stet_dump_scan(&l->x.dump, &l->x.digest, l->x.shelf, last);
+        stet_dump_scan(&l->x.dump, &l->x.digest, l->x.programs, last);
     if (!add_compiles(l, last))
         return;
     translate(l);

@@ -6,8 +6,8 @@
 #include "session/session.h"
 #include "session/torch_rows.h"
 
-enum stet_rc stet_account_joined(const struct stet_account *a, stet_use_account *use, void *context,
-                                 struct stet_err *err)
+enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_account *use,
+                                     void *context, struct stet_err *err)
 {
     struct stet_account both;
     struct stet_joined joined;
@@ -80,7 +80,7 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     if (rc == STET_OK && !a.totals.compiles)
         a.traced = run;
     if (rc == STET_OK)
-        rc = stet_account_joined(&a, use, context, err);
+        rc = stet_account_use_joined(&a, use, context, err);
     stet_arena_release(&arena);
     return rc;
 }
@@ -121,7 +121,7 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
     rc = stet_session_torch_load_run(&both.torch, run, err);
     a.torch_compiles = both.torch.compile_count;
     if (rc == STET_OK || rc == STET_NOT_FOUND)
-        rc = stet_account_joined(&a, use, context, err);
+        rc = stet_account_use_joined(&a, use, context, err);
     stet_torch_release(&both.torch);
     stet_session_close(&x);
     return rc;

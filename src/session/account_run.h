@@ -16,7 +16,7 @@ enum stet_rc stet_account_of_run(const struct stet_runs *runs, const struct stet
  * the account is the ledger's, which has the recompiles alone. */
 uint64_t stet_account_torch(const struct stet_account *a);
 /* Calls `use` with `a` joined. */
-enum stet_rc stet_account_joined(const struct stet_account *a, stet_use_account *use, void *context,
-                                 struct stet_err *err);
+enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_account *use,
+                                     void *context, struct stet_err *err);
 
 #endif

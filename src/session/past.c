@@ -124,8 +124,8 @@ static enum stet_rc add_run(struct stet_session *x, struct stet_past *past, stru
             s.tag |= (uint64_t)(past - x->past + 1) << 32;
             s.bundle = bundle;
             if (!p->compiles[k].load &&
-                stet_session_programs_open(x->shelf, past->folder, &p->compiles[k], &side, NULL) ==
-                    STET_OK)
+                stet_session_programs_open(x->programs, past->folder, &p->compiles[k], &side,
+                                           NULL) == STET_OK)
                 rc = stet_history_add(&x->history, &s, &side, NULL, &id, err);
         }
     }

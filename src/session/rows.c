@@ -25,7 +25,7 @@ static size_t convert_changes(const struct stet_finding *f, struct stet_session_
     struct stet_row_change *out = row->changes;
 
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_told *c = &f->changes[i];
+        const struct stet_reported_change *c = &f->changes[i];
 
         out[i] = (struct stet_row_change){
             .what = stet_words_subject(row->words[i], c->kind, &c->of),

@@ -33,7 +33,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_compile_event *c =
         &side->digest.processes[s->tag >> 32].compiles[s->tag & UINT32_MAX];
 
-    return stet_session_programs_open(m->x.shelf, side->run->folder, c, out, err);
+    return stet_session_programs_open(m->x.programs, side->run->folder, c, out, err);
 }
 
 /* Each program of B stands in a process of its own: nothing but A is before it. */
@@ -56,8 +56,8 @@ static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *s
             s.tag = (uint64_t)i << 32 | k;
             s.bundle = bundle;
             if (!p->compiles[k].load &&
-                stet_session_programs_open(m->x.shelf, side->run->folder, &p->compiles[k], &program,
-                                           NULL) == STET_OK)
+                stet_session_programs_open(m->x.programs, side->run->folder, &p->compiles[k],
+                                           &program, NULL) == STET_OK)
                 rc = stet_history_add(&m->x.history, &s, &program, NULL, &id, err);
         }
     }
@@ -98,7 +98,7 @@ static void add(struct stet_rundiff *m, struct stet_rundiff_entry e)
         m->items[m->count++] = e;
 }
 
-static struct stet_view words_of(struct stet_rundiff *m, const struct stet_told *c)
+static struct stet_view words_of(struct stet_rundiff *m, const struct stet_reported_change *c)
 {
     char what[STET_WORDS_MOST];
 
@@ -121,7 +121,7 @@ static void gather_programs(struct stet_rundiff *m)
                                                .line = s->traits->place.line,
                                                .function = s->traits->function});
         for (uint32_t k = 0; k < f->change_count; k++) {
-            const struct stet_told *c = &f->changes[k];
+            const struct stet_reported_change *c = &f->changes[k];
             enum stet_cause_thing thing =
                 stet_cause_thing(stet_diff_change_cause(c->kind, c->facet, c->op));
 

@@ -19,7 +19,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     const struct stet_run_digest *d = past ? &past->digest : &x->digest;
     const struct stet_compile_event *c = &d->processes[s->process].compiles[s->tag & UINT32_MAX];
 
-    return stet_session_programs_open(x->shelf, past ? past->folder : x->folder, c, out, err);
+    return stet_session_programs_open(x->programs, past ? past->folder : x->folder, c, out, err);
 }
 
 static int by_time(const void *a, const void *b)
@@ -75,7 +75,7 @@ enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t n
     if (c->load)
         return STET_OK;
     s.bundle = bundle;
-    rc = stet_session_programs_open(x->shelf, x->folder, c, &side, &why);
+    rc = stet_session_programs_open(x->programs, x->folder, c, &side, &why);
     return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
 }
 
@@ -137,9 +137,9 @@ enum stet_rc stet_session_begin(struct stet_session *x, const char *run, const c
 {
     enum stet_rc rc;
 
-    *x = (struct stet_session){.run = run, .folder = folder, .shelf = stet_session_programs_new()};
+    *x = (struct stet_session){.run = run, .folder = folder, .programs = stet_session_programs_new()};
     stet_arena_init(&x->digest.arena, (size_t)1 << 30);
-    if (!x->shelf)
+    if (!x->programs)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
     rc = stet_history_init(&x->history, err);
     x->history.open = open_side;
@@ -159,7 +159,7 @@ enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *r
         rc = stet_ledger_run_steps(&x->digest, run->folder, err);
     if (rc == STET_OK && !x->digest.compiles) { /* a client inside the framework, perhaps */
         snprintf(x->dump.dir, sizeof x->dump.dir, "%s/dump", run->folder);
-        stet_dump_scan(&x->dump, &x->digest, x->shelf, true);
+        stet_dump_scan(&x->dump, &x->digest, x->programs, true);
     }
     if (rc == STET_OK)
         rc = stet_ledger_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
@@ -178,7 +178,7 @@ enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
     if (rc != STET_OK)
         return rc;
     snprintf(x->dump.dir, sizeof x->dump.dir, "%s", folder);
-    if (!stet_dump_scan(&x->dump, &x->digest, x->shelf, true))
+    if (!stet_dump_scan(&x->dump, &x->digest, x->programs, true))
         rc = stet_fail_errno(err, "%s", folder);
     else if (!x->digest.compiles)
         rc = stet_fail(err, STET_NOT_FOUND,
@@ -195,7 +195,7 @@ enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
 void stet_session_close(struct stet_session *x)
 {
     stet_history_release(&x->history);
-    stet_session_programs_free(x->shelf);
+    stet_session_programs_free(x->programs);
     stet_dump_release(&x->dump);
     stet_ledger_run_orders_release(&x->run_orders);
     stet_mem_free(x->orders);

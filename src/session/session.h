@@ -10,8 +10,8 @@
 #include "session/xla_dump.h"
 
 /* Goes up when the same run would be explained in another way, in whatever a row of the ledger
- * holds: runs are then explained again when they are asked for. So they are by another release,
- * whether or not this went up. */
+ * holds. Runs whose rows are of another version, or of another release of Stet, are explained again
+ * when they are read. */
 enum { STET_EXPLAIN_VERSION = 9 };
 
 struct stet_session_programs;
@@ -24,20 +24,23 @@ struct stet_past {
 
 enum { STET_PAST_RUNS = 3 };
 
-/* Everything `stet explain` says of a run comes from here. */
+/* A run and the causes of its recompiles, without those of torch.compile. session/account_run.h
+ * gives both lanes, joined. */
 struct stet_session {
     const char *run, *folder; /* its id; borrowed */
     struct stet_run_digest digest;
     struct stet_run_orders run_orders;
     struct stet_order *orders;
     struct stet_history history;
-    struct stet_session_programs *shelf;
+    struct stet_session_programs *programs; /* captured programs, decoded when they are used */
     struct stet_past past[STET_PAST_RUNS];
     size_t past_count;
     struct stet_dump dump;
 };
 
-/* `runs` may be NULL: then no earlier run is looked at. */
+/* Explains a run; `stet_ledger_run_read` reads the run of a folder. Its findings are
+ * history.findings; stet_session_row makes a row of one. With `runs`, earlier runs of the same
+ * command are compared too; it may be NULL. On failure nothing is left to close. */
 enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);
 void stet_session_close(struct stet_session *x);
@@ -73,8 +76,8 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x);
 /* A finding as a row; text is borrowed from the history and from the struct itself. */
 struct stet_session_row {
     struct stet_recompile recompile;
-    struct stet_row_change changes[STET_TOLD_MOST];
-    char words[STET_TOLD_MOST][STET_WORDS_MOST]; /* what changed */
+    struct stet_row_change changes[STET_REPORTED_MOST];
+    char words[STET_REPORTED_MOST][STET_WORDS_MOST]; /* what changed */
     char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
