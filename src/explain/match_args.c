@@ -60,8 +60,7 @@ static uint64_t key_of(const struct traits *t, int level)
     case 6:
         return stet_mix(t->a_kind, t->type);
     default:
-        return stet_mix(t->type,
-                        t->name != 0); /* an argument that lost its name is a different one */
+        return stet_mix(t->type, t->name != 0); /* a lost name makes another argument */
     }
 }
 

@@ -21,7 +21,7 @@ struct why {
 struct state {
     uint8_t lanes;
     bool queued;
-    uint64_t tensors, statics; /* of the nest; kept at its outermost function */
+    uint64_t tensors, statics; /* of the nest; stored at its outermost function */
     uint64_t varying;          /* also: given another Python value at each turn of a loop */
     uint64_t rooted;           /* arguments of the compiled function itself */
     bool repeated;             /* called in a loop outside of traced code */
