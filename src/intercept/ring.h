@@ -38,7 +38,7 @@ struct stet_ring {
 
 enum stet_pushed {
     STET_PUSHED,
-    STET_PUSHED_FIRST,   /* the ring was empty: see that somebody drains it */
+    STET_PUSHED_FIRST,   /* the ring was empty: make sure that a thread drains it */
     STET_PUSHED_QUARTER, /* it fills: wake the drainer */
     STET_RING_FULL,      /* not pushed: the caller counts it */
 };
