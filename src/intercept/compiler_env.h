@@ -25,8 +25,8 @@ enum stet_moment {
  * yet. */
 void stet_compiler_env_first(const struct stet_plugin *p);
 /* Reads the environment again. `text` is its part of the key, valid for the life of the process,
- * and `states` how often something had changed. Returns NULL, or a fixed word: why there can be no
- * key. Any thread; takes a few microseconds while nothing changes. */
+ * and `states` how often something had changed. Returns STET_OUTCOME_NONE, or the reason why there
+ * can be no key. Any thread; takes a few microseconds while nothing changes. */
 enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
                                         struct stet_view *text, unsigned *states);
 

@@ -14,8 +14,8 @@ void stet_identity_first(const struct stet_plugin *p);
 void stet_identity_see(const struct stet_plugin *p, enum stet_moment moment);
 
 /* Call it before a compile: fills all parts except OPTIONS and PROGRAM, and the plugin's file. The
- * texts live in the arena or as long as the process. Returns NULL, or a fixed word: why programs of
- * this client are neither served nor stored. */
+ * texts live in the arena or as long as the process. Returns STET_OUTCOME_NONE, or the reason why
+ * programs of this client are neither served nor stored. */
 enum stet_outcome stet_identity_of(struct stet_plugin *p, PJRT_Client *client, struct stet_arena *a,
                                    struct stet_key_parts *out, struct stet_view *plugin_path);
 /* The same before anything is compiled: the parts that a compile will have if no flag changes. */

@@ -32,9 +32,9 @@ enum stet_named {
 /* Returns what is at `path`, and the hash of its content if it is a file. Adds it to the watch. */
 enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_file_watch *w);
 
-/* The text in a key for the value of an option or a flag, on one line and without spaces: text
- * unchanged, long or secret text by its hash, files by their content (option_files.def). NULL, or a
- * fixed word: why there can be no key. */
+/* Appends the text in a key for the value of an option or a flag, on one line and without spaces:
+ * text unchanged, long or secret text by its hash, files by their content (option_files.def).
+ * Returns STET_OUTCOME_NONE, or the reason why there can be no key. */
 enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
                                    struct stet_view value, struct stet_file_watch *w);
 /* Appends text on one line and without blanks; long text as its hash. Different texts give

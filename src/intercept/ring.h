@@ -1,4 +1,5 @@
-/* The order of executions: many threads push without a lock, one drains, and none ever waits. */
+/* The order of executions. Many threads push without a lock, one thread drains, and no thread ever
+ * waits. The hook of executions pushes, and drain.c takes. */
 #ifndef STET_INTERCEPT_RING_H
 #define STET_INTERCEPT_RING_H
 

@@ -1,5 +1,6 @@
-/* Internal to the link: link.c prepares and drives it, link_names.c resolves names, link_trace.c
- * spreads tracing along calls, link_findings.c keeps the candidates that hold. */
+/* Internal to the link; no other file includes it. link.c prepares and drives it, link_names.c
+ * resolves names, link_trace.c spreads tracing along calls, and link_findings.c keeps the
+ * candidates that hold. */
 #ifndef STET_LINT_LINKER_H
 #define STET_LINT_LINKER_H
 
