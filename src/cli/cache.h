@@ -1,5 +1,5 @@
-/* The parts of `stet cache`, one function for each. cmd_cache.c chooses the part. Each function
- * prints its result and returns the exit code. */
+/* The parts of `stet cache`, one function for each. cmd_cache.c chooses the part. The function of a
+ * part prints its result and returns the exit code. */
 #ifndef STET_CLI_CACHE_H
 #define STET_CLI_CACHE_H
 

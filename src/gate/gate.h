@@ -1,6 +1,6 @@
-/* Decides whether a compile is allowed by a contract. The layer calls it before a compile, `stet
- * check` and `stet contract update` afterwards. A process has one gate, which counts its budgets.
- * The gate borrows the contract. */
+/* Decides whether a contract allows a compile. The layer calls it before a compile; `stet check`,
+ * `stet contract update` and the parent of `stet run --contract` call it afterwards. A process has
+ * one gate, which counts its budgets. The gate borrows the contract. */
 #ifndef STET_GATE_GATE_H
 #define STET_GATE_GATE_H
 

@@ -1,5 +1,5 @@
 /* The host's environment: our own settings, and which of the other variables are recorded. The
- * layer reads it when it starts. Texts are in the caller's arena. */
+ * layer and `stet bundle` use it. Texts are in the caller's arena. */
 #ifndef STET_JOURNAL_ENVIRONMENT_H
 #define STET_JOURNAL_ENVIRONMENT_H
 

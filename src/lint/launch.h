@@ -1,5 +1,5 @@
-/* The meaning of launch settings. The rules for Python, the rules for shell scripts, and doctor
- * share it. The returned texts are literals. */
+/* The meaning of launch settings. The rules for Python, the rules for shell scripts, and `stet run
+ * --contract` share it. The returned texts are literals. */
 #ifndef STET_LINT_LAUNCH_H
 #define STET_LINT_LAUNCH_H
 
