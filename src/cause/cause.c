@@ -1,4 +1,4 @@
-/* The table that causes.def makes, and lists of causes. */
+/* The table from causes.def, and lists of causes. */
 #include "cause/cause.h"
 
 #include <stdio.h>

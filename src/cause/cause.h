@@ -1,8 +1,7 @@
-/* Why a program was compiled again: the one vocabulary of both lanes.
- *
- * The list is causes.def. A cause is an enum from the evidence to the ledger's rows and to what is
- * printed; its id is made when it is written and looked up when it is read. Nothing else in the
- * tree compares ids. */
+/* The reasons why a program was compiled again: one vocabulary for both lanes.
+ * causes.def has the list. A cause is an enum in the evidence, in the ledger's rows and in the
+ * printing code. Its id is made when it is written and looked up when it is read. Nothing else in
+ * the tree compares ids. All returned texts are literals. */
 #ifndef STET_CAUSE_CAUSE_H
 #define STET_CAUSE_CAUSE_H
 
@@ -25,7 +24,7 @@ enum stet_cause_question {
     STET_QUESTION_NONE = STET_QUESTIONS
 };
 
-/* What a launch should change one at a time. */
+/* The things of which a launch should change one at a time. */
 enum stet_cause_thing {
     STET_THING_SHAPES,
     STET_THING_PROFILE,
@@ -37,17 +36,17 @@ enum stet_cause_thing {
     STET_THING_NONE = STET_THINGS
 };
 
-/* How a guard's cause and the cause of the program that it led to fit together, and more. */
+/* How a guard's cause fits the cause of the program that it led to, and other properties. */
 enum stet_cause_flag {
-    STET_CAUSE_IS_NUMBER = 1 << 0,   /* a number moved; it does not say what the number did */
-    STET_CAUSE_NUMBER_DOES = 1 << 1, /* what a number that moved did in the program */
-    STET_CAUSE_IS_SIZE = 1 << 2,     /* a size moved; it does not say where the size came from */
-    STET_CAUSE_SIZE_FROM = 1 << 3,   /* where a size that moved came from */
+    STET_CAUSE_IS_NUMBER = 1 << 0,   /* a number changed; what the number did is not known */
+    STET_CAUSE_NUMBER_DOES = 1 << 1, /* what a number that changed did in the program */
+    STET_CAUSE_IS_SIZE = 1 << 2,     /* a size changed; where it came from is not known */
+    STET_CAUSE_SIZE_FROM = 1 << 3,   /* where a size that changed came from */
     STET_CAUSE_IN_VIEW = 1 << 4,     /* of a view, which TorchTPU folds into what uses it */
     STET_CAUSE_OTHER_CODE = 1 << 5,  /* other operations ran */
-    STET_CAUSE_VAGUE = 1 << 6,       /* the programs differ, and there is no word for it */
+    STET_CAUSE_VAGUE = 1 << 6,       /* the programs differ, and no other cause describes it */
     STET_CAUSE_HARMLESS = 1 << 7,    /* happens once; never counted as lost */
-    STET_CAUSE_DESCRIBES = 1 << 8,   /* how the program differs; a value that moved may say why */
+    STET_CAUSE_DESCRIBES = 1 << 8,   /* how the program differs; a value may be the reason */
 };
 
 /* Which framework a fix is for. */
@@ -63,7 +62,7 @@ enum stet_cause_fix_for {
 const char *stet_cause_id(enum stet_cause c);
 /* One line: "the size of a dimension differs". */
 const char *stet_cause_about(enum stet_cause c);
-/* Its page under docs/, with an anchor where it is a part of one: "diff.md#classes". */
+/* Returns its page under docs/, with an anchor if it is a part of one: "diff.md#classes". */
 const char *stet_cause_page(enum stet_cause c);
 /* STET_CAUSE_NONE when this version has no such id. */
 enum stet_cause stet_cause_find(struct stet_view id);
@@ -73,8 +72,8 @@ enum stet_cause_question stet_cause_question(enum stet_cause c);
 enum stet_cause_thing stet_cause_thing(enum stet_cause c);
 /* Has it any of these flags (enum stet_cause_flag)? */
 bool stet_cause_is(enum stet_cause c, unsigned flags);
-/* What to do, with the placeholders of causes.def. A framework that compiles with XLA and has no
- * row of its own gets that of STET_FIX_ANY; "" when there is none. A literal. */
+/* Returns the fix, with the placeholders of causes.def. A framework that compiles with XLA and has
+ * no row of its own gets that of STET_FIX_ANY; "" when there is none. A literal. */
 const char *stet_cause_fix(enum stet_cause c, enum stet_cause_fix_for framework);
 
 const char *stet_cause_question_key(enum stet_cause_question q);
@@ -83,20 +82,21 @@ const char *stet_cause_thing_name(enum stet_cause_thing t);
 
 /* ---- several causes of one recompile ---- */
 
-/* How many, and the room that their ids need. */
+/* The largest number of causes, and the room that their ids need. */
 enum { STET_CAUSE_LIST = 12, STET_CAUSE_LIST_TEXT = 400 };
 
-/* In the order in which they are named. */
+/* The order is that of printing. */
 struct stet_cause_list {
     enum stet_cause items[STET_CAUSE_LIST];
     uint32_t count;
 };
 
-/* Leaves STET_CAUSE_NONE and those that are there already out, and those beyond the room. */
+/* Adds a cause. Leaves out STET_CAUSE_NONE, causes that are already in the list, and those beyond
+ * the room. */
 void stet_cause_list_add(struct stet_cause_list *l, enum stet_cause c);
 bool stet_cause_list_has(const struct stet_cause_list *l, enum stet_cause c);
 bool stet_cause_list_eq(const struct stet_cause_list *a, const struct stet_cause_list *b);
-/* Ids separated by blanks, as the ledger and JSON have them; written to `room`. */
+/* Writes the ids to `room`, separated by blanks, as the ledger and JSON have them. */
 struct stet_view stet_cause_list_text(const struct stet_cause_list *l,
                                       char room[STET_CAUSE_LIST_TEXT]);
 /* Reads what was written; ids that this version does not have become STET_CAUSE_UNKNOWN. */

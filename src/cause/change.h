@@ -1,4 +1,5 @@
-/* The kinds of changes that a recompile lists: one list, changes.def, for both lanes. */
+/* The kinds of changes that a recompile lists. One list, changes.def, serves both lanes. All
+ * returned texts are literals. */
 #ifndef STET_CAUSE_CHANGE_H
 #define STET_CAUSE_CHANGE_H
 
@@ -12,7 +13,7 @@ enum stet_change_kind {
     STET_CHANGES
 };
 
-/* Which of the two compiles has it. */
+/* The compile that has it. */
 enum stet_change_side { STET_SIDE_BOTH, STET_SIDE_CAME, STET_SIDE_WENT };
 
 /* "argument-came"; "" for STET_CHANGE_NONE. */

@@ -1,5 +1,5 @@
-/* A run's recompiles for a tired engineer: what, where, what it cost, what to do. Recompiles of one
- * cause are told once. */
+/* Prints a run's recompiles as text: what, where, what it cost, what to do. Recompiles of one cause
+ * are printed once. */
 #include "cli/account_text.h"
 
 #include "base/excerpt.h"
@@ -128,7 +128,7 @@ static void title(const struct pen *p, const struct stet_recompile *r)
                                                               : "asked for");
 }
 
-/* What was waited for a program, and the compiler's part or where it came from. */
+/* Prints the wait for a program, and the compiler's part of it or where the program came from. */
 static void took(const struct pen *p, const struct stet_recompile *r, uint64_t wait_ns,
                  uint64_t cost_ns)
 {
@@ -302,13 +302,13 @@ static void head(const struct pen *p, const struct stet_account *a,
     }
     stet_cli_account_saved(p->out, "  ", a);
     stet_cli_counters_text(p->out, "  ", false, a->counters, a->counter_count);
-    if (!a->log || !a->log->function_count) /* a log has the same with the functions' names */
+    if (!a->log || !a->log->function_count) /* a log has this with the functions' names */
         stet_cli_counters_phases(p->out, "  ", a->counters, a->counter_count);
     if (a->log)
         stet_cli_log_text(p->out, "  ", a->log);
 }
 
-/* Dearest first, harmless ones last. */
+/* Most expensive first, harmless ones last. */
 static int by_wait(const void *a, const void *b)
 {
     const struct stet_report_cause *x = a, *y = b;

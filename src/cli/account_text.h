@@ -1,12 +1,13 @@
-/* A run's recompiles in words. */
+/* Prints an account (session/account.h) as text. `stet explain`, `stet run` and the summary at its
+ * end use it. The functions append to the caller's buffer. */
 #ifndef STET_CLI_ACCOUNT_TEXT_H
 #define STET_CLI_ACCOUNT_TEXT_H
 
 #include "session/account.h"
 
-/* "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
+/* Appends "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t);
-/* "3 of 10 programs came from the store: 20 ms instead of 4.1 s"; nothing when none did. */
+/* Appends "3 of 10 programs came from the store: 20 ms instead of 4.1 s", or nothing. */
 void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
 
 struct stet_account_view {
@@ -17,7 +18,7 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
                                    const struct stet_account_tally *t,
                                    const struct stet_account_view *view, struct stet_err *err);
 /* Prints a recompile on standard error while the command runs: a few lines for the first of its
- * cause, one line for the later ones. As a stet_live_tap's `say`. */
+ * cause, one line for the later ones. It is the `say` of a stet_live_tap. */
 void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
 
 #endif

@@ -1,4 +1,4 @@
-/* Option tables, --help, complaints and colour: what every command shares. */
+/* Option tables, --help, error messages and colour, which all commands share. */
 #include "cli/command.h"
 
 #include "base/fs.h"
@@ -52,7 +52,8 @@ static const struct stet_option *find_option(const struct stet_option *options, 
     return NULL;
 }
 
-/* Consumes one option at argv[i]; the index of the last argument used, or -1 after complaining. */
+/* Consumes one option at argv[i]. Returns the index of the last argument used, or -1 after an error
+ * message. */
 static int take_option(struct stet_args *args, int i, int argc, char **argv,
                        const struct stet_usage *usage, const struct stet_option *options)
 {

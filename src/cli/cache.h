@@ -1,4 +1,5 @@
-/* The parts of `stet cache`, one function each. */
+/* The parts of `stet cache`, one function for each. cmd_cache.c chooses the part. The function of a
+ * part prints its result and returns the exit code. */
 #ifndef STET_CLI_CACHE_H
 #define STET_CLI_CACHE_H
 
@@ -24,11 +25,11 @@ int stet_cli_cache_export(const struct stet_store *s, const struct stet_args *ar
 int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *args);
 int stet_cli_cache_key(const struct stet_store *s, const struct stet_args *args);
 
-/* After a run: the limits of STET_STORE_MAX_BYTES, or the usual one, and of STET_STORE_MAX_AGE; and
- * what dead writers left. */
+/* Called after a run. Applies the limits of STET_STORE_MAX_BYTES (or the default) and of
+ * STET_STORE_MAX_AGE, and removes what dead writers left. */
 void stet_cli_cache_tidy(const char *folder);
 
-/* The one key that begins so; STET_NOT_FOUND, or STET_USAGE when there are several. */
+/* Finds the only key with this prefix; STET_NOT_FOUND, or STET_USAGE when there are several. */
 enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
                                  struct stet_hash *key, struct stet_err *err);
 

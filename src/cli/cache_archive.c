@@ -1,5 +1,5 @@
-/* stet cache export and import: entries for another machine, signed, and taken in only when
- * trusted. */
+/* stet cache export and import: writes signed entries for another machine, and imports trusted
+ * ones. */
 #include "base/human.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -13,7 +13,7 @@
 
 /* ---- export ---- */
 
-/* All, or those whose keys were named behind the archive. */
+/* Gathers all entries, or those whose keys follow the archive's name. */
 static enum stet_rc gather(const struct stet_store *s, const struct stet_args *args,
                            const struct stet_signer *signer, struct stet_outgoing *o,
                            struct stet_err *err)
@@ -287,7 +287,7 @@ static int key_trust(const struct stet_args *args, const char *trusted, struct s
                                             : STET_EXIT_FINE;
 }
 
-/* What a key let in leaves with it: entries that it signed are removed from the store. */
+/* Removes a key and the entries that it signed from the store. */
 static int key_untrust(const struct stet_store *s, const struct stet_args *args,
                        const char *signing, const char *trusted, struct stet_err *err)
 {

@@ -1,4 +1,4 @@
-/* stet cache gc: limits in words, and what they removed. */
+/* stet cache gc: parses the limits, applies them and prints what was removed. */
 #include "base/human.h"
 #include "base/text.h"
 #include "cli/cache.h"
@@ -10,7 +10,8 @@
 #include <string.h>
 #include <sys/statvfs.h>
 
-/* A number and one letter of `units`, each worth `worth`. False when it is none. */
+/* Parses a number and one letter of `units`, each worth `worth`. False when the text is not such an
+ * amount. */
 static bool read_amount(const char *text, const char *units, const uint64_t *worth, uint64_t *out)
 {
     unsigned long long n;
@@ -30,7 +31,7 @@ static bool read_amount(const char *text, const char *units, const uint64_t *wor
     return !__builtin_mul_overflow(n, unit ? worth[unit - units] : 1, out);
 }
 
-/* Limits as they are written; `names` are for the complaint. */
+/* Parses the limits; `names` are for the error message. */
 static enum stet_rc read_limits(struct stet_store_gc *gc, const char *max_bytes,
                                 const char *max_age, const char *const names[2],
                                 struct stet_err *err)
@@ -42,7 +43,7 @@ static enum stet_rc read_limits(struct stet_store_gc *gc, const char *max_bytes,
         return stet_fail(err, STET_USAGE, "%s %s: not a number with K, M, G or T", names[0],
                          max_bytes);
     if (max_bytes && !gc->max_bytes)
-        gc->max_bytes = 1; /* none was asked for, and no entry is that small */
+        gc->max_bytes = 1; /* the user gave no limit, and no entry is that small */
     if (!read_amount(max_age, "smhd", seconds, &gc->max_age_s))
         return stet_fail(err, STET_USAGE, "%s %s: not a number with s, m, h or d", names[1],
                          max_age);
@@ -86,7 +87,7 @@ void stet_cli_cache_tidy(const char *folder)
         return;
     rc = stet_store_open(&store, folder, &err);
     if (rc == STET_REFUSED || (rc == STET_OK && store.read_only))
-        return; /* that it is not used was said when the run began */
+        return; /* the message that it is not used was printed when the run began */
     if (rc == STET_OK)
         rc = read_limits(&gc, unlimited ? NULL : bytes, age, names, &err);
     if (rc == STET_OK && !bytes)

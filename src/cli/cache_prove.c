@@ -1,4 +1,4 @@
-/* stet cache prove: the command cold, then warm; what counts is what was loaded back. */
+/* stet cache prove: runs the command cold, then warm, and counts what was loaded back. */
 #include "base/human.h"
 #include "cli/cache.h"
 #include "cli/miss_text.h"
@@ -21,7 +21,7 @@
 
 /* One of the two launches. */
 struct launch {
-    char state[PATH_MAX]; /* its own state folder: exactly one run lies there afterwards */
+    char state[PATH_MAX]; /* its own state folder, which has exactly one run afterwards */
     struct stet_run_digest digest;
     uint64_t programs, reloaded, ns;
     int status;
@@ -40,7 +40,7 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* Standard output belongs to the proof: the command's own goes to standard error. */
+/* Standard output is for the proof, so the command's output goes to standard error. */
 static _Noreturn void become(char **command, const char *store, const char *state)
 {
     static char stet[] = "stet", run[] = "run", quiet[] = "--quiet", cpu[] = "--cpu";
@@ -58,7 +58,7 @@ static _Noreturn void become(char **command, const char *store, const char *stat
     argv[2] = quiet;
     if (stet_cache_wishes.cpu)
         argv[3] = cpu;
-    /* what stands before the command belongs to `stet run`: stet cache prove -- --cpu -- python… */
+    /* arguments before the command belong to `stet run`: stet cache prove -- --cpu -- python… */
     memcpy(argv + 3 + stet_cache_wishes.cpu, command, n * sizeof *command);
     execv("/proc/self/exe", argv);
     _exit(STET_EXIT_FAILURE);
@@ -181,7 +181,7 @@ int stet_cli_cache_prove(const struct stet_store *s, const struct stet_args *arg
         stet_fail_errno(&err, "%s: cannot make folder", work);
         return stet_cli_complain(&err);
     }
-    /* cold means cold: a store of its own, unless one was named */
+    /* a cold launch needs a store of its own, unless the user named one */
     snprintf(folder, sizeof folder, "%s/store", work);
     rc = stet_store_open(&fresh, stet_cache_wishes.folder ? s->folder : folder, &err);
     if (rc == STET_OK)

@@ -1,4 +1,4 @@
-/* stet cache verify: what was found when every entry was loaded back. */
+/* stet cache verify: prints the verdict for each entry. */
 #include "base/human.h"
 #include "base/json.h"
 #include "cli/cache.h"
@@ -58,7 +58,7 @@ static int tell(const struct stet_args *args, const struct stet_verify_entry *ch
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     }
-    /* with nothing tried there is nothing that one could call fine */
+    /* if no entry was tried, the result is not "fine" */
     return stet_cli_print(&out,
                           loaded < tried || (n && !loaded) ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }

@@ -1,4 +1,4 @@
-/* stet agent: the process that knows the tiers. */
+/* stet agent: runs the process that uses the tiers, and queries it. */
 #include "cli/command.h"
 
 #include "agent/agent.h"
@@ -13,7 +13,7 @@
 
 enum { ANSWER_MS = 5000, END_MS = 15000, IDLE_S = 600 };
 
-/* The schema of what an agent says of itself (agent/status.c), of one that is not there. */
+/* Prints the status schema (agent/status.c) for an agent that does not run. */
 static int absent(const char *socket, enum stet_format format)
 {
     struct stet_buf out = STET_BUF_INIT;
@@ -33,7 +33,7 @@ static int absent(const char *socket, enum stet_format format)
     return stet_cli_print(&out, STET_EXIT_FINDING);
 }
 
-/* One question to the agent that listens there. */
+/* Sends one request to the agent on this socket. */
 static int ask(const char *socket, uint32_t kind, enum stet_format format)
 {
     struct stet_message m = {.kind = kind,
@@ -53,7 +53,7 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
     if (rc == STET_OK)
         stet_buf_view(&out, m.text);
     if (rc == STET_OK && kind == STET_MESSAGE_STOP) {
-        /* it keeps the connection open until it ends */
+        /* the agent keeps the connection open until it ends */
         if (stet_wire_receive(&line, &m, stet_wire_now_ms() + END_MS, NULL) != STET_NOT_FOUND)
             rc = stet_fail(&err, STET_LIMIT, "the agent has not ended after %d s", END_MS / 1000);
         else

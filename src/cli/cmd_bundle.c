@@ -1,4 +1,4 @@
-/* stet bundle: what lies below the programs, recorded, shown, compared, checked. */
+/* stet bundle: records, shows, compares and checks what is installed below the programs. */
 #include "bundle/gather_run.h"
 #include "cli/command.h"
 #include "cli/run_text.h"
@@ -73,7 +73,7 @@ static int record(const struct stet_args *args)
         stet_say("stet: %zu item%s recorded in %s\n", n, n == 1 ? "" : "s", output);
         return STET_EXIT_FINE;
     }
-    json.format = STET_FORMAT_JSON; /* a file's content, to be redirected */
+    json.format = STET_FORMAT_JSON; /* the content of a file, to be redirected */
     return print(&json, &v);
 }
 

@@ -1,4 +1,4 @@
-/* stet cache: what the store holds, and proof that it reloads. */
+/* stet cache: shows what the store holds, and proves that it reloads. */
 #include "base/human.h"
 #include "cli/cache.h"
 #include "cli/run_text.h"
@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
-#define ROW_END "  %9s  " /* what it took to compile, before the name */
+#define ROW_END "  %9s  " /* its compile time, before the name */
 
 static int64_t now_ns(void)
 {
@@ -130,7 +130,7 @@ int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-/* What the latest run of this folder was served from; nothing when there is none. */
+/* Prints where the programs of this folder's latest run came from; nothing when there is no run. */
 static void last_run(struct stet_buf *out, struct stet_json *j)
 {
     const struct stet_run *run;

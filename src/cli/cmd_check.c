@@ -1,4 +1,4 @@
-/* stet check: does a run keep its contract? */
+/* stet check: checks whether a run keeps its contract. */
 #include "cli/command.h"
 #include "contract/check_print.h"
 #include "contract/contract_run.h"

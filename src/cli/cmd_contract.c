@@ -1,4 +1,4 @@
-/* stet contract: made from a run, and brought up to date. */
+/* stet contract: makes a contract from a run, and updates it. */
 #include "cli/command.h"
 #include "cli/contract_update.h"
 #include "contract/contract_run.h"
@@ -17,7 +17,7 @@ static const struct stet_usage usage = {
     "contract",
 };
 
-/* A contract allows what the run did, recompiles too. How many there are. */
+/* A contract allows what the run did, recompiles too. Returns the number of recompiles. */
 static unsigned doubt(const struct stet_lanes *l)
 {
     const struct stet_history *h = &l->x.history;

@@ -1,4 +1,4 @@
-/* stet diff: what differs between two programs. */
+/* stet diff: prints what differs between two programs. */
 #include "cli/command.h"
 #include "cli/diff_text.h"
 #include "cli/rundiff_text.h"

@@ -4,7 +4,7 @@
 #include "cli/command.h"
 #include "cli/doctor_print.h"
 
-/* The whole matrix, for docs/matrix.md and for readers. */
+/* Prints the whole matrix, for docs/matrix.md and for users. */
 static int list_rows(const struct stet_args *args, struct stet_doctor *d)
 {
     struct stet_err err = STET_ERR_INIT;

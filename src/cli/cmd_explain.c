@@ -1,4 +1,4 @@
-/* stet explain: why each program of a run was compiled again. */
+/* stet explain: prints why each program of a run was compiled again. */
 #include "cli/account_text.h"
 #include "cli/command.h"
 #include "session/account_run.h"
@@ -78,7 +78,7 @@ static int explain_dump(const char *folder, const struct choices *c)
     return p.code;
 }
 
-/* More compiles than that are the sign of something else than a cold store. */
+/* More compiles than this have another reason than a cold store. */
 enum { MOST_COMPILES = 20000 };
 
 static const struct stet_misses *ask_store(struct stet_misses *m, const struct stet_run *run)

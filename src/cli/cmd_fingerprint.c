@@ -1,4 +1,4 @@
-/* stet fingerprint: skeleton, facets and key of program files. */
+/* stet fingerprint: prints skeleton, facets and key of program files. */
 #include "cli/command.h"
 #include "session/named_program.h"
 
@@ -78,7 +78,7 @@ int cmd_fingerprint(int argc, char **argv)
         struct stet_session_program l;
 
         if (stet_session_program_open(&l, args.values[i], options_path, &err) != STET_OK) {
-            code = stet_cli_complain(&err); /* and the others are still told */
+            code = stet_cli_complain(&err); /* the other files are still printed */
             continue;
         }
         if (args.format == STET_FORMAT_JSON)

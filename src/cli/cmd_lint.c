@@ -1,4 +1,4 @@
-/* stet lint: Python hazards for compiled code, before anything is compiled. */
+/* stet lint: finds Python hazards for compiled code, before anything is compiled. */
 #include "cli/command.h"
 #include "cli/lint_print.h"
 #include "session/lint_join.h"
@@ -28,7 +28,7 @@ struct lint_args {
     bool fix, diff, no_config, no_cache, statistics, rules;
 };
 
-/* "a,b" into marks; false (and a complaint) for a name that is no rule's. */
+/* Sets the marks for "a,b". Prints an error and returns false if a name is not a rule's. */
 static bool mark(bool *on, struct stet_view list, bool value)
 {
     while (list.len) {
@@ -64,7 +64,7 @@ static bool mark_list(bool *on, char *const *names, size_t count, bool value)
     return true;
 }
 
-/* The command line decides over the file: --select replaces, --ignore adds. */
+/* The command line overrides the file: --select replaces, --ignore adds. */
 static bool choose_rules(bool *on, const struct lint_args *a, const struct stet_lint_config *c)
 {
     bool chosen = a->select || c->select_count;
@@ -95,7 +95,7 @@ static char *cache_folder(void)
     return folder;
 }
 
-/* Of --jobs: 0 when it is not given, -1 when it is no number of threads. */
+/* Parses --jobs. Returns 0 when it is not given, -1 when it is not a number of threads. */
 static long count_of(const char *text)
 {
     char *end;
@@ -125,7 +125,8 @@ static void drop_below(struct stet_lint_result *r, unsigned severity)
     r->finding_count = kept;
 }
 
-/* Every file with a fixable finding: its diff, and with --fix its new text on disk. */
+/* Prints the diff of every file with a fixable finding, and with --fix writes its new text to
+ * disk. */
 static int fix_files(struct stet_buf *out, const struct stet_lint_result *r, bool apply)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -205,7 +206,7 @@ static int report(struct stet_lint_result *r, const struct lint_args *a, const c
     return stet_cli_print(&out, code);
 }
 
-/* Comma-separated --exclude after those of the file. */
+/* Adds the comma-separated --exclude after those of the file. */
 static size_t add_excludes(char **list, size_t count, char *text)
 {
     for (char *p = text; p && *p && count < 2 * STET_LINT_CONFIG_LIST;) {
@@ -219,7 +220,7 @@ static size_t add_excludes(char **list, size_t count, char *text)
     return count;
 }
 
-/* A slip in the path or in a pattern, most likely. */
+/* Probably the path or a pattern has a typing error. */
 static void tell_nothing_found(const struct stet_lint_result *r, const struct stet_lint_options *o)
 {
     const char *more = o->path_count > 1 ? " …" : "";

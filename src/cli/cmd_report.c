@@ -1,4 +1,4 @@
-/* stet report: a run, or two side by side, as one HTML file. */
+/* stet report: writes a run, or two side by side, as one HTML file. */
 #include "cli/command.h"
 #include "cli/rundiff_text.h"
 #include "report/fill.h"
@@ -19,7 +19,7 @@ static const struct stet_usage usage = {
     "report",
 };
 
-/* One run on its way into the report. */
+/* One run of the report. */
 struct side {
     struct stet_run run;
     struct stet_run_digest digest;
@@ -94,7 +94,8 @@ static enum stet_rc write_page(struct side *const *sides, size_t count, struct s
     return rc;
 }
 
-/* Stet's own files are for their owner alone; this one is the user's, who may show it around. */
+/* Stet's own files are readable only for their owner. This one belongs to the user, and may be
+ * shared. */
 static void share(const char *path)
 {
     mode_t mask = umask(022);
@@ -103,7 +104,7 @@ static void share(const char *path)
     chmod(path, 0666 & ~mask);
 }
 
-/* A run that somebody else made may call itself anything; the file stays in this folder. */
+/* A run from another user may have any name; the file stays in this folder. */
 static void name_page(char *out, size_t room, const char *id)
 {
     snprintf(out, room, "stet-report-%.40s.html", id);
@@ -168,7 +169,7 @@ int cmd_report(int argc, char **argv)
     count = args.count == 2 ? 2 : 1;
     rc = stet_ledger_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
     if (rc == STET_OK) {
-        a.run = *found; /* the list may grow by the second */
+        a.run = *found; /* finding the second run may grow the list */
         if (count == 2)
             rc = stet_ledger_runs_find(&runs, args.values[1], &found, &err);
         b.run = *found;

@@ -1,4 +1,4 @@
-/* stet run: the command, with the layer in every process it starts. */
+/* stet run: runs the command with the layer in every process it starts. */
 #include "cli/account_text.h"
 #include "cli/cache.h"
 #include "cli/command.h"
@@ -35,7 +35,7 @@
 
 static const char layer[] = "libstet.so";
 
-/* One run: what run.json says of it. */
+/* One run: the contents of run.json. */
 struct run {
     char id[STET_RUN_ID];
     char folder[PATH_MAX];
@@ -43,19 +43,19 @@ struct run {
     char **argv;
     struct stet_launch_child child;
     struct stet_launch_watch watch;
-    struct stet_live *live; /* NULL when nothing is told as it happens */
+    struct stet_live *live; /* NULL when nothing is reported during the run */
     char trace[PATH_MAX];   /* where torch.compile's trace goes */
     char links[PATH_MAX];   /* the run's own folder for it */
-    bool own_trace;         /* the user named another */
+    bool own_trace;         /* the user selected another folder */
     struct stet_monitor_torch *torch;
     struct stet_learn *learn;                /* NULL without --torch-fix */
     struct stet_contract_follower *contract; /* NULL without --contract */
-    pid_t recorder;                          /* of the bundle, beside the command */
-    struct stet_monitor_publisher *metrics;  /* NULL when nobody asked */
+    pid_t recorder;                          /* records the bundle, beside the command */
+    struct stet_monitor_publisher *metrics;  /* NULL without metrics options */
     bool over;
 };
 
-/* What was asked for on the command line. */
+/* The options of the command line. */
 struct wishes {
     bool quiet, cpu, xla_dump, torch_fix, no_store;
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
@@ -67,8 +67,8 @@ static uint64_t nanoseconds(struct timespec t)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* run.json is written before the command starts, when its pid is known and when it ends: whatever
- * the command does belongs to a run, also when we are killed. */
+/* run.json is written before the command starts, when its pid is known, and when it ends. So
+ * everything the command does belongs to a run, even if `stet run` is killed. */
 static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 {
     struct stet_buf out = STET_BUF_INIT;
@@ -95,7 +95,7 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
     return stet_ledger_run_record_end(&j, r->folder, r->over, err);
 }
 
-/* A run that came to nothing. */
+/* Removes a run whose command did not start. */
 static void forget_run(const struct run *r)
 {
     static const char *const files[] = {"run.json", "libstet.so", "libstet_cpu.so", "python"};
@@ -108,7 +108,7 @@ static void forget_run(const struct run *r)
     rmdir(r->folder);
 }
 
-/* Where executables are kept and looked for; a user's own choice stands. */
+/* Sets the folder for stored executables. It does not change the user's own choice. */
 static enum stet_rc set_store(struct stet_launch_env *env, const struct wishes *w,
                               struct stet_err *err)
 {
@@ -130,7 +130,7 @@ static enum stet_rc set_store(struct stet_launch_env *env, const struct wishes *
     return rc;
 }
 
-/* What each lane needs to find in the environment. */
+/* Sets the environment variables that each lane needs. */
 static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const struct wishes *w,
                             struct stet_err *err)
 {
@@ -148,7 +148,7 @@ static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const st
         rc = stet_launch_env_set(env, "STET_RUN", r->id, err);
     if (rc == STET_OK)
         rc = set_store(env, w, err);
-    /* torch.compile writes its structured trace there; a user's own choice stands. */
+    /* torch.compile writes its structured trace there, unless the user chose a folder. */
     if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
         return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
     own = stet_launch_env_get(env, "TORCH_TRACE");
@@ -161,7 +161,7 @@ static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const st
 
 enum { LIVE_MS = 250 };
 
-/* Looks for processes that did not check in, ever more rarely, and at the journals often. */
+/* Searches for processes without a journal, at growing intervals, and reads the journals often. */
 static void follow(struct run *r, char *const *environment)
 {
     int wait = 20, until = 20;
@@ -185,7 +185,8 @@ static void follow(struct run *r, char *const *environment)
     stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), true);
 }
 
-/* Settings for torch.compile that earlier runs taught. Nothing of it is worth failing for. */
+/* Applies settings for torch.compile learnt from earlier runs. A failure here does not fail the
+ * run. */
 static void learn(struct run *r, struct stet_launch_env *env)
 {
     struct stet_buf out = STET_TEXT_INIT;
@@ -199,7 +200,8 @@ static void learn(struct run *r, struct stet_launch_env *env)
     stet_buf_release(&out);
 }
 
-/* A port that is taken is said and the command runs; one that is none is refused before it does. */
+/* If the port is in use, that is printed and the command runs. An invalid port is refused before
+ * the command starts. */
 static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
                                   struct stet_err *err)
 {
@@ -272,7 +274,8 @@ static int run(struct run *r, const struct wishes *w)
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
     if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, &err) != STET_OK)) {
-        /* Not fail open: without the backend the command would run somewhere else than asked. */
+        /* This does not fail open: without the backend the command would run on another device than
+         * requested. */
         forget_run(r);
         return complain_of_start(&err, no_folder);
     }
@@ -284,7 +287,7 @@ static int run(struct run *r, const struct wishes *w)
         return STET_EXIT_FINDING;
     }
     if (stet_launch_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
-        stet_cli_complain(&err); /* less is seen then, no more */
+        stet_cli_complain(&err); /* less is recorded then; the command is not affected */
         err = (struct stet_err)STET_ERR_INIT;
     }
     if (start_metrics(r, w, &tap, &err) != STET_OK || start_live(r, w, &tap, &err) != STET_OK) {
@@ -340,7 +343,7 @@ static int run(struct run *r, const struct wishes *w)
     stet_launch_watch_release(&r->watch);
     if (r->contract && stet_contract_follow_end(r->contract, r->folder) &&
         WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
-        return STET_EXIT_FINDING; /* what only shows at the end, and was to be stopped */
+        return STET_EXIT_FINDING; /* violations found only at the end */
     stet_launch_child_end_alike(&r->child);
 }
 

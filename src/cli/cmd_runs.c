@@ -1,4 +1,4 @@
-/* stet runs: the runs there are, newest first; and the old ones away. */
+/* stet runs: lists runs, newest first, and removes old ones. */
 #include "cli/command.h"
 
 #include "base/fs.h"
@@ -192,7 +192,7 @@ static int remove_entry(const char *path, const struct stat *st, int kind, struc
     return remove(path);
 }
 
-/* Only what has ended, or whose process is gone, and is old. */
+/* Removes only old runs that have ended or whose process no longer exists. */
 static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
                  unsigned long days)
 {
@@ -205,7 +205,7 @@ static int prune(enum stet_format format, const struct stet_runs *runs, struct s
         const struct stet_run *r = &runs->items[i];
         uint64_t last = r->ended_ns ? r->ended_ns : r->started_ns;
 
-        /* compared in days: any number of them in nanoseconds would not fit */
+        /* compared in days, because a large number of days overflows in nanoseconds */
         if (last > now || (now - last) / day < days ||
             (!r->ended_ns && stet_ledger_run_is_alive(r)))
             continue;
@@ -271,7 +271,7 @@ int cmd_runs(int argc, char **argv)
         return stet_cli_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
-    stet_ledger_open(&l, NULL, NULL); /* without it the journals are read */
+    stet_ledger_open(&l, NULL, NULL); /* if the ledger cannot be opened, the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
     done =
         prune_text ? prune(args.format, &runs, l, days) : list(args.format, &runs, l, folder, most);

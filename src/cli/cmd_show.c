@@ -1,4 +1,4 @@
-/* stet show: what is in a program. */
+/* stet show: prints what is in a program or a run. */
 #include "cli/show.h"
 
 #include "base/text.h"
@@ -25,7 +25,7 @@ static const struct stet_usage usage = {
     "show",
 };
 
-/* StableHLO in any case: HLO is brought over first. */
+/* Prints StableHLO in any case; HLO is converted first. */
 static enum stet_rc print_program(struct stet_buf *out, const struct stet_session_program *l,
                                   const struct stet_show_options *options, struct stet_err *err)
 {
@@ -80,7 +80,7 @@ int stet_cli_show_file(const char *path, enum stet_format format,
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-/* `stet show RUN`; STET_NOT_FOUND when the name is no run's. */
+/* `stet show RUN`. STET_NOT_FOUND when there is no run of that name. */
 static enum stet_rc show_run(const char *name, enum stet_format format, bool colour, int *code,
                              struct stet_err *err)
 {
@@ -96,8 +96,7 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
     if (rc == STET_OK)
         rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
-        stet_ledger_run_steps(&digest, run->folder,
-                              NULL); /* without them the rest is still worth showing */
+        stet_ledger_run_steps(&digest, run->folder, NULL); /* the rest is shown without them */
         if (format == STET_FORMAT_JSON)
             stet_session_run_json(&out, run, &digest);
         else
@@ -147,7 +146,7 @@ int cmd_show(int argc, char **argv)
     case STET_OK:
         return done;
     case STET_NOT_FOUND:
-        if (name) /* a captured program, or it says what the name is not */
+        if (name) /* a captured program; otherwise the message names what was not found */
             return stet_cli_show_file(name, args.format, &show);
         /* fall through */
     default:

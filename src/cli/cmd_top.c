@@ -1,4 +1,4 @@
-/* stet top: a run while it goes on. */
+/* stet top: shows a run while it goes on. */
 #include "cli/command.h"
 
 #include "cli/top.h"
@@ -28,7 +28,8 @@ struct wishes {
     double interval;
 };
 
-/* A block for a log: as wide as the terminal, else 100 columns; as long as need be. */
+/* Prints a block for a log: as wide as the terminal, otherwise 100 columns, and as long as
+ * needed. */
 static void print_block(struct stet_buf *out, const struct stet_top *t)
 {
     struct stet_page page = {0};

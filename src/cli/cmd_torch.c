@@ -1,4 +1,4 @@
-/* stet torch: what torch.compile did, from its traces. */
+/* stet torch: prints what torch.compile did, from its traces. */
 #include "cli/command.h"
 
 #include "base/fs.h"
@@ -56,7 +56,7 @@ static int print(const struct part *p, const struct stet_torch *t, const struct 
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-/* Traces from elsewhere become a run; those of a run are one already. */
+/* Makes a run from traces that come from elsewhere; traces of a run are one already. */
 static enum stet_rc keep(struct stet_torch *t, const struct stet_args *args, char id[40],
                          struct stet_err *err)
 {

@@ -1,4 +1,4 @@
-/* stet version: what this build is. */
+/* stet version: prints the version and the build. */
 #include "cli/command.h"
 
 #include "abi/pjrt.h"

@@ -1,4 +1,4 @@
-/* stet warm: compile what really ran, before the next launch needs it. */
+/* stet warm: compiles the programs of earlier runs before the next launch needs them. */
 #include "base/fs.h"
 #include "base/human.h"
 #include "base/json.h"
@@ -39,7 +39,7 @@ static int remove_one(const char *path, const struct stat *st, int kind, struct 
     return remove(path);
 }
 
-/* ---- the account ---- */
+/* ---- the result ---- */
 
 struct account {
     size_t kept, there, failed;
@@ -83,7 +83,7 @@ static const char *word_of(const struct stet_warm_item *i, const struct stet_com
     }
 }
 
-/* What is known to help against what a compiler said; NULL for nothing. */
+/* Returns the known remedy for a compiler's message, or NULL. */
 static const char *advice_on(const char *detail)
 {
     if (strstr(detail, "Failed to get configs") || strstr(detail, "No supported config"))

@@ -7,7 +7,7 @@
 
 #include <inttypes.h>
 
-/* Lines that both have at their ends are left out. */
+/* Lines that both texts share at their beginning and end are left out. */
 static void diff(struct stet_buf *out, struct stet_view old, struct stet_view new)
 {
     size_t head = 0, tail = 0;

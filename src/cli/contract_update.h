@@ -1,10 +1,12 @@
-/* stet contract update. */
+/* `stet contract update`: prints the changes that a contract needs, or makes them. cmd_contract.c
+ * calls it. */
 #ifndef STET_CLI_CONTRACT_UPDATE_H
 #define STET_CLI_CONTRACT_UPDATE_H
 
 #include "cli/command.h"
 
-/* The exit code: 0 nothing to change (or changed), 1 changes shown and not made. */
+/* Returns the exit code: 0 when nothing had to change (or the change was made), 1 when changes were
+ * only printed. */
 int stet_cli_contract_update(const char *run, const char *file, bool write,
                              enum stet_format format);
 

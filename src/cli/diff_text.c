@@ -1,4 +1,4 @@
-/* The class on top, then the facets, then each change with its line and what stands there. */
+/* Prints the class, then the facets, then each change with its source line. */
 #include "cli/diff_text.h"
 
 #include "base/excerpt.h"
@@ -91,7 +91,7 @@ static void print_line(struct stet_buf *out, const struct stet_diff_view *v, con
     stet_buf_char(out, '\n');
 }
 
-/* The line itself; both, when it stands elsewhere in the other program's source. */
+/* Prints the source line; prints both lines when the other program's source has it elsewhere. */
 static void print_source(struct stet_buf *out, const struct stet_change *c,
                          const struct stet_diff_view *v)
 {

@@ -1,4 +1,5 @@
-/* A diff for people and as JSON. */
+/* Prints a diff of two programs as text or JSON. `stet diff` calls it. It appends to the caller's
+ * buffer. */
 #ifndef STET_CLI_DIFF_TEXT_H
 #define STET_CLI_DIFF_TEXT_H
 
@@ -10,12 +11,12 @@ struct stet_diff_view {
     struct stet_session_program *a, *b;
     enum stet_format format;
     bool colour;
-    bool all; /* list what follows, too */
+    bool all; /* list consequences too */
 };
 
 void stet_cli_diff_text(struct stet_buf *out, const struct stet_diff *d,
                         const struct stet_diff_view *view);
-/* Schema stet.diff/1. */
+/* Writes schema stet.diff/1. */
 void stet_cli_diff_json(struct stet_buf *out, const struct stet_diff *d,
                         const struct stet_diff_view *view);
 

@@ -1,4 +1,4 @@
-/* The doctor's report, in both formats. */
+/* Prints the doctor's report in both formats. */
 #include "cli/doctor_print.h"
 
 #include "base/human.h"
@@ -57,7 +57,8 @@ static void plugin_text(const struct stet_doctor *d, size_t i, struct stet_buf *
         for (size_t k = 0; s == STET_STEP_MEMORY && k < p->device_count; k++)
             device_text(out, &p->devices[k]);
     }
-    /* A process that died says why on its standard error; one that answered has said it already. */
+    /* A process that died has its reason on standard error. The reason of one that answered is
+     * already printed. */
     if (stet_bundle_probe_broken(p) != STET_STEPS &&
         p->steps[stet_bundle_probe_broken(p)].result != STET_PROBE_FAILED && *p->noise) {
         stet_buf_str(out, "    it said\n");

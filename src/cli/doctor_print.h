@@ -1,4 +1,4 @@
-/* What `stet doctor` found, in words. */
+/* Prints what `stet doctor` found, as text. It appends to the caller's buffer. */
 #ifndef STET_CLI_DOCTOR_PRINT_H
 #define STET_CLI_DOCTOR_PRINT_H
 

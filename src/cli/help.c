@@ -1,4 +1,4 @@
-/* stet help SUBJECT: a page of the documentation. */
+/* stet help SUBJECT: prints a page of the documentation. */
 #include "cli/help.h"
 
 #include "base/buf.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* share/doc/stet beside the executable's bin. */
+/* Finds share/doc/stet beside the executable's bin. */
 static bool find_pages(char *out, size_t room)
 {
     char exe[PATH_MAX];
@@ -25,7 +25,7 @@ static bool find_pages(char *out, size_t room)
     return snprintf(out, room, "%s/../share/doc/stet", exe) < (int)room && stet_fs_exists(out);
 }
 
-/* Names of pages are words with dashes: nothing that leads out of the folder. */
+/* Names of pages are words with dashes, so they cannot lead out of the folder. */
 static bool is_name(const char *subject)
 {
     return *subject && strspn(subject, "abcdefghijklmnopqrstuvwxyz0123456789-") == strlen(subject);
@@ -52,7 +52,7 @@ static void list_causes(struct stet_buf *out)
     stet_buf_str(out, "\n`stet help ID` prints the page that describes a cause.\n");
 }
 
-/* The page that describes a cause, which may be about more than this one. */
+/* Reads the page that describes a cause. One page may describe several causes. */
 static bool read_cause(struct stet_buf *out, const char *folder, const char *subject)
 {
     const char *page = stet_cause_page(stet_cause_find(stet_view_str(subject)));

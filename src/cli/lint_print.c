@@ -1,4 +1,4 @@
-/* Findings for people, for CI and for other tools. */
+/* Prints findings as text, for CI and for other tools. */
 #include "cli/lint_print.h"
 
 #include "base/human.h"
@@ -38,7 +38,7 @@ static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
                     f->edit.ptr ? "  (--fix does it)" : "", r.trap);
 }
 
-/* Rules by how often they were found. */
+/* Prints the rules by how often they were found. */
 static void print_statistics(struct stet_buf *out, const struct stet_lint_result *r)
 {
     size_t rules = stet_lint_rule_count(), left = r->finding_count;

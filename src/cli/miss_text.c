@@ -35,7 +35,7 @@ static void say(struct stet_buf *out, const struct stet_miss *m, size_t times)
     stet_buf_printf(out, "; nearest entry %.12s\n", key);
 }
 
-/* No entry was near, and the lookup itself worked. */
+/* True when the lookup itself worked and no entry was near. */
 static bool is_new(const struct stet_miss *m)
 {
     return !m->has_moved && m->outcome == STET_OUTCOME_MISS;

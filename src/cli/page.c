@@ -28,7 +28,7 @@ void stet_cli_page_release(struct stet_page *p)
     stet_buf_release(&p->text);
 }
 
-/* The next character: its bytes, its columns, and what to show of it. */
+/* The next character: its bytes, its columns, and what is shown for it. */
 struct glyph {
     size_t bytes;
     int columns;
@@ -66,7 +66,7 @@ static int columns_of(struct stet_view v)
     return sum;
 }
 
-/* Up to `room` columns of it. */
+/* Writes up to `room` columns of the text. */
 static void put(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
 {
     int end = p->column + room < p->width ? p->column + room : p->width;

@@ -1,5 +1,6 @@
-/* A page of text for a screen of so many rows and columns: what does not fit is cut, and no byte of
- * a journal reaches the terminal as a control. */
+/* A page of text for a screen of a given number of rows and columns. `stet top` fills it row by
+ * row. Text that does not fit is cut, and no byte of a journal reaches the terminal as a control
+ * character. */
 #ifndef STET_CLI_PAGE_H
 #define STET_CLI_PAGE_H
 
@@ -13,7 +14,7 @@ enum stet_style {
     STET_STYLE_GOOD,
     STET_STYLE_WARN,
     STET_STYLE_BAD,
-    STET_STYLE_BAR, /* the first row: the other way round */
+    STET_STYLE_BAR, /* the first row: reverse video */
     STET_STYLES
 };
 
@@ -23,7 +24,8 @@ struct stet_page {
     int row, column;
 };
 
-/* So that wcwidth and ncurses agree on UTF-8; once, before the first page. */
+/* Sets the locale, so that wcwidth and ncurses agree on UTF-8. Call it once, before the first
+ * page. */
 void stet_cli_page_locale(void);
 
 void stet_cli_page_begin(struct stet_page *p, int width, int height);
@@ -36,16 +38,16 @@ static inline int stet_page_left(const struct stet_page *p)
 void stet_cli_page_put(struct stet_page *p, enum stet_style style, struct stet_view text);
 void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-/* At most `room` columns, ending in … when it is cut; then blanks up to that many. */
+/* Writes at most `room` columns, ending in … when the text is cut; then blanks up to `room`. */
 void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet_view text,
                          int room);
-/* Right-aligned in `room` columns. */
+/* Writes the text right-aligned in `room` columns. */
 void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room);
-/* Blanks up to a column. */
+/* Writes blanks up to a column. */
 void stet_cli_page_to(struct stet_page *p, int column);
 void stet_cli_page_line(struct stet_page *p);
 
-/* The page without styles, or with those of a colour terminal. */
+/* Writes the page without styles, or with those of a colour terminal. */
 void stet_cli_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour);
 
 #endif

@@ -1,5 +1,5 @@
-/* What `stet run` says when the command has ended: compiles, seconds lost, whether it settled, the
- * three questions, the causes that cost most. */
+/* Prints the summary of `stet run` when the command has ended: compiles, seconds lost, whether it
+ * settled, the three questions, the most expensive causes. */
 #include "base/human.h"
 #include "cli/account_text.h"
 #include "cli/frameworks_text.h"
@@ -23,7 +23,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* More than that takes seconds to explain; the command has ended and its caller waits. */
+/* More compiles take seconds to explain, while the caller of the ended command waits. */
 enum { MOST_COMPILES = 4000, TOP = 3, CAUSES = 64 };
 
 static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch *w)
@@ -180,7 +180,7 @@ static void explain(struct stet_buf *out, const char *folder)
     stet_ledger_runs_close(&runs);
 }
 
-/* Can a journal be written where it belongs? 0, or the errno. */
+/* Can a journal be written in its folder? Returns 0, or the errno. */
 static int try_to_write(const char *folder)
 {
     static const char bytes[4096];
@@ -198,7 +198,7 @@ static int try_to_write(const char *folder)
     return failure;
 }
 
-/* Why nothing was seen, from what is known of the machine, the options and the command's end. */
+/* Prints why nothing was recorded, from the machine, the options and the command's end. */
 static void say_why(struct stet_buf *out, const char *folder, const struct stet_run_end *end)
 {
     int failure = try_to_write(folder);
@@ -229,7 +229,7 @@ static void say_why(struct stet_buf *out, const char *folder, const struct stet_
         stet_buf_str(out, STET_UNWATCHED "\n");
 }
 
-/* Nothing came from a plugin: there was none, or it was not used. */
+/* Handles a run without records of a plugin: there was none, or it was not used. */
 static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, const char *folder,
                         const char *id, const struct stet_run_end *end)
 {

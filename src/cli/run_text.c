@@ -1,4 +1,4 @@
-/* A run in text and in JSON. */
+/* Prints a run as text and as JSON. */
 #include "cli/run_text.h"
 
 #include "base/fs.h"
@@ -94,7 +94,7 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
                         STET_FMT(c->trigger.function));
 }
 
-/* CPython's version goes on about its build and its compiler; --format=json has all of it. */
+/* CPython's version also has its build and its compiler; --format=json has all of it. */
 static struct stet_view first_word(struct stet_view text)
 {
     size_t n = 0;

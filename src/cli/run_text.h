@@ -1,4 +1,5 @@
-/* Runs in words: shared by `run`, `runs` and `show`. */
+/* Prints runs as text, for `run`, `runs` and `show`. The functions append to the caller's
+ * buffer. */
 #ifndef STET_CLI_RUN_TEXT_H
 #define STET_CLI_RUN_TEXT_H
 
@@ -7,24 +8,24 @@
 #include "ledger/run_folder.h"
 #include "ledger/run_load.h"
 
-/* "10 compiles (14 ms), 13 executions". */
+/* Appends "10 compiles (14 ms), 13 executions". */
 void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d);
-/* What the layer could not do, and records that are lost; nothing when all is well. */
+/* Appends what the layer could not do and which records are lost; nothing when there is neither. */
 void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d);
 
-/* What to do when a run had nothing to watch. */
+/* What to do when nothing of a run could be watched. */
 #define STET_UNWATCHED                                                                             \
     "a framework on its own CPU client is not seen: run it with `stet run --cpu -- …`, or set "    \
     "JAX_PLATFORMS=cpu before `stet run` (XLA's dumps are read then)"
 
-/* How a run was asked for and how it ended. */
+/* The options and the end of a run. */
 struct stet_run_end {
     bool cpu;   /* --cpu was given */
     bool torch; /* torch.compile was seen */
     int status; /* of the command, as waitpid gives it */
 };
 
-/* What `stet run` says on standard error when the command has ended. */
+/* Prints the summary of `stet run` on standard error when the command has ended. */
 void stet_cli_run_summary(const char *folder, const char *id, const struct stet_launch_watch *watch,
                           const struct stet_run_end *end);
 /* `stet show RUN`. */

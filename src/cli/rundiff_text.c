@@ -150,7 +150,7 @@ int stet_cli_rundiff_print(const char *a, const char *b, const struct stet_rundi
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
     const struct stet_run *found;
-    struct stet_run first; /* the list may grow by the second */
+    struct stet_run first; /* finding the second run may grow the list */
     struct stet_runs runs;
     bool moved = false;
     enum stet_rc rc = stet_ledger_runs_open(&runs, &err);

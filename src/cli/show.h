@@ -1,4 +1,5 @@
-/* What `stet show` tells about a program, gathered once and printed as text or JSON. */
+/* Prints what `stet show` gathered about a program, as text or JSON. The counts come from
+ * session/program_stats.h. */
 #ifndef STET_CLI_SHOW_H
 #define STET_CLI_SHOW_H
 
@@ -9,17 +10,17 @@
 struct stet_show_options {
     bool text;      /* the program itself, as StableHLO */
     bool locations; /* with its locations */
-    bool all;       /* no list is cut */
+    bool all;       /* print all rows of every list */
     bool colour;
 };
 
-/* `stet show FILE`: the exit code. */
+/* `stet show FILE`; returns the exit code. */
 int stet_cli_show_file(const char *path, enum stet_format format,
                        const struct stet_show_options *options);
 
 void stet_cli_show_text(struct stet_buf *out, const struct stet_session_stats *s,
                         const struct stet_show_options *options);
-/* Schema stet.show/1. */
+/* Writes schema stet.show/1. */
 void stet_cli_show_json(struct stet_buf *out, const struct stet_session_stats *s);
 
 #endif

@@ -1,4 +1,4 @@
-/* The summary as text and as JSON. */
+/* Prints the summary of a program as text and as JSON. */
 #include "cli/show.h"
 
 #include "base/excerpt.h"
@@ -16,7 +16,7 @@ static void head(struct stet_buf *out, const struct stet_show_options *o, const 
                     stet_pen(STET_PEN_PLAIN, o->colour), count);
 }
 
-/* Rows to print of `count`; the rest is told. */
+/* Returns how many of `count` rows to print; the number of the others is printed. */
 static uint32_t rows(const struct stet_show_options *o, uint32_t count)
 {
     return o->all || count <= CUT + 3 ? count : CUT;

@@ -1,4 +1,4 @@
-/* The state of a look: what is read, which rank, in which order. */
+/* The state of `stet top`: the run, the rank and the order of rows. */
 #include "cli/top.h"
 
 #include <time.h>
@@ -41,7 +41,8 @@ bool stet_cli_top_poll(struct stet_top *t)
     return more;
 }
 
-/* The smallest rank above `rank` (or the largest below); STET_ALL_RANKS when there is none. */
+/* Returns the smallest rank above `rank` (or the largest below); STET_ALL_RANKS when there is
+ * none. */
 static int64_t neighbour(const struct stet_pulse *p, int64_t rank, int direction)
 {
     int64_t found = STET_ALL_RANKS;

@@ -1,4 +1,5 @@
-/* What `stet top` shows, and how it looks at the moment. */
+/* The state and the page of `stet top`. cmd_top.c and top_screen.c poll the state and fill a page
+ * from it. The state borrows the attached run. */
 #ifndef STET_CLI_TOP_H
 #define STET_CLI_TOP_H
 
@@ -16,26 +17,28 @@ enum stet_top_sort {
 
 struct stet_top {
     struct stet_monitor_attach *attach;
-    uint64_t now_ns; /* of what is shown; does not move while paused */
+    uint64_t now_ns; /* the time shown; does not change while paused */
     enum stet_top_sort sort;
-    int64_t rank; /* STET_ALL_RANKS, or the one that is looked at */
+    int64_t rank; /* STET_ALL_RANKS, or the rank shown */
     bool paused, help;
-    /* For rates of what is only counted. */
+    /* For rates of values that are only counted. */
     uint64_t last_ns, last_bytes[STET_MEASURED];
     double bytes_rate[STET_MEASURED];
-    bool rates; /* they are known: it was looked at twice */
+    bool rates; /* the rates are known: there were two polls */
 };
 
 void stet_cli_top_init(struct stet_top *t, struct stet_monitor_attach *a);
-/* Reads what is new; true when there may be more later. */
+/* Reads what is new; true when more may follow. */
 bool stet_cli_top_poll(struct stet_top *t);
-/* Fills the page, which was begun. */
+/* Fills a page that was begun. */
 void stet_cli_top_page(const struct stet_top *t, struct stet_page *p);
-/* The rank after (or before) the one that is looked at; around by way of all of them. */
+/* Selects the rank after (or before) the present one; all ranks together are between the last and
+ * the first. */
 void stet_cli_top_next_rank(struct stet_top *t, int direction);
 const char *stet_cli_top_sort_name(enum stet_top_sort sort);
 
-/* The interactive one; -1 when there is no terminal that can do it, else the exit code. */
+/* Runs the interactive screen. Returns -1 when the terminal cannot show it, otherwise the exit
+ * code. */
 int stet_cli_top_screen(struct stet_top *t, double interval);
 
 #endif

@@ -1,4 +1,4 @@
-/* One screen of a run. */
+/* Fills one screen about a run. */
 #include "cli/top.h"
 
 #include "base/human.h"
@@ -14,7 +14,7 @@ struct text {
     char bytes[48];
 };
 
-/* The words of run_text.h, for a field. */
+/* Returns the text of a function of run_text.h, for a field. */
 static const char *say(struct text *t, void (*write)(struct stet_buf *, uint64_t), uint64_t v)
 {
     struct stet_buf out = STET_BUF_INIT;
@@ -153,7 +153,7 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
                              duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
         stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
         stet_cli_page_line(p);
-        return; /* the first one tells enough */
+        return; /* the first one is enough */
     }
 }
 
@@ -317,7 +317,7 @@ static void processes(const struct stet_top *t, struct stet_page *p, const struc
         process_row(t, p, &t->attach->pulse->processes[rows[i].index]);
 }
 
-/* torch.compile's processes, as its logs tell of them; one alone is in the head already. */
+/* Lists torch.compile's processes from its logs; a single one is in the head already. */
 static void torch_processes(const struct stet_top *t, struct stet_page *p, int room)
 {
     const struct stet_pulse *pulse = t->attach->pulse;
@@ -451,7 +451,7 @@ static size_t sort_causes(const struct stet_top *t, struct row *rows)
     return n;
 }
 
-/* Without the folder that the run was started in. */
+/* Returns the path without the folder in which the run was started. */
 static struct stet_view short_file(const struct stet_top *t, const char *file)
 {
     size_t n = strlen(t->attach->run.cwd);
@@ -504,7 +504,8 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct r
 
 enum section { CAUSES, PROCESSES, TORCH, FAMILIES, DEVICES, SECTIONS };
 
-/* Room for each section: what it wants, as long as there is any; each has its share first. */
+/* Divides the rows among the sections: each first gets its share, then what it needs while there is
+ * room. */
 static void share(int room, const int wants[SECTIONS], int gets[SECTIONS])
 {
     int asking = 0, share_of;
@@ -589,7 +590,7 @@ void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
         help(t, p);
         return;
     }
-    if (s.processes || !s.torch_processes) { /* else torch.compile alone */
+    if (s.processes || !s.torch_processes) { /* otherwise torch.compile alone */
         steps_row(p, &s);
         compiles_row(t, p, &s);
         store_row(p, &s);

@@ -1,4 +1,4 @@
-/* The page on a terminal, and the keys. Only this file knows ncurses. */
+/* Draws the page on a terminal and handles the keys. Only this file uses ncurses. */
 #include "cli/top.h"
 
 #include "cli/command.h"
@@ -33,7 +33,7 @@ static void choose_attributes(void)
     attributes[STET_STYLE_BAD] = COLOR_PAIR(3) | A_BOLD;
 }
 
-/* Rows of the page as they are; the last column of the last row stays empty, as it must. */
+/* Draws the rows of the page. The last column of the last row must stay empty. */
 static void draw(const struct stet_page *p)
 {
     int row = 0;
@@ -75,7 +75,7 @@ static void show(const struct stet_top *t, struct stet_page *p)
         draw(p);
 }
 
-/* False for the end. */
+/* False when the user quits. */
 static bool press(struct stet_top *t, int key)
 {
     switch (key) {
@@ -115,7 +115,7 @@ static bool press(struct stet_top *t, int key)
     return true;
 }
 
-/* Another run in the place of this one, when there is one. */
+/* Replaces this run with the newest one, if there is another. */
 static void look_at_newest(struct stet_top *t)
 {
     static struct stet_monitor_attach other; /* large */
@@ -127,7 +127,7 @@ static void look_at_newest(struct stet_top *t)
         return;
     }
     stet_monitor_attach_close(t->attach);
-    /* The model's own address is known to its reader, so it is opened in its place. */
+    /* The reader holds the model's address, so the run is opened again in its place. */
     stet_monitor_attach_close(&other);
     if (stet_monitor_attach_open(t->attach, NULL, NULL) == STET_OK)
         stet_cli_top_init(t, t->attach);

@@ -1,4 +1,4 @@
-/* stet torch caches: what was asked of torch's caches, and why they did not have it. */
+/* stet torch caches: prints the lookups in torch's caches, and why they missed. */
 #include "cli/torch_print.h"
 
 #include "base/human.h"
@@ -11,7 +11,8 @@ static const char *cache_of(const struct stet_torch_key *k)
     return k->aot ? "autograd" : "inductor";
 }
 
-/* Of Inductor's misses the components tell; AOTAutograd's come from the same graph and settings. */
+/* Inductor's misses are explained by components. AOTAutograd's come from the same graph and
+ * settings. */
 static bool is_told(const struct stet_torch *t, const struct stet_torch_key *k)
 {
     if (k->run.len || (k->got != STET_CACHE_MISS && k->got != STET_CACHE_BYPASS))

@@ -1,4 +1,4 @@
-/* What to do about all of it: environment lines first, they need no edit. */
+/* Prints the fixes: environment variables first, because they need no edit. */
 #include "cli/torch_print.h"
 
 #include "base/human.h"
@@ -10,7 +10,7 @@ static const enum stet_torch_knob knobs[] = {STET_KNOB_DYNAMIC, STET_KNOB_UNBACK
                                              STET_KNOB_SCALARS, STET_KNOB_SHAPES};
 enum { KNOBS = sizeof knobs / sizeof *knobs };
 
-/* An edit is one sentence for one cause: compiles with the same class, line and thing share it. */
+/* One edit for one cause: compiles with the same class, line and changed thing share it. */
 struct edit {
     struct stet_torch_why why;
     uint32_t compiles;
@@ -57,7 +57,7 @@ static size_t gather(const struct stet_torch *t, struct edit *edits)
         stet_torch_explain_break(t, i, &why);
         add_edit(edits, &count, &why, 0);
     }
-    for (size_t i = 1; i < count; i++) { /* dearest first; few */
+    for (size_t i = 1; i < count; i++) { /* most expensive first; the list is short */
         struct edit e = edits[i];
         size_t k = i;
 
@@ -68,8 +68,8 @@ static size_t gather(const struct stet_torch *t, struct edit *edits)
     return count;
 }
 
-/* Where a deliberate graph break would cut recompiles short: before the first line of a frame that
- * a failing guard reads, everything above is then compiled once. */
+/* A place where a deliberate graph break would reduce recompiles: before the first line of a frame
+ * that a failing guard reads. Everything above is then compiled once. */
 struct split {
     struct stet_torch_place at; /* line 0: nothing to gain */
     uint32_t compiles;
@@ -94,7 +94,7 @@ static struct split split_of(const struct stet_torch *t, const struct stet_torch
         s.compiles++;
         s.cost_us += stet_session_torch_cost(&t->compiles[c]);
     }
-    /* On the first lines there is nothing above to save. */
+    /* On the first lines of a frame there is nothing above to save. */
     if (s.compiles < 2 || s.at.line < f->code.line + 3)
         s.at.line = 0;
     return s;

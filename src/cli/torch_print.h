@@ -1,4 +1,5 @@
-/* What `stet torch` prints: a function for each of its parts. */
+/* Prints the parts of `stet torch`, a function for each. The functions append to the caller's
+ * buffer. */
 #ifndef STET_CLI_TORCH_PRINT_H
 #define STET_CLI_TORCH_PRINT_H
 

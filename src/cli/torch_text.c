@@ -1,4 +1,4 @@
-/* The torch lane for people: frames, breaks, fixes. */
+/* Prints the torch lane as text: frames, breaks, fixes. */
 #include "cli/torch_print.h"
 
 #include "base/human.h"
@@ -32,7 +32,7 @@ static void phases(const struct stet_torch_compile *c, struct stet_buf *out)
     stet_buf_char(out, ')');
 }
 
-/* Compiles of one frame with one cause are told once. */
+/* Compiles of one frame with one cause are printed once. */
 static bool same_cause(const struct stet_torch_why *a, const struct stet_torch_why *b)
 {
     return a->cause == b->cause && a->origin.line == b->origin.line && a->dim == b->dim &&
@@ -59,7 +59,7 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     stet_buf_release(&change);
 }
 
-/* From compile `i` on, as long as the cause stays; the last one told. */
+/* Prints the compiles from `i` on that have the same cause; returns the last one printed. */
 static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_buf *out)
 {
     const struct stet_torch_compile *c = &t->compiles[i];
@@ -154,7 +154,7 @@ static void graphs_text(const struct stet_torch *t, uint32_t compile, struct ste
         graph_cause(t, compile, i, out);
 }
 
-/* Symbols that were to be dynamic and became constants: a size that varies will compile again. */
+/* Symbols that were marked dynamic and became constants: a size that varies will compile again. */
 static void specials_text(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
 {
     for (uint32_t i = t->compiles[compile].specials; i != STET_TORCH_NONE;
@@ -173,7 +173,7 @@ static void specials_text(const struct stet_torch *t, uint32_t compile, struct s
     }
 }
 
-/* Is there more to tell of it than its recompiles? */
+/* Is there more to print about it than its recompiles? */
 static bool has_more(const struct stet_torch *t, const struct stet_torch_frame *f)
 {
     for (uint32_t c = f->first; c != STET_TORCH_NONE; c = t->compiles[c].next) {

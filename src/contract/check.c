@@ -1,4 +1,4 @@
-/* Holds a run to a contract, compile by compile, with the judgement of `stet explain`. */
+/* Checks a run against a contract, compile by compile, with the causes of `stet explain`. */
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
@@ -26,7 +26,7 @@ void stet_contract_check_release(struct stet_contract_check *k)
 
 /* ---- the list ---- */
 
-/* The same again is the same clause broken for the same reason at the same place. */
+/* Two violations are equal when the same clause is broken for the same reason at the same place. */
 static struct stet_hash identity(const struct stet_violation *v)
 {
     const uint64_t numbers[] = {v->clause, v->line, (uint64_t)v->rank, v->origin.line, v->cause};
@@ -100,8 +100,8 @@ static bool find_use(const struct stet_op *op, void *context)
     return !u->place.line;
 }
 
-/* Where a program that is the first of its kind comes from: the first use of the argument, else the
- * function itself. */
+/* Finds the source line of a program that is the first of its kind: the first use of the argument,
+ * otherwise the function itself. */
 static struct stet_line first_place(struct stet_session *x, const struct stet_sighting *s,
                                     uint32_t argument)
 {
@@ -146,7 +146,7 @@ static void explain(struct stet_violation *v, struct stet_session *x, uint32_t s
         v->origin = first_place(x, s, argument);
 }
 
-/* The warm-up is over, and this came. */
+/* True when the program came after the warm-up. */
 static bool is_late(const struct stet_contract *c, const struct stet_family *f,
                     const struct stet_sighting *s, struct stet_breach *b)
 {
@@ -196,7 +196,7 @@ enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
     return rc;
 }
 
-/* ---- what lies below ---- */
+/* ---- the installed software ---- */
 
 static const struct stet_part *part_of(const struct stet_bundle *b, const struct stet_pair *p,
                                        bool flags)
@@ -270,7 +270,7 @@ static enum stet_rc check_process(struct stet_contract_check *k, const struct st
     return rc;
 }
 
-/* A gate that nothing passed has kept nothing out. */
+/* A run without a watched compile does not prove that the contract is kept. */
 static enum stet_rc check_watched(struct stet_contract_check *k, const struct stet_contract *c,
                                   const struct stet_lanes *l, struct stet_err *err)
 {

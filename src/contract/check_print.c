@@ -1,4 +1,4 @@
-/* Violations for people, for programs, and for GitHub's pages. */
+/* Prints violations as text, as JSON and as GitHub annotations. */
 #include "contract/contract_run.h"
 
 #include "base/excerpt.h"

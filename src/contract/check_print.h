@@ -1,4 +1,5 @@
-/* What broke a contract, in words, as JSON and as GitHub annotations. */
+/* Prints the violations of a contract as text, as JSON or as GitHub annotations. `stet check` calls
+ * it after the check. It appends to the caller's buffer. */
 #ifndef STET_CONTRACT_CHECK_PRINT_H
 #define STET_CONTRACT_CHECK_PRINT_H
 

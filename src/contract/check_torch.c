@@ -1,4 +1,4 @@
-/* torch.compile's lane: programs a frame, the warm-up, the limit, graph breaks. */
+/* Checks torch.compile's lane: programs per frame, the warm-up, the limit, graph breaks. */
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
@@ -9,14 +9,15 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-/* Arrays are by what they say, and as long as there are frames. */
+/* The comments name the index of each array. Each array has as many elements as there are
+ * frames. */
 struct lane {
     struct stet_contract_check *k;
     const struct stet_contract *c;
     const struct stet_torch *t;
     struct stet_err *err;
     enum stet_rc rc;
-    uint32_t *clause;   /* by frame: the contract's; STET_INTERN_NONE when it has none */
+    uint32_t *clause;   /* by frame: the contract's clause; STET_INTERN_NONE when it has none */
     uint32_t *code;     /* by frame: the number of its code in its process */
     uint64_t *programs; /* by code: compiled so far */
     uint64_t *warm;     /* by process: compiles before this one are warm-up */
@@ -29,7 +30,7 @@ static const struct stet_clause_frame *clause_of(const struct lane *l, uint32_t 
     return l->clause[frame] == STET_INTERN_NONE ? NULL : &l->c->frames[l->clause[frame]];
 }
 
-/* Under TorchTPU a recompile shows in both lanes; the other one knows more. */
+/* Under TorchTPU a recompile appears in both lanes, and the other lane has more details. */
 static bool is_told(const struct stet_contract_check *k, struct stet_view function)
 {
     return stet_intern_find(&k->programs, function) != STET_INTERN_NONE;
@@ -52,7 +53,7 @@ static void say(struct lane *l, const struct stet_torch_frame *f, enum stet_clau
     l->rc = stet_contract_check_add(l->k, &v, l->err);
 }
 
-/* Why this compile happened, as `stet explain` says it. */
+/* Gives the reason for this compile as `stet explain` has it. */
 static void say_compile(struct lane *l, uint32_t compile, enum stet_clause clause, uint32_t line,
                         const char *what)
 {
@@ -63,7 +64,7 @@ static void say_compile(struct lane *l, uint32_t compile, enum stet_clause claus
 
     stet_torch_explain(l->t, compile, &why);
     stet_torch_fix(l->t, &why, &fix);
-    if (why.cause != STET_CAUSE_FIRST) { /* of a first compile there is nothing to explain */
+    if (why.cause != STET_CAUSE_FIRST) { /* a first compile needs no explanation */
         v.cause = why.cause;
         v.fix = stet_buf_as_view(&fix);
     }
@@ -96,7 +97,7 @@ static void check_one(struct lane *l, uint32_t compile)
     } else if (!frame) {
         snprintf(what, sizeof what, "frame %.*s is not in the contract",
                  STET_FMT(stet_contract_frame(f->code.function)));
-        /* What goes on after a graph break follows from the break. */
+        /* The code behind a graph break is a consequence of the break. */
         if (l->c->frame_count && !stet_view_starts(f->code.function, "torch_dynamo_resume_in_"))
             say_compile(l, compile, STET_CLAUSE_FRAME, 0, what);
     } else if (frame->programs != STET_NO_BUDGET && programs > frame->programs) {
@@ -112,7 +113,7 @@ static void check_one(struct lane *l, uint32_t compile)
 static void check_breaks(struct lane *l)
 {
     uint64_t *seen = stet_mem_calloc(l->t->break_count + 1, sizeof *seen);
-    struct stet_intern budgets; /* a frame's of the contract, in a process */
+    struct stet_intern budgets; /* a frame of the contract, in a process */
 
     stet_intern_init(&budgets, NAMES_MOST);
     for (size_t i = 0; seen && i < l->t->break_count; i++) {
@@ -141,14 +142,14 @@ static void check_breaks(struct lane *l)
     stet_mem_free(seen);
 }
 
-/* ---- which frame is which ---- */
+/* ---- matching frames ---- */
 
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;
 }
 
-/* The first clause that names the function and the file, or the function alone. */
+/* Finds the first clause with the function and the file, or with the function alone. */
 static bool find_clauses(struct lane *l)
 {
     uint32_t *first = stet_mem_calloc(l->c->frame_count + 1, sizeof *first);
@@ -199,7 +200,7 @@ static bool number_codes(struct lane *l)
     return fine;
 }
 
-/* The last first compile of a frame that the contract knows, in each process. */
+/* Finds the last first compile of a frame of the contract, in each process. */
 static void find_warm_up(struct lane *l)
 {
     for (size_t i = 0; i < l->t->compile_count; i++) {

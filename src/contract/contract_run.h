@@ -1,4 +1,6 @@
-/* A run beside a contract: making one from a run, and finding what breaks it. */
+/* Makes a contract from a run, and checks a run against a contract. `stet contract`, `stet check`
+ * and `stet run --contract` use it. The caller opens the lanes of the run and closes them; a check
+ * owns copies of its texts. */
 #ifndef STET_CONTRACT_CONTRACT_RUN_H
 #define STET_CONTRACT_CONTRACT_RUN_H
 
@@ -19,32 +21,32 @@ struct stet_lanes {
     bool has_torch;
 };
 
-/* `name` as stet_ledger_runs_find takes it. On failure nothing is left to release. */
+/* `name` is what stet_ledger_runs_find accepts. After a failure there is nothing to release. */
 enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err);
 void stet_contract_lanes_close(struct stet_lanes *l);
 
-/* What the contract looks at in a compile of the run. STET_NOT_FOUND when its program can't be
- * read. */
+/* Extracts what the contract checks in a compile of the run. STET_NOT_FOUND when its program cannot
+ * be read. */
 enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct stet_seen *out,
                                struct stet_arena *arena, struct stet_err *err);
 /* Does the process run on the embedded CPU backend? */
 bool stet_contract_on_cpu(const struct stet_process_digest *p);
-/* A part of what lies below, as a contract says it: versions without the words around them. */
+/* Returns an installed part as a contract has it: the version without the words around it. */
 struct stet_view stet_contract_part(const struct stet_part *part);
 /* "torch_dynamo_resume_in_f_at_12" → "torch_dynamo_resume_in_f"; a file without its folders. */
 struct stet_view stet_contract_frame(struct stet_view function);
 struct stet_view stet_contract_base(struct stet_view path);
-/* Equal but for the order of flags, and for those that only say where to dump. */
+/* Are the flags equal, apart from their order and from flags that only set a dump folder? */
 bool stet_contract_same_flags(struct stet_view a, struct stet_view b);
-/* The same, or `wanted` names only the first numbers of it: 3.11 is kept by 3.11.7. */
+/* Is the version the same, or does `wanted` have only its first numbers? 3.11.7 satisfies 3.11. */
 bool stet_contract_same_version(struct stet_view have, struct stet_view wanted);
 
-/* What the run did, as a contract. Failed compiles are left out. */
+/* Makes a contract of what the run did. Failed compiles are left out. */
 enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l,
                                 struct stet_err *err);
-/* Its part of torch.compile. False when memory is short. */
+/* Adds the clauses for torch.compile. False when out of memory. */
 bool stet_contract_take_torch(struct stet_contract *c, const struct stet_torch *t);
-/* The same as a file, with the comments that explain it. */
+/* Writes the contract as a file, with explanatory comments. */
 void stet_contract_write(struct stet_buf *out, const struct stet_contract *c,
                          const struct stet_lanes *l);
 
@@ -55,7 +57,7 @@ struct stet_violation {
     enum stet_lane lane;
     struct stet_view family, argument, what;
     uint32_t line;  /* of the contract; 0: none */
-    uint64_t times; /* the same again */
+    uint64_t times; /* how often it occurred */
     int64_t rank;   /* -1: not known */
     uint64_t process, compile, step;
     bool has_compile, step_known;
@@ -69,28 +71,28 @@ struct stet_contract_check {
     struct stet_arena arena;
     struct stet_violation *items;
     uint32_t count, room;
-    struct stet_intern known;      /* what tells items apart, numbered as they are */
-    struct stet_intern programs;   /* functions of which the lane of programs has told */
-    uint32_t compiles, unreadable; /* looked at; whose program was not captured */
-    bool foreign;                  /* a contract of the CPU backend, a run that is elsewhere */
-    /* Called for each new one; may be NULL. */
+    struct stet_intern known;      /* identities of the items, with the items' numbers */
+    struct stet_intern programs;   /* functions that the lane of programs has reported */
+    uint32_t compiles, unreadable; /* compiles checked; compiles without a captured program */
+    bool foreign;                  /* the contract is of the CPU backend, the run is not */
+    /* Called for each new violation; may be NULL. */
     void (*tell)(void *context, const struct stet_violation *v);
     void *context;
 };
 
 void stet_contract_check_init(struct stet_contract_check *k);
 void stet_contract_check_release(struct stet_contract_check *k);
-/* Holds a run to a contract. */
+/* Checks a run against a contract. */
 enum stet_rc stet_contract_check_run(struct stet_contract_check *k, const struct stet_contract *c,
                                      struct stet_lanes *l, struct stet_err *err);
 enum stet_rc stet_contract_check_torch(struct stet_contract_check *k, const struct stet_contract *c,
                                        const struct stet_torch *t, struct stet_err *err);
-/* One compile of it; for those who follow a run. */
+/* Checks one compile, for callers that follow a run. */
 enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
                                          const struct stet_contract *c, struct stet_gate *gate,
                                          struct stet_session *x, uint32_t sighting,
                                          struct stet_err *err);
-/* Text is copied; the same again is counted. */
+/* Adds a violation. Its text is copied; an equal violation is only counted. */
 enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct stet_violation *v,
                                      struct stet_err *err);
 

@@ -1,5 +1,5 @@
-/* In the parent: words, policy and what can't be known inside a compile. The layer decides alone.
- */
+/* The part of --contract in the parent: messages, policy, and what is unknown inside a compile. The
+ * layer decides about each compile by itself. */
 #include "contract/follow.h"
 
 #include "base/fs.h"
@@ -63,7 +63,7 @@ void stet_contract_follow_free(struct stet_contract_follower *r)
 
 /* ---- the launch ---- */
 
-/* A variable's value as it may be printed: secrets masked. Valid until the next call. */
+/* Returns a variable's value for printing, with secrets masked. Valid until the next call. */
 static const char *shown(const char *value)
 {
     static struct stet_buf text;
@@ -73,7 +73,7 @@ static const char *shown(const char *value)
     return text.ptr && !text.failed ? text.ptr : "";
 }
 
-/* The environment as the contract wants it; false when it says otherwise. */
+/* Compares the environment with the contract; false when they differ. */
 static bool agree(const struct stet_contract_follower *r, struct stet_launch_env *env,
                   const struct stet_pair *p, struct stet_err *err)
 {
@@ -114,7 +114,7 @@ static void name_strangers(const struct stet_contract_follower *r,
     for (size_t i = 0; i < STET_VARIABLES; i++) {
         const char *name = stet_variables[i].name, *value = stet_launch_env_get(env, name);
 
-        /* debugging switches are named below */
+        /* debugging switches are listed below */
         if (value && *value && !is_named(r, name) &&
             !lint_flag_effect(stet_view_str(name), stet_view_str(value)))
             stet_say("stet: inherited %s=\"%s\" is not in the contract\n", name, shown(value));

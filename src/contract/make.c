@@ -1,5 +1,5 @@
-/* A good run → a contract: families from the programs, sizes from the arguments, budgets from what
- * was counted in the process that needed most. */
+/* Makes a contract from a good run: families from the programs, sizes from the arguments, budgets
+ * from the counts of the process that needed most. */
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 enum {
-    OVERLOADS = 4,     /* more signatures of one name are not listed one by one */
-    OF_ONE_ROOT = 24,  /* more arguments of one root neither */
+    OVERLOADS = 4,     /* more signatures of one name are not listed separately */
+    OF_ONE_ROOT = 24,  /* more arguments of one root are not listed separately */
     LEAST_WARM_UP = 10 /* steps */
 };
 
@@ -122,7 +122,7 @@ static bool take(struct maker *m, uint32_t number, struct stet_err *err)
     stet_arena_init(&arena, (size_t)64 << 20);
     rc = stet_contract_see(&m->l->x, number, &seen, &arena, err);
     if (rc == STET_OK && !(f = family_of(m->c, &seen))) {
-        /* The first of its kind stays: its family lives on its text. */
+        /* The first of its kind is kept, because its family uses its text. */
         rc = stet_contract_see(&m->l->x, number, &seen, &m->c->arena, err);
         f = rc == STET_OK ? new_family(m->c, &seen) : NULL;
     }
@@ -132,7 +132,7 @@ static bool take(struct maker *m, uint32_t number, struct stet_err *err)
     return fine;
 }
 
-/* Helpers that a framework makes for every shape: one line for all of them. */
+/* Folds helpers that a framework makes for every shape into one line. */
 static void fold_overloads(struct maker *m)
 {
     struct stet_contract *c = m->c;
@@ -185,7 +185,8 @@ static bool is_peer(const struct member *a, const struct member *b)
     return a->family == b->family && a->process == b->process;
 }
 
-/* Distinct ones among the members like `at`, up to it; counted at the last of them. */
+/* Counts the distinct hashes among the members like `at`, up to and including it. The count is
+ * complete at the last such member. */
 static uint64_t distinct(const struct maker *m, const struct member *at, enum which w)
 {
     uint64_t n = 0;
@@ -229,7 +230,7 @@ static void count_budgets(struct maker *m)
     }
 }
 
-/* ---- shorter ---- */
+/* ---- shortening ---- */
 
 static struct stet_view root_of(struct stet_view name)
 {
@@ -277,7 +278,7 @@ static bool fold_args(struct stet_contract *c, struct stet_family *f)
     return true;
 }
 
-/* One mesh for all is said once. */
+/* A mesh that all families share is written once. */
 static void lift_mesh(struct stet_contract *c)
 {
     struct stet_view mesh = {0};
@@ -297,7 +298,7 @@ static void lift_mesh(struct stet_contract *c)
 
 /* ---- the launch ---- */
 
-/* "3.11" of "3.11.7": which patch release a runner has is not for the code to say. */
+/* Returns the length of "3.11" in "3.11.7": a contract does not fix the runner's patch release. */
 static size_t to_minor(struct stet_view v)
 {
     size_t n = 0;
@@ -375,7 +376,7 @@ static void take_settled(struct maker *m)
         if (s->past)
             continue;
         if (!s->step_known || !h->orders[s->process].steps_known)
-            return; /* nothing can be promised */
+            return; /* the run gives no basis for this clause */
         last = s->step + 1 > last ? s->step + 1 : last;
     }
     if (last)
@@ -437,8 +438,8 @@ static void list_clauses(struct stet_buf *out, bool travels)
     stet_buf_char(out, '\n');
 }
 
-/* The command's arguments are left out: the file is made to be committed, and they may hold what is
- * not for everybody. `stet show RUN` has them. */
+/* Leaves out the command's arguments. The file is made to be committed, and arguments may be
+ * confidential. `stet show RUN` has them. */
 static void head(struct stet_buf *out, const struct stet_run *run)
 {
     stet_buf_printf(out, "# From run %s by stet %s.\n", run->id, STET_VERSION);

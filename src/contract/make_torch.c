@@ -1,4 +1,4 @@
-/* What torch.compile compiled, as clauses of a contract. */
+/* Makes clauses of a contract from what torch.compile compiled. */
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
@@ -6,7 +6,7 @@
 
 enum { NAMES_MOST = 256 << 20 };
 
-/* Of a code in a process; what the limit refused is no program. */
+/* Counts for a code in a process. A compile that the limit refused does not count as a program. */
 struct spent {
     uint64_t programs, breaks;
 };
@@ -35,7 +35,7 @@ static bool count_codes(const struct stet_torch *t, uint32_t *code, struct spent
     return fine;
 }
 
-/* The clause of a code in any process; codes are numbered as the contract's frames are. */
+/* Returns the clause of a code in any process. Codes are numbered as the contract's frames are. */
 static struct stet_clause_frame *frame_of(struct stet_contract *c, struct stet_intern *codes,
                                           const struct stet_torch_frame *f)
 {
@@ -89,8 +89,8 @@ static bool is_named(const struct stet_torch *t, size_t compile)
     return t->frames[t->compiles[compile].frame].code.function.len > 0;
 }
 
-/* Whether a process compiled again after each of its frames had been compiled once: as `stet check`
- * sees it, to which a frame without a name is none. */
+/* Did a process compile again after each of its frames had been compiled once? `stet check` decides
+ * this in the same way; it ignores frames without a name. */
 static bool compiles_late(const struct stet_torch *t, bool *late)
 {
     uint32_t *firsts = stet_mem_calloc(t->process_count + 1, sizeof *firsts);

@@ -1,4 +1,4 @@
-/* What a contract needs to know of a run, in the words a contract uses. */
+/* Extracts what a contract checks from a run, in the contract's terms. */
 #include "contract/contract_run.h"
 
 #include "session/program_cache.h"

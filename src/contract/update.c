@@ -1,5 +1,5 @@
-/* Each breach widens the clause it breaks, until there is none. Only statements that change are
- * printed anew; the rest of the file, comments and all, stays as it was. */
+/* Widens each clause that the run breaks, until the run breaks none. Only changed statements are
+ * printed anew; the rest of the file, with its comments, stays as it was. */
 #include "contract/update.h"
 
 #include "base/fs.h"
@@ -44,7 +44,7 @@ static bool widen_dims(struct stet_contract_update *u, struct stet_family *f,
     return false;
 }
 
-/* The run's own family for a program, added beside those that do not fit. */
+/* Adds the run's own family for a program, beside the families that do not fit. */
 static bool adopt(struct stet_contract_update *u, const struct stet_seen *s)
 {
     const struct stet_family *found;
@@ -58,7 +58,7 @@ static bool adopt(struct stet_contract_update *u, const struct stet_seen *s)
     stet_gate_release(&gate);
     f = found ? stet_gate_contract_add_family(&u->c) : NULL;
     if (f)
-        *f = *found; /* `fresh` lives as long */
+        *f = *found; /* `fresh` has the same lifetime */
     return f != NULL;
 }
 
@@ -99,7 +99,7 @@ static bool widen(struct stet_contract_update *u, const struct stet_seen *s,
     return true;
 }
 
-/* One pass of a process through the gate; true when nothing broke. */
+/* Passes the compiles of a process through the gate once; true when nothing broke. */
 static int pass(struct stet_contract_update *u, uint32_t process, bool foreign,
                 struct stet_err *err)
 {
@@ -247,11 +247,11 @@ static void place(struct stet_update_piece *p, struct stet_view text, size_t beg
     p->end = end;
     p->first = line_of(text, begin);
     p->last = line_of(text, end);
-    if (p->text.len && !p->text.failed) /* without its line end */
+    if (p->text.len && !p->text.failed) /* without the end of its line */
         p->text.len--;
 }
 
-/* The whole line, for statements that are one. */
+/* Replaces a whole line, for statements of one line. */
 static void place_line(struct stet_update_piece *p, struct stet_view text, uint32_t line)
 {
     size_t begin = 0, end;
@@ -312,7 +312,7 @@ static void pair_pieces(struct stet_contract_update *u, const char *word,
     }
 }
 
-/* `before` is what the file says. */
+/* `before` has the terms of the file. */
 static void term_pieces(struct stet_contract_update *u, const struct stet_contract *before)
 {
     const struct stet_terms *t = &u->c.terms;

@@ -1,5 +1,6 @@
-/* The contract widened until a run keeps it, as pieces of text that replace or follow those of the
- * file. */
+/* Widens a contract until a run keeps it. `stet contract update` makes the update, prints its
+ * pieces and writes the file. The pieces are texts that replace or follow those of the file; the
+ * update owns them. */
 #ifndef STET_CONTRACT_UPDATE_H
 #define STET_CONTRACT_UPDATE_H
 
@@ -15,23 +16,23 @@ struct stet_update_piece {
 };
 
 struct stet_contract_update {
-    struct stet_contract c, fresh; /* the file's, widened; what the run alone would give */
+    struct stet_contract c, fresh; /* the file's contract, widened; a contract of the run alone */
     struct stet_lanes l;
     struct stet_file file;
     struct stet_update_piece *pieces; /* in the order of the file */
     size_t piece_count, piece_room;
-    struct stet_contract_check k; /* why: what the run breaks */
-    /* While it is made. */
-    uint32_t families, frames; /* those that were in the file */
+    struct stet_contract_check k; /* what the run breaks: the reasons */
+    /* Used only while the update is made. */
+    uint32_t families, frames; /* the number in the file */
     bool *family_moved, *frame_moved;
     bool terms_moved, torch_moved, failed, has_contract, has_run, has_fresh;
 };
 
-/* Release it in any case. */
+/* Release `u` even after a failure. */
 enum stet_rc stet_contract_update_make(struct stet_contract_update *u, const char *run,
                                        const char *file, struct stet_err *err);
 void stet_contract_update_release(struct stet_contract_update *u);
-/* Writes the file anew; only the statements that changed differ. */
+/* Writes the file. Only the changed statements differ. */
 enum stet_rc stet_contract_update_write(const struct stet_contract_update *u, const char *file,
                                         struct stet_err *err);
 

@@ -1,4 +1,4 @@
-/* The store, and whether the frameworks themselves come up. */
+/* Checks the store, and whether the frameworks themselves start. */
 #include "doctor/doctor.h"
 
 #include "base/fs.h"
@@ -49,7 +49,7 @@ void stet_doctor_tick(void *arg, int milliseconds)
     }
 }
 
-/* Writes as the store would: a file beside the entries, synced, and away again. */
+/* Writes as the store would: creates a file beside the entries, syncs it and removes it. */
 static int trial(const char *folder)
 {
     char path[PATH_MAX + 32];
@@ -148,7 +148,8 @@ void stet_doctor_store(struct stet_doctor *d)
     stet_mem_free(folder);
 }
 
-/* What a user would type to see whether it runs; the last line is what came out. */
+/* The commands that a user would run to see whether a framework works. The last line of the output
+ * is the result. */
 static const struct {
     const char *package, *module, *code;
 } frameworks[] = {

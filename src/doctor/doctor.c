@@ -1,4 +1,4 @@
-/* Probes everything in children, and matches what it found with what is known to break. */
+/* Probes everything in child processes, and matches the results with what is known to break. */
 #include "doctor/doctor.h"
 
 #include "base/fs.h"
@@ -61,8 +61,9 @@ static enum stet_rc probe_all(struct stet_doctor *d, struct stet_err *err)
     return rc;
 }
 
-/* Is a dead one of these a finding? Not when the environment asks for others by name, nor when it
- * is merely installed, has no device on the bus, and something else is alive. */
+/* Is it a finding if this plugin does not work? Not if the environment selects other platforms by
+ * name. Also not if the plugin is only installed, has no device on the bus, and another one
+ * works. */
 static bool is_wanted(const struct stet_doctor *d, const struct stet_found *f,
                       const struct stet_bus *bus)
 {

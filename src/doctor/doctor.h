@@ -1,4 +1,6 @@
-/* stet doctor: what is installed, what of it is alive, and what is known to break. */
+/* stet doctor: finds what is installed, what of it works, and what is known to break. The command
+ * fills the wishes, calls stet_doctor_examine, and prints the result as text or JSON. Everything
+ * found belongs to the struct until stet_doctor_release. */
 #ifndef STET_DOCTOR_DOCTOR_H
 #define STET_DOCTOR_DOCTOR_H
 
@@ -13,7 +15,8 @@ struct stet_doctor_wishes {
 
 enum stet_doctor_result { STET_DOCTOR_FINE, STET_DOCTOR_NOTE, STET_DOCTOR_WRONG };
 
-/* One thing looked at that is no plugin: the store, a framework, the interpreter. */
+/* The result of a check of something other than a plugin: the store, a framework, the
+ * interpreter. */
 struct stet_doctor_finding {
     const char *what; /* "store", "jax" */
     enum stet_doctor_result result;
@@ -33,9 +36,9 @@ struct stet_scannable {
     const char *name;  /* of the program with most to gain; NULL when none repeats a block */
     const char *where; /* "file:line", or "" */
     uint32_t times, length, ops; /* the block, and operations of the whole program */
-    uint32_t ops_scanned;        /* what would be left */
+    uint32_t ops_scanned;        /* operations that would be left */
     double compile_s;            /* of that program in the run; 0 when not known */
-    const char *barrier;         /* why it can't be scanned as it is, or NULL */
+    const char *barrier;         /* why it cannot be scanned in its present form, or NULL */
 };
 
 struct stet_doctor {
@@ -45,15 +48,15 @@ struct stet_doctor {
     struct stet_bundle_python python;
     struct stet_found_list found;
     struct stet_probe *probes; /* one for each plugin found */
-    bool *wanted;              /* a dead one of these is a finding */
+    bool *wanted;              /* it is a finding if this plugin does not work */
     struct stet_doctor_finding checks[STET_CHECKS_MAX];
     size_t check_count;
     struct stet_doctor_gate gates[STET_GATES_MAX];
     size_t gate_count;
     struct stet_scannable scan;
     struct stet_matrix matrix;
-    const struct stet_row **rows; /* those that fit */
-    const char **why;             /* and what made them do so */
+    const struct stet_row **rows; /* the rows of the matrix that match */
+    const char **why;             /* and the reason for each match */
     size_t row_count;
     size_t alive;
     int deadline_ms;
@@ -62,21 +65,21 @@ struct stet_doctor {
 
 void stet_doctor_check(struct stet_doctor *d, const char *what, enum stet_doctor_result result,
                        const char *fix, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
-/* Progress on standard error once something has taken two seconds; `arg` is a name. */
+/* Prints progress on standard error after two seconds; `arg` is the name of what is probed. */
 void stet_doctor_tick(void *arg, int milliseconds);
 
-/* Looks at everything that is wished for. Release it in any case. */
+/* Examines everything in the wishes. Release `d` even after a failure. */
 enum stet_rc stet_doctor_examine(struct stet_doctor *d, struct stet_err *err);
 void stet_doctor_release(struct stet_doctor *d);
 
-/* Parts of it. */
+/* The parts of stet_doctor_examine. */
 enum stet_rc stet_doctor_load_matrix(struct stet_doctor *d, struct stet_err *err);
 void stet_doctor_store(struct stet_doctor *d);
 void stet_doctor_frameworks(struct stet_doctor *d);
-/* What the programs of a run (or of a file) say about features. */
+/* Checks the programs of a run (or of a file) for the features. */
 enum stet_rc stet_doctor_gates(struct stet_doctor *d, struct stet_err *err);
 
-/* The outcome in a sentence. */
+/* Writes the outcome as a sentence. */
 void stet_doctor_verdict(const struct stet_doctor *d, char *out, size_t room);
 void stet_doctor_json(const struct stet_doctor *d, struct stet_buf *out);
 

@@ -1,4 +1,4 @@
-/* Feature gates: is the interface there, and do the programs have the form it needs? */
+/* Feature gates: is the interface present, and do the programs have the form it needs? */
 #include "doctor/doctor.h"
 
 #include "explain/repeat.h"
@@ -46,7 +46,7 @@ static const char *barrier_of(struct stet_doctor *d, const struct stet_op *op)
     return NULL;
 }
 
-/* The first reason among the operations of one copy. */
+/* Returns the first reason against it among the operations of one copy. */
 static const char *barrier_in(struct stet_doctor *d, struct stet_side *s,
                               const struct stet_repeat *r)
 {
@@ -132,7 +132,7 @@ static const char *program_file(const char *folder, struct stet_hash program, ch
     return found ? out : NULL;
 }
 
-/* What both lanes of the run compiled, for detectors. */
+/* Counts what both lanes of the run compiled, for detectors. */
 static void count_lanes(struct stet_doctor *d, const char *folder,
                         const struct stet_run_digest *run)
 {

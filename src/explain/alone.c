@@ -7,7 +7,7 @@
 
 enum { STET_FACET_NONE = STET_NO_FACET };
 
-/* In which facet a cause has its values; STET_NO_FACET for those that have none. */
+/* The facet that holds a cause's values; STET_NO_FACET for causes without values. */
 static const uint8_t facet_of[STET_CAUSES] = {
     [STET_CAUSE_NONE] = STET_NO_FACET,
 #define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \

@@ -1,4 +1,5 @@
-/* The list of changes while a diff is being made. Texts are in the diff's arena. */
+/* The list of changes while a diff is being made. diff.c creates it, and each part of the
+ * comparison adds its changes. Texts are in the diff's arena. */
 #ifndef STET_EXPLAIN_CHANGES_H
 #define STET_EXPLAIN_CHANGES_H
 
@@ -7,7 +8,7 @@
 #include "explain/diff.h"
 #include "explain/match.h"
 
-/* A size that changed: what follows from it is not a cause of its own. */
+/* A size that changed. A consequence of it is not a separate cause. */
 struct stet_size_pair {
     double from, to;
 };
@@ -48,11 +49,11 @@ struct stet_comparison {
 struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
                                     const struct stet_op *of_a, const struct stet_op *of_b);
 
-/* Element types, and the first size that differs. Either may be NULL. */
+/* Gives the element types and the first size that differs. Either may be NULL. */
 struct stet_change_data stet_change_types(const struct stet_type *x, const struct stet_type *y);
-/* Of a dimension; STET_DYNAMIC where it has no size. */
+/* Gives the sizes of a dimension; STET_DYNAMIC if it has none. */
 struct stet_change_data stet_change_sizes(int64_t from, int64_t to);
-/* Of constants and attributes that are one number each. Either may be NULL. */
+/* Gives the numbers, for constants and attributes that are one number each. Either may be NULL. */
 struct stet_change_data stet_change_values(const struct stet_attr *x, const struct stet_attr *y);
 
 /* printf into the diff's arena. */
@@ -64,18 +65,18 @@ struct stet_view stet_change_attr(struct stet_comparison *c, const struct stet_a
 struct stet_view stet_change_type(struct stet_comparison *c, const struct stet_type *t);
 struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_type *t);
 
-/* Sizes that changed, and whether from → to follows from them: in proportion, inversely, by square
- * root or by the same difference. */
+/* Adds a size that changed; the second function checks whether from → to follows from such sizes:
+ * in proportion, inversely, by square root or by the same difference. */
 void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to);
 bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance);
 
-/* The parts of a comparison, each adding its changes. */
+/* The parts of a comparison. Each adds its changes. */
 void stet_compare_arguments(struct stet_comparison *c);
 void stet_compare_meshes(struct stet_comparison *c);
 void stet_compare_ops(struct stet_comparison *c);
 void stet_compare_unmatched(struct stet_comparison *c);
 void stet_compare_outputs(struct stet_comparison *c);
-/* Not a change: could one program have served both? */
+/* Not a change: checks whether one program could have served both. */
 void stet_compare_bounded(struct stet_comparison *c);
 
 #endif

@@ -48,7 +48,7 @@ static bool misplaced(const struct stet_diff *d, const struct stet_change *c)
     return false;
 }
 
-/* What one change is evidence of in this diff. */
+/* Returns the cause for which a change is evidence in this diff. */
 static enum stet_cause evidence(const struct stet_diff *d, const struct stet_change *c)
 {
     if (c->follows != STET_NO_FACET)
@@ -62,7 +62,7 @@ static enum stet_cause evidence(const struct stet_diff *d, const struct stet_cha
             return STET_CAUSE_NONE;
         return stet_diff_change_cause(c->kind, c->facet, c->op);
     default:
-        /* What follows the loop is matched with one of its turns: this is not a change, only
+        /* An operation behind the loop is matched with one of its turns: this is not a change, only
          * another place. */
         if (d->repeat_to && c->kind != STET_CHANGE_REPEAT && (c->line_in_a || misplaced(d, c)))
             return STET_CAUSE_NONE;
@@ -106,7 +106,7 @@ static void reduce(const struct stet_diff *d, struct facts *f)
         f->seen[STET_CAUSE_GRAPH_CHANGE] = 0;
     if (f->seen[STET_CAUSE_RANK_CHANGE])
         f->seen[STET_CAUSE_SHAPE_DRIFT] = 0;
-    if (f->seen[STET_CAUSE_OPTIONAL_KEY]) /* those that came are donated, or not */
+    if (f->seen[STET_CAUSE_OPTIONAL_KEY]) /* the added arguments are donated, or not */
         f->seen[STET_CAUSE_DONATION_CHANGE] = 0;
 }
 

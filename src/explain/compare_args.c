@@ -210,8 +210,8 @@ static void gather_leaves(struct leaves *l, const struct stet_attr *a, int depth
         add_leaf(l, stet_attr_text(a), 0);
 }
 
-/* A sharding names one entry for each dimension: with another rank it has more or fewer empty ones.
- */
+/* A sharding has one entry for each dimension. With another rank it has more or fewer empty
+ * entries. */
 static bool same_axes(const struct stet_attr *x, const struct stet_attr *y)
 {
     struct leaves a = {.count = 0}, b = {.count = 0};
@@ -349,7 +349,8 @@ static void compare_lists(struct stet_comparison *c)
     }
 }
 
-/* Types of outputs follow from operations; only what the caller requested of them is left. */
+/* Types of outputs follow from operations; only what the caller requested for the outputs is
+ * left. */
 static void compare_outputs(struct stet_comparison *c)
 {
     const struct stet_program *a = c->a->program, *b = c->b->program;

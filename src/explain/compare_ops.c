@@ -5,7 +5,7 @@
 #include "explain/words.h"
 #include "fingerprint/scalar.h"
 
-/* The facets that types belong to. */
+/* The facets of types. */
 enum {
     TYPES = 1u << STET_FACET_SHAPES | 1u << STET_FACET_RANKS | 1u << STET_FACET_DTYPES,
     /* The facets that describe how a value is held between two operations. */
@@ -337,8 +337,8 @@ static bool dims_follow(const struct stet_comparison *c, const struct stet_type 
     return true;
 }
 
-/* A type that changed although no operand's did: it starts here, unless the arguments that changed
- * explain it. */
+/* Reports a type that changed although no operand's did, unless the changed arguments explain
+ * it. */
 static void say_type(struct stet_comparison *c, const struct stet_op *a, const struct stet_op *b,
                      const struct stet_type *x, const struct stet_type *y, uint32_t bits)
 {

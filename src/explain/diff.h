@@ -12,7 +12,7 @@
 
 enum { STET_NO_FACET = STET_FACETS };
 
-/* Which property of an argument or an output it is. In the order in which they are named. */
+/* The property of an argument or an output that changed, in the order of printing. */
 enum stet_change_aspect {
     STET_ASPECT_NONE,
     STET_ASPECT_ATTRIBUTE,
@@ -26,7 +26,7 @@ enum stet_change_aspect {
     STET_ASPECT_MESH, /* of an attribute: the module's mesh */
 };
 
-/* What a change is said of. stet_words_subject makes words of it: "argument batch['x'] dimension
+/* The subject of a change. stet_words_subject makes text from it: "argument batch['x'] dimension
  * 0", "constant in multiply". */
 struct stet_change_subject {
     enum stet_change_aspect aspect;
@@ -44,10 +44,10 @@ struct stet_change_element {
     unsigned sign, width, flavour;
 };
 
-/* What the two sides are as numbers, where they are. */
+/* Both sides as numbers, if they are numbers. */
 struct stet_change_data {
     bool has_values, has_sizes;
-    double values[2]; /* a constant, as the shortest decimal that means it; a size */
+    double values[2]; /* a constant, as its shortest exact decimal; a size */
     int64_t sizes[2]; /* the dimension, or the first one in which two types differ */
     struct stet_change_element elements[2];
 };
@@ -63,7 +63,7 @@ struct stet_change {
     struct stet_view file, function;
     uint32_t line, column;      /* 0 when unknown */
     bool line_of_a;             /* file and line are those of the first program */
-    struct stet_view file_in_a; /* where the same is in the first program, if elsewhere */
+    struct stet_view file_in_a; /* its file in the first program, if another */
     uint32_t line_in_a;
     const struct stet_loc *loc; /* behind file and line, with the frames around it; or NULL */
     uint32_t count;             /* places that changed in the same way */
@@ -121,7 +121,7 @@ void stet_diff_add_option(struct stet_diff *d, struct stet_view name, struct ste
 /* Decides the class again from the changes and facts. Called by stet_diff_make. */
 void stet_diff_classify(struct stet_diff *d);
 
-/* What a change by itself is evidence of; STET_CAUSE_NONE for nothing. */
+/* Returns the cause for which a change by itself is evidence, or STET_CAUSE_NONE. */
 enum stet_cause stet_diff_change_cause(enum stet_change_kind kind, unsigned facet,
                                        struct stet_view op);
 

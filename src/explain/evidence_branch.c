@@ -56,8 +56,8 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
-/* A condition that decides on the call rests on a value read back. That of a loop decides how often
- * it runs, which says nothing about a first program. */
+/* True if a condition that decides whether the call runs depends on a value read back. A loop's
+ * condition decides how often the loop runs, which does not explain a first program. */
 static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *line,
                      enum stet_sure *sure)
 {
@@ -79,8 +79,8 @@ static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *l
     return true;
 }
 
-/* Or what is passed does, and really comes from the device: a program ran in that line, or the run
- * reads back about as often as it calls. */
+/* True if the passed value was read back and really comes from the device: a program ran in that
+ * line, or the run reads back about as often as it calls. */
 static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t *line)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -240,8 +240,8 @@ static bool brings_code(const struct stet_finding *f)
     return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
 }
 
-/* The line in the loop around the call, under a condition, that names what the new operations do;
- * for programs without locations. */
+/* Finds the line in the loop around the call, under a condition, that names the new operations; for
+ * programs without locations. */
 static void find_late_line(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

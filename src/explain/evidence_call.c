@@ -54,7 +54,7 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
     for (uint32_t i = 0; i < f->moved_count && !m; i++)
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array ? &f->moved[i] : NULL;
     if (f->moved_count && f->moved[0].static_argument)
-        return; /* the usual advice is about just that */
+        return; /* the default advice covers this case */
     if (!m) {
         f->fix_text = "The program is the same: something around the call differs, such as the "
                       "mesh context or a JAX setting. Make the call in the same context each time.";

@@ -1,4 +1,4 @@
-/* Nothing differs: what requested it again? */
+/* Nothing differs between the programs: finds what requested the second one. */
 #include "explain/history_internal.h"
 
 static bool has(struct stet_view v, const char *word)
@@ -23,7 +23,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         return;
     if (stet_history_is_eager(s) &&
         !stet_view_eq(s->traits->function, h->sightings[f->against].traits->function)) {
-        f->cause = STET_CAUSE_NONE; /* two operations that are one and the same program */
+        f->cause = STET_CAUSE_NONE; /* two operations that are the same program */
         return;
     }
     line = stet_python_makes_jit(&h->sources, s->trigger.file, s->trigger.line, &made_in);

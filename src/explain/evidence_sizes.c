@@ -47,9 +47,9 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
     return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* The size is passed to the call and was read back from the device: the source shows that what is
- * read is an array, a program ran in that line, or (unless `ran` is asked for) it asks for a size
- * there. */
+/* The size is passed to the call and was read back from the device. Evidence: the source shows that
+ * an array is read, a program ran in that line, or (unless `ran` is required) the line reads a
+ * size. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -80,8 +80,8 @@ static bool source_calls(struct stet_history *h, const struct stet_place *p, uns
     return stet_python_line_calls(&h->sources, p->file, p->line, roles);
 }
 
-/* A size inside that no argument has. What changed with it (the constant that is the size, k as an
- * attribute) is not a cause of its own. */
+/* Handles a size inside the program that no argument has. What changed with it (the constant that
+ * is the size, k as an attribute) is not a separate cause. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
@@ -130,7 +130,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
-/* Two sizes, and the smaller comes alone between runs of the larger. */
+/* Two sizes; the smaller one appears singly between runs of the larger. */
 static void last_batch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_reported_change *c = size_change(f);

@@ -1,11 +1,13 @@
-/* Where the value that moved was made: the copy to the device or the operation outside any jitted
- * function that has the new size; and the call, for what is decided where a function is jitted. */
+/* Finds where the value that changed was made: the copy to the device, or the operation outside any
+ * jitted function, that has the new size. Also finds the call, for what is decided where a function
+ * is jitted. */
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
 enum { LOOK = 512 };
 
-/* A dimension that has the new size where the copy of the same place had the old one before. */
+/* Is there a dimension with the new size, where the previous copy of the same place had the old
+ * one? */
 static bool drifts(const struct stet_journal_copied *was, const struct stet_journal_copied *is,
                    const struct stet_facts *facts)
 {
@@ -25,7 +27,7 @@ static bool has_size(const struct stet_journal_copied *c, int64_t size)
     return false;
 }
 
-/* The call itself sends what it is given as a NumPy array: that is not where it was made. */
+/* The call itself copies a NumPy argument to the device; that is not where the value was made. */
 static bool is_the_call(const struct stet_sighting *s, const struct stet_journal_copied *c)
 {
     const struct stet_frame *at = &c->lines.items[0];
@@ -103,9 +105,9 @@ static const struct stet_moved *static_argument(const struct stet_finding *f)
     return NULL;
 }
 
-/* A variable of the waiting function that held the old value at one compile and the new one at the
- * other, and is passed by the line that waits: the line that gave it its value. An array, or what
- * `like` held. */
+/* Finds a variable of the waiting function that held the old value at one compile and the new one
+ * at the other, and that the waiting line passes. The result is the line that assigned it. The
+ * variable holds an array, or what `like` held. */
 static void bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -138,7 +140,7 @@ static void jitted(struct stet_history *h, struct stet_finding *f)
         f->source.line = line;
 }
 
-/* Causes that are about what an argument is. */
+/* Causes that concern the kind of an argument. */
 static bool of_an_argument(enum stet_cause cause)
 {
     return cause == STET_CAUSE_SHAPE_DRIFT || cause == STET_CAUSE_LAST_BATCH ||
@@ -153,7 +155,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
 
     if (f->cause >= STET_CAUSES || f->facts.first || f->facts.past || f->against == STET_NONE)
         return;
-    /* No operation is at fault: the same function was jitted in another way. */
+    /* No operation differs: the same function was jitted in another way. */
     if (f->cause == STET_CAUSE_DONATION_CHANGE && s->trigger.line && !s->eager)
         jitted(h, f);
     if (!f->source.line && f->facts.argument_shape && f->facts.size_to)

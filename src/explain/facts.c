@@ -63,7 +63,7 @@ static bool find_uses(struct uses *u, const struct stet_program *p, const struct
     return u->items != NULL;
 }
 
-/* The operation where the change is to be seen; NULL when only its own place is known. */
+/* Returns the operation that shows the change; NULL when only its own place is known. */
 static const struct stet_op *use_of(const struct stet_change *c, const struct uses *u)
 {
     uint32_t i = c->of.argument;
@@ -94,7 +94,7 @@ static struct stet_change_subject keep_subject(struct stet_history *h,
     return of;
 }
 
-/* Causes stand first in a diff; what follows from them is only kept while there is room. */
+/* Causes come first in a diff; consequences are only kept while there is room. */
 static void keep_changes(struct stet_history *h, struct stet_finding *f, const struct stet_diff *d,
                          const struct uses *uses)
 {
@@ -481,7 +481,7 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
     constant_facts(f);
     argument_facts(f, a->program.program, b->program.program);
     f->pair_origin = origin_of(f);
-    if (f->pair == STET_CAUSE_OPTIONS_DRIFT) /* no operation differs: the call does */
+    if (f->pair == STET_CAUSE_OPTIONS_DRIFT) /* no operation differs: the options of the call do */
         f->pair_origin = s->trigger;
     if (!f->pair_origin.line)
         f->pair_origin = s->traits->place;

@@ -9,8 +9,8 @@ struct reach {
     const struct stet_program *program;
     uint8_t *met; /* by value id */
     bool selects; /* it is an index of a gather or a scatter */
-    bool outputs; /* it is in what is written back */
-    bool others;  /* it is used in more than scaling what is written back */
+    bool outputs; /* it is part of what is written back */
+    bool others;  /* it has other uses than scaling what is written back */
 };
 
 static bool is_any(struct stet_view name, const char *const *names)
@@ -127,7 +127,7 @@ bool stet_facts_is_selection(const struct stet_program *p, const struct stet_arg
            reach_of(&r, p, a->value) && r.selects;
 }
 
-/* Has the program a result of this very type? */
+/* Does the program have a result of exactly this type? */
 bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t)
 {
     for (uint32_t i = 0; i < p->output_count; i++)

@@ -55,7 +55,7 @@ static void write_name(struct stet_buf *out, const struct stet_reported_change *
         stet_buf_str(out, "the argument");
 }
 
-/* The dtype that it had, as the frameworks spell it: float32 for f32. */
+/* Writes the previous dtype in the frameworks' spelling: float32 for f32. */
 static void write_dtype(struct stet_buf *out, const struct stet_reported_change *c)
 {
     if (c && stet_words_element(out, &c->data.elements[0]))
@@ -92,7 +92,7 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h, const str
     return s && s->distinct >= 2 ? s : NULL;
 }
 
-/* Which sizes to pad to, where sizes of an argument were seen. */
+/* Adds the sizes to pad to, if sizes of an argument are known. */
 static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
 {
     const struct stet_series *s = stet_fix_sizes(h, f);

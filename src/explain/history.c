@@ -1,4 +1,4 @@
-/* Stores compiles and their traits, and makes a finding of each that has something before it. */
+/* Stores compiles and their traits, and makes a finding for each compile with a predecessor. */
 #include "explain/history_internal.h"
 
 #include "base/vec.h"
@@ -120,7 +120,7 @@ bool stet_history_ran_where(const struct stet_history *h, uint32_t process,
     return false;
 }
 
-/* ---- who runs most ---- */
+/* ---- the function that runs most ---- */
 
 void stet_history_ran(struct stet_history *h, uint32_t number, uint64_t executions)
 {
@@ -189,8 +189,8 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
     return stet_history_key(process, name);
 }
 
-/* A compile that was over before Python's frames were read is of the function of its name that was
- * compiled last. */
+/* If a compile ended before Python's frames were read, its function is the last compiled one of its
+ * name. */
 static void find_function(const struct stet_history *h, struct stet_sighting *s)
 {
     uint64_t key = stet_history_key(s->process, stet_hash_bytes(s->traits->function));
@@ -211,7 +211,8 @@ static bool keep_function(struct stet_history *h, uint32_t number)
                         stet_history_key(s->process, stet_hash_bytes(s->traits->function)), number);
 }
 
-/* Where nobody was seen waiting for a graph without a name, one of its skeleton tells its line. */
+/* If no thread was seen waiting for a graph without a name, its line is that of a graph with the
+ * same skeleton. */
 static void find_line(const struct stet_history *h, struct stet_sighting *s)
 {
     uint32_t like = STET_NONE;
@@ -304,7 +305,8 @@ static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t ag
     return STET_OK;
 }
 
-/* By its locations: the caller of the jitted function, or the one line that is all of it. */
+/* Finds the place by the program's locations: the caller of the jitted function, or the only line
+ * of the program. */
 static struct stet_place place_entered(const struct stet_traits *t)
 {
     bool of_a_line = t->framework == STET_FRAMEWORK_JAX ||
@@ -331,8 +333,8 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     mine->name = mine->traits->name;
     entered = place_entered(mine->traits);
-    /* If no thread was seen waiting, or its code has no file ("<string>"), the program shows where
-     * it was entered. */
+    /* If no thread was seen waiting, or its code has no file ("<string>"), the program's locations
+     * give the line. */
     if (!s->trigger.line || (entered.line && stet_view_starts(s->trigger.file, "<")))
         mine->trigger = entered;
     mine->trigger.file = stet_arena_copy(&h->arena, mine->trigger.file);

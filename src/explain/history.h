@@ -32,7 +32,7 @@ struct stet_sighting {
     uint32_t process; /* numbered by the caller from 0 */
     int64_t rank;     /* -1 when not known */
     uint64_t index, step, time_ns, cost_ns, executions, temp_bytes;
-    uint64_t wait_ns; /* what was waited for it; cost_ns is the part inside the compiler */
+    uint64_t wait_ns; /* the wait for it; cost_ns is the part inside the compiler */
     bool step_known, has_memory, failed;
     unsigned served;           /* as in the journal: 0 compiled, 1 memory … */
     struct stet_hash program;  /* of its bytes */
@@ -40,17 +40,17 @@ struct stet_sighting {
     struct stet_place trigger; /* line 0 when not known */
     struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
-    uint64_t function;         /* which function it is of; 0 when not known */
+    uint64_t function;         /* the function of the program; 0 when not known */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
     uint64_t tag;              /* the caller's own */
     const struct stet_bundle *bundle; /* of its process, outlives the history; may be NULL */
-    /* The history's own. */
+    /* Private to the history. */
     const struct stet_traits *traits;
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
     uint64_t line; /* distinguishes a group whose programs have no name; 0 if unknown */
-    bool eager;    /* nothing but the line that waits for it */
+    bool eager;    /* the program is only the line that waits for it */
 };
 
 /* A program with its options, while it is compared. */
@@ -61,7 +61,7 @@ struct stet_history_side {
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
-/* A change as it is kept when the programs are gone. */
+/* A change in the form that is kept after the programs are freed. */
 struct stet_reported_change {
     enum stet_change_kind kind;
     unsigned facet, follows;
@@ -78,25 +78,25 @@ struct stet_facts {
     bool first;            /* nothing earlier to compare with in this run */
     bool past;             /* compared with a program of an earlier run */
     bool same;             /* nothing differs */
-    bool argument_shape;   /* a dimension of an argument moved: size_from, size_to */
-    bool inner_shape;      /* a shape inside moved of itself: inner_from, inner_to */
-    bool constant_is_size; /* an integer constant moved as a shape did */
-    bool made_so;          /* the shape that moved is that of something made with this size */
-    bool topk, gather;     /* the shape that moved is that of a top-k, of a gather */
-    bool cut;              /* that of a sort of which a part is taken: a top-k by another name */
-    bool masked;           /* the same of a sort by truth values: the chosen ones come first */
-    bool only_more;        /* all of the earlier program is there, and operations besides */
-    bool vector;           /* a one-dimensional integer argument has another length */
-    bool accumulates;      /* each argument that came is added to a result */
-    bool selects;        /* the argument whose size moved holds positions, as nonzero gives them */
+    bool argument_shape;   /* a dimension of an argument changed: size_from, size_to */
+    bool inner_shape;      /* a shape inside changed by itself: inner_from, inner_to */
+    bool constant_is_size; /* an integer constant changed as a shape did */
+    bool made_so;          /* the shape that changed belongs to an operation made with this size */
+    bool topk, gather;     /* the shape that changed is that of a top-k, of a gather */
+    bool cut;         /* the shape of a sort of which a part is taken: a top-k in other terms */
+    bool masked;      /* the same for a sort by truth values, where the selected ones come first */
+    bool only_more;   /* the earlier program is contained, with operations added */
+    bool vector;      /* a one-dimensional integer argument has another length */
+    bool accumulates; /* each argument that came is added to a result */
+    bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
     uint32_t vector_at;  /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
-    uint32_t made;    /* of those that came: as a result of the earlier program is */
-    uint32_t scalars; /* of those that came or went: single numbers */
-    uint32_t updates; /* of those: only scale what takes the place of donated arguments */
-    uint32_t unfed;   /* operations without counterpart that no argument that came or went feeds */
+    uint32_t made;    /* of the added ones: made as a result of the earlier program is */
+    uint32_t scalars; /* of the added or removed ones: single numbers */
+    uint32_t updates; /* of those: only scale what replaces donated arguments */
+    uint32_t unfed;   /* unmatched operations that no added or removed argument feeds */
     struct stet_place new_line;
     bool bounded_known;                    /* could one bounded dimension have served both sizes? */
     struct stet_view forbids, forbids_why; /* the operation that prevents it, or empty */
@@ -108,30 +108,30 @@ enum { STET_REPORTED_MOST = 24, STET_ALSO_MOST = 8 };
 /* Why one compile happened. */
 struct stet_finding {
     uint32_t sighting, against; /* against: a sighting, or STET_NONE */
-    enum stet_cause cause;      /* STET_CAUSE_NONE: nothing to say */
+    enum stet_cause cause;      /* STET_CAUSE_NONE: nothing to report */
     enum stet_cause also[STET_ALSO_MOST];
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
-    struct stet_view evidence; /* in words */
+    struct stet_view evidence; /* as text */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     const char *fix_text;      /* the fix from observed values, instead of the default; a literal */
     struct stet_view fix;      /* what to do about it */
     struct stet_view advice;   /* a JSON object with the numbers behind the text, or empty */
-    uint32_t reads;            /* line of the trigger's file that reads back what decides, or 0 */
+    uint32_t reads; /* line of the trigger's file that reads the deciding value back, or 0 */
     struct stet_place origin;
     struct stet_place source; /* where the value was made or read back; line 0 when not seen */
-    const struct stet_moved *moved; /* what Python held then and now, where it differs */
+    const struct stet_moved *moved; /* the values of Python that differ between the two compiles */
     uint32_t moved_count;
     const struct stet_reported_change *changes;
     uint32_t change_count, left_out;
     struct stet_facts facts;
-    /* As the comparison alone had it; judging starts from here. */
+    /* The result of the comparison alone; judging starts from it. */
     enum stet_cause pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
-    bool joined[2];   /* it and those before it in the line were given to another finding already */
+    bool joined[2];   /* it and its predecessors on the line already belong to another finding */
 };
 
 /* The executions of a process in order, as compiles; STET_NONE if unknown. */
@@ -141,7 +141,7 @@ struct stet_order {
     bool steps_known;
     uint64_t steps;         /* completed in all */
     uint64_t to_host_count; /* buffers read back */
-    /* Copies between host and device whose lines were seen, and how many of them. */
+    /* Copies between host and device with known lines, and their number. */
     const struct stet_journal_copied *copies;
     size_t copy_count;
 };
@@ -159,8 +159,8 @@ struct stet_history {
     enum stet_rc (*open)(void *context, uint32_t sighting, struct stet_history_side *out,
                          struct stet_err *err);
     void *context;
-    bool whole;                         /* nothing will be added any more: the run is over */
-    struct stet_python_sources sources; /* the user's files, read when a rule asks about them */
+    bool whole;                         /* the run is over: nothing will be added */
+    struct stet_python_sources sources; /* the user's files, read when a rule needs them */
     struct stet_history_index *index;
     struct stet_history_judge *judge;
 };
@@ -168,19 +168,20 @@ struct stet_history {
 enum stet_rc stet_history_init(struct stet_history *h, struct stet_err *err);
 void stet_history_release(struct stet_history *h);
 
-/* `side` is NULL if the program cannot be read; `why` is then the reason. Its number is *out. */
+/* Adds a compile and writes its number to *out. `side` is NULL if the program cannot be read; `why`
+ * is then the reason. */
 enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting *s,
                               const struct stet_history_side *side, const char *why, uint32_t *out,
                               struct stet_err *err);
-/* How often a program has run by now, for code that follows a run. */
+/* Sets how often a program has run so far, for code that follows a run. */
 void stet_history_ran(struct stet_history *h, uint32_t sighting, uint64_t executions);
-/* Reasons, origins, evidence and benignity of all findings, from everything added so far. */
+/* Decides causes, origins, evidence and benignity of all findings, from everything added so far. */
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
 /* Only for the findings from number `first` on; for code that follows a run. */
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
-/* What to do about it, in the words of the framework; {name}, {from}, {to}, {detail} stand for what
+/* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
 const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework);
 

@@ -1,4 +1,5 @@
-/* Shared by history.c, nearest.c, facts.c, judge.c and the kinds of evidence. */
+/* Shared by history.c, nearest.c, facts.c, judge.c and the kinds of evidence. No other file
+ * includes it. Everything here belongs to the history. */
 #ifndef STET_EXPLAIN_HISTORY_INTERNAL_H
 #define STET_EXPLAIN_HISTORY_INTERNAL_H
 
@@ -34,45 +35,45 @@ struct stet_sighting_group {
     uint32_t first; /* the first of those programs, + 1 */
 };
 
-/* The compile with which the loop of a process began, + 1: the first of the function that runs
- * most, all its programs together. 0 if there is none. */
+/* Returns the compile with which the loop of a process began, + 1: the first compile of the
+ * function that runs most, all its programs together. 0 if there is none. */
 uint32_t stet_history_loop(const struct stet_history *h, uint32_t process);
-/* The last finding of a program that is of this line alone or cut there, or STET_NONE; continue
- * with `on_line`. */
+/* Returns the last finding of a program that is only this line or was cut there, or STET_NONE;
+ * continue with `on_line`. */
 uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
                               const struct stet_place *line);
 
-/* The compile to compare with, or STET_NONE for a first of its kind. */
+/* Returns the compile to compare with, or STET_NONE for a first of its kind. */
 uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s);
 /* Fills changes, facts, pair and origin of a finding. */
 enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
                                const struct stet_sighting *s, const struct stet_history_side *a,
                                const struct stet_history_side *b, struct stet_err *err);
-/* The lines of a program that no program of this process had; then adds them all. */
+/* Finds the lines of a program that no program of this process had, then adds them all. */
 void stet_facts_lines(struct stet_history *h, struct stet_facts *facts,
                       const struct stet_sighting *s, const struct stet_program *p);
-/* The purpose of an argument, from where its value goes: a number of the optimizer, positions to
- * select; and whether a program returns a result of its type. */
+/* Find the purpose of an argument from the uses of its value: a number of the optimizer, positions
+ * to select. The last one checks whether a program returns a result of its type. */
 bool stet_facts_scales_update(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_selection(const struct stet_program *p, const struct stet_argument *a);
 bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t);
-/* PyTorch/XLA: the one line of the waiting loop that read a size back, where a graph was cut; 0. */
+/* PyTorch/XLA: returns the only line of the waiting loop that read a size back where a graph was
+ * cut, or 0. */
 uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
-/* PyTorch/XLA: the one line of the waiting loop that selects by mask; 0. */
+/* PyTorch/XLA: returns the only line of the waiting loop that selects by mask, or 0. */
 uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
 /* Makes a line of the waiting loop's file the origin; 0 leaves it unchanged. */
 void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line);
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
-/* The group that a compile belongs to, or would in another process. */
+/* Returns the group of a compile in the process `process`. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
 /* Did an operation outside any jitted function run in this line? */
 bool stet_history_ran_in(const struct stet_history *h, uint32_t process,
                          const struct stet_place *line);
-/* Or in a statement that reads a value back? */
+/* Did it run in a statement that reads a value back? */
 bool stet_history_ran_where(const struct stet_history *h, uint32_t process,
                             const struct stet_python_read *read);
-/* Is the program no more than the line that waits for it: an operation outside any jitted function?
- */
+/* Is the program only the line that waits for it, an operation outside any jitted function? */
 static inline bool stet_history_is_eager(const struct stet_sighting *s)
 {
     return s->eager;
@@ -117,7 +118,7 @@ struct stet_history_judge {
     uint32_t *turns;
     size_t turn_room;
     uint32_t turn_count;
-    /* The lines whose reach is kept: a loop waits in a few. */
+    /* The lines whose reach is cached. A loop waits in a few lines. */
     struct stet_place reached[STET_REACHES];
     struct stet_python_reach reach[STET_REACHES];
     uint32_t reaches;
@@ -132,7 +133,7 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
     return &h->sightings[f->sighting];
 }
 
-/* The class becomes `cause`; what it was goes to `also` when `keep`. The evidence is copied. */
+/* Makes `cause` the class; the previous class goes to `also` if `keep`. The evidence is copied. */
 void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
                      enum stet_sure sure, bool keep, const char *fmt, ...)
     __attribute__((format(printf, 6, 7)));
@@ -143,7 +144,7 @@ void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum st
     __attribute__((format(printf, 6, 7)));
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
-/* The first change that is a cause and of this kind; NULL. */
+/* Returns the first change of this kind that is a cause, or NULL. */
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
                                                        enum stet_change_kind kind);
 /* Removes a cause that another one explains. */
@@ -154,14 +155,15 @@ struct stet_alone {
     uint64_t programs; /* that this cause alone would have added */
 };
 
-/* Those of a finding with several causes, the most expensive first; 0 for a single one. */
+/* Fills the costs for a finding with several causes, the most expensive first; returns 0 for one
+ * cause. */
 uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
                        struct stet_alone out[STET_ALSO_MOST + 1]);
 /* Ranks further causes by what each alone would have cost, and adds that to the evidence. */
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fix_write(struct stet_history *h, struct stet_finding *f);
-/* The sizes of the argument that drifts; NULL if that is not the class. */
+/* Returns the sizes of the argument that drifts; NULL if that is not the class. */
 const struct stet_series *stet_fix_sizes(const struct stet_history *h,
                                          const struct stet_finding *f);
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
@@ -169,7 +171,7 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 void stet_history_tell_ranks(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
-/* How the executions of a sighting lie among those of its group. */
+/* How the executions of a sighting alternate with those of its group. */
 struct stet_turns {
     uint32_t mine, others;  /* executions */
     uint32_t switches;      /* times it changed from one to the other */

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 
-/* By process: its rank, or -1. NULL when there are not several ranks, or no memory. */
+/* Returns the rank of each process, or -1. NULL without several ranks, or when out of memory. */
 static int64_t *ranks_of(const struct stet_history *h)
 {
     uint32_t count = h->index->process_count;
@@ -32,8 +32,8 @@ static bool has_program(const struct stet_history *h, uint32_t process, struct s
     return stet_map_get(&h->index->keys, stet_history_key(process, key)) != STET_NONE;
 }
 
-/* Other ranks that compiled the function, the program before this one too, and not this one; 0 when
- * any of them has it. */
+/* Counts the other ranks that compiled the function and the program before this one, but not this
+ * one; 0 when any of them has it. */
 static uint32_t ranks_without(const struct stet_history *h, const struct stet_finding *f,
                               const int64_t *ranks)
 {
@@ -52,7 +52,8 @@ static uint32_t ranks_without(const struct stet_history *h, const struct stet_fi
     return without;
 }
 
-/* Other ranks that run the same loop and never compile this function; 0 when any of them does. */
+/* Counts the other ranks that run the same loop and never compile this function; 0 when any of them
+ * does. */
 static uint32_t ranks_beside(const struct stet_history *h, const struct stet_finding *f,
                              const int64_t *ranks)
 {
@@ -85,7 +86,8 @@ static void tell_program(struct stet_history *h, struct stet_finding *f, const i
         without == 1 ? " has" : "s have");
 }
 
-/* A first program is not a recompile, and raises no alarm unless the others go on without it. */
+/* A first program is not a recompile. It raises no alarm unless the other ranks continue without
+ * it. */
 static void tell_function(struct stet_history *h, struct stet_finding *f, const int64_t *ranks)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

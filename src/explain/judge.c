@@ -184,7 +184,7 @@ const struct stet_series *stet_series_of(const struct stet_history *h, const str
 
 enum { MOST_TURNS = 1 << 14 };
 
-/* Of one size or one program: the finding's own, against what it was compared with. */
+/* Counts turns of one size or one program: the finding's own, and the one it was compared with. */
 struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -261,8 +261,8 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
 }
 
-/* What waits in this line of the same file belongs to another finding; `cut`: also a graph of
- * PyTorch/XLA that ends there because its value is read. */
+/* Findings that wait in this line of the same file become part of another finding; `cut`: also a
+ * graph of PyTorch/XLA that ends there because its value is read. */
 static void join_line(struct stet_history *h, const struct stet_sighting *m, uint32_t line,
                       bool cut)
 {

@@ -1,4 +1,5 @@
-/* Aligns two sequences of tokens: finds which correspond to each other, in order. */
+/* Aligns two sequences of tokens: finds which correspond to each other, in order. The matcher uses
+ * it for operations and arguments. The caller owns the arrays. */
 #ifndef STET_EXPLAIN_LCS_H
 #define STET_EXPLAIN_LCS_H
 

@@ -9,7 +9,7 @@
 /* What distinguishes one argument from another; collected once, because an argument may have a
  * million uses. */
 struct traits {
-    uint64_t uses;   /* everything done with it: by whom, as which operand; order does not matter */
+    uint64_t uses;   /* all uses: operation and operand number, in any order */
     uint64_t a_use;  /* one of its uses, chosen so that it mostly survives when others come or go */
     uint64_t a_kind; /* the same without places in the source */
     uint64_t name, type;
@@ -60,7 +60,7 @@ static uint64_t key_of(const struct traits *t, int level)
     case 6:
         return stet_mix(t->a_kind, t->type);
     default:
-        return stet_mix(t->type, t->name != 0); /* what had a name and lost it is another one */
+        return stet_mix(t->type, t->name != 0); /* a lost name makes another argument */
     }
 }
 

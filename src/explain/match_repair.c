@@ -27,8 +27,8 @@ static bool is_constant(struct stet_side *s, const struct stet_value *v)
     return stet_value_def(v) && stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT;
 }
 
-/* How well the operands agree; those whose match is certain have more weight than those that were
- * paired by their looks. */
+/* Returns how well the operands agree. Certain matches have more weight than matches by
+ * appearance. */
 static uint32_t agreement(const struct repair *r, const struct stet_op *mine,
                           const struct stet_op *theirs)
 {

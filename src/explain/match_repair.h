@@ -1,4 +1,5 @@
-/* Corrects pairs of operations by their operands. Called after match.c. */
+/* Corrects pairs of operations by their operands. match.c calls it after each block. It changes the
+ * tables of both sides. */
 #ifndef STET_EXPLAIN_MATCH_REPAIR_H
 #define STET_EXPLAIN_MATCH_REPAIR_H
 

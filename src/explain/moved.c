@@ -50,7 +50,7 @@ static void put(struct table *t, const struct stet_journal_value *v)
     t->slots[at % SLOTS] = (uint16_t)t->count;
 }
 
-/* Of a name that several frames have, the innermost counts. */
+/* If several frames have a name, the innermost counts. */
 static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
 {
     struct stet_reader r;

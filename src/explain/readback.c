@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* How many copies before and after a compile are looked at. */
+/* The number of copies before and after a compile that are examined. */
 enum { LOOK = 256, SITES = 32 };
 
 static const struct stet_order *order_of(const struct stet_history *h, uint32_t process)
@@ -15,7 +15,7 @@ static const struct stet_order *order_of(const struct stet_history *h, uint32_t 
     return process < h->order_count ? &h->orders[process] : &none;
 }
 
-/* Each compile has the copies since the one before, so by compiles they are in order. */
+/* Each compile has the copies since the previous one, so copies are ordered by compiles. */
 size_t stet_explain_copies_until(const struct stet_order *o, uint64_t time_ns)
 {
     size_t low = 0, high = o->copy_count;
@@ -76,7 +76,8 @@ static void reads_until(const struct stet_order *o, uint64_t time_ns, uint64_t a
     }
 }
 
-/* Those since the program that this one is compared with, or of all the run for a first one. */
+/* Takes the copies since the program that this one is compared with, or of the whole run for a
+ * first program. */
 static void reads_before(const struct stet_history *h, const struct stet_finding *f,
                          struct reads *out)
 {
@@ -151,7 +152,7 @@ static bool agrees(const struct stet_journal_copied *c, double value)
     return stet_journal_copied_number(c, &read) && (read == value || trunc(read) == value);
 }
 
-/* Had this place the value `from` by the time of the other compile, as far as is known? */
+/* Did this place have the value `from` by the time of the other compile, as far as is known? */
 static bool had(const struct stet_history *h, const struct stet_finding *f,
                 const struct stet_journal_copied *c, double from, bool *known)
 {
@@ -201,13 +202,13 @@ size_read(const struct stet_history *h, const struct stet_finding *f, const stru
     return c;
 }
 
-/* A single number with a fraction (a loss, a norm) is not what sizes are made of. */
+/* A single number with a fraction (a loss, a norm) is not used to make sizes. */
 static bool may_be_size(const struct stet_journal_copied *c)
 {
     return c->rank || !c->shape_known || !stet_view_contains(c->dtype, "float");
 }
 
-/* A place whose result reaches the waiting call by names. */
+/* Finds a place whose result reaches the waiting call by names. */
 static bool passed_by_name(struct stet_history *h, const struct stet_finding *f,
                            const struct reads *reads, bool sizes, struct stet_read *out)
 {

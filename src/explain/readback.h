@@ -1,36 +1,35 @@
-/* What the run was seen to read back from the device, and what rests on it.
- *
- * The layer records each copy to the host with the user's lines that asked for it. Which of them
- * matters for a compile is decided by the value where it was kept, and otherwise by the source
- * between the two lines: how a read-back is written decides nothing. */
+/* Finds what the run read back from the device, and what depends on it.
+ * The layer records each copy to the host with the user's lines that caused it. A copy matters for
+ * a compile if its recorded value shows it, otherwise if the source between the two lines shows it.
+ * How a read-back is written has no influence. */
 #ifndef STET_EXPLAIN_READBACK_H
 #define STET_EXPLAIN_READBACK_H
 
 #include "explain/history.h"
 
-/* A read-back that decides: where the user's own code asked for it. */
+/* A read-back that decides: the line of the user's own code that caused it. */
 struct stet_read {
     struct stet_place at; /* the innermost line */
     uint32_t line;        /* the line of the trigger's file that leads there; 0 when none does */
     bool sure;            /* the value agrees, or the condition itself reads */
 };
 
-/* How many copies of the process came before the moment of a compile. */
+/* Returns how many copies of the process came before a compile. */
 size_t stet_explain_copies_until(const struct stet_order *o, uint64_t time_ns);
-/* Was something read back at this line, by itself or by what it calls, so many times? */
+/* Was something read back at this line, by the line itself or by what it calls, so many times? */
 bool stet_explain_read_at(const struct stet_history *h, uint32_t process,
                           const struct stet_place *line, uint64_t times);
-/* Does a condition that decides whether the waiting line runs rest on a value read back? That of a
- * loop counts only when the program is not a first one. */
+/* Does a condition that decides whether the waiting line runs depend on a value read back? A loop's
+ * condition counts only if the program is not a first one. */
 bool stet_explain_read_decides(struct stet_history *h, const struct stet_finding *f,
                                struct stet_read *out);
-/* Does a static argument, or a size that moved, rest on a value read back? `sizes`: only a number
- * that is a size. */
+/* Does a static argument, or a size that changed, depend on a value read back? `sizes`: only a
+ * number that is a size. */
 bool stet_explain_read_passed(struct stet_history *h, const struct stet_finding *f, bool sizes,
                               struct stet_read *out);
 
-/* Where a finding's value was read back, in words: "line 12", or "data.py:12" in another file than
- * the trigger's. */
+/* Returns where a finding's value was read back as text: "line 12", or "data.py:12" in another file
+ * than the trigger's. */
 struct stet_view stet_explain_read_words(struct stet_history *h, const struct stet_finding *f);
 
 #endif

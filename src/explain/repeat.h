@@ -1,4 +1,5 @@
-/* Finds blocks of operations that repeat: unrolled loops, layers, passes over them. */
+/* Finds blocks of operations that repeat: unrolled loops, layers, passes over them. `stet show`
+ * and `stet doctor` use it. The results point into the program. */
 #ifndef STET_EXPLAIN_REPEAT_H
 #define STET_EXPLAIN_REPEAT_H
 

@@ -78,7 +78,7 @@ static void find_roots(struct hashing *h)
     if (!entry || !entry->region_count || !stet_op_region(entry, 0)->block_count)
         return;
     body = stet_op_region(entry, 0)->blocks[0];
-    if (body->op_count) /* a return was written nowhere: it has the call's own place */
+    if (body->op_count) /* a return is not in the source: it has the place of the call */
         note_roots(h, body->ops[body->op_count - 1]->loc, 0);
 }
 

@@ -16,8 +16,7 @@ struct stet_side {
     struct stet_arena arena;
     const struct stet_op **ops;    /* by id */
     struct stet_canon_order order; /* canonical; .ops is NULL unless prepared */
-    /* Signatures of an operation, each with more in it than the one before; NULL until asked for.
-     */
+    /* Signatures of an operation. Each includes more than the one before; NULL until needed. */
     uint64_t *own;       /* name and what the skeleton keeps */
     uint64_t *spot;      /* own and where in the source it was written, line numbers aside */
     uint64_t *signature; /* own and what is in its regions and callees */
@@ -25,18 +24,18 @@ struct stet_side {
     uint64_t *exact;     /* place, types, attributes and the constants it uses */
     uint64_t *line;      /* hash of file name and line; 0 without a location */
     const struct stet_op **match; /* the corresponding operation of the other side, or NULL */
-    uint8_t *certain;             /* by operation id: the match rests on equal hashes upstream */
+    uint8_t *certain;             /* by operation id: the match is based on equal hashes upstream */
     const struct stet_value **value_match; /* the same for block arguments, by value id */
     uint32_t *use_start;   /* by value id: uses[use_start[v]] … uses[use_start[v + 1]] */
     struct stet_use *uses; /* through plumbing, by operations that are not plumbing; or NULL */
     const struct stet_op **first_uses; /* of the program's arguments: the first that has a line */
 };
 
-/* With signatures and uses. */
+/* Also makes signatures and uses. */
 enum stet_rc stet_side_init(struct stet_side *s, const struct stet_program *p,
                             struct stet_err *err);
-/* Only the canonical order, and the fingerprint from the same walk. Whatever else a comparison
- * needs is made on demand, and kept for the next one. */
+/* Makes only the canonical order, and the fingerprint from the same walk. Everything else that a
+ * comparison needs is made on demand, and kept for the next one. */
 enum stet_rc stet_side_prepare(struct stet_side *s, const struct stet_program *p,
                                struct stet_view options, struct stet_fingerprint *out,
                                struct stet_err *err);

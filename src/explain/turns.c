@@ -1,11 +1,11 @@
-/* When a program was compiled, counted in turns of the loop: by executions of the function that
- * runs most. */
+/* Counts, in turns of the loop, when a program was compiled. A turn is an execution of the function
+ * that runs most. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
 #include "base/vec.h"
 
-/* A group's programs that are looked at. */
+/* The number of a group's programs that are examined. */
 enum { LOOK_BACK = 256 };
 
 static void count_process(struct stet_history *h, uint32_t process)
@@ -23,7 +23,7 @@ static void count_process(struct stet_history *h, uint32_t process)
         if (loop && h->sightings[ran].group == h->sightings[loop - 1].group)
             turn++;
     }
-    /* What is about to run, while a run is followed. */
+    /* Programs that are about to run, while a run is followed. */
     for (uint32_t i = 0; i < h->judge->turn_count; i++) {
         if (h->sightings[i].process == process && !h->sightings[i].past && !h->judge->turns[i])
             h->judge->turns[i] = turn;

@@ -25,7 +25,7 @@ static bool is_alone(struct stet_side *s, const struct stet_op *op)
            op->parent->parent != s->program->module;
 }
 
-/* Operations that only arguments without counterpart made necessary: downstream of one. */
+/* Counts operations that exist only because of unmatched arguments: those downstream of one. */
 static uint32_t fed_by_arguments(struct stet_side *s)
 {
     const struct stet_program *p = s->program;
@@ -82,7 +82,7 @@ static bool count_tokens(struct stet_comparison *c, struct stet_occurrences *t)
         for (uint32_t i = 0; i < s->program->op_count; i++) {
             if (!s->ops[i] || !stet_side_counts(s, s->ops[i]) || !s->ops[i]->parent ||
                 s->ops[i]->parent->parent == s->program->module)
-                continue; /* functions are what is in them */
+                continue; /* a function's operations are counted instead */
             if (side)
                 stet_occurrence_of(t, token_of(s, i))->in_b++;
             else
@@ -241,7 +241,7 @@ static bool find_repeat(struct stet_comparison *c, uint32_t named_a, uint32_t na
 
 /* ---- reporting ---- */
 
-/* Custom calls and comparisons are told apart by more than their names. */
+/* Custom calls and comparisons are distinguished by more than their names. */
 static struct stet_change_subject subject_of(struct stet_comparison *c, const struct stet_op *op)
 {
     static const struct {

@@ -1,7 +1,7 @@
 /* The contract: what a run may compile, as written in a file (docs/contract.md has the grammar).
- *
- * A family is a function with its arguments; several families may bear one name, like overloads.
- * Everything lives in the contract's arena. */
+ * A family is a function with its arguments; several families may have one name, like overloads.
+ * The command line parses, prints and packs a contract; the layer unpacks it. Everything belongs to
+ * the contract's arena, which stet_gate_contract_release frees. */
 #ifndef STET_GATE_CONTRACT_H
 #define STET_GATE_CONTRACT_H
 
@@ -135,8 +135,8 @@ struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c);
 struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena);
 struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena);
 
-/* For the layer: the rules it decides by, checked and compact. `foreign`: made on the CPU backend
- * and used elsewhere, so what belongs to the backend is left out. */
+/* Writes the checked, compact table of rules for the layer. `foreign`: the contract was made on the
+ * CPU backend and is used elsewhere, so the backend's own clauses are left out. */
 void stet_gate_contract_pack(struct stet_buf *out, const struct stet_contract *c, bool foreign);
 enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view bytes,
                                        struct stet_err *err);

@@ -72,7 +72,7 @@ static bool names(const struct stet_clause_arg *a, struct stet_view name)
     return stet_view_eq(a->name, name);
 }
 
-/* Usually it is at the position that the contract gives. */
+/* An argument is usually at its position in the contract. */
 static const struct stet_clause_arg *find_arg(const struct stet_family *f, struct stet_view name,
                                               uint32_t hint)
 {
@@ -111,7 +111,7 @@ static void dims_text(struct stet_buf *out, const struct stet_seen_arg *s)
     stet_buf_char(out, ']');
 }
 
-/* "tokens: int32[6, 48] …; the contract has tokens: int32[6, 33]" */
+/* Writes "tokens: int32[6, 48] …; the contract has tokens: int32[6, 33]". */
 static void say_arg(struct stet_breach *b, const struct stet_seen_arg *s,
                     const struct stet_clause_arg *a, const char *what)
 {
@@ -141,8 +141,8 @@ static void say_dim(struct stet_breach *b, const struct stet_seen_arg *s,
     stet_buf_release(&out);
 }
 
-/* The most specific clause that an argument breaks, STET_CLAUSES for none; how much of it fits (1
- * to 4), and which dimension does not. */
+/* Returns the most specific clause that an argument breaks, or STET_CLAUSES. Also gives how much of
+ * it fits (1 to 4) and which dimension does not. */
 static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
                                   const struct stet_seen_arg *s, unsigned *score, uint32_t *dim)
 {
@@ -168,7 +168,7 @@ static enum stet_clause judge_arg(const struct stet_gate *g, const struct stet_c
     return STET_CLAUSES;
 }
 
-/* How much of it fits; a misfit is recorded if it is the first of its kind. */
+/* Returns how much of the argument fits. Records a misfit if it is the first of its kind. */
 static unsigned fit_arg(const struct stet_gate *g, const struct stet_clause_arg *a,
                         const struct stet_seen_arg *s, uint32_t number, struct stet_breach *b)
 {
@@ -209,7 +209,7 @@ static bool is_among(const struct stet_seen *s, struct stet_view name, uint32_t 
     return false;
 }
 
-/* How close a program is to a family; b->clause is STET_CLAUSES if it fits. */
+/* Returns how close a program is to a family; b->clause is STET_CLAUSES if it fits. */
 static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
                     const struct stet_seen *s, struct stet_breach *b)
 {
@@ -330,7 +330,7 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
 
 /* ---- budgets ---- */
 
-/* How often it was met before; grows the list when it is new and `take`. */
+/* Returns how often it was counted before. Adds a new one to the list if `take`. */
 static uint32_t times_met(struct stet_gate *g, struct tally *t, struct stet_hash h, bool take)
 {
     for (size_t i = 0; i < t->count; i++)
@@ -365,7 +365,7 @@ static bool breaks_mesh(const struct stet_contract *c, const struct stet_family 
 {
     const struct stet_terms *t = f->terms.has_mesh ? &f->terms : &c->terms;
 
-    /* The budget of the whole contract is for programs that have one. */
+    /* The mesh of the whole contract applies to programs that have a mesh. */
     if (!t->has_mesh || stet_view_eq(t->mesh, s->mesh) || (t == &c->terms && !s->mesh.len))
         return false;
     b->clause = STET_CLAUSE_MESH;
@@ -392,7 +392,7 @@ static bool breaks_budget(struct stet_gate *g, const struct stet_family *f,
                           const struct stet_seen *s, struct stet_breach *b)
 {
     struct stet_tallies *t = &g->families[f - g->contract->families];
-    /* Other options make another program of the same operations. */
+    /* Different options make a different program of the same operations. */
     struct stet_hash program = stet_hash_mix(s->program, s->options);
 
     b->line = f->programs_line;
@@ -423,7 +423,7 @@ bool stet_gate_breaks(struct stet_gate *g, const struct stet_seen *s, struct ste
                  STET_FMT(s->family), s->arg_count, s->arg_count == 1 ? "" : "s");
         return true;
     }
-    /* A mesh explains shardings, and nothing before them. */
+    /* A mesh can explain a broken sharding clause, but no clause before it. */
     if (out->clause >= STET_CLAUSE_MESH) {
         struct stet_breach mesh = *out;
 

@@ -1,4 +1,6 @@
-/* May this compile happen? One gate a process: budgets are counted in it. */
+/* Decides whether a contract allows a compile. The layer calls it before a compile; `stet check`,
+ * `stet contract update` and the parent of `stet run --contract` call it afterwards. A process has
+ * one gate, which counts its budgets. The gate borrows the contract. */
 #ifndef STET_GATE_GATE_H
 #define STET_GATE_GATE_H
 
@@ -9,10 +11,10 @@ struct stet_tallies;
 
 struct stet_gate {
     const struct stet_contract *contract; /* borrowed */
-    bool foreign; /* made on the CPU backend, used elsewhere: what is the backend's own is left */
-    struct stet_tallies *families; /* one each of those there were at the start */
+    bool foreign; /* made on the CPU backend, used elsewhere: its clauses are left out */
+    struct stet_tallies *families; /* one for each family present at the start */
     uint32_t family_count;
-    bool failed; /* out of memory: what was not counted is not a breach */
+    bool failed; /* out of memory: uncounted compiles are not breaches */
 };
 
 enum { STET_BREACH_TEXT = 320 };

@@ -206,7 +206,7 @@ enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view
     if (!stet_view_eq(head, stet_view_of(magic, sizeof magic)) || !stet_hash_eq(want, have))
         stet_reader_fail(&r, "no packed contract, or a damaged one");
     c->file = take_view(&r, &c->arena);
-    c->on_cpu = stet_reader_u8(&r) != 0; /* here: what is the backend's own is left out */
+    c->on_cpu = stet_reader_u8(&r) != 0; /* here: the backend's own clauses were left out */
     take_mesh(&r, &c->terms, &c->arena);
     families = take_count(&r);
     for (uint32_t i = 0; i < families && stet_reader_ok(&r) && !c->arena.failed; i++)

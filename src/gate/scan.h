@@ -1,7 +1,6 @@
-/* Reads a contract's text word by word; shared by the files that parse it.
- *
- * The first failure sticks: it is kept with its line and column, and all later ones are ignored.
- * Blanks, comments and line ends that mean nothing are passed over before each word. */
+/* Reads a contract's text word by word, for the files that parse it.
+ * The first failure is kept with its line and column, and all later ones are ignored. Blanks,
+ * comments and meaningless line ends are skipped before each word. */
 #ifndef STET_GATE_SCAN_H
 #define STET_GATE_SCAN_H
 
@@ -24,7 +23,7 @@ bool stet_gate_scan_no_memory(struct stet_scan *s);
 
 uint32_t stet_gate_scan_line(struct stet_scan *s, const char *at);
 void stet_gate_scan_skip(struct stet_scan *s);
-/* Of the statement. */
+/* At the end of the statement? */
 bool stet_gate_scan_at_end(struct stet_scan *s);
 /* The next word without taking it; empty at punctuation. */
 struct stet_view stet_gate_scan_peek(struct stet_scan *s);

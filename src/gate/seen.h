@@ -1,4 +1,5 @@
-/* What a contract looks at in a program. */
+/* Extracts what a contract checks in a program. The layer does this before a compile, and `stet
+ * check` for captured programs. The texts belong to the caller's arena. */
 #ifndef STET_GATE_SEEN_H
 #define STET_GATE_SEEN_H
 
@@ -30,8 +31,8 @@ enum stet_rc stet_gate_seen_make(struct stet_seen *s, const struct stet_program 
                                  const struct stet_traits *t, const struct stet_fingerprint *print,
                                  struct stet_hash options, struct stet_arena *arena);
 
-/* The function's name in a contract: for TorchTPU's eager operations without file and line, which
- * change with every edit. */
+/* Returns the function's name in a contract. The names of TorchTPU's eager operations lose their
+ * file and line, which change with every edit. */
 struct stet_view stet_gate_seen_family(const struct stet_traits *t);
 
 #endif

@@ -36,7 +36,7 @@ struct stet_ahead {
     struct stet_store_order on_disk, asked;
     bool dirty, writing; /* the list on disk */
     bool running;        /* the loader has this */
-    bool over;           /* the client goes */
+    bool over;           /* the client is being destroyed */
     bool left;           /* the client is gone: the loader, which was still running, frees this */
     bool working;        /* the loader is inside the plugin, or about to be */
     bool stuck;          /* and has been for longer than a load may take: stop waiting for it */
@@ -190,7 +190,7 @@ static uint64_t patience_ms(void)
     return UNCLAIMED_MS;
 }
 
-/* Waits until it is time, or the client goes; with the lock held. */
+/* Waits until it is time, or until the client is being destroyed; with the lock held. */
 static void wait_for_takers(struct stet_ahead *a)
 {
     uint64_t most_ms = patience_ms();
@@ -302,7 +302,7 @@ static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
     l->given_up = a->stuck = true;
     pthread_mutex_unlock(&lock);
     stet_log("store: an executable that is loaded ahead takes too long: compiled instead");
-    stet_intercept_load_watch(); /* this process may end before the writer looks */
+    stet_intercept_load_watch(); /* this process may end before the writer checks the load */
     pthread_mutex_lock(&lock);
 }
 

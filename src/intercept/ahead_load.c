@@ -50,7 +50,7 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     if (!error)
         l->handle = loaded;
     else
-        stet_buf_release(&l->executable); /* no compile will ask for it */
+        stet_buf_release(&l->executable); /* no compile will need it */
     if (error && is_fault(stet_plugin_error_text(p, error, &why)))
         stet_buf_printf(&l->fault, "%.*s", STET_FMT(why.len ? why : STET_VIEW("no reason given")));
     stet_plugin_drop(p, error);

@@ -20,7 +20,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_question *list, **list_end = &list;
 static const struct stet_question *at_work;
 static bool running, ended;
-static unsigned forks;           /* a fork is in progress: nothing new is asked meanwhile */
+static unsigned forks;           /* a fork is in progress: no query starts meanwhile */
 static _Atomic uint32_t pending; /* in the list or in progress: other threads need not check */
 
 static void send(const struct stet_question *q,

@@ -1,4 +1,5 @@
-/* Captured programs: content-addressed, compressed, each written once per run folder. */
+/* Writes captured programs: content-addressed, compressed, each written once per run folder. The
+ * writer thread calls it. The bytes are the caller's. */
 #ifndef STET_INTERCEPT_BLOB_H
 #define STET_INTERCEPT_BLOB_H
 

@@ -344,7 +344,7 @@ void stet_plugin_memory_reported(struct stet_plugin *p, const PJRT_Device_Memory
         record_memory(p, s);
 }
 
-/* A plugin without statistics is asked only once. */
+/* A plugin without statistics is queried only once. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once)
 {
     const PJRT_Api *real = stet_plugin_real(p);

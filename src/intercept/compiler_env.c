@@ -20,7 +20,7 @@ struct state {
 };
 
 static _Atomic(struct state *) latest[STET_PLUGINS];
-/* The first look: the values at that time (pack). NULL before it, and if memory ran out. */
+/* The first read: the values at that time (pack). NULL before it, and if memory ran out. */
 static _Atomic(char *) raw[STET_PLUGINS];
 static atomic_bool lost[STET_PLUGINS]; /* memory ran out: what the plugin read is not known */
 
@@ -47,7 +47,7 @@ static struct stet_hash hash_of(variable_values v)
     return stet_hasher_digest(&h);
 }
 
-/* ---- the first look ---- */
+/* ---- the first read ---- */
 
 /* One mark for each variable, its text behind it when it is set. */
 static char *pack(variable_values v)

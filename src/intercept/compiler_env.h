@@ -13,7 +13,7 @@
 
 /* When a plugin may read its flags. The key marks a change with the moment at which it was seen. */
 enum stet_moment {
-    STET_MOMENT_LOAD,       /* it is asked for its table */
+    STET_MOMENT_LOAD,       /* its table is requested */
     STET_MOMENT_INITIALIZE, /* before it is initialised */
     STET_MOMENT_CLIENT,     /* before it makes a client */
     STET_MOMENT_MADE,       /* it has made one */
@@ -21,11 +21,12 @@ enum stet_moment {
     STET_MOMENT_LATER,      /* before any other */
 };
 
-/* Before the plugin is asked for its table. Copies the values; nothing else is ready yet. */
+/* Call it before the plugin's table is requested. It copies the values; nothing else is ready
+ * yet. */
 void stet_compiler_env_first(const struct stet_plugin *p);
-/* Looks again. `text` is what the key says, for the life of the process, and `states` how often
- * something had changed. NULL, or a fixed word: why there can be no key. Any thread; takes a few
- * microseconds while nothing changes. */
+/* Reads the environment again. `text` is its part of the key, valid for the life of the process,
+ * and `states` how often something had changed. Returns STET_OUTCOME_NONE, or the reason why there
+ * can be no key. Any thread; takes a few microseconds while nothing changes. */
 enum stet_outcome stet_compiler_env_see(const struct stet_plugin *p, enum stet_moment moment,
                                         struct stet_view *text, unsigned *states);
 

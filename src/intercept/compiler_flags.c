@@ -138,8 +138,8 @@ static void take_files(struct flags *f, struct stet_view list)
 
 /* ---- words ---- */
 
-/* A flag file whose name is the next word, in a syntax that is not XLA's; or variables that are in
- * no list, and so were not read at the moments at which the plugin may have read them. */
+/* True for a flag file whose name is the next word, in a syntax that is not XLA's. Also true for
+ * variables that are in no list, and so were not read when the plugin may have read them. */
 static bool stands_for_others(struct stet_view name)
 {
     return stet_view_is(name, "flagfile") || stet_view_is(name, "fromenv") ||

@@ -1,5 +1,6 @@
-/* The flags that an environment variable passes to a compiler, in canonical form, as a part of the
- * store's key. */
+/* Writes the flags that an environment variable passes to a compiler in canonical form, as a part
+ * of the store's key. compiler_env.c calls it for each state of the environment. It appends to the
+ * caller's buffer. */
 #ifndef STET_INTERCEPT_COMPILER_FLAGS_H
 #define STET_INTERCEPT_COMPILER_FLAGS_H
 
@@ -15,7 +16,8 @@
  *   file the compiler reads (option_files.def) counts by the content of that file.
  * - If the syntax is not known (quotes, words that are not flags) the order stays.
  *
- * Appends nothing when no flag is left. NULL, or a fixed word: why there can be no key. */
+ * Appends nothing when no flag is left. Returns STET_OUTCOME_NONE, or the reason why
+ * there can be no key. */
 enum stet_outcome stet_compiler_flags(struct stet_buf *out, const struct stet_variable *variable,
                                       struct stet_view value, struct stet_file_watch *w);
 

@@ -1,7 +1,6 @@
-/* The last copies between host and device of each Python thread, with the user's lines that asked
- * for them: what a program read back before a compile, and where it made its arguments.
- *
- * A thread notes its copies by itself. The look at Python's stacks during a compile takes them from
+/* The last copies between host and device of each Python thread, with the user's lines that caused
+ * them. They show what a program read back before a compile, and where it made its arguments.
+ * A thread notes its own copies. The walk over Python's stacks during a compile takes them from
  * there into the journal. A copy costs some 100 ns more; an execution costs nothing. */
 #ifndef STET_INTERCEPT_COPYSITES_H
 #define STET_INTERCEPT_COPYSITES_H
@@ -42,27 +41,28 @@ struct stet_host_copy {
     const int64_t *dims;
     size_t rank;
     uint64_t bytes;
-    const void *value; /* the elements on the host, or NULL while they are not there */
+    const void *value; /* the elements on the host, or NULL until they are there */
 };
 
 void stet_intercept_copysites_init(void);
-/* Can lines be read in this thread? Asks cheaply, before the rest of a copy is gathered. */
+/* Can lines be read in this thread? This is a cheap check, before the rest of a copy is
+ * gathered. */
 bool stet_intercept_copysites_wanted(void);
-/* On the thread that copies. Fails silently: a copy that is not noted is no fault. */
+/* Called on the thread that copies. Fails silently: a copy that is not noted is not an error. */
 void stet_intercept_copysites_note(const struct stet_host_copy *copy);
-/* The copies to the host of one thread, and those to the device of all of them, that were not taken
- * before; in no order. `thread` is what pthread_self gives there. */
+/* Takes the copies to the host of one thread, and those to the device of all threads, that were not
+ * taken before; not sorted. `thread` is the thread's pthread_self. */
 size_t stet_intercept_copysites_take(unsigned long thread,
                                      struct stet_copysite out[STET_COPIES_MOST]);
-/* As Python's arrays name the type of their elements; "" when not known. */
+/* Returns the element type in the naming of Python's arrays; "" when not known. */
 const char *stet_intercept_copysites_dtype(uint32_t type);
-/* To the journal, under the number of a compile or load; on the writer thread. */
+/* Writes it to the journal, under the number of a compile or load; on the writer thread. */
 void stet_intercept_copysite_write(struct stet_journal *j, uint64_t index, bool load,
                                    const struct stet_copysite *c);
-/* At exit: those of a thread that no compile followed, under the number that the next compile would
- * have had. */
+/* Called at exit. Writes the copies of a thread after its last compile, under the number that the
+ * next compile would have had. */
 void stet_intercept_copysites_end(unsigned long thread);
-/* In the child of a fork: other threads are not here. */
+/* Called in the child of a fork, where other threads do not exist. */
 void stet_intercept_copysites_after_fork(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* Reads the counters of a framework that PJRT never shows. Today these are PyTorch/XLA's. */
+/* Reads the counters of a framework that PJRT never shows. Today these are PyTorch/XLA's. It runs
+ * with the interpreter's lock held, and sends the values to the journal. */
 #ifndef STET_INTERCEPT_COUNTERS_H
 #define STET_INTERCEPT_COUNTERS_H
 

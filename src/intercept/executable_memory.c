@@ -1,6 +1,6 @@
-/* A hash table by key, and a list of the same by use: a process may have tens of thousands of small
- * programs, and its compiles look here one after the other. base/map.h is not used, since
- * the least recently used are removed. */
+/* A hash table by key, and a list of the same entries by use: a process may have tens of thousands
+ * of small programs, and each compile looks one up. base/map.h is not used, since the least
+ * recently used are removed. */
 #include "intercept/executable_memory.h"
 
 #include "base/mem.h"

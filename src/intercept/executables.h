@@ -1,4 +1,5 @@
-/* Executables: assigns their ids, and queries the plugin about a new one. */
+/* Assigns the ids of executables, and queries the plugin about a new one. The hooks for compiles,
+ * loads and destruction call it. Queried texts are in the caller's arena. */
 #ifndef STET_INTERCEPT_EXECUTABLES_H
 #define STET_INTERCEPT_EXECUTABLES_H
 
@@ -8,7 +9,7 @@
 /* Gives `handle` (a PJRT_LoadedExecutable, or a PJRT_Executable of PJRT_Compile) the id `id`, or a
  * new one if it is 0. Returns the id; STET_RING_OTHER if there is no room for it. */
 uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id);
-/* Removes it, and records that it is gone. */
+/* Removes the handle, and records that the executable was destroyed. */
 void stet_executable_gone(struct stet_plugin *p, const void *handle);
 /* The id of a handle, 0 if unknown. */
 uint32_t stet_executable_id(struct stet_plugin *p, const void *handle);

@@ -1,5 +1,5 @@
-/* Maps an executable's handle to its id: looked up on every execution, without a lock or an
- * allocation. */
+/* Maps an executable's handle to its id. It is looked up on every execution, without a lock or an
+ * allocation. Each plugin has one table, which lives as long as the process. */
 #ifndef STET_INTERCEPT_HANDLES_H
 #define STET_INTERCEPT_HANDLES_H
 
@@ -13,7 +13,7 @@
 #define STET_HANDLES_PROBE 64u
 /* An executable that another slot of ours already counts. */
 #define STET_HANDLE_SILENT UINT32_MAX
-/* This bit of an id says that the executable has not run yet. */
+/* This bit of an id means that the executable has not run yet. */
 #define STET_HANDLE_FRESH  (UINT32_C(1) << 31)
 
 /* `missed` counts executions that found the ring full: they are counted here, but not in the

@@ -1,5 +1,5 @@
-/* What an executable with code for the host's processor depends on. It is part of the store's
- * key. */
+/* Describes what an executable with code for the host's processor depends on. It is part of the
+ * store's key. identity.c calls it. */
 #ifndef STET_INTERCEPT_HOST_CODE_H
 #define STET_INTERCEPT_HOST_CODE_H
 

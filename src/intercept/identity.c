@@ -19,7 +19,7 @@ struct identity {
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_view path;        /* of the plugin's file */
-    struct stet_file_watch files; /* whose content is in the parts */
+    struct stet_file_watch files; /* files whose content is in the parts */
     atomic_bool moved;            /* one of them has changed */
     unsigned states;              /* of the environment, before the client was made */
 };

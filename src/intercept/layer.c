@@ -1,4 +1,4 @@
-/* Starts when the first plugin is asked for its table, never before; stops at exit. */
+/* Starts when the first plugin's table is requested, never before; stops at exit. */
 #include "intercept/layer.h"
 #include "intercept/memo.h"
 #include "intercept/ranks.h"
@@ -163,8 +163,9 @@ static uint64_t nanoseconds(clockid_t clock)
                                          : 0;
 }
 
-/* When this process was started, CLOCK_REALTIME; 0 where /proc does not say. The start is the 22nd
- * field of /proc/self/stat, in ticks since boot; the second, a name, ends with the last ')'. */
+/* Returns when this process was started, CLOCK_REALTIME; 0 if /proc does not have it. The start is
+ * the 22nd field of /proc/self/stat, in ticks since boot; the second, a name, ends with the last
+ * ')'. */
 static uint64_t process_started(void)
 {
     char text[1024];

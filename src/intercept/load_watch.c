@@ -17,7 +17,7 @@ enum { FATAL = sizeof fatal / sizeof *fatal };
 /* One load at a time has handlers: they belong to the process. */
 static pthread_mutex_t one = PTHREAD_MUTEX_INITIALIZER;
 static struct sigaction before[FATAL];
-static struct stet_strike_place crash; /* made ready before, since a handler may not format */
+static struct stet_strike_place crash; /* prepared before, because a handler may not format */
 static sigset_t mask;                  /* of the loading thread, before */
 static _Atomic long loader;            /* the kernel's id of the loading thread; 0 for none */
 
@@ -29,7 +29,7 @@ static void restore(void)
         sigaction(fatal[i], &before[i], NULL);
 }
 
-/* The signal comes again when this returns, and then meets whoever stood here before: a fault by
+/* The signal arrives again when this returns, and then reaches the previous handler: a fault by
  * itself, an abort because it is raised. */
 static void on_fatal(int number)
 {
@@ -70,7 +70,7 @@ static void let_crashes_be(void)
     for (size_t i = 0; i < FATAL; i++) {
         struct sigaction now;
 
-        /* the plugin may have put in one of its own meanwhile: that one stays */
+        /* the plugin may have installed a handler meanwhile: that one stays */
         if (sigaction(fatal[i], NULL, &now) == 0 && now.sa_handler == on_fatal)
             sigaction(fatal[i], &before[i], NULL);
     }
@@ -79,14 +79,15 @@ static void let_crashes_be(void)
 
 /* ---- loads that hang ---- */
 
-/* What a load's deadline may say beside a time. It is over when it is 0; a strike is being written,
- * or was; the load ended while it was being written, and whoever writes it takes it back. */
+/* Special values of a load's deadline. OVER (0): the load has ended. WRITING, WRITTEN: its strike
+ * is being written, or was. TOO_LATE: the load ended during the write, and the writing thread
+ * removes the strike. */
 enum { OVER, WRITING, WRITTEN, TOO_LATE };
 
 static struct load {
     _Atomic long thread; /* the kernel's id of the loading thread; 0: free */
     _Atomic uint64_t deadline_ns;
-    pid_t process; /* the child of a fork finds its parent's loads here, and leaves them alone */
+    pid_t process; /* a forked child finds its parent's loads here and ignores them */
     struct stet_strike_place place;
     bool noted;
 } loads[8];
@@ -97,7 +98,7 @@ static void free_load(struct load *l)
     atomic_store(&l->thread, 0);
 }
 
-/* More at a time than there is room for go unwatched. */
+/* Loads beyond the room are not watched. */
 static void begin_watch(const struct stet_store *s, struct stet_hash key, uint64_t compile_ns)
 {
     long self = syscall(SYS_gettid);
@@ -130,7 +131,7 @@ static void end_watch(void)
                                              deadline == WRITING ? TOO_LATE : OVER))
             continue;
         if (deadline == WRITING)
-            return; /* freed by whoever writes */
+            return; /* the writing thread frees it */
         if (deadline == WRITTEN && l->noted)
             unlink(l->place.note);
         free_load(l);

@@ -1,5 +1,5 @@
-/* Caches the canonical hash of compile options by their bytes: a process sends the same few again
- * and again. */
+/* Caches the canonical hash of compile options by their bytes, because a process sends the same few
+ * repeatedly. reload.c and enforce.c call it for each compile. The cache copies the bytes. */
 #ifndef STET_INTERCEPT_MEMO_H
 #define STET_INTERCEPT_MEMO_H
 

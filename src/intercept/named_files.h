@@ -1,4 +1,5 @@
-/* Files that a compiler reads: their content is part of a key, wherever they are. */
+/* Handles files that a compiler reads: their content is part of a key, wherever they are. The
+ * options and the flags of a key use it. A watch owns its list of files. */
 #ifndef STET_INTERCEPT_NAMED_FILES_H
 #define STET_INTERCEPT_NAMED_FILES_H
 
@@ -28,15 +29,16 @@ enum stet_named {
     STET_NAMED_UNREADABLE,
 };
 
-/* What is at `path`, and the hash of its content if it is a file. Watches it. */
+/* Returns what is at `path`, and the hash of its content if it is a file. Adds it to the watch. */
 enum stet_named stet_named_hash(const char *path, struct stet_hash *out, struct stet_file_watch *w);
 
-/* The text in a key for the value of an option or a flag, on one line and without spaces: text
- * unchanged, long or secret text by its hash, files by their content (option_files.def). NULL, or a
- * fixed word: why there can be no key. */
+/* Appends the text in a key for the value of an option or a flag, on one line and without spaces:
+ * text unchanged, long or secret text by its hash, files by their content (option_files.def).
+ * Returns STET_OUTCOME_NONE, or the reason why there can be no key. */
 enum stet_outcome stet_named_value(struct stet_buf *out, struct stet_view name,
                                    struct stet_view value, struct stet_file_watch *w);
-/* Text on one line and without blanks; what is long by its hash. No two texts look alike. */
+/* Appends text on one line and without blanks; long text as its hash. Different texts give
+ * different results. */
 void stet_named_text(struct stet_buf *out, struct stet_view text);
 /* #length:hash */
 void stet_named_digest(struct stet_buf *out, struct stet_view text);

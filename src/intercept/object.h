@@ -1,4 +1,5 @@
-/* Facts about a loaded shared object, from its headers in memory. */
+/* Reads facts about a loaded shared object from its headers in memory. The results point into the
+ * object, or are in the caller's buffers. */
 #ifndef STET_INTERCEPT_OBJECT_H
 #define STET_INTERCEPT_OBJECT_H
 

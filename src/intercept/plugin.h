@@ -18,14 +18,14 @@ struct stet_client {
 struct stet_plugin {
     uint32_t id;                      /* as in the journal, from 1 */
     _Atomic(stet_get_pjrt_api *) get; /* the plugin's own; NULL while the slot is free */
-    const PJRT_Api *_Atomic real;     /* its table, once asked for */
+    const PJRT_Api *_Atomic real;     /* its table, once requested */
     const PJRT_Api *_Atomic table;    /* ours, or `real` when we step aside */
     const char *note;                 /* why it is not watched; a literal */
     struct stet_handles handles;
     struct stet_client clients[STET_CLIENTS];
     atomic_bool announced;
     atomic_bool no_memory_stats;     /* it failed once: do not query it again */
-    _Atomic uint64_t memory_next_ns; /* when its memory may be looked at again */
+    _Atomic uint64_t memory_next_ns; /* earliest time for the next memory query */
     _Atomic uint64_t to_device_count, to_device_bytes, to_host_count, to_host_bytes;
     _Atomic uint64_t between_count, memory_asked;
 };

@@ -1,5 +1,5 @@
-/* Prepares what the first compile of a process would wait for, while the plugin creates its
- * client. */
+/* Prepares what the first compile of a process would wait for, while the plugin creates its client.
+ * The hook of client creation calls it; only the first call of a process has an effect. */
 #ifndef STET_INTERCEPT_PREPARE_H
 #define STET_INTERCEPT_PREPARE_H
 

@@ -1,5 +1,5 @@
-/* See pyline.h. Offsets are those of CPython's headers on 64-bit machines; the releases named here
- * are past their betas, so nothing moves any more. */
+/* See pyline.h. Offsets are those of CPython's headers on 64-bit machines. The releases named here
+ * are past their betas, so their layouts are final. */
 #include "intercept/pyline.h"
 
 #include "journal/values_record.h"
@@ -11,12 +11,12 @@
 #include <unistd.h>
 
 enum {
-    FRAMES_MOST = 256,   /* looked at for those of the user */
+    FRAMES_MOST = 256,   /* frames searched for those of the user */
     PROVE_FRAMES = 64,   /* compared with CPython's answers */
     ASCII_COMPACT = 0x60 /* of a string's state: one byte a character, right behind the head */
 };
 
-enum { OWNED_BY_C = 3 }; /* a frame that is no Python code; from 3.12 */
+enum { OWNED_BY_C = 3 }; /* a frame without Python code; from 3.12 */
 
 struct layout {
     uint16_t thread_frame; /* in a thread: the innermost frame... */
@@ -156,8 +156,8 @@ static struct stet_view text_of(const struct layout *l, const void *string)
 
 /* ---- is the layout right? ---- */
 
-/* A build that is laid out in another way would lead to memory that is not there. The kernel says
- * so without a fault; where it may not be asked, the layout is taken for what the version says. */
+/* A build with another layout would lead to unmapped memory. The kernel reports that without a
+ * fault. If that system call is not allowed, the version's layout is assumed. */
 static bool readable(const void *p, size_t size)
 {
     char copy[256];
@@ -238,7 +238,7 @@ static bool same_frames(const struct stet_intercept_python *py, const struct lay
     return same;
 }
 
-/* The thread that stands in this frame. */
+/* Returns the thread whose frame this is. */
 static void *thread_of(const struct stet_intercept_python *py, PyObject *frame)
 {
     void *t = py->PyInterpreterState_ThreadHead(py->PyInterpreterState_Head());
@@ -292,7 +292,8 @@ void *stet_intercept_pyline_thread(void)
     return api->PyGILState_GetThisThreadState();
 }
 
-/* The address of a code object may come back as another's: its file and first line tell. */
+/* The address of a code object may be reused by another one; its file and first line distinguish
+ * them. */
 static struct stet_pyline_slot *look_up(struct stet_pyline_cache *cache, const char *code,
                                         int32_t offset)
 {

@@ -1,11 +1,10 @@
-/* The lines of the user's own code that the calling thread stands in, read without the
- * interpreter's lock.
- *
- * A thread that copies an array has often released the lock, and asking for it again may take
+/* Finds the lines of the user's own code in the calling thread's stack, without the interpreter's
+ * lock.
+ * A thread that copies an array has often released the lock, and taking it again may take
  * milliseconds. Its own frames do not change while it is in C code, so they are read by their
  * layout instead: a chain of pointers, some 10 ns for each frame. The layout is compared once with
- * what CPython's own functions answer. Until then, and for versions that are not known, there are
- * no lines. */
+ * the answers of CPython's own functions. Until then, and for unknown versions, there are no
+ * lines. */
 #ifndef STET_INTERCEPT_PYLINE_H
 #define STET_INTERCEPT_PYLINE_H
 
@@ -37,7 +36,7 @@ struct stet_pyline_cache {
 };
 
 /* Compares the layout with CPython's own answers about the thread whose innermost frame is `frame`.
- * With the interpreter's lock held. The first answer is final. */
+ * Call it with the interpreter's lock held. The first result is final. */
 void stet_intercept_pyline_prove(const struct stet_intercept_python *py, PyObject *frame);
 
 /* CPython's state of the calling thread; NULL when it has none, and before the layout was compared.

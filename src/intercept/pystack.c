@@ -17,12 +17,12 @@
 
 #include <pthread.h>
 
-/* A call that is over waits this long for a look under way; and no longer than the shorter after
- * one that came to nothing, so that a host whose GIL is never free pays the longer once. On a busy
- * machine the thread that looks may not have run at all. That needs a core and no lock of the
- * host's, so it is waited for first, and as long as a starved thread may take: without the stack
- * the compile could not be explained. So is a GIL whose holder may only lack a core: as long as
- * another thread of the process is able to run, and STARVED_MS at most. */
+/* When a call is over, it waits GRACE_MS for a walk in progress, and only SHORT_GRACE_MS after a
+ * walk that failed, so that a host whose GIL is never free pays the longer wait once. On a busy
+ * machine the walking thread may not have run at all. It needs a core and no lock of the host, so
+ * the call waits for it first, as long as a starved thread may take: without the stack the compile
+ * could not be explained. The call also waits for a GIL whose holder may only lack a core: as long
+ * as another thread of the process is able to run, and STARVED_MS at most. */
 enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 4 };
 
 struct stet_pystack {
@@ -239,7 +239,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     return s;
 }
 
-/* True when the look is over. */
+/* True when the walk is over. */
 static bool wait_for_look(struct stet_pystack *s)
 {
     bool done;

@@ -11,7 +11,7 @@
 enum {
     FRAMES_MAX = 128,     /* as many as a stack record has */
     USER_FRAMES_MAX = 12, /* the innermost of the user's own */
-    CALL_OBJECTS = 600,   /* looked at in the framework's call */
+    CALL_OBJECTS = 600,   /* objects read in the framework's call */
     FRAME_OBJECTS = 120,  /* and in a frame of the user's */
     CALL_DEPTH = 8,
     FRAME_DEPTH = 3,
@@ -19,7 +19,7 @@ enum {
     FRAME_INSIDE = 2,
     NAMES_MAX = 256,
     WRAPPERS_MAX = 4,
-    GLOBALS_MAX = 4096, /* looked at for those that code names */
+    GLOBALS_MAX = 4096, /* globals read for those that code names */
 };
 
 /* Where frames of these versions keep their locals. These versions get no more feature releases, so

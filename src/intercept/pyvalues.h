@@ -1,4 +1,6 @@
-/* Reads the values that Python holds in the frames of the thread that waits for a compile. */
+/* Reads the values that Python holds in the frames of the thread that waits for a compile. The walk
+ * over the stacks calls it with the interpreter's lock held. It writes into a buffer of fixed size
+ * and runs no Python code. */
 #ifndef STET_INTERCEPT_PYVALUES_H
 #define STET_INTERCEPT_PYVALUES_H
 

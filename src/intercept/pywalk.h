@@ -1,4 +1,5 @@
-/* One walk over the frames of all Python threads, copied into fixed arrays. */
+/* One walk over the frames of all Python threads, copied into fixed arrays. pystack.c calls it with
+ * the interpreter's lock held. It keeps no references. */
 #ifndef STET_INTERCEPT_PYWALK_H
 #define STET_INTERCEPT_PYWALK_H
 

@@ -78,7 +78,7 @@ static struct stet_view next_text(struct stet_view *rest)
 /* The files that options name, by their content: " name=content" for each. */
 static enum stet_outcome put_files(struct stet_buf *out, struct stet_view named)
 {
-    struct stet_file_watch unused = {0}; /* they are looked at again for each compile */
+    struct stet_file_watch unused = {0}; /* the files are checked again for each compile */
     enum stet_outcome why = STET_OUTCOME_NONE;
 
     while (named.len && !why) {
@@ -242,7 +242,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
     return outcome;
 }
 
-/* What was loaded before anybody asked: only the programs are still to be compared. */
+/* Takes what was loaded before it was needed: only the programs are still to be compared. */
 static enum stet_outcome from_ahead(struct stet_reload *r, struct stet_plugin *p,
                                     PJRT_Client_Compile_Args *args, struct stet_view code)
 {

@@ -1,5 +1,6 @@
 /* Serves a compile from the store: the same program was compiled before, here or by another
- * process, and its executable is loaded instead. */
+ * process, and its executable is loaded instead. The compile hooks call it before and after the
+ * plugin. The struct belongs to the caller, for the time of one compile. */
 #ifndef STET_INTERCEPT_RELOAD_H
 #define STET_INTERCEPT_RELOAD_H
 

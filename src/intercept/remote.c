@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* After a timeout the agent is not asked again for SULK_MS. */
+/* After a timeout no request goes to the agent for SULK_MS. */
 enum { SULK_MS = 30000, LINES_MAX = 256, PATIENCE_WAITS = 2 };
 
 static char path[108]; /* "" for none */
@@ -64,7 +64,7 @@ static bool note(enum stet_agent_answer a)
 }
 
 /* A run may have many short processes. Those that begin after one has used up its budget, or after
- * the agent was silent twice, do not ask. */
+ * the agent was silent twice, send no requests. */
 static void read_notes(void)
 {
     const char *dir = getenv("STET_DIR");

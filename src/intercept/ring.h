@@ -1,4 +1,5 @@
-/* The order of executions: many threads push without a lock, one drains, and none ever waits. */
+/* The order of executions. Many threads push without a lock, one thread drains, and no thread ever
+ * waits. The hook of executions pushes, and drain.c takes. */
 #ifndef STET_INTERCEPT_RING_H
 #define STET_INTERCEPT_RING_H
 
@@ -38,7 +39,7 @@ struct stet_ring {
 
 enum stet_pushed {
     STET_PUSHED,
-    STET_PUSHED_FIRST,   /* the ring was empty: see that somebody drains it */
+    STET_PUSHED_FIRST,   /* the ring was empty: make sure that a thread drains it */
     STET_PUSHED_QUARTER, /* it fills: wake the drainer */
     STET_RING_FULL,      /* not pushed: the caller counts it */
 };

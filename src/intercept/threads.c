@@ -56,7 +56,7 @@ static bool wait_for_task(struct task *out)
     if (!stet_flag_wait(&p->called, SPARE_MS)) {
         if (atomic_compare_exchange_strong(&p->state, &waiting, EMPTY))
             return false;
-        while (!stet_flag_wait(&p->called, SPARE_MS)) /* somebody is about to call */
+        while (!stet_flag_wait(&p->called, SPARE_MS)) /* a caller is about to use it */
             continue;
     }
     *out = p->task;

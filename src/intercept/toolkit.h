@@ -21,9 +21,9 @@ struct stet_platform {
 /* By the platform name that the plugin gives; never NULL. */
 const struct stet_platform *stet_platform_find(struct stet_view name);
 
-/* Appends "none" or what was found, place by place. `plugin` is the plugin's file; `driver`: the
- * driver's version has to be looked up, because the topology does not have it. NULL, or a fixed
- * word: why there can be no key. */
+/* Appends "none" or what was found, folder by folder. `plugin` is the plugin's file; `driver`: the
+ * driver's version has to be looked up, because the topology does not have it. Returns
+ * STET_OUTCOME_NONE, or the reason why there can be no key. */
 enum stet_outcome stet_toolkit_text(struct stet_buf *out, enum stet_tools tools, const char *plugin,
                                     bool driver, struct stet_file_watch *w);
 /* The same of a CUDA toolkit in one folder. */

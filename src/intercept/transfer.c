@@ -1,5 +1,5 @@
-/* Bytes between host and device: counted when the plugin accepted them, and noted with the lines of
- * Python that asked for them. */
+/* Counts bytes between host and device when the plugin accepted them, and notes them with the lines
+ * of Python that caused them. */
 #include "intercept/copysites.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -111,7 +111,7 @@ FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferData,
         to_device(p, args->transfer_size > 0 ? (uint64_t)args->transfer_size : 0))
 FORWARD(PJRT_AsyncHostToDeviceTransferManager_TransferLiteral,
         to_device(p, bytes_of(args->shape_element_type, args->shape_dims, args->shape_num_dims)))
-/* Without a destination it only asks for the size. */
+/* Without a destination the call only returns the size. */
 FORWARD(PJRT_Buffer_ToHostBuffer,
         if (args->dst) note_to_host(p, args->src, args->dst, args->dst_size, args->event))
 FORWARD(PJRT_Buffer_CopyRawToHost,

@@ -1,4 +1,5 @@
-/* Waiting with a deadline that does not depend on the wall clock. */
+/* Waits with a deadline that does not depend on the wall clock. The layer's threads use it. The
+ * caller owns the flags and the locks. */
 #ifndef STET_INTERCEPT_WAIT_H
 #define STET_INTERCEPT_WAIT_H
 

@@ -1,5 +1,5 @@
-/* A copy between host and device, as the journal's `compile_copy` record has it, for those who read
- * runs. */
+/* A copy between host and device, as the journal's `compile_copy` record has it. The readers of
+ * runs use it. Texts are borrowed from the record. */
 #ifndef STET_JOURNAL_COPIED_H
 #define STET_JOURNAL_COPIED_H
 
@@ -18,7 +18,8 @@ struct stet_journal_copied {
     struct stet_frames lines; /* the user's own, innermost first; equal places share them */
 };
 
-/* Sets what the record says of the copy itself; texts are borrowed, lines and time left alone. */
+/* Sets what the record has about the copy itself; texts are borrowed, lines and time stay
+ * unchanged. */
 void stet_journal_copied_read(const struct stet_rec_compile_copy *r,
                               struct stet_journal_copied *out);
 

@@ -1,4 +1,5 @@
-/* The host's environment: our own settings, and which of the other variables are recorded. */
+/* The host's environment: our own settings, and which of the other variables are recorded. The
+ * layer and `stet bundle` use it. Texts are in the caller's arena. */
 #ifndef STET_JOURNAL_ENVIRONMENT_H
 #define STET_JOURNAL_ENVIRONMENT_H
 

@@ -1,4 +1,5 @@
-/* The environment variables that affect what a compiler produces (variables.def). */
+/* The environment variables that affect what a compiler produces (variables.def). The journal
+ * records them, and they are part of a key. */
 #ifndef STET_JOURNAL_VARIABLES_H
 #define STET_JOURNAL_VARIABLES_H
 

@@ -1,7 +1,7 @@
 /* The words of the journal that code decides by. Each list is a .def file and an enum. The writer
  * turns a value into its word, and the reader turns a word back once, so no other code compares
  * texts. A word that this build does not know becomes ..._OTHER: a newer Stet may have written it,
- * and whoever shows it uses the record's own text. */
+ * and code that prints it uses the record's own text. */
 #ifndef STET_JOURNAL_VOCABULARY_H
 #define STET_JOURNAL_VOCABULARY_H
 
@@ -50,7 +50,7 @@ bool stet_journal_outcome_keeps(enum stet_outcome o);
 
 /* What the agent answered. */
 enum stet_agent_answer {
-    STET_ANSWER_NONE, /* it was not asked */
+    STET_ANSWER_NONE, /* the agent was not asked */
 #define ANSWER(id, word, what) STET_ANSWER_##id,
 #include "journal/answers.def"
 #undef ANSWER

@@ -1,5 +1,5 @@
-/* One agent for a user, a host and a list of tiers; it outlives the run and ends when it is idle.
- */
+/* Starts one agent per user, host and list of tiers. The agent outlives the run and ends when it is
+ * idle. */
 #include "launch/agent_start.h"
 
 #include "agent/agent.h"
@@ -32,7 +32,8 @@ static bool listens(const char *socket)
     return there;
 }
 
-/* Where it logs: <state>/agent.log; NULL when there is no such place. To be freed. */
+/* Returns the path of the agent's log, <state>/agent.log, or NULL when there is no such folder. The
+ * caller frees it. */
 static char *log_path(void)
 {
     char *state = stet_ledger_state_dir(NULL),
@@ -46,8 +47,8 @@ static char *log_path(void)
     return path;
 }
 
-/* The agent outlives the run: a lock, a pipe or a job server's token that it held open would be
- * held for as long. */
+/* The agent outlives the run. It would hold any inherited lock, pipe or job server's token as
+ * long. */
 static void close_all_but_standard(void)
 {
     struct rlimit limit = {0};
@@ -62,7 +63,8 @@ static void close_all_but_standard(void)
         close(fd);
 }
 
-/* Twice forked, so that it is nobody's child and no terminal's. Secrets stay in the environment. */
+/* Forks twice, so that the agent has no parent among our processes and no terminal. Secrets stay in
+ * the environment. */
 static void become_agent(const char *socket, const char *log)
 {
     char where[PATH_MAX + 16], to[PATH_MAX + 16] = "--log=/dev/null";
@@ -119,7 +121,7 @@ enum stet_rc stet_launch_agent_start(const char *socket, struct stet_err *err)
     return STET_OK;
 }
 
-/* The agent of this run, for the report at its end; "" for none of ours. */
+/* The socket of this run's agent, for the report at the end; "" when there is none. */
 static char run_socket[PATH_MAX];
 
 void stet_launch_agent(struct stet_launch_env *env)
@@ -130,7 +132,7 @@ void stet_launch_agent(struct stet_launch_env *env)
     struct stet_err err = STET_ERR_INIT;
     char *tiers, socket[PATH_MAX];
 
-    if (told && !wanted) { /* a user's own, or off */
+    if (told && !wanted) { /* the user configured an agent, or turned it off */
         if (*told == '/')
             snprintf(run_socket, sizeof run_socket, "%s", told);
         return;
@@ -151,7 +153,7 @@ void stet_launch_agent(struct stet_launch_env *env)
     stet_mem_free(tiers);
 }
 
-/* The agent's lines, of which parts are servers' words. */
+/* Prints the agent's lines. Parts of them are messages of servers. */
 static void print_lines(struct stet_view text)
 {
     while (text.len) {

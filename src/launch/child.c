@@ -1,6 +1,6 @@
-/* The child keeps our process group, so that job control, the terminal and who kills the group
- * treat both as one. Signals sent to us alone are forwarded by a thread, which first looks whether
- * the command got them, too. */
+/* The child keeps our process group. So job control, the terminal and a process that kills the
+ * group treat both as one. A thread forwards signals that were sent to us alone; it first checks
+ * whether the command received them too. */
 #include "launch/child.h"
 
 #include "base/fs.h"
@@ -22,14 +22,15 @@ enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 
 enum {
     WAIT_MS = 50,    /* for the witness: managers of control groups signal one process at a time */
-    WINDOW_MS = 100, /* one sending: `timeout` signals its child, then the whole group */
+    WINDOW_MS = 100, /* one event: `timeout` signals its child, then the whole group */
 };
 
 static volatile pid_t forward_to;
 static int to_forwarder = -1; /* a pipe of arrivals */
-static pid_t owner;           /* of the handler; not what we fork */
+static pid_t owner;           /* the process of the handler; a forked child differs */
 static struct stet_witness witness;
-static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER; /* no signal to a pid that is reused */
+/* Prevents a signal to a reused pid. */
+static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER;
 
 /* A signal on its way from the handler to the thread. */
 struct arrival {
@@ -37,7 +38,8 @@ struct arrival {
     int number;
 };
 
-/* The kernel's own (Ctrl-C, hang-up of the terminal) reach the whole group by themselves. */
+/* Signals from the kernel (Ctrl-C, hang-up of the terminal) reach the whole group without
+ * forwarding. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
     struct arrival a = {stet_launch_witness_now(), number};
@@ -50,7 +52,7 @@ static void on_signal(int number, siginfo_t *info, void *context)
     errno = saved;
 }
 
-/* What the command does with signals, as /proc tells it. */
+/* How the command handles signals, read from /proc. */
 struct dispositions {
     uint64_t pending, blocked, ignored, caught;
 };
@@ -82,9 +84,9 @@ static bool read_dispositions(struct dispositions *d)
     return true;
 }
 
-/* Has the signal reached the command without us? What was sent to the group has; but where the
- * command would have died of it and lives, it has not (somebody sent it to every process of our
- * executable). */
+/* Has the signal reached the command without us? A signal to the group has. If the command would
+ * have died of it and lives, it has not: then the signal was sent to every process of our
+ * executable. */
 static bool has_arrived(struct arrival a)
 {
     uint64_t since = a.ns - WINDOW_MS * UINT64_C(1000000), bit = (uint64_t)1 << (a.number - 1);
@@ -101,7 +103,7 @@ static bool has_arrived(struct arrival a)
     }
     if (!seen || !known || ((d.blocked | d.ignored | d.caught) & bit))
         return seen;
-    poll(NULL, 0, WAIT_MS); /* it is dying, or was left out */
+    poll(NULL, 0, WAIT_MS); /* it is dying, or did not get the signal */
     return !read_dispositions(&d) || (d.pending & bit);
 }
 
@@ -122,7 +124,7 @@ static void *forward(void *pipe)
     return NULL;
 }
 
-/* Without the thread the handler forwards by itself, whoever else got the signal. */
+/* Without the thread, the handler forwards every signal, whichever processes received it. */
 static void start_forwarder(void)
 {
     static int ends[2];
@@ -181,7 +183,7 @@ static void take_signals(void)
     for (size_t i = 0; i < FORWARDED; i++) {
         struct sigaction old;
 
-        /* nohup and the like: what was ignored stays ignored, for the child as well. */
+        /* As under nohup: an ignored signal stays ignored, for the child as well. */
         sigaction(forwarded[i], NULL, &old);
         if (old.sa_handler != SIG_IGN)
             sigaction(forwarded[i], &pass, NULL);
@@ -198,7 +200,7 @@ enum stet_rc stet_launch_child_start(struct stet_launch_child *c, char *const ar
 
     if (pipe2(told, O_CLOEXEC) != 0)
         return stet_fail_errno(err, "cannot make a pipe");
-    /* No signal may arrive between fork and the moment we know whom to forward it to. */
+    /* No signal may arrive between fork and the moment when the child's pid is known. */
     sigfillset(&all);
     sigprocmask(SIG_SETMASK, &all, &before);
     stet_launch_witness_start(&witness);
@@ -216,7 +218,7 @@ enum stet_rc stet_launch_child_start(struct stet_launch_child *c, char *const ar
     }
     start_forwarder(); /* with all signals blocked in it: handlers run on this thread */
     take_signals();
-    /* SIGCHLD stays blocked but inside ppoll, so that it can't slip by before the wait. */
+    /* SIGCHLD is unblocked only inside ppoll, so that it cannot be missed before the wait. */
     sigaddset(&before, SIGCHLD);
     sigprocmask(SIG_SETMASK, &before, NULL);
     do
@@ -255,7 +257,7 @@ _Noreturn void stet_launch_child_end_alike(const struct stet_launch_child *c)
         int number = WTERMSIG(c->status);
         sigset_t only;
 
-        setrlimit(RLIMIT_CORE, &no_core); /* the child left its own */
+        setrlimit(RLIMIT_CORE, &no_core); /* the child has left its core file */
         signal(number, SIG_DFL);
         sigemptyset(&only);
         sigaddset(&only, number);

@@ -1,4 +1,4 @@
-/* Edits a copy of the environment; our own process keeps its own. */
+/* Edits a copy of the environment. Our process's environment does not change. */
 #include "launch/child_env.h"
 
 #include "base/fs.h"

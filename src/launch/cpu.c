@@ -1,11 +1,13 @@
-/* How each framework finds a plugin: JAX by name and path, TorchTPU by the path of libtpu,
- * PyTorch/XLA by a device that Python code registers; that code is python/sitecustomize.py. */
+/* Sets the plugin for each framework. JAX finds it by name and path, TorchTPU by the path of
+ * libtpu, PyTorch/XLA by a device that Python code registers; that code is
+ * python/sitecustomize.py. */
 #include "launch/cpu.h"
 
 #include <limits.h>
 #include <stdio.h>
 
-/* Puts `value` first in a list that a framework reads; at most once, for a run inside a run. */
+/* Puts `value` first in a list that a framework reads. It does so at most once, because a run may
+ * start another run. */
 static enum stet_rc prepend(struct stet_launch_env *env, const char *name, const char *value,
                             char sep, struct stet_err *err)
 {
@@ -30,7 +32,7 @@ static enum stet_rc set_default(struct stet_launch_env *env, const char *name, c
     return chosen && *chosen ? STET_OK : stet_launch_env_set(env, name, value, err);
 }
 
-/* The variable's value, or the first of its list. */
+/* Is `value` the variable's value, or the first of its list? */
 static bool says(const struct stet_launch_env *env, const char *name, const char *value)
 {
     const char *chosen = stet_launch_env_get(env, name);
@@ -39,7 +41,7 @@ static bool says(const struct stet_launch_env *env, const char *name, const char
     return chosen && !strncmp(chosen, value, n) && (!chosen[n] || chosen[n] == ',');
 }
 
-/* The folder of sitecustomize.py, first on Python's path. */
+/* Puts the folder of sitecustomize.py first on Python's path. */
 static enum stet_rc inject(struct stet_launch_env *env, const char *folder, struct stet_err *err)
 {
     char file[PATH_MAX];
@@ -65,7 +67,7 @@ enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, st
     if (rc != STET_OK)
         return rc;
     snprintf(named, sizeof named, "stet:%s", library);
-    /* Whoever asks for a TPU by name gets the backend under that name. */
+    /* A command that selects a TPU by name gets the backend under that name. */
     if (says(env, "JAX_PLATFORMS", "tpu") || says(env, "PJRT_DEVICE", "TPU"))
         rc = set_default(env, "STET_CPU_PLATFORM", "tpu", err);
     if (rc == STET_OK)

@@ -1,5 +1,5 @@
-/* A run without settings is the base. Every run with settings leaves torch-fix.json: what was set,
- * and whether it earned its place. */
+/* A run without settings is the base. Every run with settings writes torch-fix.json: the settings,
+ * and whether each one reduced the recompiles. */
 #include "launch/torch_learn.h"
 
 #include "base/fs.h"
@@ -24,7 +24,7 @@ struct setting {
     char source[256];
     bool dropped;
     char why[160];
-    uint32_t before, after; /* recompiles that are put down to it */
+    uint32_t before, after; /* recompiles attributed to it */
 };
 
 struct stet_learn {
@@ -33,7 +33,7 @@ struct stet_learn {
     bool has_base, base_fine;
     char base[48];
     uint64_t compiles, cost_us; /* of the base */
-    uint32_t fixed_runs;        /* that had settings, before this one */
+    uint32_t fixed_runs;        /* earlier runs with settings */
     char key[48];               /* for profile-guided settings */
 };
 
@@ -63,7 +63,7 @@ static struct setting *add(struct stet_learn *l, enum stet_torch_knob knob, stru
     return s;
 }
 
-/* The command line as runs keep it: secrets masked, a NUL behind each word. */
+/* Appends the command line in the form that runs store: secrets masked, a NUL after each word. */
 static void mask_command(struct stet_buf *out, char *const *argv)
 {
     for (size_t i = 0; argv[i]; i++) {
@@ -86,7 +86,7 @@ static bool same_command(const struct stet_run *run, struct stet_view command, c
     return at == command.len && !strcmp(run->cwd, here);
 }
 
-/* ---- what earlier runs left ---- */
+/* ---- results of earlier runs ---- */
 
 static enum stet_torch_knob knob_named(struct stet_view name)
 {
@@ -154,7 +154,7 @@ static bool read_verdicts(struct stet_learn *l, const char *folder)
     return true;
 }
 
-/* What drifted in a run; of the base, how much of it was put down to each. */
+/* Finds what varied in a run. In the base, also counts the recompiles attributed to each. */
 static bool learn_from(struct stet_learn *l, const struct stet_run *run, bool base)
 {
     struct stet_torch_plan plan;
@@ -191,7 +191,7 @@ static bool learn_from(struct stet_learn *l, const struct stet_run *run, bool ba
     return there;
 }
 
-/* A source that is unbacked must not be dynamic too, unless unbacked was dropped. */
+/* An unbacked source must not be dynamic too, unless unbacked was dropped. */
 static void settle(struct stet_learn *l)
 {
     for (size_t i = 0; i < l->count; i++) {
@@ -234,7 +234,7 @@ struct stet_learn *stet_launch_learn_new(char *const *argv, struct stet_err *err
             continue;
         if (read_verdicts(l, run->folder)) {
             l->fixed_runs++;
-            if (l->fixed_runs == 1) /* what still drifts, with the settings */
+            if (l->fixed_runs == 1) /* what still varies with the settings */
                 learn_from(l, run, false);
         } else {
             learn_from(l, run, true);
@@ -263,7 +263,7 @@ static enum stet_rc apply_knob(struct stet_learn *l, enum stet_torch_knob knob,
     enum stet_rc rc = STET_OK;
 
     if (own && *own && !sources)
-        return STET_OK; /* a user's own word stands */
+        return STET_OK; /* the user's own value is kept */
     if (own)
         stet_buf_str(&value, own);
     for (size_t i = 0; i < l->count; i++) {
@@ -316,7 +316,7 @@ static void drop(struct setting *s, struct stet_buf *out, const char *why)
                     why);
 }
 
-/* Recompiles of `now` that are put down to a setting. */
+/* Counts the recompiles of `now` attributed to a setting. */
 static uint32_t left_of(const struct stet_torch_plan *plan, const struct setting *s)
 {
     uint32_t n = 0;

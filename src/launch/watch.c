@@ -1,4 +1,5 @@
-/* Reads /proc: who descends from the command, and is the layer mapped there? */
+/* Reads /proc for the descendants of the command, and checks whether the layer is mapped in
+ * each. */
 #include "launch/watch.h"
 
 #include "base/mem.h"
@@ -50,7 +51,8 @@ static void remember(struct stet_launch_watch *w, struct stet_known k)
         w->known[w->known_count++] = k;
 }
 
-/* The program interpreter of an ELF file: NULL when it can't be read, "" when it has none. */
+/* Returns the program interpreter of an ELF file: NULL when it cannot be read, "" when it has
+ * none. */
 static const char *read_interpreter(const char *path, char *out, size_t room)
 {
     Elf64_Ehdr header;
@@ -81,7 +83,7 @@ static const char *read_interpreter(const char *path, char *out, size_t room)
     return found;
 }
 
-/* Whether a line of the (unseekable) file has `word`; -1 when it can't be read. */
+/* Does a line of the (unseekable) file contain `word`? Returns -1 when it cannot be read. */
 static int file_mentions(const char *path, const char *word)
 {
     FILE *f = fopen(path, "re");
@@ -116,7 +118,8 @@ static bool environment_has_preload(const char *path, const char *library)
     return found;
 }
 
-/* Why the layer is not in this process; NULL when it is, or when the process is gone. */
+/* Returns why the layer is not in this process, or NULL when it is there or the process has
+ * ended. */
 static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
 {
     char path[64], interpreter[256];
@@ -132,7 +135,7 @@ static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
     if (st.st_mode & (S_ISUID | S_ISGID))
         return "setuid";
     found = read_interpreter(path, interpreter, sizeof interpreter);
-    if (mapped > 0) /* musl loads the layer, which then gets out of the way */
+    if (mapped > 0) /* musl loads the layer, which then disables itself */
         return found && strstr(found, "musl") ? "musl libc" : NULL;
     if (!found)
         return "cannot be looked into";

@@ -1,5 +1,5 @@
-/* See run_witness.h. What is sent by a program's name must not reach the witness when it does not
- * reach the command (pkill stet), so it gives up our name and our command line. */
+/* See witness.h. A signal that is sent by a program's name (pkill stet) must not reach the witness
+ * if it does not reach the command. So the witness changes its name and its command line. */
 #include "launch/witness.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ uint64_t stet_launch_witness_now(void)
     return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-/* Arguments lie in front of the environment, as the kernel put them there. */
+/* The kernel puts the arguments in front of the environment. */
 static void forget_name(void)
 {
     char *from = program_invocation_name, *to = environ ? environ[0] : NULL;
@@ -34,7 +34,7 @@ static void forget_name(void)
         memset(from, 0, (size_t)(to - from));
 }
 
-/* It must hold nothing open that somebody waits for the end of. */
+/* The witness must not hold a file open if another process waits for its end. */
 static void close_all(void)
 {
 #ifdef SYS_close_range
@@ -59,7 +59,7 @@ static _Noreturn void watch(_Atomic uint64_t *came_ns, pid_t parent)
     for (;;) {
         int number = sigwaitinfo(&all, &info);
 
-        if (number > 0 && number < SIGNALS && info.si_code <= 0) /* not the terminal's */
+        if (number > 0 && number < SIGNALS && info.si_code <= 0) /* not from the terminal */
             atomic_store(&came_ns[number], stet_launch_witness_now());
     }
 }
@@ -92,7 +92,7 @@ void stet_launch_witness_stop(struct stet_witness *w)
         while (waitpid(w->pid, NULL, 0) < 0 && errno == EINTR)
             continue;
     }
-    w->pid = 0; /* what it noted stays: another thread may be reading it */
+    w->pid = 0; /* its notes stay: another thread may be reading them */
 }
 
 bool stet_launch_witness_saw(const struct stet_witness *w, int number, uint64_t since_ns)

@@ -1,8 +1,8 @@
-/* A process that receives what is sent to everybody. `stet run` forwards signals to its command;
- * one that went to the whole process group or control group (kill -INT -PGID, timeout, systemd,
- * Slurm) has reached the command already, and two interrupts mean something else to a trainer than
- * one. The kernel does not say whom else a signal was sent to, so a sibling of the command that
- * nobody has a reason to address waits for signals and notes when each came. */
+/* A process that receives the signals sent to a whole group. `stet run` forwards signals to its
+ * command. A signal sent to the whole process group or control group (kill -INT -PGID, timeout,
+ * systemd, Slurm) has already reached the command, and a trainer treats two interrupts differently
+ * from one. The kernel does not report the other receivers of a signal. So a sibling of the
+ * command, to which no signal is sent by itself, waits for signals and notes the time of each. */
 #ifndef STET_LAUNCH_WITNESS_H
 #define STET_LAUNCH_WITNESS_H
 
@@ -15,13 +15,13 @@ struct stet_witness {
     _Atomic uint64_t *came_ns;
 };
 
-/* Starts it, in this process's group. It ends with us, whatever ends us. Without one (no memory, no
- * process to be had) nothing is ever seen. */
+/* Starts the witness in this process's group. It ends when this process ends, however that happens.
+ * Without a witness (no memory, no process available) no signal counts as seen. */
 void stet_launch_witness_start(struct stet_witness *w);
 void stet_launch_witness_stop(struct stet_witness *w);
-/* Did it receive the signal at or after `since_ns` (CLOCK_MONOTONIC)? */
+/* Did the witness receive the signal at or after `since_ns` (CLOCK_MONOTONIC)? */
 bool stet_launch_witness_saw(const struct stet_witness *w, int number, uint64_t since_ns);
-/* CLOCK_MONOTONIC. */
+/* Returns the CLOCK_MONOTONIC time. */
 uint64_t stet_launch_witness_now(void);
 
 #endif

@@ -95,6 +95,6 @@ void stet_launch_dump_tidy(const char *folder)
     struct stat st;
 
     snprintf(mine, sizeof mine, "%s/dump", folder);
-    if (lstat(mine, &st) == 0 && S_ISDIR(st.st_mode)) /* a link leads to the user's own */
+    if (lstat(mine, &st) == 0 && S_ISDIR(st.st_mode)) /* a link points to the user's own folder */
         remove_others(mine, 0);
 }

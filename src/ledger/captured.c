@@ -1,4 +1,4 @@
-/* programs/<hash>.<kind>.zst of a run folder. */
+/* Opens programs/<hash>.<kind>.zst of a run folder. */
 #include "ledger/captured.h"
 
 #include "base/buf.h"
@@ -8,8 +8,8 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-/* Hundreds of megabytes of zeros shrink to a few kilobytes, in real programs (constants that were
- * left out) as in hostile ones, so the size of the file does not bound its unpacked size. */
+/* In real programs (constants that were left out) and in hostile ones, hundreds of megabytes of
+ * zeros compress to a few kilobytes. So the size of the file does not bound its unpacked size. */
 static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, size_t most,
                                const char *path, struct stet_err *err)
 {
@@ -46,7 +46,7 @@ static enum stet_rc decompress(struct stet_buf *out, struct stet_view in, size_t
     return rc;
 }
 
-/* What a machine crash may leave of a file that was never synced. */
+/* True for what a machine crash may leave of a file that was never synced. */
 static bool is_torn(const char *path, struct stet_view bytes)
 {
     size_t n = strlen(path);

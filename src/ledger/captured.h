@@ -6,7 +6,7 @@
 #include "base/fs.h"
 #include "ledger/run_folder.h"
 
-/* No program is larger: neither protobuf nor our readers go further. */
+/* No program is larger, because protobuf and our readers have this limit. */
 #define STET_CAPTURED_MOST ((uint64_t)2 << 30)
 
 /* Like stet_file_open, but a zstd file is decompressed (closed the same way). STET_LIMIT if that
@@ -15,8 +15,8 @@
 enum stet_rc stet_ledger_captured_open(struct stet_file *f, const char *path, uint64_t most,
                                        struct stet_err *err);
 
-/* The file of the captured program whose hash is or begins with `prefix` (at least 6 hex digits),
- * the newest run first; the caller frees the path. STET_NOT_FOUND if no run has it. */
+/* Finds the file of the captured program whose hash is or begins with `prefix` (at least 6 hex
+ * digits), the newest run first. The caller frees the path. STET_NOT_FOUND if no run has it. */
 enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char *prefix,
                                        char **path, struct stet_err *err);
 

@@ -1,5 +1,5 @@
-/* Each process has two streams of several segments; the event with the smaller sequence number is
- * next. */
+/* Merges the journals of a run. Each process has two streams of several segments; the event with
+ * the smaller sequence number is next. */
 #include "ledger/events.h"
 
 #include "base/fs.h"

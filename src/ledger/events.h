@@ -1,5 +1,6 @@
-/* All records of a run's journals in one order: within a process as written, between processes by
- * the wall clock. An event is valid until the next call. */
+/* Reads all records of a run's journals in one order: within a process as written, between
+ * processes by the wall clock. The readers of a run open it, call next until it is empty, and close
+ * it. An event is valid until the next call. */
 #ifndef STET_LEDGER_EVENTS_H
 #define STET_LEDGER_EVENTS_H
 
@@ -25,8 +26,8 @@ enum stet_rc stet_ledger_events_open(struct stet_events *ev, const char *run_fol
                                      struct stet_err *err);
 void stet_ledger_events_close(struct stet_events *ev);
 
-/* The next event, valid until the next call. STET_NOT_FOUND: no more for now; if the run is in
- * progress, refresh and call again (late events come late). */
+/* Returns the next event, valid until the next call. STET_NOT_FOUND means that there is none for
+ * now; if the run is in progress, refresh and call again (late events come late). */
 enum stet_rc stet_ledger_events_next(struct stet_events *ev, struct stet_run_event *out);
 /* Looks for new files. */
 enum stet_rc stet_ledger_events_refresh(struct stet_events *ev, struct stet_err *err);

@@ -77,8 +77,8 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* What versions 2 to 5 added; the rest of an older file is unchanged. All runs are fed again
- * anyway when they are read (STET_EXPLAIN_VERSION). */
+/* The statements that versions 2 to 5 added; the rest of an older file is unchanged. All runs are
+ * fed again anyway when they are read (STET_EXPLAIN_VERSION). */
 static const char *const upgrades[STET_LEDGER_VERSION] = {
     [1] = "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
           "process INTEGER NOT NULL, framework TEXT NOT NULL, name TEXT NOT NULL, "
@@ -136,7 +136,7 @@ static enum stet_rc write_ahead(struct stet_ledger *l, struct stet_err *err)
     enum { NAP_MS = 5 };
     int code, waited = 0;
 
-    sqlite3_busy_timeout(l->db, 0); /* where it does wait, it would do so at each try */
+    sqlite3_busy_timeout(l->db, 0); /* so that SQLite does not wait at each try */
     while ((code = sqlite3_exec(l->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL)) ==
                SQLITE_BUSY &&
            waited < WAIT_MS)
@@ -159,7 +159,7 @@ static void keep_private(const char *path)
         chmod(path, 0600);
 }
 
-/* The file, and its schema, may come from another user. Nothing in it is executed: no trigger, no
+/* Another user may have written the file and its schema. Nothing in it is executed: no trigger, no
  * view, no function with effects; sizes are bounded. The schema's view is only for other programs
  * that open the file. */
 static void distrust(sqlite3 *db)
@@ -194,7 +194,7 @@ static enum stet_rc set_up(struct stet_ledger *l, struct stet_err *err)
     keep_private(l->path);
     if (sqlite3_open_v2(l->path, &l->db,
                         SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX,
-                        NULL) != SQLITE_OK) /* a ledger is one thread's */
+                        NULL) != SQLITE_OK) /* only one thread uses a ledger */
         return stet_ledger_fail(l, err, "cannot open");
     sqlite3_busy_timeout(l->db, WAIT_MS);
     distrust(l->db);

@@ -1,4 +1,5 @@
-/* Shared by ledger.c, ledger_write.c and ledger_read.c. */
+/* The struct and the helpers shared by ledger.c, ledger_write.c and ledger_read.c. No other file
+ * includes it. */
 #ifndef STET_LEDGER_INTERNAL_H
 #define STET_LEDGER_INTERNAL_H
 
@@ -25,7 +26,7 @@ struct stet_ledger {
     bool feeding;
 };
 
-/* Converts SQLite's error to ours; names the file. */
+/* Converts SQLite's error to ours, with the file's name. */
 enum stet_rc stet_ledger_fail(struct stet_ledger *l, struct stet_err *err, const char *doing);
 enum stet_rc stet_ledger_exec(struct stet_ledger *l, const char *sql, const char *doing,
                               struct stet_err *err);

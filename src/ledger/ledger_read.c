@@ -99,7 +99,8 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
     return r;
 }
 
-/* A newer Stet has written a cause that this one does not have: the row stays, and says so. */
+/* A newer Stet has written a cause that this one does not know. The row is kept, and its evidence
+ * gives the unknown cause. */
 static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *evidence, size_t room)
 {
     int n;
@@ -114,7 +115,7 @@ static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *ev
     r->evidence = stet_view_of(evidence, n < (int)room ? (size_t)n : room - 1);
 }
 
-/* The columns that counting needs, and all of them. */
+/* The columns needed for counting, and all columns. */
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
     "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
@@ -124,7 +125,7 @@ static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *ev
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
     "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
     "advice, source_file, source_line, source_function, wait_ns "
-/* In the order of the index, so that nothing is sorted. */
+/* Uses the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 
 typedef bool visit_recompile(void *context, const struct stet_recompile *r);
@@ -132,8 +133,8 @@ typedef bool visit_recompile(void *context, const struct stet_recompile *r);
 struct reading {
     struct changes changes;
     sqlite3_stmt *rows, *of; /* of: changes of a row */
-    bool brief, over;        /* over: the visitor has seen enough */
-    char evidence[1024];     /* of a row whose cause is foreign */
+    bool brief, over;        /* over: the visitor wants no more rows */
+    char evidence[1024];     /* of a row with an unknown cause */
 };
 
 static enum stet_rc read_lane(struct stet_ledger *l, struct reading *d, visit_recompile *visit,

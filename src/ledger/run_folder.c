@@ -241,7 +241,7 @@ enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
 
 bool stet_ledger_run_is_alive(const struct stet_run *run)
 {
-    /* When the command has ended its parent has yet to say how. */
+    /* After the command has ended, its parent still has to record how. */
     return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||
            (run->parent > 0 && kill((pid_t)run->parent, 0) == 0);
 }

@@ -1,4 +1,5 @@
-/* Runs on disk: lists them, and reads run.json of one. Texts are in the caller's arena. */
+/* Runs on disk. It lists the runs of the state folder, finds a run by name, and reads run.json. The
+ * list owns its runs; texts are in the arena of the list or of the caller. */
 #ifndef STET_LEDGER_RUN_FOLDER_H
 #define STET_LEDGER_RUN_FOLDER_H
 
@@ -31,9 +32,9 @@ struct stet_runs {
 enum stet_rc stet_ledger_runs_open(struct stet_runs *runs, struct stet_err *err);
 void stet_ledger_runs_close(struct stet_runs *runs);
 
-/* The run that `name` refers to: an id, a unique prefix of one, or a folder with a run.json; NULL
- * or "latest" is the newest one started in this working folder (else the newest of all). Points
- * into `runs`, which may grow by it. STET_NOT_FOUND with a text. */
+/* Finds the run with this name: an id, a unique prefix of one, or a folder with a run.json. NULL or
+ * "latest" is the newest one started in this working folder (otherwise the newest of all). The
+ * result points into `runs`, which may grow. Returns STET_NOT_FOUND with a text. */
 enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
                                    const struct stet_run **out, struct stet_err *err);
 
@@ -41,7 +42,7 @@ enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
 enum stet_rc stet_ledger_run_read(struct stet_run *run, struct stet_arena *arena,
                                   const char *folder, struct stet_err *err);
 
-/* Is the process of a run without a recorded end still there? */
+/* Does the process of a run without a recorded end still exist? */
 bool stet_ledger_run_is_alive(const struct stet_run *run);
 /* Appends "running", "exit 0", "signal 9" or "cut off". */
 void stet_ledger_run_outcome(struct stet_buf *out, const struct stet_run *run);

@@ -37,7 +37,7 @@ static struct stet_compile_event *compile_of(struct stet_process_digest *p, uint
 {
     struct stet_compile_event *c;
 
-    /* Mostly a new one, or one of the last. */
+    /* The index is usually new, or one of the last. */
     for (size_t i = index < p->next_index[load] ? p->compile_count : 0; i-- > 0;) {
         if (p->compiles[i].index == index && p->compiles[i].load == load)
             return &p->compiles[i];
@@ -241,7 +241,7 @@ static void on_deserialize(struct stet_run_digest *d, struct stet_process_digest
     stet_ledger_wait_compiled(p, c, c->stack_thread ? c->stack_thread : c->thread);
 }
 
-/* JAX compiles here when its user lowers and compiles by hand. */
+/* True for the frame in which JAX compiles when the user lowers and compiles by hand. */
 static bool is_ahead(const struct stet_frame *f)
 {
     return stet_view_ends(f->file, "/jax/_src/stages.py");
@@ -249,7 +249,7 @@ static bool is_ahead(const struct stet_frame *f)
 
 enum { LINES_MOST = 8 };
 
-/* The user's own frames, the innermost of them. */
+/* Returns the user's own frames, the innermost first. */
 static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frames frames)
 {
     struct stet_frame own[LINES_MOST], *kept;

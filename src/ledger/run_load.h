@@ -1,4 +1,5 @@
-/* A run, read from its journals: processes, plugins, compiles, executions. The digest owns
+/* Reads a run from its journals: processes, plugins, compiles, executions. The offline commands
+ * call stet_ledger_run_load; the monitor takes the parts record by record. The digest owns
  * everything; views into it are valid until it is released. */
 #ifndef STET_LEDGER_RUN_LOAD_H
 #define STET_LEDGER_RUN_LOAD_H
@@ -9,8 +10,8 @@
 #include "journal/vocabulary.h"
 #include "ledger/recompile.h"
 
-/* The place that waited for a compile: the innermost Python frame outside installed packages, else
- * the innermost of all. */
+/* The line that waited for a compile: the innermost Python frame outside installed packages,
+ * otherwise the innermost frame. */
 struct stet_trigger {
     struct stet_view file, function;
     uint64_t line;
@@ -23,7 +24,8 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
-    /* What the framework did for it: before the call, where it reports that, and until it ran. */
+    /* The framework's time for it: before the call (if the framework reports it), and until it
+     * ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
     uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
     uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
@@ -31,22 +33,22 @@ struct stet_compile_event {
     uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
     bool ran;                  /* its first execution was seen */
     uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
-    bool ahead;                /* compiled ahead of time: the user's own code may lie between */
+    bool ahead;                /* compiled ahead of time: the user's own code may run in between */
     uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
-    struct stet_view store;      /* its word, which a newer Stet may have written */
-    struct stet_view tier;       /* where the agent got it from, when it did */
+    struct stet_view store;      /* the outcome's text, which a newer Stet may have written */
+    struct stet_view tier;       /* the tier from which the agent got it, if it did */
     struct stet_view agent;      /* the agent's answer; empty if it was not asked */
-    uint64_t agent_ns;           /* what asking it took */
+    uint64_t agent_ns;           /* the time of the agent's answer */
     struct stet_hash key;        /* in the store */
-    bool stored;                 /* and it was written there */
+    bool stored;                 /* true if it was written there */
     struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
-    struct stet_view no_stack;   /* why not */
+    struct stet_view no_stack;   /* why there is no stack */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
     uint64_t executions;
@@ -55,7 +57,7 @@ struct stet_compile_event {
     uint64_t step;
 };
 
-/* What the program's user waited for it; at least the time of the call. */
+/* Returns how long the program's user waited for it; at least the time of the call. */
 static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
 {
     uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
@@ -68,7 +70,7 @@ static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *
 struct stet_plugin_event {
     uint64_t id, api_major, api_minor;
     struct stet_view path, build_id, platform, platform_version, note;
-    /* how its client's devices describe themselves to a compiler; empty unless they are GPUs */
+    /* the descriptions of its client's devices for a compiler; empty unless they are GPUs */
     struct stet_view target, host_target;
     uint64_t devices;
 };
@@ -92,7 +94,7 @@ struct stet_process_digest {
     size_t plugin_count, plugin_room;
     struct stet_compile_event *compiles;
     size_t compile_count, compile_room;
-    uint64_t next_index[2]; /* above every index met: of compiles, of loads */
+    uint64_t next_index[2]; /* above every known index: of compiles, of loads */
     struct stet_run_waits *waits;
     uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
@@ -100,9 +102,9 @@ struct stet_process_digest {
     uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
-    struct stet_journal_copied *copies; /* between host and device, as far as lines were read */
+    struct stet_journal_copied *copies; /* between host and device, if lines were read */
     size_t copy_count, copy_room;
-    struct stet_counter *counters; /* what the framework counted itself; lines are not filled */
+    struct stet_counter *counters; /* the framework's own counters; lines are not filled */
     size_t counter_count, counter_room;
     uint64_t plugin_errors, faults, lost_records;
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */

@@ -1,5 +1,5 @@
-/* Creates a new run on disk: its folder, and run.json as `stet run` and `stet torch ingest` write
- * it. */
+/* Creates a new run on disk: its folder, and run.json. `stet run` and `stet torch ingest` use it.
+ * The caller owns the buffer between the beginning and the end of run.json. */
 #ifndef STET_LEDGER_RUN_NEW_H
 #define STET_LEDGER_RUN_NEW_H
 

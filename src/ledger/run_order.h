@@ -1,4 +1,5 @@
-/* The executions of a run's processes in order. The struct owns its lists. */
+/* The executions of a run's processes in order. A session loads them with the digest of the same
+ * run. The struct owns its lists. */
 #ifndef STET_LEDGER_RUN_ORDER_H
 #define STET_LEDGER_RUN_ORDER_H
 
@@ -11,7 +12,7 @@ enum { STET_ORDER_FIRST = 1 << 18, STET_ORDER_AFTER = 512, STET_ORDER_MOST = 1 <
 struct stet_run_order {
     uint32_t *executables;
     size_t count, room, after;
-    uint64_t highest; /* executable id met so far */
+    uint64_t highest; /* largest executable id so far */
 };
 
 struct stet_run_orders {

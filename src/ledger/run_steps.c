@@ -34,12 +34,12 @@ struct walk {
     struct stet_process_digest *process;
     struct stet_steps *steps;
     uint64_t executions, marked; /* marked: the last step with a mark */
-    size_t next;                 /* compile that is probably looked up next */
+    size_t next;                 /* the compile that is probably looked up next */
     struct stack *stacks;
     size_t stack_count, stack_room;
     struct waited *waited;
-    size_t waited_count, waited_room, waited_next; /* next: probably asked for next */
-    const struct stack *closing[CLOSING_MAX];      /* that waited for closing programs */
+    size_t waited_count, waited_room, waited_next; /* next: probably looked up next */
+    const struct stack *closing[CLOSING_MAX];      /* stacks that waited for closing programs */
     size_t closing_count;
 };
 
@@ -108,7 +108,7 @@ static void keep_waited(struct walk *w, const struct stet_rec_compile_stack *r)
     if (!r->waits ||
         !stet_vec_room(&w->waited, &w->waited_room, w->waited_count, sizeof *w->waited))
         return;
-    for (size_t i = w->stack_count; i-- > 0;) { /* mostly the last one */
+    for (size_t i = w->stack_count; i-- > 0;) { /* usually the last one */
         if (!stet_hash_eq(w->stacks[i].hash, r->stack))
             continue;
         w->waited[w->waited_count++] = (struct waited){r->index, r->load != 0, i};
@@ -206,7 +206,7 @@ static void count_batch(struct stet_arena *arena, struct walks *all, struct walk
         return;
     }
     for (uint64_t i = 0; i < r->count; i++) {
-        /* NOLINTNEXTLINE: nobody comes here without a batch */
+        /* NOLINTNEXTLINE: a call always has a batch */
         stet_ledger_steps_add(w->steps, all->batch[i].executable);
         mark(arena, w, all->batch[i].time_ns);
     }

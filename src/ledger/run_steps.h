@@ -1,4 +1,5 @@
-/* Finds the step of the loop at which each compile of a run happened. */
+/* Finds the step of the loop at which each compile of a run happened. It is called once, after
+ * stet_ledger_run_load, and writes into the caller's digest. */
 #ifndef STET_LEDGER_RUN_STEPS_H
 #define STET_LEDGER_RUN_STEPS_H
 

@@ -7,29 +7,31 @@
 #include <stdlib.h>
 
 enum { TRACING = 1, LOWERING = 2 };
-/* A compile follows its phases closely, and a phase holds few compiles: older ones are dropped. */
+/* A compile follows its phases closely, and a phase contains few compiles, so older phases are
+ * dropped. */
 enum { THREADS = 64, PENDING = 64, SPANS = 1024, PAUSES = 512 };
 
 struct span {
     uint64_t begin, end;
 };
 
-/* A phase that no compile has taken yet. */
+/* A phase that is not assigned to a compile yet. */
 struct pending {
     struct span at;
     uint64_t kind, own_ns;
-    char name[64]; /* letters and digits of it alone: "jit(f)" and "jit_f" are one */
+    char name[64]; /* only letters and digits: "jit(f)" and "jit_f" are equal */
 };
 
 struct waiter {
     uint64_t thread;
-    struct span counted[SPANS]; /* disjoint, in order: these moments belong to something */
+    struct span counted[SPANS]; /* disjoint and in order: moments that are already assigned */
     size_t count;
     struct pending pending[PENDING];
     size_t pending_count;
 };
 
-/* Between two executions, or the mean of several; `from` and `to` are the first and the last. */
+/* The pause between two executions, or the mean of several; `from` and `to` are the first and the
+ * last execution. */
 struct pause {
     struct span at;
     uint64_t ns;
@@ -41,7 +43,7 @@ struct stet_run_waits {
     struct pause pauses[PAUSES]; /* every `every`-th of those seen */
     size_t pause_count, every, seen;
     uint64_t last_run_ns;
-    size_t judged_pauses, judged_compiles; /* what `usual_ns` rests on */
+    size_t judged_pauses, judged_compiles; /* what `usual_ns` was computed from */
     uint64_t usual_ns, first_ns;           /* the usual pause; since when one is known */
 };
 
@@ -74,7 +76,7 @@ void stet_ledger_wait_release(struct stet_process_digest *p)
     p->waits = NULL;
 }
 
-/* How much of this span belongs to nothing yet. All of it is counted from now on. */
+/* Returns how much of this span is not assigned yet, and assigns all of it. */
 static uint64_t count_span(struct waiter *w, struct span s)
 {
     uint64_t inside = 0;
@@ -136,7 +138,7 @@ void stet_ledger_wait_phase(struct stet_process_digest *p, const struct stet_rec
     p->traces += r->kind == TRACING;
     p->untaken_ns += one.own_ns;
     squeeze(one.name, sizeof one.name, r->function);
-    /* What was traced within it is part of it. */
+    /* A trace inside it is part of it. */
     while (w->pending_count && w->pending[w->pending_count - 1].at.begin >= one.at.begin)
         one.own_ns += w->pending[--w->pending_count].own_ns;
     if (w->pending_count == PENDING)
@@ -144,7 +146,8 @@ void stet_ledger_wait_phase(struct stet_process_digest *p, const struct stet_rec
     w->pending[w->pending_count++] = one;
 }
 
-/* The newest lowering of that name, else the newest of all; PENDING when there is none. */
+/* Returns the newest lowering of that name, otherwise the newest of all; PENDING when there is
+ * none. */
 static size_t find_lowering(const struct waiter *w, const char *name)
 {
     size_t newest = PENDING;
@@ -159,7 +162,7 @@ static size_t find_lowering(const struct waiter *w, const char *name)
     return newest;
 }
 
-/* The trace that came before it: "f" is lowered as "jit_f". */
+/* Returns the trace that precedes it: "f" is lowered as "jit_f". */
 static size_t find_trace(const struct waiter *w, size_t lowering)
 {
     for (size_t i = lowering; i-- > 0;)
@@ -258,7 +261,7 @@ void stet_ledger_wait_execs(struct stet_process_digest *p, const struct stet_rec
     w->last_run_ns = r->last_ns;
 }
 
-/* Compiles are in the order in which they began. */
+/* Compiles are in the order of their beginnings. */
 static bool holds_a_compile(const struct stet_process_digest *p, const struct span *s)
 {
     size_t low = 0, high = p->compile_count;
@@ -281,7 +284,7 @@ static int by_size(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of the pauses in which nothing was compiled. */
+/* Computes the median of the pauses without a compile. */
 static void judge_pauses(const struct stet_process_digest *p, struct stet_run_waits *w)
 {
     uint64_t ns[PAUSES];

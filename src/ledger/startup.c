@@ -1,7 +1,7 @@
 /* See startup.h. */
 #include "ledger/startup.h"
 
-/* When the first step was over, CLOCK_MONOTONIC; 0 when not known. */
+/* Returns the end of the first step, CLOCK_MONOTONIC; 0 when not known. */
 static uint64_t first_step(const struct stet_process_digest *p)
 {
     const struct stet_compile_event *most = NULL;

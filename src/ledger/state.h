@@ -1,4 +1,5 @@
-/* The folder in which Stet keeps its runs and the ledger. */
+/* Finds the folder in which Stet keeps its runs and the ledger. Every command that reads or creates
+ * runs calls it. */
 #ifndef STET_LEDGER_STATE_H
 #define STET_LEDGER_STATE_H
 

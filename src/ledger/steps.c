@@ -8,7 +8,7 @@
 enum {
     EXECUTABLES_MAX = 1 << 20,
     ENTRIES_MAX = 1 << 20,
-    VIOLATIONS_SHARE = 100, /* one broken round in so many ends the answer */
+    VIOLATIONS_SHARE = 100, /* if one round in so many is broken, there is no answer */
 };
 
 struct stet_steps *stet_ledger_steps_new(void)
@@ -49,7 +49,7 @@ bool stet_ledger_steps_grow(struct stet_steps *s, void **array, size_t *room, si
     return true;
 }
 
-/* The program of an executable, made when new; program_count when that can't be. */
+/* Returns the program of an executable, a new one if needed; program_count when that fails. */
 static size_t program_of(struct stet_steps *s, uint64_t executable)
 {
     struct stet_steps_program *p;

@@ -17,12 +17,12 @@
  * and read at any point how many steps were completed. */
 struct stet_steps;
 
-/* NULL if memory runs out; every function accepts NULL, which knows nothing. */
+/* NULL if memory runs out. Every function accepts NULL, and then nothing is known. */
 struct stet_steps *stet_ledger_steps_new(void);
 void stet_ledger_steps_free(struct stet_steps *s);
 
-/* What is known of an executable: its name ("jit_train_step", may be empty) and its family (zero if
- * unknown). Both show which executables are variants of one program. */
+/* Sets the name of an executable ("jit_train_step", may be empty) and its family (zero if unknown).
+ * Both show which executables are variants of one program. */
 void stet_ledger_steps_executable(struct stet_steps *s, uint64_t executable, struct stet_view name,
                                   struct stet_hash family);
 void stet_ledger_steps_flow(struct stet_steps *s, const struct stet_rec_flow *rec);
@@ -30,7 +30,7 @@ void stet_ledger_steps_flow(struct stet_steps *s, const struct stet_rec_flow *re
 /* After this, call none of the above. */
 void stet_ledger_steps_decide(struct stet_steps *s);
 
-/* One execution; in order, all of them, from the first. */
+/* Adds one execution. Add all executions in order, from the first. */
 void stet_ledger_steps_add(struct stet_steps *s, uint64_t executable);
 /* Executions are missing here (lost records): nothing is known from here on. */
 void stet_ledger_steps_gap(struct stet_steps *s);

@@ -54,7 +54,7 @@ void stet_ledger_steps_weigh(struct window *w, struct core *c)
     }
 }
 
-/* The loop around `head`, kept if it comes back often enough. */
+/* Builds the loop around `head` and keeps it if it recurs often enough. */
 static void try_core(struct window *w, uint32_t head)
 {
     struct core c = {.head = head};
@@ -77,7 +77,7 @@ static void try_core(struct window *w, uint32_t head)
         times += c.in[i] && role_of(w, i) == head;
         all += role_of(w, i) == head;
     }
-    if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again and again */
+    if (times < STET_STEPS_RECUR || times * 2 < all) /* short chains that begin again repeatedly */
         return;
     c.times = times;
     stet_ledger_steps_weigh(w, &c);
@@ -102,7 +102,7 @@ static bool in_some_core(const struct window *w, size_t role)
     return false;
 }
 
-/* Looks for loops around the programs that take most of what others produced. */
+/* Searches for loops around the programs that take most of what others produced. */
 static void find_cores(struct window *w)
 {
     for (int round = 0; round < CANDIDATES && w->core_count < STET_STEPS_CORES; round++) {
@@ -126,7 +126,7 @@ static void find_cores(struct window *w)
     }
 }
 
-/* How many executions of `to` get something new from `from`, directly or indirectly. */
+/* Returns how many executions of `to` get something new from `from`, directly or indirectly. */
 static size_t fed_by(struct window *w, const struct core *from, const struct core *to, size_t *all)
 {
     unsigned char *mark = stet_arena_alloc(&w->arena, w->n, 1);
@@ -178,8 +178,8 @@ static void drop_of_chain(struct window *w, struct core *up, struct core *down, 
         w->s->ambiguous = "one loop goes on where another stopped";
 }
 
-/* What ran before the loop, carried little or came round seldom: the operations of a model that is
- * initialised layer by layer look like a loop. */
+/* True for a loop that ran before the other, carried little or recurred rarely: the operations of a
+ * model that is initialised layer by layer look like a loop. */
 static bool is_preparation(const struct core *c, const struct core *loop)
 {
     return c->last < loop->first && (c->weight * 4 < loop->weight || c->times * 8 <= loop->times);

@@ -1,11 +1,12 @@
-/* Shared by steps.c (deciding, counting) and steps_window.c (what one window of flow shows). */
+/* The struct shared by steps.c (deciding, counting) and steps_window.c (judging one window of
+ * flow). No caller of steps.h needs it. */
 #ifndef STET_LEDGER_STEPS_INTERNAL_H
 #define STET_LEDGER_STEPS_INTERNAL_H
 
 #include "ledger/steps.h"
 
 enum {
-    STET_STEPS_RECUR = 4,  /* how often something must come back to count as a loop */
+    STET_STEPS_RECUR = 4,  /* how often something must recur to be a loop */
     STET_STEPS_GROUPS = 8, /* programs that may take turns */
     STET_STEPS_NONE = UINT8_MAX,
 };
@@ -14,9 +15,9 @@ struct stet_steps_program {
     uint64_t executable;
     struct stet_hash name, family; /* zero when not known */
     uint32_t results;              /* of its last followed execution */
-    bool followed;                 /* some window holds it */
-    bool closes, passes;           /* in some window it closes steps; in some, state passes it by */
-    uint8_t group;                 /* which of those that take turns; STET_STEPS_NONE for none */
+    bool followed;                 /* some window contains it */
+    bool closes, passes;           /* in some window it closes steps; in some, state bypasses it */
+    uint8_t group; /* its group among those that take turns; STET_STEPS_NONE for none */
 };
 
 struct stet_steps_edge {
@@ -43,12 +44,12 @@ struct stet_steps {
     uint64_t window;
 
     /* What the windows showed. */
-    uint64_t *skip; /* numbers of executions whose results were thrown away */
+    uint64_t *skip; /* numbers of executions whose results were discarded */
     size_t skip_count, skip_room;
     size_t groups;         /* programs that take turns; 0 before anything was found */
     const char *ambiguous; /* why there can be no answer; a literal */
-    bool names_tell;       /* not all programs have one name */
-    size_t alike;          /* so many of the first programs have the name of the very first */
+    bool names_tell;       /* programs have different names */
+    size_t alike;          /* number of first programs with the name of the very first */
     bool failed;           /* out of memory */
 
     /* Counting. */

@@ -111,7 +111,7 @@ static void learn(struct stet_steps *steps, unsigned kind, const union stet_reco
         stet_ledger_steps_flow(steps, &r->flow);
 }
 
-/* One walk over what is kept: first for the evidence, then to count. */
+/* Walks over the kept records, first for the evidence, then to count. */
 static void replay(struct stet_steps_live *s, bool counting)
 {
     struct stet_reader in;
@@ -156,7 +156,7 @@ void stet_ledger_steps_live_settle(struct stet_steps_live *s, bool last)
     replay(s, false);
     stet_ledger_steps_decide(s->steps);
     replay(s, true);
-    s->executions = executions; /* what was not kept was counted all the same */
+    s->executions = executions; /* executions that were not kept are counted too */
     s->expected = expected;
     s->stale = false;
     /* Never more than a twentieth of the time. */

@@ -1,5 +1,6 @@
-/* Steps of a process that is still running, with the same answer that run_steps.h gives
- * afterwards. */
+/* Counts the steps of a process that is still running, with the same answer that run_steps.h gives
+ * afterwards. The monitor feeds it the process's records and reads the answer at any time. The
+ * caller releases it. */
 #ifndef STET_LEDGER_STEPS_LIVE_H
 #define STET_LEDGER_STEPS_LIVE_H
 
@@ -25,7 +26,7 @@ struct stet_steps_live {
     uint64_t expected;                                    /* executions before the next batch */
     uint64_t executions;                                  /* public: counted so far */
     uint64_t best;                                        /* steps when they were last known */
-    uint64_t next_ns;                                     /* not counted anew before */
+    uint64_t next_ns;                                     /* not counted anew before this time */
     bool stale, full, ever;                               /* ever: steps were known once */
     struct stet_steps_sample samples[STET_STEPS_SAMPLES]; /* a ring, by time */
     uint32_t sample_count, sample_next;
@@ -37,8 +38,8 @@ void stet_ledger_steps_live_release(struct stet_steps_live *s);
 /* Takes any record of the process, in order; `wall_minus_mono` as in the digest. */
 void stet_ledger_steps_live_take(struct stet_steps_live *s, const struct stet_journal_event *e,
                                  uint64_t wall_minus_mono);
-/* Call it after some records: decides again if there is a reason. `last`: at once, whatever it
- * costs. */
+/* Call it after some records. It decides again if there is a reason; with `last`, at once and at
+ * any cost. */
 void stet_ledger_steps_live_settle(struct stet_steps_live *s, bool last);
 /* While evidence of a new program is incomplete, the last answer is kept. A later decision may give
  * another number than an earlier one. */

@@ -16,7 +16,7 @@ static bool first_round_only(const struct window *w, const struct tally *t)
     return false;
 }
 
-/* The programs that close steps by themselves. False if none does. */
+/* Finds the programs that close steps by themselves. False if none does. */
 static bool judge_cuts(struct window *w, const struct core *c)
 {
     int32_t *cover = STET_NEW_ARRAY(&w->arena, int32_t, w->n + 1);
@@ -38,7 +38,7 @@ static bool judge_cuts(struct window *w, const struct core *c)
         struct tally *t = tally_of(w, i);
 
         cover[i] += i ? cover[i - 1] : 0;
-        if (!c->in[i] || i == c->first || i == c->last) /* what passes the ends by is not seen */
+        if (!c->in[i] || i == c->first || i == c->last) /* what bypasses the ends is not visible */
             continue;
         if (cover[i] > 0) {
             t->by++;
@@ -208,8 +208,8 @@ static void judge_rounds(struct window *w, size_t groups)
         w->s->ambiguous = "programs alternate, and it is unknown whether a round is one step";
 }
 
-/* Executions of closing programs on which nothing later depends: a warm-up call whose result is
- * discarded. More than a few mean that this is not the loop. */
+/* Finds executions of closing programs on which nothing later depends: a warm-up call whose result
+ * is discarded. More than a few mean that this is not the loop. */
 static void note_thrown_away(struct window *w)
 {
     struct stet_steps *s = w->s;

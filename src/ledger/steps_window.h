@@ -1,4 +1,5 @@
-/* Shared by steps_core.c (the loops of a window) and steps_window.c (what closes their steps). */
+/* The window shared by steps_core.c (finding its loops) and steps_window.c (judging what closes
+ * their steps). A window exists only during stet_ledger_steps_judge. */
 #ifndef STET_LEDGER_STEPS_WINDOW_H
 #define STET_LEDGER_STEPS_WINDOW_H
 
@@ -7,11 +8,11 @@
 
 enum { STET_STEPS_CORES = 8 };
 
-/* Of one program, in one window. */
+/* The counts of one program in one window. */
 struct tally {
     uint64_t seen, inner_args; /* executions; arguments made by others of the window */
-    uint64_t core_seen, core_args, all_args; /* in the core that is being weighed */
-    uint64_t cut, by;                        /* executions that state passed through; passed by */
+    uint64_t core_seen, core_args, all_args; /* in the core being weighed */
+    uint64_t cut, by; /* executions that state passed through; that it bypassed */
     uint64_t first_cut, last_cut;
     uint32_t last; /* while sweeping: entry + 1 of the last execution, 0 for none */
     uint32_t role; /* the first program of which this is a variant */
@@ -53,10 +54,10 @@ static inline uint32_t role_of(const struct window *w, size_t i)
     return tally_of(w, i)->role;
 }
 
-/* Finds the loops and drops those that only feed, observe or count for another; w->kept are
+/* Finds the loops, and drops those that only feed, observe or count for another. w->kept are
  * left. */
 void stet_ledger_steps_find_cores(struct window *w);
-/* How much of the loop's state each of its programs takes: the core_* of all tallies. */
+/* Computes how much of the loop's state each of its programs takes: the core_* of all tallies. */
 void stet_ledger_steps_weigh(struct window *w, struct core *c);
 
 #endif

@@ -28,7 +28,8 @@ bool lint_is_constant(const struct stet_python_ast *a, stet_python_ref n)
 
 enum { LARGEST = 1000000000 };
 
-/* left * right and kin, both known; the tree keeps an operator's first character. */
+/* Computes left * right and similar if both are known; the tree keeps an operator's first
+ * character. */
 static long computed(const struct lint_walk *w, stet_python_ref left, stet_python_ref right,
                      char op, long l, long r)
 {
@@ -251,7 +252,8 @@ static bool made(struct lint_walk *w, stet_python_ref call, const struct maker *
     return true;
 }
 
-/* What `split` and its kin leave over, where the sizes are known. `at`: where the size is given. */
+/* The facts of what `split` and similar return, if the sizes are known. `at`: the argument that
+ * gives the size. */
 static struct lint_facts pieces(struct lint_walk *w, stet_python_ref call, struct stet_view name,
                                 struct lint_facts whole, unsigned at)
 {
@@ -285,7 +287,7 @@ static bool is_split(struct stet_view name, bool torch)
     return lint_any_of(name, splits) && (torch || !stet_view_is(name, "split"));
 }
 
-/* A method of an array: what it keeps. */
+/* A method of an array: the facts that it keeps. */
 static struct lint_facts method(struct lint_walk *w, stet_python_ref call, struct stet_view name,
                                 struct lint_facts f)
 {
@@ -353,7 +355,7 @@ static struct lint_facts method(struct lint_walk *w, stet_python_ref call, struc
     return f;
 }
 
-/* What goes through a function of the array libraries. */
+/* The facts of a result of the array libraries' functions. */
 static struct lint_facts through(struct lint_walk *w, stet_python_ref call, struct stet_view dotted)
 {
     static const char *const same[] = {
@@ -397,7 +399,7 @@ static struct lint_facts through(struct lint_walk *w, stet_python_ref call, stru
     return f;
 }
 
-/* Config(…) of a class that says nothing of equality. */
+/* True for Config(…) of a class that defines no equality. */
 static bool makes_object(struct lint_walk *w, stet_python_ref function)
 {
     uint32_t c = lint_class_named(w, stet_python_name(w->ast, function)), hash, eq;
@@ -418,7 +420,7 @@ struct lint_facts lint_facts_list(struct lint_facts element)
     return element;
 }
 
-/* rows.append(x): a list may come to hold other arrays than it was made with. */
+/* rows.append(x): a list may later hold other arrays than those it was made with. */
 static void add_element(struct lint_walk *w, stet_python_ref call, stet_python_ref object)
 {
     static const char *const adds[] = {"append", "insert", NULL};
@@ -506,7 +508,7 @@ struct lint_facts lint_facts_subscript(struct lint_walk *w, stet_python_ref n)
     return f;
 }
 
-/* Its keys, when all of them are written down. */
+/* The facts of a dictionary's keys, if all of them are literals. */
 struct lint_facts lint_facts_dictionary(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

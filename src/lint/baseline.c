@@ -1,5 +1,5 @@
-/* One line per finding: its id, its rule, and its place when it was written (for people; only the
- * id counts, and it does not depend on the line number). */
+/* One line per finding: its id, its rule, and its place when it was written. The place is only for
+ * readers; only the id counts, and it does not depend on the line number. */
 #include "lint/baseline.h"
 
 #include "base/fs.h"

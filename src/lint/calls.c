@@ -75,7 +75,7 @@ struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_
     return c;
 }
 
-/* Hand the call's arguments to its record. */
+/* Records the call's arguments. */
 static void pass_arguments(struct lint_walk *w, stet_python_ref call, struct lint_call *c)
 {
     const struct stet_python_ast *a = w->ast;
@@ -146,7 +146,8 @@ static struct lint_value weakly(struct lint_value v)
     return v;
 }
 
-/* A value of the callee's terms in the caller's: its parameters' bits become the arguments'. */
+/* Translates a value from the callee's terms into the caller's: its parameters' bits become the
+ * arguments'. */
 static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uint32_t callee)
 {
     const struct lint_fn *f = &w->out->fns[callee];
@@ -203,7 +204,7 @@ bool lint_is_library(struct stet_view dotted)
     return false;
 }
 
-/* int(), len(), range() and kin; true when it is one of them. */
+/* int(), len(), range() and similar; true when it is one of them. */
 static bool call_builtin(struct lint_walk *w, stet_python_ref n, struct stet_view name,
                          struct lint_value *out)
 {
@@ -457,7 +458,7 @@ static uint32_t owner_here(const struct lint_walk *w)
     return fn ? w->fns[fn].owner : LINT_NONE;
 }
 
-/* Something that an import names: a library's, or a function of another file. */
+/* Calls a name that an import binds: a library's, or a function of another file. */
 static struct lint_value call_imported(struct lint_walk *w, stet_python_ref n,
                                        struct stet_view dotted)
 {
@@ -508,7 +509,7 @@ static struct lint_value call_attribute(struct lint_walk *w, stet_python_ref n,
     return out;
 }
 
-/* A compiled function's result lies on the device; what goes in may vary. */
+/* A compiled function's result is on the device; its arguments may vary. */
 static struct lint_value call_jitted(struct lint_walk *w, stet_python_ref n, uint32_t jit)
 {
     uint32_t fn = w->jits[jit].fn;

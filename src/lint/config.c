@@ -1,4 +1,4 @@
-/* The part of TOML that the keys need: tables, strings, lists of strings, comments. */
+/* Parses the part of TOML that the keys need: tables, strings, lists of strings, comments. */
 #include "lint/config.h"
 
 #include "base/fs.h"
@@ -119,7 +119,7 @@ enum stet_rc stet_lint_config_text(struct stet_lint_config *c, struct stet_view 
                    stet_view_starts(stet_view_of(start, (size_t)(t.p - start)), "[tool.stet.lint]");
             continue;
         }
-        if (!ours) { /* other tables' lines, whatever they are */
+        if (!ours) { /* lines of other tables, whatever they contain */
             next_line(&t);
             continue;
         }

@@ -1,4 +1,5 @@
-/* Reads [tool.stet] of pyproject.toml, as far as lint needs it. The struct owns its texts. */
+/* Reads the keys that lint needs from [tool.stet] of pyproject.toml. `stet lint` reads it before
+ * the run. The struct owns its texts. */
 #ifndef STET_LINT_CONFIG_H
 #define STET_LINT_CONFIG_H
 

@@ -31,7 +31,7 @@ void lint_condition(struct lint_walk *w, stet_python_ref n)
         lint_rules(w, ON_CONDITION, n);
 }
 
-/* `if self._fn is None`, `if key not in cache`: what follows happens once. */
+/* `if self._fn is None`, `if key not in cache`: the guarded code runs once. */
 static bool guards_once(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

@@ -122,8 +122,8 @@ static void sarif_rules(struct stet_json *j)
     stet_json_end_array(j);
 }
 
-/* SARIF counts columns in UTF-16 units, findings in bytes; the line itself tells the difference.
- * The last file stays open, since findings come file by file. */
+/* SARIF counts columns in UTF-16 units, findings in bytes; the text of the line gives the
+ * difference. The last file stays open, because findings are sorted by file. */
 struct columns {
     struct stet_file file;
     const char *path; /* of the open one, or NULL */
@@ -156,8 +156,8 @@ static uint32_t utf16_column(struct columns *c, const char *path, uint32_t line,
     return p ? units : column;
 }
 
-/* A path as a URI reference (RFC 3986): whatever is not plain in one is escaped; so is ':', which
- * would make a scheme of what stands before it. */
+/* Writes a path as a URI reference (RFC 3986). Characters with a meaning in a URI are escaped; so
+ * is ':', which would turn the text before it into a scheme. */
 static void sarif_uri(struct stet_json *j, const char *path)
 {
     static const char plain[] = "-._~/!$&'()*+,;=@";

@@ -1,4 +1,5 @@
-/* Findings for other tools: JSON (schema stet.lint/1), GitHub annotations, SARIF. */
+/* Writes findings for other tools: JSON (schema stet.lint/1), GitHub annotations, SARIF. `stet lint
+ * --format` selects one. The functions append to the caller's buffer. */
 #ifndef STET_LINT_FORMATS_H
 #define STET_LINT_FORMATS_H
 
@@ -10,7 +11,7 @@ struct stet_lint_print {
     size_t known, gone; /* of the baseline */
     bool statistics;
     bool colour;
-    const char *run; /* joined with this run; NULL when not */
+    const char *run; /* the joined run; NULL without one */
 };
 
 void stet_lint_print_json(struct stet_buf *out, const struct stet_lint_print *p);

@@ -31,7 +31,7 @@ static bool holds(const struct linker *l, uint32_t file, const struct lint_candi
     return true;
 }
 
-/* "train_step, compiled by jax.jit (train.py:30)" */
+/* Returns "train_step, compiled by jax.jit (train.py:30)". */
 static struct stet_view words(struct linker *l, uint32_t file, uint32_t fn)
 {
     struct place p = {file, fn};
@@ -69,14 +69,15 @@ static int by_place(const void *a, const void *b)
     return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* How many findings of this rule and text came before, counted in a table with twice as many
+/* Counts how many findings of this rule and text came before, in a table with twice as many
  * slots. */
 struct seen {
     struct stet_hash key;
     uint64_t count;
 };
 
-/* An identity that survives edits elsewhere: rule, path, the line's text, which of its kind. */
+/* Makes an identity that survives edits elsewhere: rule, path, the line's text, and its number
+ * among equal ones. */
 static void identify(struct linker *l, struct stet_lint_finding *f, struct seen *table, size_t mask)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_str(lint_rule_table[f->rule].code));

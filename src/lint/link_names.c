@@ -1,4 +1,4 @@
-/* The meaning of a name over all files: modules, functions, classes, methods, and re-exports. */
+/* Resolves names over all files: modules, functions, classes, methods, and re-exports. */
 #include "lint/linker.h"
 
 #include "base/mem.h"
@@ -91,7 +91,7 @@ bool lint_linker_index(struct linker *l)
     return true;
 }
 
-/* "pkg.mod.name" to what it names, through re-exports; NULL if it is not among the files. */
+/* Resolves "pkg.mod.name" through re-exports; NULL if it is not among the files. */
 static const struct entry *resolve(struct linker *l, enum entry_kind kind, struct stet_view dotted,
                                    unsigned depth)
 {

@@ -15,8 +15,8 @@ static void enqueue(struct linker *l, struct place p)
     s->queued = true;
 }
 
-/* Tracing reaches a function: with which arguments, from where. Repeated only if something is
- * new. */
+/* Tracing reaches a function, with these arguments and from this place. It is repeated only if
+ * something is new. */
 static void reach(struct linker *l, struct place p, uint8_t lanes, uint64_t tensors,
                   uint64_t statics, struct why why)
 {
@@ -119,7 +119,8 @@ static void apply(struct linker *l, uint32_t file, const struct lint_call *c)
     reach(l, p, lanes, tensors, statics, why);
 }
 
-/* Roots: what transforms name, and what modules are called by. */
+/* Starts at the roots: functions named by transforms, and methods through which modules are
+ * called. */
 static void start(struct linker *l)
 {
     for (uint32_t f = 0; f < l->file_count; f++) {
@@ -201,7 +202,7 @@ static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
     bool repeated;
 
     if (c->all_tensors)
-        return false; /* names the function, does not call it */
+        return false; /* the call names the function and does not call it */
     p = lint_linker_callee(l, file, c);
     if (p.file == LINT_NONE)
         return false;

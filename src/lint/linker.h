@@ -1,5 +1,6 @@
-/* Internal to the link: link.c prepares and drives it, link_names.c resolves names, link_trace.c
- * spreads tracing along calls, link_findings.c keeps the candidates that hold. */
+/* Internal to the link; no other file includes it. link.c prepares and drives it, link_names.c
+ * resolves names, link_trace.c spreads tracing along calls, and link_findings.c keeps the
+ * candidates that hold. */
 #ifndef STET_LINT_LINKER_H
 #define STET_LINT_LINKER_H
 
@@ -21,7 +22,7 @@ struct why {
 struct state {
     uint8_t lanes;
     bool queued;
-    uint64_t tensors, statics; /* of the nest; kept at its outermost function */
+    uint64_t tensors, statics; /* of the nest; stored at its outermost function */
     uint64_t varying;          /* also: given another Python value at each turn of a loop */
     uint64_t rooted;           /* arguments of the compiled function itself */
     bool repeated;             /* called in a loop outside of traced code */

@@ -53,7 +53,7 @@ struct job {
     bool keep; /* there is a cache to write */
 };
 
-/* Nothing in it, and no function but the module. */
+/* Makes a summary without contents, and without functions except the module. */
 static bool make_empty(struct lint_summary *s)
 {
     *s = (struct lint_summary){.fn_count = 1};
@@ -207,7 +207,7 @@ static struct stet_hash hash_of_paths(const struct stet_lint_options *o)
     return h;
 }
 
-/* All or most came from the pack: it is not worth writing it again. */
+/* If all or most came from the pack, it is not written again. */
 static void write_back(struct job *j)
 {
     size_t kept = 0;

@@ -49,7 +49,7 @@ struct stet_lint_result {
     size_t files, cached, unreadable, broken, ignored;
     size_t excluded; /* when there are no files: those that would be there without excludes */
     uint64_t bytes;
-    uint64_t steps; /* looks that searching took: what must not grow faster than the text */
+    uint64_t steps; /* steps that searching took; they must not grow faster than the text */
     void *inside;
 };
 

@@ -1,5 +1,5 @@
 /* Attributes that a loop elsewhere changes. They are found by name before the walk, because a
- * method is mostly written above the loop. */
+ * method is usually written above the loop. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 

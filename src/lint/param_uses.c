@@ -1,9 +1,8 @@
-/* What a function does with a parameter tells what it is, where neither a type nor a caller does.
- */
+/* Infers from a parameter's uses what it is, if neither a type nor a caller shows it. */
 #include "lint/rules.h"
 #include "python/library.h"
 
-/* Functions that make an array of what the host has. */
+/* Functions that make an array from values of the host. */
 static bool takes_host_values(struct stet_view name)
 {
     static const char *const makers[] = {"tensor", "as_tensor", "from_numpy", "Tensor", NULL};

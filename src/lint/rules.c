@@ -1,4 +1,4 @@
-/* The table of rules, and what several of them share. */
+/* The table of rules, and the helpers that several rules share. */
 #include "lint/rules.h"
 
 #include <pthread.h>

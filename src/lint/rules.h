@@ -44,41 +44,41 @@ extern const struct lint_rule lint_rule_table[LINT_RULES];
 
 /* Called once before the first walk; from any thread. */
 void lint_rules_prepare(void);
-/* Run the rules that look at this event. */
+/* Runs the rules of this event. */
 void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n);
 
 /* Helpers that several rules share. */
-/* The called name's last part: "item" for x.y.item(). */
+/* Returns the last part of the called name: "item" for x.y.item(). */
 struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call);
-/* The object of a method call, or 0. */
+/* Returns the object of a method call, or 0. */
 stet_python_ref lint_callee_object(const struct lint_walk *w, stet_python_ref call);
 bool lint_any_of(struct stet_view v, const char *const *list);
-/* A short piece of source for a message. */
+/* Returns a short piece of source for a message. */
 struct stet_view lint_quote(const struct lint_walk *w, stet_python_ref n);
-/* An identifier of this text somewhere inside n. */
+/* Is an identifier of this text somewhere inside n? */
 bool lint_mentions(const struct lint_walk *w, stet_python_ref n, const char *const *names);
-/* self.name is assigned or counted outside of the builders of its class. */
+/* Is self.name assigned or counted outside of the builders of its class? */
 bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
-/* More than None at first and set once, late. */
+/* True unless it is None at first and set once, late. */
 bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name);
-/* What compiled functions are fed (rules_feed.c), for the rules of other files. */
+/* The arguments of compiled functions (rules_feed.c), for the rules of other files. */
 void lint_fed_keys(struct lint_walk *w, stet_python_ref call);
 void lint_fed_short(struct lint_walk *w, stet_python_ref call);
 void lint_fed_static(struct lint_walk *w, stet_python_ref call);
 void lint_fed_remember(struct lint_walk *w, stet_python_ref call);
-/* Numbers that a lazy graph is shaped by (rules_lazy.c). */
+/* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct lint_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct lint_walk *w, stet_python_ref n);
-/* A branch that gives a buffer back in some steps only (rules_lazy.c). */
+/* A branch that overwrites a buffer in some steps only (rules_lazy.c). */
 void lint_donated_one_way(struct lint_walk *w, stet_python_ref test);
 /* Reports a loop that gives a compiled function more values than torch keeps programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at);
-/* The condition asks for the rank of the process. */
+/* Does the condition test the rank of the process? */
 bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n);
-/* `step % n` somewhere in a condition, or 0; *deps are the parameters that step is, if it does not
- * count by itself. */
+/* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
+ * the parameters that it is. */
 stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps);
-/* Integer literal; -1 otherwise. */
+/* Returns an integer literal; -1 otherwise. */
 long lint_integer(const struct lint_walk *w, stet_python_ref n);
 
 #endif

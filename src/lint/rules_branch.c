@@ -10,7 +10,7 @@ static bool is_number(const struct lint_walk *w, stet_python_ref n)
     return k == PY_INTEGER || k == PY_FLOAT;
 }
 
-/* What only might be a tensor counts when it is compared with a number. */
+/* A value that may be a tensor counts when it is compared with a number. */
 static bool compared_with_number(const struct lint_walk *w, stet_python_ref n)
 {
     for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
@@ -170,7 +170,7 @@ void rule_rank_branch(struct lint_walk *w, stet_python_ref n)
                 "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
 }
 
-/* A Python number that counts: a loop's, or an attribute that a method moves. */
+/* Is it a Python number that counts: a loop's, or an attribute that a method changes? */
 static bool counts(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -300,7 +300,7 @@ void rule_late_branch(struct lint_walk *w, stet_python_ref n)
     if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n, &deps))
         return;
     deps = switches(w, n);
-    if (deps && !lint_mentions(w, n, shapes)) /* a shape's branch is its shape's program */
+    if (deps && !lint_mentions(w, n, shapes)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, LINT_JAX | LINT_TORCH | LINT_XLA, LINT_VARYING,
                     deps, "`%.*s` turns over while the caller's loop runs",
                     STET_FMT(lint_quote(w, n)));

@@ -37,7 +37,7 @@ struct feed {
     struct lint_fed *first; /* how that position was fed at first, or NULL */
 };
 
-/* Position of an argument among the parameters, LINT_FED when it can't be told. */
+/* Returns the position of an argument among the parameters, LINT_FED when it is unknown. */
 static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j,
                             stet_python_ref arg, unsigned position)
 {
@@ -55,7 +55,7 @@ static unsigned position_of(const struct lint_walk *w, const struct lint_jit *j,
     return LINT_FED;
 }
 
-/* Calls `look` for what goes into a compiled function or onto the device here. */
+/* Calls `look` for each value that is passed to a compiled function or moved to the device here. */
 static void each_fed(struct lint_walk *w, stet_python_ref call,
                      void (*look)(struct lint_walk *, const struct feed *))
 {
@@ -123,7 +123,7 @@ static long turns(struct lint_walk *w)
     return from < 0 || to < from ? 0 : to - from;
 }
 
-/* torch.compile gives up after eight programs of a frame. */
+/* torch.compile stops compiling a frame after eight programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at)
 {
     long n = turns(w);
@@ -143,7 +143,7 @@ static bool is_list(const struct lint_walk *w, const struct feed *f)
     return (f->v.f.flags & LINT_F_LIST) || k == PY_LIST || k == PY_LIST_COMPREHENSION;
 }
 
-/* Its elements may differ from each other as they like. */
+/* The elements of a tree may differ from each other. */
 static bool is_tree(const struct feed *f)
 {
     return f->v.f.traits & (LINT_TRAIT_LIST | LINT_TRAIT_DICT);
@@ -337,7 +337,7 @@ static void look_static(struct lint_walk *w, const struct feed *f)
                     STET_FMT(lint_quote(w, f->arg)), STET_FMT(f->first->text));
 }
 
-/* Calls that leave a static default alone use it too. */
+/* A call without the static argument uses its default. */
 static struct stet_view default_of(const struct lint_walk *w, const struct lint_jit *j, unsigned at)
 {
     const struct stet_python_ast *a = w->ast;
@@ -392,7 +392,8 @@ void rule_static_object(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-/* With gradients here and without there; in training mode here and in evaluation there. */
+/* Called with gradients in one place and without in another; in training mode in one and in
+ * evaluation mode in another. */
 void rule_grad_mode(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
@@ -432,7 +433,7 @@ void rule_eval_mode(struct lint_walk *w, stet_python_ref n)
     j->modes |= 4;
 }
 
-/* The first call of a place is what later ones are compared with; called after all rules. */
+/* Remembers the first call of a place; later ones are compared with it. Called after all rules. */
 void lint_fed_remember(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);

@@ -1,4 +1,5 @@
-/* Rules about compiled functions: how they are created, what goes in, what they close over. */
+/* Rules about compiled functions: how they are created, their arguments, and what they close
+ * over. */
 #include "lint/rules.h"
 
 /* The text right after a node, blanks skipped. */
@@ -11,7 +12,7 @@ static char following(const struct lint_walk *w, stet_python_ref n)
     return at < w->ast->text.len ? w->ast->text.ptr[at] : '\n';
 }
 
-/* A function object made anew each time the place is passed. */
+/* Is it a function object that is made anew each time this place runs? */
 static bool is_fresh(struct lint_walk *w, stet_python_ref operand)
 {
     const struct stet_python_ast *a = w->ast;
@@ -51,8 +52,8 @@ static bool is_collected(const struct lint_walk *w)
            stet_python_child_of(a, inner, PY_DICT_COMPREHENSION);
 }
 
-/* Runs once by its place: at module level, memoized, behind "if it is not made yet", or in what
- * Python or Flax calls when an object is made. */
+/* Runs once because of its place: at module level, memoized, behind "if it is not made yet", or in
+ * a method that Python or Flax calls when an object is made. */
 static bool runs_once(const struct lint_walk *w)
 {
     static const char *const builders[] = {"__init__", "__post_init__", "__new__", "setup", NULL};
@@ -89,7 +90,7 @@ static bool bakes_bound(struct lint_walk *w, stet_python_ref operand)
     return found;
 }
 
-/* step = jit(…), and step is then called in this function and nowhere kept. */
+/* step = jit(…), and step is then called in this function and not stored anywhere. */
 static bool is_used_here_only(const struct lint_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
@@ -302,7 +303,7 @@ void rule_static_self(struct lint_walk *w, stet_python_ref n)
                 STET_FMT(w->out->fns[fn].name));
 }
 
-/* A truth, not a number: late-branch speaks of what it switches. */
+/* A truth value, not a number: late-branch reports what it switches. */
 static bool is_switch(const struct lint_walk *w, stet_python_ref value)
 {
     enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
@@ -356,7 +357,7 @@ static void closure_value(struct lint_walk *w, stet_python_ref n, uint32_t name)
     if (!b || b->writes != 1 || !(b->value.deps & ~LINT_ALWAYS) || b->value.kind == LINT_V_FN ||
         b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_SHAPE ||
         stet_python_at(w->ast, n)->field == PY_FIELD_FUNCTION ||
-        stet_python_kind(w->ast, w->statement) == PY_FOR) /* python-loop says it */
+        stet_python_kind(w->ast, w->statement) == PY_FOR) /* python-loop reports it */
         return;
     first = w->out->candidate_count > 16 ? w->out->candidate_count - 16 : 0;
     for (uint32_t i = w->out->candidate_count; i-- > first;) {
@@ -428,7 +429,7 @@ static bool outside_value(struct lint_walk *w, stet_python_ref n)
                    lint_scope_find(&w->fns[w->fn].scope, object))
         return !self;
     if (stet_python_kind(a, w->statement) == PY_IF && in_condition(w, n))
-        return true; /* late-branch says it */
+        return true; /* late-branch reports it */
     lint_report(w, LINT_RULE_self_value, n, LINT_TRACED, LINT_ANY, 0,
                 "`%.*s` is set in a loop elsewhere, and its value here is baked in",
                 STET_FMT(lint_quote(w, n)));
@@ -458,7 +459,7 @@ void rule_self_value(struct lint_walk *w, stet_python_ref n)
                 STET_FMT(name));
 }
 
-/* The name in this range is read before it is bound again: the reading node, or 0. */
+/* Returns the node that reads the name in this range before it is bound again, or 0. */
 static stet_python_ref read_before_write(const struct lint_walk *w, uint32_t name,
                                          stet_python_ref from, uint32_t until, bool *rebound)
 {

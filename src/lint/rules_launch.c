@@ -1,4 +1,5 @@
-/* Rules about what is set before the run: debug switches, cache folders. Also for shell scripts. */
+/* Rules about settings made before the run: debug switches, cache folders. Also for shell
+ * scripts. */
 #include "lint/launch.h"
 #include "lint/rules.h"
 
@@ -55,7 +56,8 @@ bool lint_remote_cache(struct stet_view name, struct stet_view value)
     return false;
 }
 
-/* The text of a literal, also through a name that was given one, and of f"gs://{x}" its start. */
+/* Returns the text of a literal, also through a name bound to one; for f"gs://{x}" its
+ * beginning. */
 static struct stet_view text_of(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

@@ -11,7 +11,7 @@ static const char *const shaped_by[] = {
     "pad",    "pow",     "kthvalue",  "one_hot",        "flip",          "permute",
     "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
 
-/* The tensor that a call works on, in the host's memory or not told; 0 when it is no such call. */
+/* Returns the tensor of a call, in the host's memory or unknown; 0 when it is not such a call. */
 static stet_python_ref worked_on(struct lint_walk *w, stet_python_ref call, bool *library)
 {
     stet_python_ref function =
@@ -58,7 +58,7 @@ void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
     }
 }
 
-/* x[n] and x[:, n] take a place of the graph's own; slice-start speaks of slices. */
+/* x[n] and x[:, n] make the position a part of the graph; slice-start reports slices. */
 void lint_shaped_subscript(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -77,8 +77,8 @@ void lint_shaped_subscript(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-/* average.mul_(0.9).add_(level), average += level: the name whose tensor keeps its buffer; 0 for
- * other nodes. */
+/* average.mul_(0.9).add_(level), average += level: returns the name whose tensor keeps its buffer;
+ * 0 for other nodes. */
 static uint32_t overwritten(const struct stet_python_ast *a, stet_python_ref n)
 {
     struct stet_view method;
@@ -96,7 +96,7 @@ static uint32_t overwritten(const struct stet_python_ast *a, stet_python_ref n)
                : 0;
 }
 
-/* The name gets another tensor somewhere in this block. */
+/* Does the name get another tensor somewhere in this block? */
 static bool replaces(const struct lint_walk *w, stet_python_ref block, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
@@ -109,7 +109,7 @@ static bool replaces(const struct lint_walk *w, stet_python_ref block, uint32_t 
     return false;
 }
 
-/* A tensor that is overwritten in one block and replaced in the other; 0 for none. */
+/* Returns a tensor that is overwritten in one block and replaced in the other; 0 for none. */
 static uint32_t kept_one_way(const struct lint_walk *w, stet_python_ref one, stet_python_ref other)
 {
     for (stet_python_ref c = one; one && other && lint_within(w, c, one); c++) {
@@ -123,7 +123,7 @@ static uint32_t kept_one_way(const struct lint_walk *w, stet_python_ref one, ste
     return 0;
 }
 
-/* In a step, what is overwritten is donated, and what is replaced is not. */
+/* In a step, an overwritten tensor is donated, and a replaced one is not. */
 void lint_donated_one_way(struct lint_walk *w, stet_python_ref test)
 {
     const struct stet_python_ast *a = w->ast;

@@ -1,7 +1,7 @@
 /* Rules about the options of a compile, and about kernels and defaults that are sometimes used. */
 #include "lint/rules.h"
 
-/* The keyword's value is another one at each turn, or by a parameter that is. */
+/* Reports a keyword whose value differs at each turn, or depends on a parameter that does. */
 static void look_option(struct lint_walk *w, stet_python_ref call, const char *keyword,
                         unsigned rule, const char *what)
 {
@@ -24,7 +24,7 @@ void rule_donation_change(struct lint_walk *w, stet_python_ref n)
     look_option(w, n, "donate_argnames", LINT_RULE_donation_change, "what is donated,");
 }
 
-/* The text of a name's making, or of the expression. */
+/* Does the expression, or the one that a name was bound to, mention a layout? */
 static bool speaks_of_layout(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const words[] = {"Layout", "Format", "major_to_minor", "DeviceLocalLayout",
@@ -61,7 +61,7 @@ void rule_layout_change(struct lint_walk *w, stet_python_ref n)
     look_sharding(w, n, true);
 }
 
-/* jit(…).lower(described(spec)): a sharding that a parameter brings. */
+/* jit(…).lower(described(spec)): a sharding that comes from a parameter. */
 static void look_lowered(struct lint_walk *w, stet_python_ref call)
 {
     static const char *const words[] = {"sharding", "NamedSharding", NULL};

@@ -21,14 +21,15 @@ static void report_gather(struct lint_walk *w, stet_python_ref n, bool library, 
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-/* A name that the function uses as only a mask is used. */
+/* Is it a name that the function uses as only a mask can be used? */
 static bool is_mask(struct lint_walk *w, stet_python_ref n)
 {
     return stet_python_kind(w->ast, n) == PY_IDENTIFIER &&
            lint_used_as_mask(w, w->fn, stet_python_name(w->ast, n));
 }
 
-/* The same between compiled functions: each size is a small program, and one of what takes it. */
+/* The same between compiled functions: each size makes a small program, and one program of each
+ * function that takes it. */
 static bool gather_eager(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -130,7 +131,7 @@ void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
         report_gather(w, n, false, v.deps);
 }
 
-/* min(k, n), here or where the name was bound: a bound, as a rule the first. */
+/* min(k, n), here or at the name's binding: an upper bound, usually the first argument. */
 static bool is_clamped(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_binding *b =
@@ -203,7 +204,7 @@ void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
             v = lint_value_of(w, value);
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
             c != stet_python_child(w->ast, args))
-            break; /* the fill value is no size */
+            break; /* the fill value is not a size */
         if (v.kind == LINT_V_HOST && v.deps) {
             lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` is a size and comes from a tensor's value",
@@ -226,8 +227,8 @@ void rule_dim_readback(struct lint_walk *w, stet_python_ref n)
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
 
-/* Is it computed with a division, as a share of something is? A size that is only copied follows
- * its array, which is no leak. */
+/* Is it computed with a division, as a fraction is? A size that is only copied follows its array,
+ * which is not a leak. */
 static bool is_share(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -248,7 +249,7 @@ static bool holds_name(const struct lint_walk *w, stet_python_ref n, uint32_t na
     return false;
 }
 
-/* Where Python asks for the truth of what it tests: `if n < name` compares two numbers. */
+/* Returns the end of a test whose truth value Python needs: `if n < name` compares two numbers. */
 static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
 {
     stet_python_ref test = 0;
@@ -267,7 +268,7 @@ static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
     }
 }
 
-/* `ranks < name`, as an array: what is over the limit is cut off. */
+/* `ranks < name`, as an array: elements over the limit are cut off. */
 static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
 {
     char op = w->ast->nodes[n].op;
@@ -275,7 +276,7 @@ static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
     return (op == '<' || op == '>') && holds_name(w, n, name);
 }
 
-/* Does the function limit how many are kept by it: top_k(x, name), one_hot(x, name), x < name? */
+/* Does the function use it as a limit: top_k(x, name), one_hot(x, name), x < name? */
 static bool limits(const struct lint_walk *w, uint32_t name)
 {
     static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
@@ -348,7 +349,7 @@ static bool starts_as(struct stet_view name, const char *const *words)
     return false;
 }
 
-/* How often self.name is changed outside the builders of its class; `begun` counts those that are
+/* Counts the changes of self.name outside the builders of its class; `begun` counts those that are
  * not None there. */
 static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, struct stet_view name,
                                  unsigned *begun)
@@ -403,7 +404,7 @@ bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, stru
     return writes > 1 || (writes && begun);
 }
 
-/* The class's attribute in `self.pos`, somewhere in n, that moves. */
+/* Finds the attribute in `self.pos`, somewhere in n, that changes. */
 static bool moving_attribute(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

@@ -124,7 +124,7 @@ static uint64_t printed_tensors(struct lint_walk *w, stet_python_ref call)
     return deps;
 }
 
-/* print(a, b) as jax.debug.print("{} {}", a, b), where that is plain to write. */
+/* Offers jax.debug.print("{} {}", a, b) for print(a, b), if it is simple to write. */
 static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lint_candidate *c)
 {
     uint32_t jax = stet_python_ast_name(w->ast, "jax");
@@ -196,7 +196,7 @@ void rule_side_effect(struct lint_walk *w, stet_python_ref n)
     if (!dice && !file && !lint_any_of(dotted, clocks))
         return;
     if (w->step_loops)
-        return; /* the loop itself is the host's */
+        return; /* the loop itself runs on the host */
     lint_report(w, LINT_RULE_side_effect, n,
                 dice ? LINT_JAX | LINT_TORCH | LINT_MODULE : LINT_JAX | LINT_TORCH, LINT_ANY, 0,
                 "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));

@@ -73,7 +73,7 @@ void rule_python_counter(struct lint_walk *w, stet_python_ref n)
         report_counter(w, n, stet_python_text(a, left));
 }
 
-/* keyword=value into the call's arguments. */
+/* Offers keyword=value as an argument of the call. */
 static void offer_keyword(struct lint_walk *w, stet_python_ref call, struct lint_candidate *c,
                           const char *text)
 {
@@ -352,8 +352,8 @@ static bool is_shuffled(const struct lint_walk *w, stet_python_ref call)
            (shuffle && stet_python_kind(w->ast, shuffle) != PY_FALSE);
 }
 
-/* Data that is shuffled or sampled is trained on. A loader that goes through its data in order, in
- * a file that also has one that does not, is for evaluation: its last batch comes once a pass. */
+/* Data that is shuffled or sampled is for training. A loader that reads its data in order, in a
+ * file that also has a shuffling one, is for evaluation: its last batch comes once per pass. */
 static bool is_for_training(struct lint_walk *w, stet_python_ref call)
 {
     if (is_shuffled(w, call))

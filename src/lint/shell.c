@@ -1,4 +1,4 @@
-/* Shell scripts, env files and Dockerfiles: what they set before the run. */
+/* Reads shell scripts, env files and Dockerfiles for the variables that they set before the run. */
 #include "lint/launch.h"
 #include "lint/rules.h"
 

@@ -149,7 +149,7 @@ struct stet_view lint_files_module(struct stet_arena *arena, const char *path)
         end -= 3;
     while (start && path[start - 1] != '/')
         start--;
-    /* One folder more for each that is a package. */
+    /* one folder more for each package */
     while (start > 1) {
         size_t up = start - 1;
 

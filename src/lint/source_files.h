@@ -1,4 +1,5 @@
-/* Finds the files of a run, and the module name under which each can be imported. */
+/* Finds the files of a lint run, and the module name under which each can be imported. lint.c calls
+ * it first. The list owns the paths. */
 #ifndef STET_LINT_SOURCE_FILES_H
 #define STET_LINT_SOURCE_FILES_H
 

@@ -16,14 +16,14 @@
 
 /* How code comes to be traced. */
 enum lint_lane {
-    LINT_JAX = 1,    /* jax.jit and its kin */
+    LINT_JAX = 1,    /* jax.jit and similar */
     LINT_TORCH = 2,  /* torch.compile in the source */
     LINT_MODULE = 4, /* forward of a module: compiled by some users of it */
     LINT_XLA = 8,    /* a torch_xla / TorchTPU step */
     LINT_TRACED = 15,
 };
 
-/* What a candidate needs beside its function being traced. */
+/* What a candidate needs in addition to a traced function. */
 enum lint_mode {
     LINT_ANY,      /* nothing */
     LINT_TENSOR,   /* one of `deps` is a tensor */
@@ -75,7 +75,7 @@ struct lint_call {
     uint32_t class_index;    /* of self */
     uint8_t lanes;           /* not 0: this call traces the callee, whatever its caller */
     uint32_t line;
-    struct stet_view how; /* "jax.jit", for the words */
+    struct stet_view how; /* "jax.jit", for the message */
     bool all_tensors;     /* every parameter not static is a tensor */
     bool in_loop;
     uint64_t static_positions;
@@ -96,7 +96,7 @@ struct lint_candidate {
     uint8_t mode;
     uint32_t fn;
     uint64_t deps;
-    uint32_t line, column, end_line, end_column; /* 1-based; columns in bytes */
+    uint32_t line, column, end_line, end_column; /* from 1; columns in bytes */
     struct stet_view what;                       /* one sentence about this place */
     struct stet_view source;                     /* the line, trimmed */
     struct lint_edit edit;
@@ -111,14 +111,14 @@ struct lint_summary {
     struct lint_call *calls;
     struct lint_candidate *candidates;
     uint32_t import_count, class_count, fn_count, call_count, candidate_count;
-    bool broken;      /* the grammar met errors */
-    uint64_t ignored; /* findings put aside by comments in the file */
-    uint64_t steps;   /* what the walk and the link took, in looks at a thing; not kept */
+    bool broken;      /* the parser found errors */
+    uint64_t ignored; /* findings that comments in the file suppress */
+    uint64_t steps;   /* steps that the walk and the link took; not stored */
 };
 
 void lint_summary_release(struct lint_summary *s);
 
-/* The cached form. The reader validates everything: STET_BAD_INPUT for bytes that the writer did
+/* The stored form. The reader validates everything: STET_BAD_INPUT for bytes that the writer did
  * not make. */
 void lint_summary_write(const struct lint_summary *s, struct stet_buf *out);
 enum stet_rc lint_summary_read(struct lint_summary *s, struct stet_view bytes, unsigned rules,

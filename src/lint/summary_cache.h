@@ -1,4 +1,5 @@
-/* Summaries kept between runs, found by the hash of the file's content. */
+/* Stores summaries between runs, by the hash of the file's content. lint.c opens the cache before
+ * the walk and writes it afterwards. Summaries found in it are borrowed from the pack. */
 #ifndef STET_LINT_SUMMARY_CACHE_H
 #define STET_LINT_SUMMARY_CACHE_H
 

@@ -124,7 +124,7 @@ static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
     return w->jit_count++;
 }
 
-/* The options of a jit call, or of the call that makes the decorator. */
+/* Reads the options of a jit call, or of the call that makes the decorator. */
 static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint32_t fn,
                                 uint8_t lane)
 {
@@ -144,7 +144,7 @@ static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint3
     return j;
 }
 
-/* Record that this place traces the operand. */
+/* Records that this place traces the operand. */
 static void trace(struct lint_walk *w, stet_python_ref at, const struct operand *o,
                   const struct lint_jit *j, const struct stet_python_transform *t)
 {

@@ -41,7 +41,7 @@ struct lint_value lint_element(struct lint_value v)
     return v;
 }
 
-/* The value before this branch may still be there after it. */
+/* Is the value before this branch possible after it? */
 static bool is_alternative(const struct lint_walk *w, const struct lint_binding *old)
 {
     if (!w->branch_start || old->at >= w->branch_start)
@@ -49,7 +49,7 @@ static bool is_alternative(const struct lint_walk *w, const struct lint_binding 
     return w->if_open || old->at >= w->if_start;
 }
 
-/* batch["mask"] = … by one way only; lengths[0] = n with an n that varies. */
+/* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
 static void assign_item(struct lint_walk *w, stet_python_ref target, struct lint_value v)
 {
     stet_python_ref base = stet_python_field(w->ast, target, PY_FIELD_VALUE);
@@ -133,7 +133,7 @@ static bool one_of(struct stet_view v, const char *const *list)
     return lint_any_of(v, list);
 }
 
-/* Attributes of a tensor that Python knows without reading values. */
+/* Attributes of a tensor that need no read-back. */
 static struct lint_value tensor_attribute(struct lint_value v, struct stet_view name)
 {
     static const char *const same[] = {"T", "mT", "H", "real", "imag", "at", "data", "grad", NULL};
@@ -330,7 +330,7 @@ static struct lint_value eval_items(struct lint_walk *w, stet_python_ref n)
     return all;
 }
 
-/* A generator gives what it yields. */
+/* A generator's items are what it yields. */
 static struct lint_value eval_yield(struct lint_walk *w, stet_python_ref n)
 {
     stet_python_ref value = stet_python_child(w->ast, n);

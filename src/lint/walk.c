@@ -58,7 +58,7 @@ static enum role role_of_default(const struct stet_python_ast *a, stet_python_re
     }
 }
 
-/* One parameter into the summary's function. */
+/* Adds one parameter to the function in the summary. */
 static void add_parameter(struct lint_walk *w, uint32_t fn, struct lint_fn *f, stet_python_ref c)
 {
     const struct stet_python_ast *a = w->ast;
@@ -216,7 +216,7 @@ static uint32_t find_facts(const struct lint_walk *w)
     return facts;
 }
 
-/* Without the blanks before it, and not longer than people read. */
+/* Returns the line without leading blanks, cut to a readable length. */
 static struct stet_view source_line(const struct stet_python_ast *a, uint32_t row)
 {
     const char *start = a->text.ptr + a->lines[row], *stop = a->text.ptr + a->text.len;

@@ -9,8 +9,8 @@
 #include "lint/summary.h"
 #include "python/ast.h"
 
-/* What is known of a value. "If its deps are tensors" applies to each of these but the first two
- * and the last two. */
+/* What is known about a value. "If its deps are tensors" applies to each of these except the first
+ * two and the last two. */
 enum lint_value_kind {
     LINT_V_UNKNOWN,
     LINT_V_PYTHON, /* not from a tensor */
@@ -23,7 +23,7 @@ enum lint_value_kind {
 
 enum {
     LINT_WEAK = 1,    /* perhaps not a tensor: attribute of a tree, result of an unknown call */
-    LINT_BOOL = 2,    /* of comparisons: a mask */
+    LINT_BOOL = 2,    /* a result of comparisons: a mask */
     LINT_DYNAMIC = 4, /* its size depends on values */
     LINT_VARIES = 8,  /* Python value that changes with each turn of a loop outside traced code */
     LINT_TREE = 16,   /* a dict, list or tuple that holds tensors */
@@ -59,7 +59,7 @@ struct lint_jit {
     struct lint_fed {
         struct lint_facts f;
         uint32_t line, fn;
-        struct stet_view text; /* a value written down */
+        struct stet_view text; /* a literal value */
     } fed[LINT_FED];           /* by position: the arguments of its first call */
 };
 
@@ -77,8 +77,8 @@ struct lint_scope {
     struct stet_map index; /* name -> item, once there are many */
 };
 
-/* Rules look through whole ranges of nodes. Each look is short in real code. Their total is limited
- * to a multiple of the file's size, so that no file takes disproportionate time. */
+/* Rules search whole ranges of nodes. Each search is short in real code. Their total is limited to
+ * a multiple of the file's size, so that no file takes disproportionate time. */
 struct lint_work {
     uint64_t steps, most;
 };
@@ -104,7 +104,7 @@ struct lint_class_info {
     stet_python_ref node;
     uint32_t name;
     bool decorated;
-    struct lint_scope attributes; /* of self */
+    struct lint_scope attributes; /* attributes of self */
 };
 
 /* `object.attribute = …` outside of the object's own methods, in a loop. */
@@ -160,7 +160,7 @@ struct lint_walk {
     stet_python_ref loop;       /* innermost */
     stet_python_ref outer_loop; /* outermost of this function */
     uint32_t block_end;         /* of the innermost block, in bytes */
-    bool target;                /* the subscript looked at is written, not read */
+    bool target;                /* the current subscript is written, not read */
     bool failed;                /* out of memory */
 };
 
@@ -197,34 +197,35 @@ uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
 /* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
  * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
 struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);
-/* As above, but empty unless the head is an import. */
+/* As above, but empty unless the first name is an import. */
 struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160]);
 
 /* param_uses.c: a function uses the parameter as only a tensor can be used */
 bool lint_used_as_tensor(struct lint_walk *w, uint32_t fn, uint32_t name);
 /* … as a random generator of the host */
 bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name);
-/* Which names hold compiled functions, for the questions above. */
+/* Finds the names that hold compiled functions, for the functions above. */
 void lint_note_compiled(struct lint_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
 bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name);
 
 /* moves.c */
 void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop);
-/* The attribute is set from outside, in a loop: of an object of this class, or of this name. */
+/* Is the attribute set from outside, in a loop: of an object of this class, or of this name? */
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
 
 /* values.c: expressions */
 struct lint_value lint_eval(struct lint_walk *w, stet_python_ref n);
 struct lint_value lint_join(struct lint_value a, struct lint_value b);
-/* Bind a target (name, tuple, attribute of self) to a value. */
+/* Binds a target (name, tuple, attribute of self) to a value. */
 void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value v);
-/* What one gets from iterating over it. */
+/* Returns the value of an item when iterating over it. */
 struct lint_value lint_element(struct lint_value v);
-/* A truth value is asked of n: the places where Python branches. */
+/* Python needs the truth value of n: the places where Python branches. */
 void lint_condition(struct lint_walk *w, stet_python_ref n);
-/* Room for one more item of an array that grows with the walk; else false, and w->failed. */
+/* Makes room for one more item of an array that grows with the walk; otherwise false, and sets
+ * w->failed. */
 static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, size_t count,
                              size_t size)
 {
@@ -234,11 +235,11 @@ static inline bool lint_room(struct lint_walk *w, void *items, size_t *room, siz
     return false;
 }
 
-/* What an expression was found to be; unknown before it was evaluated. */
+/* Returns the value of an expression; unknown before it was evaluated. */
 static inline struct lint_value lint_value_of(const struct lint_walk *w, stet_python_ref n);
 /* calls.c */
 struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n);
-/* transforms.c: jit and its kin; true when the call is one */
+/* transforms.c: jit and similar; true when the call is one */
 bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
                     struct lint_value *out);
 /* Is it a library whose functions are known or irrelevant, not a part of the project? */
@@ -247,12 +248,13 @@ void lint_decorators(struct lint_walk *w, uint32_t fn);
 /* control_flow.c: statements */
 void lint_note_return(struct lint_walk *w, stet_python_ref value, struct lint_value v);
 void lint_run_function(struct lint_walk *w, uint32_t fn);
-/* Statements among the children; also of try, match and what the parser could not place. */
+/* Runs the statements among the children; also those of try, match and what the parser could not
+ * place. */
 void lint_run_block(struct lint_walk *w, stet_python_ref block);
 /* loops.c */
 void lint_run_for(struct lint_walk *w, stet_python_ref n);
 void lint_run_while(struct lint_walk *w, stet_python_ref n);
-/* What is known of each part of a tuple that a function of this file returns or yields. */
+/* Notes what is known about each part of a tuple that a function of this file returns or yields. */
 void lint_note_items(struct lint_walk *w, stet_python_ref left, stet_python_ref right);
 
 /* Arguments of a call. */
@@ -303,12 +305,13 @@ static inline bool lint_name_is(const struct lint_walk *w, uint32_t name, const 
     return name && stet_view_is(w->ast->names.items[name], text);
 }
 
-/* Record who calls or traces whom. `lanes` 0: only if the caller is traced. */
+/* Records a call or a transform of a function. `lanes` 0: only if the caller is traced. */
 struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how);
 
-/* Reporting: `lanes` 0 holds as it stands. The words are one sentence, no full stop. */
+/* Reports a candidate: with `lanes` 0 it holds unconditionally. The text is one sentence without a
+ * full stop. */
 struct lint_candidate *lint_report(struct lint_walk *w, unsigned rule, stet_python_ref at,
                                    uint8_t lanes, enum lint_mode mode, uint64_t deps,
                                    const char *fmt, ...) __attribute__((format(printf, 7, 8)));

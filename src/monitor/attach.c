@@ -17,7 +17,7 @@ static bool runs_now(const struct stet_run *run)
     return !run->ended_ns && stet_ledger_run_is_alive(run);
 }
 
-/* ---- which run ---- */
+/* ---- choosing the run ---- */
 
 static const struct stet_run *newest_running(const struct stet_runs *runs)
 {
@@ -37,7 +37,7 @@ static const struct stet_run *newest_running(const struct stet_runs *runs)
     return found;
 }
 
-/* The run that a process says it belongs to. */
+/* Finds the run in a process's environment. */
 static bool run_of_process(long pid, char *id, size_t room)
 {
     char path[64], *item = NULL;
@@ -187,7 +187,7 @@ void stet_monitor_attach_close(struct stet_monitor_attach *a)
     *a = (struct stet_monitor_attach){0};
 }
 
-/* In a folder of the user's own, logs that were written since the run began are the run's. */
+/* In a folder of the user's own, logs that were written since the run began belong to the run. */
 static void look_for_logs(struct stet_monitor_attach *a)
 {
     DIR *dir = *a->run.torch_trace ? opendir(a->run.torch_trace) : NULL;
@@ -223,7 +223,7 @@ bool stet_monitor_attach_poll(struct stet_monitor_attach *a)
     if (a->over)
         return false;
     look_at_run(a);
-    last = !a->running; /* asked before reading: what it wrote last is there now */
+    last = !a->running; /* checked before reading, so that the last records are read too */
     stet_live_poll(a->live, last);
     if (a->running)
         look_for_logs(a);

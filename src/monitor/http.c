@@ -1,5 +1,5 @@
-/* One poll loop over non-blocking sockets. A client has a deadline and a buffer of fixed size; when
- * all places are taken, the oldest gives way. Every answer closes its connection. */
+/* One poll loop over non-blocking sockets. A client has a deadline and a buffer of fixed size. When
+ * all places are taken, the oldest client is dropped. Every answer closes its connection. */
 #include "monitor/http.h"
 
 #include "base/mem.h"
@@ -34,7 +34,7 @@ struct stet_http {
     const char *names;
     struct stet_http_form forms[STET_HTTP_FORMS];
     pthread_t thread;
-    pthread_mutex_t lock; /* of `pages` alone */
+    pthread_mutex_t lock; /* protects `pages` only */
     struct stet_buf pages[STET_HTTP_FORMS];
     struct client clients[STET_HTTP_CLIENTS];
 };
@@ -67,7 +67,7 @@ static void let_in(struct stet_http *h)
 
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            poll(NULL, 0, 100); /* it would be asked again at once */
+            poll(NULL, 0, 100); /* poll would report the same connection again at once */
         return;
     }
     for (int i = 0; i < STET_HTTP_CLIENTS; i++) {
@@ -116,8 +116,8 @@ static bool has_word(const char *text, size_t len, const char *word)
     return false;
 }
 
-/* The value of the next header of this name, which has its colon; `*from` moves behind it. False
- * when there is none. */
+/* Finds the value of the next header of this name (given with its colon) and moves `*from` behind
+ * it. False when there is none. */
 static bool next_header(const char **from, const char *name, struct stet_view *value)
 {
     size_t n = strlen(name);
@@ -149,8 +149,9 @@ static bool is_name(struct stet_view host, const char *name, size_t n)
     return n && host.len == n && !strncasecmp(host.ptr, name, n);
 }
 
-/* May a client have reached us under this name? A page of another site may not: a browser would let
- * it read ours when its name is made to point here (DNS rebinding). An address can't be so made. */
+/* May a client have reached this server under this name? A page of another site may not: if its
+ * name is made to point here (DNS rebinding), a browser would let it read this server's page. A
+ * numeric address cannot be made to point elsewhere. */
 static bool is_ours(const struct stet_http *h, struct stet_view host)
 {
     unsigned char address[16];
@@ -181,7 +182,8 @@ static bool is_ours(const struct stet_http *h, struct stet_view host)
     return false;
 }
 
-/* Every Host header has to be ours; a client of HTTP/1.0 may send none, a browser always does. */
+/* Every Host header must name this server. A client of HTTP/1.0 may send none; a browser always
+ * sends one. */
 static bool is_for_us(const struct stet_http *h, const char *request)
 {
     struct stet_view value;
@@ -215,7 +217,7 @@ static bool is_path(const char *path, size_t n, const char *wanted)
     return strlen(wanted) == n && !memcmp(path, wanted, n);
 }
 
-/* The request is whole: METHOD SP path SP HTTP/1.x. */
+/* Answers a complete request: METHOD SP path SP HTTP/1.x. */
 static void decide(struct stet_http *h, struct client *c)
 {
     static const char pointer[] = "<html><body><a href=\"/metrics\">metrics</a></body></html>\n";
@@ -327,7 +329,7 @@ static void *serve(void *context)
         }
         if (fds[1].revents & POLLIN)
             let_in(h);
-        else if (fds[1].revents) /* no more listening */
+        else if (fds[1].revents) /* the socket no longer listens */
             return NULL;
     }
 }
@@ -389,7 +391,7 @@ static void note_address(struct stet_http *h, const char *host)
     snprintf(h->address, sizeof h->address, strchr(host, ':') ? "[%s]:%s" : "%s:%s", host, port);
 }
 
-/* Signals are for the command and its parent. */
+/* The thread blocks all signals; they are for the command and its parent. */
 static int start_thread(struct stet_http *h)
 {
     sigset_t all, before;

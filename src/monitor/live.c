@@ -15,10 +15,10 @@
 #include <stdio.h>
 #include <unistd.h>
 
-/* Beyond these a run is explained at its end alone. */
+/* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile; causes already told are repeated by numbers; no more than so
- * many blocks a minute. */
+/* A stack may come after its compile. A cause that was already reported is repeated as numbers. At
+ * most so many blocks are printed in a minute. */
 enum { STACK_WAIT_MS = 700, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
 
 struct order {
@@ -27,7 +27,7 @@ struct order {
 };
 
 struct told {
-    uint64_t key, times, wait_ns, next; /* next: the count at which it is told again */
+    uint64_t key, times, wait_ns, next; /* next: the count at which it is reported again */
 };
 
 struct stet_live {
@@ -39,10 +39,10 @@ struct stet_live {
     uint64_t ended[PROCESSES]; /* when the next one to add was first seen ended, in ms */
     size_t route[PROCESSES];   /* process + 1, by event source */
     struct stet_exec *batch;
-    uint32_t reported; /* findings that were told */
+    uint32_t reported; /* findings already reported */
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
-    uint32_t visited; /* sightings that were shown to it */
+    uint32_t visited; /* sightings already shown to it */
     struct told told[CAUSES];
     size_t told_count, blocks, unsaid;
     uint64_t minute; /* when the current minute of blocks began, in ms */
@@ -134,7 +134,7 @@ static void take_executions(struct stet_live *l, size_t process, const struct st
         o->executables[o->count++] = (uint32_t)l->batch[i].executable;
 }
 
-/* What is small and said once is taken even when nothing is explained any more. */
+/* Small records that are written once are kept even when nothing is explained any more. */
 static bool is_wanted(const struct stet_live *l, unsigned kind)
 {
     return !l->off || kind == STET_REC_process || kind == STET_REC_plugin ||
@@ -173,7 +173,7 @@ static bool is_ready(struct stet_live *l, size_t process, const struct stet_comp
     if (!c->ended)
         return last;
     if (last || ((c->trigger.line || c->no_stack.len) && (c->ran || !c->waiter)))
-        return true; /* what was waited for it is known once it has run */
+        return true; /* the wait for it is known after its first execution */
     /* The attach happened after the deadline had passed. */
     if (c->time_ns &&
         stet_clock_wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
@@ -183,7 +183,7 @@ static bool is_ready(struct stet_live *l, size_t process, const struct stet_comp
     return (uint64_t)stet_clock_ms() - l->ended[process] > STACK_WAIT_MS;
 }
 
-/* Compiles in order, each when all is known of it. True when there was one. */
+/* Adds compiles in order, each once everything about it is known. True when there was one. */
 static bool add_compiles(struct stet_live *l, bool last)
 {
     bool any = false;
@@ -206,8 +206,8 @@ static bool add_compiles(struct stet_live *l, bool last)
     return any && !l->off;
 }
 
-/* Executables → sightings of one process, and how often each ran. `of` and `ran` are by executable,
- * `highest` of them. */
+/* Translates executables into sightings of one process, and counts how often each ran. `of` and
+ * `ran` are indexed by executable and have `highest` elements. */
 static void translate_order(struct stet_history *h, struct order *o, const uint32_t *of,
                             uint64_t *ran, uint64_t highest)
 {
@@ -264,7 +264,7 @@ static void translate(struct stet_live *l)
     }
 }
 
-/* ---- telling ---- */
+/* ---- reporting ---- */
 
 static uint64_t key_of(const struct stet_recompile *r)
 {
@@ -284,7 +284,7 @@ static bool may_print(struct stet_live *l)
     return l->blocks < BLOCKS_A_MINUTE;
 }
 
-/* A cause is told when it first appears, then at 10, 100, 1000… times. */
+/* A cause is reported when it first appears, then at 10, 100, 1000… times. */
 static void say(struct stet_live *l, const struct stet_recompile *r)
 {
     struct told *t = NULL;

@@ -1,5 +1,6 @@
-/* Follows a run's journals while it goes on and tells of recompiles as they happen. Nothing in here
- * can end or delay the command: what goes wrong ends the telling. */
+/* Follows a run's journals while the run goes on, and reports recompiles as they happen. `stet run`
+ * polls it in the parent process, and attach.c from another one. A failure in here only ends the
+ * reports: it never ends or delays the command. The caller frees it with stet_live_free. */
 #ifndef STET_MONITOR_LIVE_H
 #define STET_MONITOR_LIVE_H
 
@@ -9,43 +10,42 @@
 
 struct stet_live;
 
-/* Who else wants to see what is read; any of the functions may be NULL. Processes are numbered as
- * in the digest; `e` and `r` are valid during the call. */
+/* Callbacks for another reader of the same records; each may be NULL. Processes are numbered as in
+ * the digest; `e` and `r` are valid during the call. */
 struct stet_live_tap {
     void *context;
     void (*event)(void *context, size_t process, const struct stet_process_digest *p,
                   const struct stet_journal_event *e);
-    /* `time_ns`: CLOCK_REALTIME of its compile. */
+    /* `time_ns` is the CLOCK_REALTIME of its compile. */
     void (*recompile)(void *context, const struct stet_recompile *r, uint64_t time_ns);
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
-     * no more than a few a minute. `wait_ns` is what was waited for all of them so far. */
+     * at most a few a minute. `wait_ns` is the total wait for all of them so far. */
     void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
 };
 
-/* `json_events`: a file that gets one JSON object a line for each recompile, or NULL. `tap` is
- * copied and may be NULL. STET_IO when that file cannot be made. *out is NULL when there is nothing
- * to do.
- */
+/* `json_events` is a file that gets one JSON object per line for each recompile, or NULL. `tap` is
+ * copied and may be NULL. Returns STET_IO when that file cannot be created. *out is NULL when there
+ * is nothing to do. */
 enum stet_rc stet_live_new(struct stet_live **out, const char *folder, const char *run,
                            const char *json_events, const struct stet_live_tap *tap,
                            struct stet_err *err);
 struct stet_session;
-/* Each compile once it has been judged, in order. */
+/* Calls back for each compile once it has been judged, in order. */
 void stet_live_watch(struct stet_live *l,
                      void (*visit)(void *context, struct stet_session *x, uint32_t sighting),
                      void *context);
-/* What is new since. Call it every few hundred milliseconds; with `last` when the command has
- * ended.
- */
+/* Reads what is new. Call it every few hundred milliseconds, and with `last` when the command has
+ * ended. */
 void stet_live_poll(struct stet_live *l, bool last);
-/* A recompile that somebody else has seen, for the file of events alone. */
+/* Writes a recompile that another reader found, to the file of events only. */
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
 void stet_live_free(struct stet_live *l);
 
-/* What is known so far; borrowed, and valid until the next poll. */
+/* Returns what is known so far; borrowed, and valid until the next poll. */
 const struct stet_run_digest *stet_live_digest(const struct stet_live *l);
 const struct stet_history *stet_live_history(const struct stet_live *l);
-/* False when there was too much to explain: causes and families are then those of the beginning. */
+/* False when there was too much to explain: causes and families are then those of the beginning of
+ * the run. */
 bool stet_live_explains(const struct stet_live *l);
 struct stet_journal_damage stet_live_damage(const struct stet_live *l);
 

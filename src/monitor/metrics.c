@@ -1,4 +1,4 @@
-/* metrics.def as text. */
+/* Writes the metrics of metrics.def as text. */
 #include "monitor/metrics.h"
 
 #include "base/mem.h"
@@ -73,7 +73,7 @@ static void label_value(struct stet_buf *out, struct stet_view v)
     }
 }
 
-/* name{run="…",labels…} and a blank. */
+/* Writes name{run="…",labels…} and a blank. */
 static void sample(struct writer *w, const struct label *labels, size_t count)
 {
     stet_buf_printf(w->out, "%s%s{run=\"", w->name, w->type == COUNTER ? "_total" : "");
@@ -145,7 +145,7 @@ static void series(struct writer *w, enum stet_lane lane, const char *label, con
     }
 }
 
-/* ---- what is not a sum over ranks ---- */
+/* ---- metrics that are not sums over ranks ---- */
 
 static void write_run_info(struct writer *w)
 {
@@ -175,7 +175,7 @@ static void write_cells(struct writer *w, enum cell_value of)
     for (size_t i = 0; i < w->pulse->cell_count; i++) {
         const struct stet_pulse_cell *c = &w->pulse->cells[i];
 
-        if (!c->count) /* its process has told its rank since: it is counted there */
+        if (!c->count) /* the rank of its process became known since, and the counts moved there */
             continue;
         of_rank(
             w, c->rank, c->lane,
@@ -210,7 +210,7 @@ static void write_steps(struct writer *w)
                     w->ranks[i].sum.steps_shown);
 }
 
-/* The process is named too where ranks don't tell devices apart. */
+/* The process is a label too, because ranks alone do not distinguish devices. */
 static void write_devices(struct writer *w, size_t field)
 {
     for (size_t i = 0; i < w->pulse->device_count; i++) {
@@ -278,7 +278,7 @@ static int largest_first(const void *a, const void *b)
     return strcmp(x->name, y->name);
 }
 
-/* Families of one function are one sample: a name is what a label can say. */
+/* Families of one function are one sample, because the label is the function's name. */
 static void write_family_programs(struct writer *w)
 {
     struct named *names = stet_mem_calloc(w->pulse->family_count + 1, sizeof *names);

@@ -1,4 +1,4 @@
-/* See run_metrics.h. */
+/* See publish.h. */
 #include "monitor/publish.h"
 
 #include "base/clock.h"
@@ -47,7 +47,7 @@ static enum stet_rc serve(struct stet_monitor_publisher *m,
     struct stet_view texts[STET_HTTP_FORMS];
     enum stet_rc rc;
 
-    render(m, texts, true); /* something to scrape from the beginning */
+    render(m, texts, true); /* so that the first scrape finds metrics */
     rc = stet_monitor_http_start(&m->http, o->port, o->names, forms, texts, &busy);
     if (rc == STET_USAGE)
         return stet_fail(err, rc, "--metrics-port: %s", busy.text);

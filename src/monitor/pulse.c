@@ -1,4 +1,4 @@
-/* Records, recompiles and programs → counts. */
+/* Counts records, recompiles and programs. */
 #include "monitor/pulse.h"
 
 #include "base/mem.h"
@@ -76,7 +76,7 @@ static void on_transfers(struct stet_pulse_process *q, const struct stet_rec_tra
     q->transfer_bytes[STET_TO_HOST] += r->to_host_bytes;
 }
 
-/* Devices stand in the order of ranks. */
+/* Devices are sorted by rank. */
 static bool comes_before(const struct stet_pulse *p, size_t process, uint64_t device,
                          const struct stet_pulse_device *d)
 {
@@ -110,7 +110,7 @@ static void on_memory(struct stet_pulse *p, size_t process, const struct stet_re
         d->peak = r->peak_bytes_in_use > r->bytes_in_use ? r->peak_bytes_in_use : r->bytes_in_use;
 }
 
-/* The totals of the process itself are right even where records were lost. */
+/* A process's own totals are right even if records were lost. */
 static void on_end(struct stet_pulse_process *q, const struct stet_rec_process_end *r)
 {
     q->ended = true;
@@ -212,7 +212,7 @@ static void on_recompile(void *context, const struct stet_recompile *r, uint64_t
 {
     struct stet_pulse *p = context;
     struct stet_pulse_process *q = r->process < p->process_count ? &p->processes[r->process] : NULL;
-    uint64_t lost_ns = stet_recompile_lost(r) ? r->cost_ns : 0; /* not what a store served */
+    uint64_t lost_ns = stet_recompile_lost(r) ? r->cost_ns : 0; /* zero if a store served it */
     struct stet_pulse_cell *cell;
     struct stet_pulse_cause *cause;
 
@@ -242,7 +242,7 @@ struct stet_live_tap stet_pulse_tap(struct stet_pulse *p)
 
 /* ---- programs ---- */
 
-/* True when it was not known. */
+/* True when the program was not known before. */
 static bool is_new_program(struct stet_pulse *p, struct stet_hash program)
 {
     uint64_t key = program.lo ? program.lo : 1;
@@ -269,7 +269,7 @@ static void on_sighting(struct stet_pulse *p, const struct stet_sighting *s)
         if (stet_hash_eq(p->families[i].skeleton, skeleton))
             f = &p->families[i];
     if (!f) {
-        if (p->family_count == STET_PULSE_FAMILIES) /* the rest in one */
+        if (p->family_count == STET_PULSE_FAMILIES) /* all further families share one */
             f = &p->families[STET_PULSE_FAMILIES - 1];
         else
             f = &p->families[p->family_count++];

@@ -1,4 +1,4 @@
-/* Why programs were compiled again, by cause and by line; torch.compile's side. */
+/* Counts recompiles by cause and by line, and torch.compile's side. */
 #include "monitor/pulse_internal.h"
 
 #include "base/mem.h"
@@ -16,7 +16,7 @@ struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lan
         if (c->lane == lane && c->rank == rank && !c->other && c->cause == cause)
             return c;
     }
-    /* The last two are for the rest, one a lane: their rank is nobody's. */
+    /* The last two cells hold the rest, one per lane. They have no rank. */
     if (p->cell_count < STET_PULSE_CELLS - STET_LANES) {
         c = &p->cells[p->cell_count++];
         *c = (struct stet_pulse_cell){.lane = lane, .rank = rank, .cause = cause};
@@ -30,7 +30,8 @@ struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lan
     return &p->cells[STET_PULSE_CELLS - STET_LANES + lane];
 }
 
-/* "x.shape[0] 4 → 6", "+ operation multiply f32[16,32]", else the evidence. */
+/* Writes the change ("x.shape[0] 4 → 6", "+ operation multiply f32[16,32]"), otherwise the
+ * evidence. */
 static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
 {
     const struct stet_row_change *change = r->change_count ? &r->changes[0] : NULL;
@@ -102,7 +103,8 @@ static bool again(const struct stet_torch_compile *c)
     return c->number || c->failures != STET_TORCH_NONE;
 }
 
-/* Where the costs of a compile are counted: asked once, since it looks into source files. */
+/* Finds where the costs of a compile are counted. It does this once per compile, because it reads
+ * source files. */
 static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[i].frame];
@@ -134,7 +136,7 @@ static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
     stet_buf_release(&fix);
 }
 
-/* Its process has told its rank since: what it cost moves there. */
+/* The rank of the process became known: its costs move to that rank. */
 static void follow_rank(struct stet_pulse *p, struct stet_pulse_place *at, int64_t rank)
 {
     struct stet_pulse_cell c = p->cells[at->cell - 1];
@@ -205,8 +207,8 @@ static bool ranks_moved(const struct stet_pulse *p, const struct stet_torch *t)
     return false;
 }
 
-/* Costs come in pieces (the backward pass after the forward one), so what has changed is counted
- * from the beginning. */
+/* Costs arrive in pieces (the backward pass after the forward one), so a compile that changed is
+ * counted anew. */
 void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
 {
     if ((t->records == p->torch_records && !ranks_moved(p, t)) || !make_room(p, t->compile_count))
@@ -255,8 +257,8 @@ static void add_torch(struct stet_pulse_sum *s, const struct stet_pulse *p, int6
     }
 }
 
-/* While some run, those that have ended have no rate; afterwards it is that of their last moments.
- */
+/* While some processes run, those that have ended have no rate. Afterwards their rate is that of
+ * their last moments. */
 static bool has_rate(const struct stet_pulse *p, const struct stet_pulse_process *q)
 {
     for (size_t i = 0; i < p->process_count; i++)

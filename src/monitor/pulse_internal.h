@@ -1,13 +1,14 @@
-/* Shared by pulse.c and pulse_causes.c. */
+/* Functions shared by pulse.c and pulse_causes.c. No other file includes it. */
 #ifndef STET_MONITOR_PULSE_INTERNAL_H
 #define STET_MONITOR_PULSE_INTERNAL_H
 
 #include "monitor/pulse.h"
 
-/* The cell of a cause, or the one for what is too many; never NULL. */
+/* Returns the cell of a cause, or the shared cell when there are too many; never NULL. */
 struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lane, int64_t rank,
                                         enum stet_cause cause);
-/* The cause, made when new in the place of the one that is longest ago. Counts are the caller's. */
+/* Returns the cause. A new cause replaces the least recent one when there is no room. The caller
+ * updates the counts. */
 struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_lane lane,
                                           const struct stet_recompile *r);
 void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t);

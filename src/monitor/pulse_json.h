@@ -1,4 +1,4 @@
-/* A pulse as JSON: schema stet.top/1. */
+/* Writes a pulse as JSON, schema stet.top/1. `stet top` and `stet metrics` print it. */
 #ifndef STET_MONITOR_PULSE_JSON_H
 #define STET_MONITOR_PULSE_JSON_H
 

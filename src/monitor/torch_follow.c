@@ -1,5 +1,5 @@
-/* A notice is two lines: what and where, and what to do. A frame that goes on recompiling for the
- * same reason is told at its first, second, fourth, eighth… time. */
+/* A notice is two lines: what happened and where, and what to do. A frame that keeps recompiling
+ * for the same reason is reported at its first, second, fourth, eighth… time. */
 #include "monitor/torch_follow.h"
 
 #include "base/fs.h"
@@ -19,8 +19,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Ranks that do the same do it within moments of each other; who has not followed by then has
- * diverged. */
+/* Ranks that do the same do it within moments of each other; a rank that has not followed by then
+ * has diverged. */
 static const uint64_t patience_ns = 1000000000;
 
 enum { WAITING = 256, HELD = 64 };
@@ -30,7 +30,7 @@ struct waiting {
     uint64_t since_ns;
 };
 
-/* A recording that the printed log told of before the trace has named its function. */
+/* A recording that the printed log has before the trace names its function. */
 struct held {
     uint32_t compile, again;
 };
@@ -46,7 +46,7 @@ struct stet_monitor_torch {
     struct stet_buf out;
     struct stet_learn *learn;
     const char *folder, *links;
-    char *printed; /* what TORCH_LOGS prints, to be linked into the next */
+    char *printed; /* the output file of TORCH_LOGS, to be linked into the next field's folder */
     const char *printed_links;
     struct stet_live *live; /* --json-events */
     uint32_t breaks_told;
@@ -145,7 +145,7 @@ static bool is_named(const struct stet_torch *t, uint32_t compile)
     return t->frames[t->compiles[compile].frame].code.function.len > 0;
 }
 
-/* The first, second, fourth… time that a CUDA graph is recorded again. */
+/* Reports the first, second, fourth… time that a CUDA graph is recorded again. */
 static void recording(void *context, struct stet_torch *t, uint32_t compile)
 {
     struct stet_monitor_torch *r = context;
@@ -189,7 +189,8 @@ static void divergence(struct stet_monitor_torch *r, uint32_t compile)
     struct stet_torch_why why;
     uint32_t with, without;
 
-    /* With a tie nobody knows who is wrong; the one that has more programs is told anyway. */
+    /* In a tie it is unknown which rank is wrong; the rank with more programs is reported
+     * anyway. */
     if (!stet_torch_diverges(&r->torch, compile, &with, &without) || with > without)
         return;
     stet_torch_explain(&r->torch, compile, &why);
@@ -337,7 +338,7 @@ static void summary(struct stet_monitor_torch *r)
     stet_session_torch_text_damage(t, &r->out);
 }
 
-/* As a log that later commands find among the run's. */
+/* Links the printed log into the run, so that later commands find it. */
 static void link_printed(const struct stet_monitor_torch *r)
 {
     char link[PATH_MAX], *full = r->printed ? realpath(r->printed, NULL) : NULL;
@@ -345,7 +346,7 @@ static void link_printed(const struct stet_monitor_torch *r)
     if (full &&
         snprintf(link, sizeof link, "%s/torch_logs_out.txt", r->printed_links) < (int)sizeof link &&
         stet_fs_mkdirs(r->printed_links, NULL) == STET_OK && symlink(full, link) != 0)
-        link[0] = '\0'; /* less is told later, no more */
+        link[0] = '\0'; /* later reports then lack its details, nothing else */
     free(full);
 }
 

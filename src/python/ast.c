@@ -12,7 +12,7 @@ const TSLanguage *tree_sitter_python(void);
 #define MAX_TEXT    ((size_t)64 << 20)
 #define MAX_NODES   ((uint32_t)1 << 25)
 #define FIRST_NODES 1024
-/* Deeper than any program a person wrote; below it the analysis recurses. */
+/* Deeper than any program written by hand; the analysis recurses to this depth. */
 #define MAX_DEPTH   400u
 
 struct stet_python_parser {
@@ -55,7 +55,7 @@ static const struct {
 #undef KIND
 };
 
-/* The grammar's numbers to ours, filled once. */
+/* Maps the grammar's numbers to ours; filled once. */
 static uint16_t kind_of[1024];
 static uint8_t field_of[256];
 static pthread_once_t tables_once = PTHREAD_ONCE_INIT;
@@ -164,7 +164,7 @@ static stet_python_ref append(struct stet_python_ast *a, size_t *room, TSNode n,
     return a->count++;
 }
 
-/* A leaf's children say nothing; an operator's anonymous child is its sign. */
+/* A leaf's children carry no information; an operator's anonymous child is its sign. */
 static bool wants_children(enum stet_python_kind kind)
 {
     return kind != PY_IDENTIFIER && kind != PY_STRING_CONTENT && kind != PY_COMMENT;
@@ -227,7 +227,7 @@ static bool copy_tree(struct stet_python_ast *a, TSTree *tree)
     return fine;
 }
 
-/* A line may be the whole file: whoever asks for a column must not walk back to its start. */
+/* A line may be the whole file, so finding a column must not walk back to the line's start. */
 static bool find_lines(struct stet_python_ast *a)
 {
     const char *p = a->text.ptr, *end = p + a->text.len;

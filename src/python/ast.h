@@ -16,7 +16,7 @@ enum stet_python_kind {
     PY_KINDS
 };
 
-/* The grammar's fields that say more than order does. */
+/* The grammar's fields that the order of children does not give. */
 enum stet_python_field {
     PY_FIELD_NONE,
     PY_FIELD_NAME,
@@ -60,14 +60,14 @@ struct stet_python_ast {
     struct stet_view text;
     struct stet_python_node *nodes;
     uint32_t count;
-    struct stet_intern names; /* of identifiers, in the text; number 0 is no name */
+    struct stet_intern names; /* names of identifiers, in the text; number 0 means no name */
     uint32_t *lines;          /* where each row starts */
     uint32_t line_count;
-    bool broken; /* the grammar met errors, or the tree was cut at a limit */
+    bool broken; /* the parser found errors, or the tree was cut at a limit */
     struct stet_arena arena;
 };
 
-/* A parser is one thread's and is used for many files. */
+/* A parser is used by one thread, for many files. */
 struct stet_python_parser;
 struct stet_python_parser *stet_python_parser_new(void);
 void stet_python_parser_free(struct stet_python_parser *p);
@@ -77,7 +77,7 @@ enum stet_rc stet_python_ast_parse(struct stet_python_ast *a, struct stet_python
                                    struct stet_view text, struct stet_err *err);
 void stet_python_ast_release(struct stet_python_ast *a);
 
-/* The number of a name, 0 when the file does not have it. */
+/* Returns the number of a name, 0 when the file does not have it. */
 uint32_t stet_python_ast_name(const struct stet_python_ast *a, const char *name);
 
 static inline const struct stet_python_node *stet_python_at(const struct stet_python_ast *a,
@@ -98,7 +98,7 @@ static inline struct stet_view stet_python_text(const struct stet_python_ast *a,
                         (size_t)(a->nodes[n].end - a->nodes[n].start));
 }
 
-/* First child, also of the module; 0 when there is none. */
+/* Returns the first child, also of the module; 0 when there is none. */
 static inline stet_python_ref stet_python_child(const struct stet_python_ast *a, stet_python_ref n)
 {
     return a->nodes[n].kind == PY_IDENTIFIER ? 0 : a->nodes[n].child;
@@ -121,7 +121,7 @@ stet_python_ref stet_python_field(const struct stet_python_ast *a, stet_python_r
 /* First child of that kind, or 0. */
 stet_python_ref stet_python_child_of(const struct stet_python_ast *a, stet_python_ref n,
                                      enum stet_python_kind kind);
-/* Parentheses taken off. */
+/* Returns the expression without parentheses. */
 stet_python_ref stet_python_bare(const struct stet_python_ast *a, stet_python_ref n);
 /* The row that holds this byte, from 0. */
 uint32_t stet_python_row(const struct stet_python_ast *a, uint32_t offset);

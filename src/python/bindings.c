@@ -1,4 +1,4 @@
-/* Where names get their values: assignments, loops, definitions, imports. */
+/* Finds where names get their values: assignments, loops, definitions, imports. */
 #include "python/bindings.h"
 
 static void bind(struct stet_python_module *m, uint32_t name, struct stet_python_binding b)

@@ -1,4 +1,4 @@
-/* Calls: what is called, and what comes out. */
+/* Calls: finds the target, and what flows out of it. */
 #include "python/value_flow.h"
 
 #include <stdio.h>
@@ -8,7 +8,7 @@ enum { MOST_RETURNS = 16 };
 static const struct stet_python_value nothing;
 static const struct stet_python_value unknown = {.from = PY_FROM_UNKNOWN};
 
-/* ---- what is called ---- */
+/* ---- the target ---- */
 
 /* "Class.method" or "function" in a module of the project. */
 static void find_in(const struct stet_python_module *m, struct stet_view name,
@@ -220,7 +220,7 @@ const struct stet_python_transform *stet_python_decorator(struct stet_python_flo
     return NULL;
 }
 
-/* ---- what comes out ---- */
+/* ---- the result ---- */
 
 static struct stet_python_value arguments(struct stet_python_flow *x, stet_python_ref call)
 {
@@ -434,7 +434,7 @@ static struct stet_python_value transformed(const struct stet_python_callee *c)
     }
 }
 
-/* What is called is itself a value: a compiled function, a layer, model.apply. */
+/* The target is itself a value: a compiled function, a layer, model.apply. */
 static struct stet_python_value value_call(struct stet_python_flow *x, stet_python_ref call)
 {
     const struct stet_python_ast *a = &x->frame->module->ast;

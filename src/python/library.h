@@ -5,17 +5,17 @@
 
 #include "base/view.h"
 
-/* What a function, method or attribute gives. */
+/* The result of a function, method or attribute. */
 enum stet_python_effect {
     PY_GIVES_NOTHING_KNOWN, /* the name is not in the table */
     PY_GIVES_UNKNOWN,
-    PY_GIVES_HOST,     /* a value of the host that follows from no array */
-    PY_GIVES_DEVICE,   /* an array on the device, or what makes one */
+    PY_GIVES_HOST,     /* a value of the host that depends on no array */
+    PY_GIVES_DEVICE,   /* an array on the device, or a function that makes one */
     PY_GIVES_TENSOR,   /* another tensor; no other class has this method */
     PY_GIVES_DRAWS,    /* values of the host; only random generators have this method */
     PY_GIVES_SCALAR,   /* a number that is read back from an array */
     PY_GIVES_ARRAYS,   /* a whole array that is read back */
-    PY_GIVES_COPIES,   /* a host array; one of the device is read back on the way */
+    PY_GIVES_COPIES,   /* a host array; a device array is read back for it */
     PY_GIVES_ITERATES, /* one value out of many; an array of the device is read back */
     PY_GIVES_REDUCES,  /* one value out of an array, wherever that is */
     PY_GIVES_SHOWS,    /* nothing: it prints or records its arguments, which reads them back */
@@ -31,7 +31,7 @@ enum stet_python_effect {
     PY_GIVES_LOADER,   /* an iterator over batches of the host */
     PY_GIVES_BARS,     /* an iterator over its argument that can show numbers */
     PY_GIVES_OPTIMIZER,
-    PY_GIVES_STEPS, /* lets an optimizer take its step */
+    PY_GIVES_STEPS, /* makes an optimizer take its step */
     PY_GIVES_GRADIENT,
 };
 
@@ -41,7 +41,7 @@ enum stet_python_transform_kind {
     PY_TRACES,   /* gives a function that traces its argument, or runs it traced */
     PY_MAPS,     /* calls its argument at once, with arrays */
     PY_PARTIAL,  /* the same function with arguments bound */
-    PY_DISABLES, /* keeps it out of tracing */
+    PY_DISABLES, /* prevents tracing */
     PY_MEMOIZES,
 };
 
@@ -53,12 +53,12 @@ struct stet_python_transform {
     enum stet_python_lane lane;
 };
 
-/* What the numbers of an array function do; bits. */
+/* The meaning of an array function's numbers; bits. */
 enum stet_python_role {
     PY_SIZED = 1,    /* sizes of its result */
     PY_SPLITS = 2,   /* sizes of its parts */
     PY_PACKED = 4,   /* lengths of packed sequences */
-    PY_TOPK = 8,     /* how many are taken */
+    PY_TOPK = 8,     /* how many elements are taken */
     PY_STARTS = 16,  /* where a part begins */
     PY_RAISES = 32,  /* an exponent */
     PY_SELECTS = 64, /* no numbers: its size follows a mask */
@@ -72,15 +72,16 @@ struct stet_python_array {
     uint32_t first;
 };
 
-/* By the dotted name with imports resolved: the longest entry that covers it. */
+/* Looks up the dotted name with imports resolved: the longest entry that covers it. */
 enum stet_python_effect stet_python_library(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);
 enum stet_python_effect stet_python_library_attribute(struct stet_view name);
-/* NULL when the function is none. */
+/* NULL when the function is not a transform. */
 const struct stet_python_transform *stet_python_transform(struct stet_view dotted);
-/* A function of an array library by the last part of its name; NULL when it takes no numbers. */
+/* Finds a function of an array library by the last part of its name; NULL when it takes no
+ * numbers. */
 const struct stet_python_array *stet_python_array(struct stet_view name);
-/* Does this name ("**", "[]", "pow") give the operation of a program its numbers? */
+/* Does this name ("**", "[]", "pow") pass numbers to the operation of a program? */
 bool stet_python_gives_operation(struct stet_view operation, struct stet_view python);
 /* Does it compute the operation? */
 bool stet_python_computes(struct stet_view operation, struct stet_view python);

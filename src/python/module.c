@@ -1,4 +1,4 @@
-/* Reading a file, and the questions its tree answers without looking at values. */
+/* Reads a file, and answers the questions that need only its tree, not its values. */
 #include "python/module.h"
 
 #include "python/bindings.h"
@@ -45,8 +45,8 @@ static bool has_block(enum stet_python_kind kind)
            kind != PY_IMPORT && kind != PY_IMPORT_FROM;
 }
 
-/* Of two simple statements in one row the first one holds it; an inner statement holds it before
- * the one around it. */
+/* Of two simple statements in one row, the first one gets the row; an inner statement gets it
+ * before the one around it. */
 static void fill_rows(struct stet_python_module *m, stet_python_ref n)
 {
     const struct stet_python_ast *a = &m->ast;

@@ -17,7 +17,7 @@ enum stet_python_bind {
     PY_BIND_CLASS,
 };
 
-/* One place that gives a name, or an attribute of that name, a value. */
+/* One place that assigns a value to a name, or to an attribute of that name. */
 struct stet_python_binding {
     uint32_t name, next; /* next: the binding after it of the same name, + 1; 0 for none */
     stet_python_ref target, value;
@@ -41,10 +41,10 @@ struct stet_python_module {
     bool tried, parsed;
 };
 
-/* Reads a file; one that is missing or too large has no text. False when memory is short. */
+/* Reads a file; a file that is missing or too large has no text. False when out of memory. */
 bool stet_python_module_open(struct stet_python_module *m, struct stet_view path);
-/* Parses and indexes a text, which must outlive the module. False when memory is short; a text that
- * the parser gives up is remembered as not parsed. */
+/* Parses and indexes a text, which must outlive the module. False when out of memory; a text that
+ * the parser rejects is marked as not parsed. */
 bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_parser *p,
                               struct stet_view text);
 void stet_python_module_close(struct stet_python_module *m);
@@ -72,7 +72,8 @@ static inline uint32_t stet_python_line(const struct stet_python_module *m, stet
 stet_python_ref stet_python_parameter(const struct stet_python_module *m, stet_python_ref function,
                                       uint32_t name, uint32_t *position);
 uint32_t stet_python_parameter_name(const struct stet_python_module *m, stet_python_ref parameter);
-/* The definition of a function or class of this name that is in sight of a scope; 0 for none. */
+/* Returns the definition of a function or class of this name that is visible in a scope; 0 for
+ * none. */
 stet_python_ref stet_python_defined(const struct stet_python_module *m, stet_python_ref scope,
                                     uint32_t name);
 /* The first function of this name anywhere in the file. */
@@ -94,7 +95,7 @@ stet_python_ref stet_python_keyword(const struct stet_python_module *m, stet_pyt
                                     struct stet_view name);
 /* The value of a keyword argument, or the argument itself. */
 stet_python_ref stet_python_argument_value(const struct stet_python_module *m, stet_python_ref arg);
-/* The last part of what is called: "item" of x.y.item(). */
+/* Returns the last part of the called name: "item" for x.y.item(). */
 struct stet_view stet_python_callee(const struct stet_python_module *m, stet_python_ref call);
 
 #endif

@@ -146,7 +146,7 @@ static bool is_of_comprehension(const struct stet_python_module *m,
     return clause && stet_python_is_inside(m, use, m->parents[clause]);
 }
 
-/* Does every way to the use pass the binding? */
+/* Does every path to the use pass through the binding? */
 static bool covers(const struct stet_python_module *m, const struct stet_python_binding *b,
                    stet_python_ref use)
 {
@@ -269,7 +269,7 @@ static stet_python_ref default_of(const struct stet_python_module *m, stet_pytho
     return stet_python_field(&m->ast, parameter, PY_FIELD_VALUE);
 }
 
-/* What an annotation says: an array, a plain number, or nothing. */
+/* Returns what an annotation denotes: an array, a plain number, or nothing. */
 static struct stet_python_value annotated(const struct stet_python_module *m,
                                           stet_python_ref parameter)
 {
@@ -314,7 +314,7 @@ static struct stet_python_value argument_of(struct stet_python_flow *x,
     return v;
 }
 
-/* What the calls of a function in its own file pass. */
+/* Returns what the calls of a function in its own file pass. */
 static struct stet_python_value from_sites(struct stet_python_flow *x, stet_python_ref function,
                                            stet_python_ref parameter, uint32_t position,
                                            uint32_t *sites)

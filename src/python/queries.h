@@ -1,6 +1,7 @@
-/* What explain and ingest ask about the user's source, by file and line. A question about a file
- * that cannot be read has the answer no. The answers come from the syntax tree and from value flow
- * (value_flow.h): the words that a user chose decide nothing. */
+/* Questions of explain and ingest about the user's source, by file and line. The answer is no for a
+ * file that cannot be read. The answers come from the syntax tree and from value flow
+ * (value_flow.h); the names that a user chose have no influence. The sources own the files and
+ * cache the answers. */
 #ifndef STET_PYTHON_QUERIES_H
 #define STET_PYTHON_QUERIES_H
 
@@ -13,15 +14,15 @@ uint32_t stet_python_def_around(struct stet_python_sources *s, struct stet_view 
                                 uint32_t line);
 /* Is it the line of an `if`, `elif`, `while` or `match`? */
 bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view file, uint32_t line);
-/* Does a condition that decides whether the line runs rest on a value read back: one around it, one
- * that leaves the block before it, or one around the only call of its function? The condition of a
- * loop counts when `loops`. */
+/* Does a condition that decides whether the line runs depend on a value read back? The condition
+ * may be around the line, may leave the block before it, or may be around the only call of its
+ * function. The condition of a loop counts when `loops`. */
 bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view file,
                                  uint32_t line, bool loops, struct stet_python_read *out);
 
 /* ---- what a line does ---- */
 
-/* Does what the line passes to a call rest on a number read back? */
+/* Does an argument that the line passes to a call depend on a number read back? */
 bool stet_python_argument_reads(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                                 struct stet_python_read *out);
 /* Does the line read a value back, by itself or in a function that it calls? */
@@ -29,14 +30,14 @@ bool stet_python_line_reads(struct stet_python_sources *s, struct stet_view file
 /* Does it call a function of an array library with one of these roles (library.h)? */
 bool stet_python_line_calls(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             unsigned roles);
-/* Does it ask for the size of an array: x.shape, len(x)? */
+/* Does it read the size of an array: x.shape, len(x)? */
 bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does it call a function or use an attribute of this name? */
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_view name);
-/* The line that makes a jitted function each time this one runs: itself, one before it in the same
- * loop or function, or one of a function that made what is called; *from is its file. 0 for none.
- */
+/* Returns the line that makes a jitted function each time this one runs: the line itself, one
+ * before it in the same loop or function, or one of a function that made the callee. *from is its
+ * file. 0 for none. */
 uint32_t stet_python_makes_jit(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                                struct stet_view *from);
 /* The only line under a condition, in the loop around `line`, that computes the operation; 0 when
@@ -44,43 +45,44 @@ uint32_t stet_python_makes_jit(struct stet_python_sources *s, struct stet_view f
 uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet_view file,
                                       uint32_t line, struct stet_view operation);
 
-/* ---- what rests on a line that was seen to read back ---- */
+/* ---- what depends on a line that read back ---- */
 
-/* Does a condition that decides whether line `use` runs rest on what line `read` of the same
- * function computes? That of a loop counts when `loops`. *direct: the condition is in that line. */
+/* Does a condition that decides whether line `use` runs depend on what line `read` of the same
+ * function computes? A loop's condition counts when `loops`. *direct: the condition is in that
+ * line. */
 bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                  uint32_t read, bool loops, bool *direct);
-/* Does an argument that line `use` passes rest on it? */
+/* Does an argument that line `use` passes depend on it? */
 bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                 uint32_t read);
-/* The line that last gave `name` (or the attribute "x.name") a value before line `use` of the same
- * function; 0 when the statement there does not use it, or no line does. */
+/* Returns the line that last assigned `name` (or the attribute "x.name") before line `use` of the
+ * same function; 0 when the statement there does not use it, or no line assigns it. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* The line that made or chose what line `use` calls, in the same function or at module level; 0
- * when it is a function defined by `def`, or no line does. */
+/* Returns the line that made or chose the callee of line `use`, in the same function or at module
+ * level; 0 when it is a function defined by `def`, or no line does. */
 uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file,
                                  uint32_t use);
 
 /* ---- functions ---- */
 
-/* Is the function called by another statement than that of the line? */
+/* Does another statement than that of the line call the function? */
 bool stet_python_called_elsewhere(struct stet_python_sources *s, struct stet_view file,
                                   struct stet_view function, uint32_t line);
-/* Has the parameter a default, or does the function compare it with None? */
+/* Does the parameter have a default, or does the function compare it with None? */
 bool stet_python_may_be_absent(struct stet_python_sources *s, struct stet_view file,
                                struct stet_view function, struct stet_view parameter);
-/* The parameter of `function`, static for jit, that flows into line `at` of `where`; empty for
- * none. `starts`: only into a place where it says where a part begins. */
+/* Returns the parameter of `function`, static for jit, that flows into line `at` of `where`; empty
+ * for none. `starts`: only into a place that gives the beginning of a part. */
 struct stet_view stet_python_static_used(struct stet_python_sources *s, struct stet_view file,
                                          struct stet_view function, struct stet_view where,
                                          uint32_t at, bool starts);
 /* Is the line part of an optimizer: of a library's, of a class that derives from one, or of a
- * function that is given gradients? */
+ * function that takes gradients? */
 bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 
-/* What a name is to the function whose code begins at a line (decorators come first). The text of a
- * default is *value. */
+/* The role of a name in the function whose code begins at a line (decorators come first). *value is
+ * the text of a default. */
 enum stet_python_name_role {
     PY_NAME_UNKNOWN, /* no file, or no function there */
     PY_NAME_PARAMETER,
@@ -94,9 +96,9 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
  * there is none. */
 uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 
-/* ---- a line that a trace tells ---- */
+/* ---- a line from a trace ---- */
 
-/* A statement of a file, or one line as a trace has it where the file is not at hand or has changed
+/* A statement of a file, or one line as a trace has it if the file is not available or has changed
  * since. Valid until the next one. */
 struct stet_python_code {
     const struct stet_python_module *module;
@@ -110,7 +112,7 @@ enum stet_python_use {
     PY_USED_COUNT = 1,  /* a loop runs so many times */
     PY_USED_TOPK = 2,   /* so many are taken */
     PY_USED_PARTS = 4,  /* lengths of parts, or of packed sequences */
-    PY_USED_MEMBER = 8, /* asked whether it holds something, or for items by name */
+    PY_USED_MEMBER = 8, /* tested for membership, or indexed by name */
 };
 
 bool stet_python_code_at(struct stet_python_sources *s, struct stet_view file, uint32_t line,
@@ -122,17 +124,17 @@ unsigned stet_python_code_uses(struct stet_python_sources *s, const struct stet_
 unsigned stet_python_code_roles(struct stet_python_sources *s, const struct stet_python_code *code);
 /* Does it call a method that copies an array to the host: x.cpu(), x.numpy()? */
 bool stet_python_code_copies(struct stet_python_sources *s, const struct stet_python_code *code);
-/* Does it ask an array for its shape? */
+/* Does it read the shape of an array? */
 bool stet_python_code_asks_shape(const struct stet_python_code *code);
-/* Does it read back a number that is the size of an array? Of one line alone: does it make an
+/* Does it read back a number that is the size of an array? For a single line: does it make an
  * integer of a number? */
 bool stet_python_code_reads_size(struct stet_python_sources *s,
                                  const struct stet_python_code *code);
 
 /* ---- what a loop runs ---- */
 
-/* The statements that the outermost loop around a line runs (its function where there is none),
- * with those of the functions and modules of the project that it calls. */
+/* The statements that the outermost loop around a line runs (its function if there is no loop),
+ * with those of the project's functions and modules that it calls. */
 enum { STET_PYTHON_SIZES = 16 };
 
 struct stet_python_reach {
@@ -144,7 +146,7 @@ struct stet_python_reach {
     size_t room;
 };
 
-/* Releases and fills it. */
+/* Releases it and fills it. */
 void stet_python_reach_from(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_python_reach *out);
 void stet_python_reach_release(struct stet_python_reach *r);
@@ -155,15 +157,15 @@ bool stet_python_step_reads_size(const struct stet_python_reach *r,
                                  const struct stet_python_step *step);
 /* Does it select by the values of an array, without reading it back? */
 bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_python_step *step);
-/* Does it bring data to a device? */
+/* Does it move data to a device? */
 bool stet_python_step_feeds(struct stet_python_sources *s, const struct stet_python_step *step);
-/* Does it let an optimizer take its step? */
+/* Does it make an optimizer take its step? */
 bool stet_python_step_updates(struct stet_python_sources *s, const struct stet_python_step *step);
-/* Does it give the operation a number that may be another one each time? */
+/* Does it pass the operation a number that may differ each time? */
 bool stet_python_step_gives(struct stet_python_sources *s, const struct stet_python_step *step,
                             struct stet_view operation);
-/* The parameter of a function that torch_xla.compile traces which gives the operation a number in
- * the line; empty for none. */
+/* Returns the parameter of a function traced by torch_xla.compile that passes the operation a
+ * number in the line; empty for none. */
 struct stet_view stet_python_traced_parameter(struct stet_python_sources *s, struct stet_view file,
                                               struct stet_view function, uint32_t line,
                                               struct stet_view operation);

@@ -1,4 +1,4 @@
-/* Shared by the files that answer questions. */
+/* Shared by the files that answer the questions of queries.h. No other file includes it. */
 #ifndef STET_PYTHON_QUERIES_INTERNAL_H
 #define STET_PYTHON_QUERIES_INTERNAL_H
 
@@ -36,13 +36,13 @@ stet_python_ref stet_python_condition_of(const struct stet_python_module *m,
 struct stet_python_conditions {
     const struct stet_python_module *module;
     bool loops; /* that of a loop counts */
-    /* Is this condition, of an if, elif, while or match, the one that is asked for? */
+    /* Is this condition, of an if, elif, while or match, one that the question is about? */
     bool (*rests)(const struct stet_python_conditions *c, stet_python_ref statement);
     void *context;
 };
 
-/* Upwards from a statement to its function: conditions around it, earlier branches of the same if,
- * and conditions before it that leave the block. */
+/* Walks upwards from a statement to its function: conditions around it, earlier branches of the
+ * same if, and conditions before it that leave the block. */
 bool stet_python_conditions_around(const struct stet_python_conditions *c,
                                    stet_python_ref statement);
 bool stet_python_statement_reads(struct stet_python_flow *x, stet_python_ref statement,
@@ -54,10 +54,10 @@ const struct stet_python_array *stet_python_array_call(struct stet_python_flow *
 stet_python_ref stet_python_find_function(const struct stet_python_module *m, struct stet_view name,
                                           uint32_t line);
 
-/* What the function around a node runs. */
+/* Finds what the function around a node runs. */
 void stet_python_reach_around(struct stet_python_sources *s, const struct stet_python_module *m,
                               stet_python_ref n, struct stet_python_reach *out);
-/* What flows into the numbers that a statement gives an operation of a program. */
+/* Returns what flows into the numbers that a statement passes to an operation of a program. */
 struct stet_python_value stet_python_numbers_given(struct stet_python_flow *x,
                                                    stet_python_ref statement,
                                                    struct stet_view operation);

@@ -1,4 +1,4 @@
-/* Questions about functions: their parameters, what makes them compiled, who calls them. */
+/* Questions about functions: their parameters, their calls, and what makes them compiled. */
 #include "python/queries_internal.h"
 
 stet_python_ref stet_python_find_function(const struct stet_python_module *m, struct stet_view name,
@@ -190,7 +190,7 @@ static uint64_t static_of(struct stet_python_flow *x, stet_python_ref function)
     return bits;
 }
 
-/* The part of a statement that says where something begins: x[n:…], x[n], roll(x, n). */
+/* Returns the part of a statement that gives a beginning: x[n:…], x[n], roll(x, n). */
 static stet_python_ref start_in(struct stet_python_flow *x, stet_python_ref n, stet_python_ref at)
 {
     const struct stet_python_module *m = x->frame->module;
@@ -214,7 +214,7 @@ static stet_python_ref start_in(struct stet_python_flow *x, stet_python_ref n, s
     return c;
 }
 
-/* Of a slice only what is before its colon. */
+/* Of a slice, only the part before its colon. */
 static stet_python_ref begin_of(const struct stet_python_ast *a, stet_python_ref n)
 {
     stet_python_ref c;

@@ -184,7 +184,7 @@ static stet_python_ref only_call(struct stet_python_flow *x, stet_python_ref fun
     return found;
 }
 
-/* The same answer for the same question: a loop asks at a few lines, many times. */
+/* The same question has the same answer: a loop repeats a few questions many times. */
 enum { ASKED_CONDITION = 1, ASKED_LOOP = 2, ASKED_ARGUMENT = 3, ASKED_READS = 4 };
 
 static uint64_t key_of(const struct stet_python_module *m, uint32_t line, unsigned question)
@@ -192,7 +192,7 @@ static uint64_t key_of(const struct stet_python_module *m, uint32_t line, unsign
     return stet_map_pair(line, question) ^ (uint64_t)(uintptr_t)m * 0x9e3779b97f4a7c15u;
 }
 
-/* True when the question was asked before: then *yes, and *out if it is. */
+/* True when the question was answered before: then *yes, and *out if it is yes. */
 static bool recall(const struct stet_python_sources *s, uint64_t key, bool *yes,
                    struct stet_python_read *out)
 {
@@ -241,7 +241,7 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
     return remember(s, key, false, NULL);
 }
 
-/* Is the call itself what reads, or only passes on what it is given? */
+/* Does the call itself read, or does it only pass on its arguments? */
 static bool is_reader(const struct stet_python_callee *c)
 {
     return c->effect != PY_GIVES_NOTHING_KNOWN && c->effect != PY_GIVES_UNKNOWN &&
@@ -355,7 +355,7 @@ bool stet_python_line_reads(struct stet_python_sources *s, struct stet_view file
     return remember(s, key, yes, &none);
 }
 
-/* ---- words of a line, as the tree has them ---- */
+/* ---- names in a line, from the tree ---- */
 
 const struct stet_python_array *stet_python_array_call(struct stet_python_flow *x,
                                                        stet_python_ref call)

@@ -3,7 +3,7 @@
 
 enum { MOST_STEPS = 4096, MOST_BODIES = 48, MADE_DEPTH = 3 };
 
-/* ---- numbers that an operation is given ---- */
+/* ---- numbers passed to an operation ---- */
 
 static bool is_power(const struct stet_python_module *m, stet_python_ref n)
 {
@@ -33,7 +33,7 @@ static struct stet_view spelling_of(const struct stet_python_module *m, stet_pyt
     }
 }
 
-/* Keywords that say where, of what type or along what, and hold no number of the operation. */
+/* Keywords for a place, a type or an axis, which hold no number of the operation. */
 static bool is_setting(struct stet_view keyword)
 {
     static const char *const names[] = {"device", "dtype",     "dim", "dims",          "axis",
@@ -45,7 +45,7 @@ static bool is_setting(struct stet_view keyword)
     return false;
 }
 
-/* The numbers that a call of an array library, or a method of an array, is given. */
+/* Returns the numbers passed to a function of an array library or to a method of an array. */
 static struct stet_python_value numbers_of_call(struct stet_python_flow *x, stet_python_ref call)
 {
     const struct stet_python_ast *a = &x->frame->module->ast;
@@ -319,7 +319,7 @@ bool stet_python_step_reads_size(const struct stet_python_reach *r,
     return false;
 }
 
-/* x[mask]: an index that is no number, text or slice. */
+/* x[mask]: an index that is not a number, text or slice. */
 static bool selects_by(const struct stet_python_module *m, stet_python_ref n)
 {
     const struct stet_python_ast *a = &m->ast;
@@ -350,11 +350,11 @@ bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_p
         found = (array && (array->role & (PY_SELECTS | PY_FINDS))) ||
                 (stet_python_kind(&m->ast, n) == PY_SUBSCRIPT && selects_by(m, n));
     }
-    /* `log["loss"] = loss.cpu()` is cut there too, for what it reads */
+    /* the graph is cut there too, for what the line reads */
     return found && !stet_python_statement_reads(stet_python_ask(&q, s, m), step->statement, 0);
 }
 
-/* Is the name given to a parameter called `device` of a library's function anywhere? */
+/* Is the name passed to a parameter called `device` of a library's function anywhere? */
 static bool is_used_as_device(const struct stet_python_module *m, stet_python_ref n)
 {
     const struct stet_python_ast *a = &m->ast;
@@ -474,7 +474,7 @@ static uint32_t jit_in(struct stet_python_flow *x, stet_python_ref from, uint32_
     return line;
 }
 
-/* What the statement calls was made by a function of the project that jits. */
+/* Finds a function of the project that jits and made the statement's callee. */
 static uint32_t jit_of_helper(struct stet_python_flow *x, stet_python_ref statement,
                               struct stet_view *from)
 {

@@ -1,10 +1,10 @@
-/* What rests on the values that a line of the same function computes: names that it gives a value,
- * and names that are made of those. */
+/* Finds what depends on the values that a line of the same function computes: names that it
+ * assigns, and names that are computed from those. */
 #include "python/queries_internal.h"
 
 enum { NAMES_MOST = 64, PASSES = 2 };
 
-/* Where the question is asked: two statements of one function. */
+/* The question: two statements of one function. */
 struct rest {
     const struct stet_python_module *m;
     stet_python_ref use, read, function;
@@ -65,7 +65,7 @@ static bool decides(const struct stet_python_conditions *c, stet_python_ref stat
     return r->direct || holds(r, test);
 }
 
-/* A value that is given under such a condition rests on it too. */
+/* A value assigned under such a condition depends on it too. */
 static bool is_under(struct rest *r, stet_python_ref statement)
 {
     struct stet_python_conditions c = {
@@ -143,8 +143,8 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
     return false;
 }
 
-/* The line, inside a node, that gives the name a value for the use: the last one before it, else
- * the last one after it, which a loop comes back from. 0 for none. */
+/* Returns the line, inside a node, that assigns the name for the use: the last one before it,
+ * otherwise the last one after it, from which a loop comes back. 0 for none. */
 static uint32_t bound_in(const struct rest *r, const struct name *name, stet_python_ref scope,
                          stet_python_ref inside)
 {
@@ -166,7 +166,8 @@ static uint32_t bound_in(const struct rest *r, const struct name *name, stet_pyt
     return before || !inside ? before : after;
 }
 
-/* In the innermost loop around the use that gives it a value: there it changes. */
+/* Finds it in the innermost loop around the use that assigns the name, because the name changes
+ * there. */
 static uint32_t bound_before(const struct rest *r, const struct name *name, stet_python_ref scope)
 {
     const struct stet_python_module *m = r->m;
@@ -203,7 +204,7 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
     return bound_before(&r, &r.names[0], r.function);
 }
 
-/* The name that an expression begins with: `step` of step.lower(x).compile. */
+/* Returns the name that an expression begins with: `step` of step.lower(x).compile. */
 static stet_python_ref head_of(const struct stet_python_module *m, stet_python_ref n)
 {
     while (n && stet_python_kind(&m->ast, n) != PY_IDENTIFIER)

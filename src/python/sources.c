@@ -1,4 +1,4 @@
-/* Files by path, and imports beside them. */
+/* Finds files by path, and the imports beside them. */
 #include "python/sources.h"
 
 #include <limits.h>

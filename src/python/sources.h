@@ -1,6 +1,6 @@
 /* The Python files of one explanation: the user's files that stacks name, and the modules beside
- * them that those import. Files are read when they are first asked for and kept until release, a
- * bounded number of them. A file that cannot be read only means less evidence. */
+ * them that those import. A file is read when it is first needed and kept until release; the number
+ * of files is bounded. A file that cannot be read only means less evidence. */
 #ifndef STET_PYTHON_SOURCES_H
 #define STET_PYTHON_SOURCES_H
 
@@ -10,11 +10,11 @@
 enum { STET_PYTHON_FILES = 96 };
 
 /* Where a value was read back from the device: lines `line` to `last` of `file`. `here` is the same
- * in the file that was asked about: the line itself, or the call that leads to another file. */
+ * in the file of the question: the line itself, or the call that leads to another file. */
 struct stet_python_read {
     struct stet_view file;
     uint32_t line, last, here;
-    bool sure; /* what is read is known to be of the device */
+    bool sure; /* the value that was read is known to be on the device */
 };
 
 struct stet_python_sources {
@@ -25,9 +25,7 @@ struct stet_python_sources {
     struct stet_python_parser *parser;
     struct stet_python_module *snippet; /* the last line that was read without its file */
     struct stet_arena snippet_text;
-    /* Question, file and line -> the answer that was given before: 0 for no, or its place in
-     * `reads`,
-     * + 1. */
+    /* Question, file and line -> the earlier answer: 0 for no, or its place in `reads`, + 1. */
     struct stet_map answers;
     STET_VEC(struct stet_python_read) reads;
 };
@@ -40,12 +38,12 @@ const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
 /* A line of a file, trimmed; empty when there is none. Does not parse the file. */
 struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
                                        uint32_t line);
-/* One line of source as a module of its own, for a file that is not at hand. Valid until the next
+/* Makes a module of one line of source, for a file that is not available. Valid until the next
  * snippet. */
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
                                                      struct stet_view text);
-/* The module that `dotted` (an import's target, "..layers.norm") names or begins with, seen from a
- * file; what follows it is *rest. NULL when the project has no such file at hand. */
+/* Returns the module that `dotted` (an import's target, "..layers.norm") names or begins with, seen
+ * from a file; *rest is what follows it. NULL when the project has no such file. */
 const struct stet_python_module *stet_python_import(struct stet_python_sources *s,
                                                     const struct stet_python_module *from,
                                                     struct stet_view dotted,

@@ -1,4 +1,4 @@
-/* Expressions. */
+/* Evaluates expressions. */
 #include "python/value_flow.h"
 
 enum { MOST_STEPS = 8000, MOST_DEPTH = 48 };
@@ -52,7 +52,7 @@ static struct stet_python_value children(struct stet_python_flow *x, stet_python
     return all;
 }
 
-/* An operation on an array gives an array: what else went into it is on the device now. */
+/* An operation on an array gives an array, so its other operands are on the device then. */
 static struct stet_python_value mixed(struct stet_python_value v)
 {
     if (v.from & PY_FROM_DEVICE) {
@@ -63,7 +63,7 @@ static struct stet_python_value mixed(struct stet_python_value v)
     return v;
 }
 
-/* A gradient that is added to something is an update, or a parameter. */
+/* The sum of a gradient and something else is an update, or a parameter. */
 static struct stet_python_value operation(struct stet_python_flow *x, stet_python_ref n)
 {
     char op = stet_python_at(&x->frame->module->ast, n)->op;

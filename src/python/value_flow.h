@@ -1,7 +1,7 @@
-/* What flows into an expression: through assignments, loops, attributes, calls of the user's own
- * functions and methods, and imported files. The answer is a set of origins, never a proof: an
- * origin that is not in the set was not found, and PY_FROM_UNKNOWN says that something could not be
- * followed. The work of one question is bounded. */
+/* Finds what flows into an expression: through assignments, loops, attributes, calls of the user's
+ * own functions and methods, and imported files. The answer is a set of origins, never a proof. An
+ * origin that is not in the set was not found, and PY_FROM_UNKNOWN means that something could not
+ * be followed. The work of one question is bounded. */
 #ifndef STET_PYTHON_VALUE_FLOW_H
 #define STET_PYTHON_VALUE_FLOW_H
 
@@ -9,11 +9,11 @@
 #include "python/sources.h"
 
 enum stet_python_from {
-    PY_FROM_DEVICE = 1,   /* an array on the device, or what computes one when it is called */
+    PY_FROM_DEVICE = 1,   /* an array on the device, or a function that computes one */
     PY_FROM_NUMBER = 2,   /* a number or truth value read back from an array */
     PY_FROM_ARRAY = 4,    /* a whole array read back */
     PY_FROM_READ = 6,     /* either of them */
-    PY_FROM_SURE = 8,     /* what was read back is known to be of the device */
+    PY_FROM_SURE = 8,     /* what was read back is known to be on the device */
     PY_FROM_SHAPE = 16,   /* a size of an array */
     PY_FROM_UNKNOWN = 32, /* something that was not followed */
     PY_FROM_HANDLE = 64,  /* a device */
@@ -36,7 +36,7 @@ struct stet_python_place {
 
 struct stet_python_value {
     uint32_t from;
-    uint64_t parameters; /* of the function asked about, by position; not through arrays */
+    uint64_t parameters; /* of the function in question, by position; not through arrays */
     struct stet_python_place read; /* where it was read back */
 };
 
@@ -65,7 +65,7 @@ struct stet_python_flow {
 };
 
 struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_python_ref n);
-/* The same of a condition: an array of the device that is asked for its truth is read back. */
+/* The same for a condition: a device array whose truth value is needed is read back. */
 struct stet_python_value stet_python_flow_of_truth(struct stet_python_flow *x, stet_python_ref n);
 /* What flows into a parameter of a function of the frame's module. */
 struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *x,
@@ -77,7 +77,7 @@ struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *
 
 struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, stet_python_ref n);
 struct stet_python_value stet_python_flow_of_name(struct stet_python_flow *x, stet_python_ref n);
-/* What an import's target is in a file of the project; false when it is none of its. */
+/* Resolves an import's target in a file of the project; false when the project does not have it. */
 bool stet_python_flow_of_import(struct stet_python_flow *x, struct stet_view target,
                                 struct stet_python_value *out);
 struct stet_python_value stet_python_flow_of_binding(struct stet_python_flow *x,
@@ -87,14 +87,14 @@ struct stet_python_value stet_python_flow_of_field(struct stet_python_flow *x,
                                                    stet_python_ref class_node, uint32_t name);
 struct stet_python_value stet_python_flow_of_returns(struct stet_python_flow *x,
                                                      const struct stet_python_frame *frame);
-/* Either of the two. */
+/* Joins two possible values. */
 struct stet_python_value stet_python_either(struct stet_python_value a, struct stet_python_value b);
-/* Reads `v` back in the statement of n, where it is of the device or not known; `number` for one
- * value of it. */
+/* Reads `v` back in the statement of n, if it is on the device or unknown; `number` for one value
+ * of it. */
 struct stet_python_value stet_python_read_in(struct stet_python_flow *x, stet_python_ref n,
                                              struct stet_python_value v, bool number);
 
-/* What a call calls: a function or class of the project, a transform, or a name of a library. */
+/* The target of a call: a function or class of the project, a transform, or a name of a library. */
 struct stet_python_callee {
     const struct stet_python_module *module; /* of `definition` */
     stet_python_ref definition;     /* function, lambda or class; 0 when not the project's */
@@ -105,7 +105,7 @@ struct stet_python_callee {
 };
 
 struct stet_python_callee stet_python_resolve(struct stet_python_flow *x, stet_python_ref call);
-/* The same of what an expression names: `f` in jax.jit(f). */
+/* The same for the name in an expression: `f` in jax.jit(f). */
 struct stet_python_callee stet_python_resolve_name(struct stet_python_flow *x, stet_python_ref n);
 /* The transform that a decorator of a definition applies; *options is the call that holds its
  * options, or 0. `at` walks the decorators: begin with 0; NULL at the end. */
@@ -113,10 +113,11 @@ const struct stet_python_transform *stet_python_decorator(struct stet_python_flo
                                                           stet_python_ref definition,
                                                           stet_python_ref *at,
                                                           stet_python_ref *options);
-/* The transform that an expression is: jax.jit, partial(jax.jit, …). */
+/* Returns the transform that an expression denotes: jax.jit, partial(jax.jit, …). */
 const struct stet_python_transform *
 stet_python_transform_in(struct stet_python_flow *x, stet_python_ref n, stet_python_ref *options);
-/* The class of the project that an object is an instance of, or 0; *module is where. */
+/* Returns the class of the project of which an object is an instance, or 0; *module is the class's
+ * module. */
 stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref object,
                                      const struct stet_python_module **module);
 

@@ -10,10 +10,10 @@
 enum { STET_REPORT_VALUES = 24, STET_REPORT_CAUSES = 512 };
 
 struct stet_report_cause {
-    struct stet_recompile first; /* its text is the causes' own */
+    struct stet_recompile first; /* its text belongs to the causes */
     uint64_t times, wait_ns, cost_ns, first_step, last_step;
     bool steps_known;
-    struct stet_view values[STET_REPORT_VALUES]; /* that the first change took, each once */
+    struct stet_view values[STET_REPORT_VALUES]; /* the values of the first change, each once */
     size_t value_count, value_more;
 };
 
@@ -27,10 +27,10 @@ struct stet_causes {
 /* False if memory runs out; release either way. */
 bool stet_causes_init(struct stet_causes *c);
 void stet_causes_release(struct stet_causes *c);
-/* The number of its cause, or -1 if there is no room for another. */
+/* Returns the number of its cause, or -1 if there is no room for another. */
 int stet_causes_add(struct stet_causes *c, const struct stet_recompile *r);
 
-/* The number of the first one of that cause in that function, or -1. */
+/* Returns the number of the first group of that cause in that function, or -1. */
 int stet_causes_find(const struct stet_causes *c, enum stet_cause cause, struct stet_view function);
 
 static inline bool stet_causes_failed(const struct stet_causes *c)

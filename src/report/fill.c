@@ -1,4 +1,4 @@
-/* A run → the model of its report. */
+/* Fills the model of a report from a run. */
 #include "report/fill.h"
 
 #include "base/excerpt.h"
@@ -196,8 +196,8 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
 
 /* ---- what was saved ---- */
 
-/* What the program's compile cost when it was compiled: in this run, else as the store's entry
- * says. */
+/* Returns what the program's compile cost: in this run if it was compiled here, otherwise from the
+ * store's entry. */
 static bool cost_of(const uint64_t *costs, const struct stet_report_event *e,
                     const struct stet_compile_event *c, const struct stet_store *store,
                     uint64_t *out)
@@ -252,7 +252,7 @@ static void take_saved(struct stet_report_run *r, const struct stet_run_digest *
     stet_mem_free(costs);
 }
 
-/* ---- why ---- */
+/* ---- causes ---- */
 
 struct taking {
     struct stet_report_run *r;
@@ -269,7 +269,7 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
     int cause = stet_causes_add(&r->causes, row);
     struct stet_hash against;
 
-    /* A graph break and a failed guard may have one compile between them: the guard comes first. */
+    /* A graph break and a failed guard may share one compile: the guard comes first. */
     if (e && e->cause < 0)
         e->cause = cause;
     if (e && e->program != STET_INTERN_NONE && row->against.len &&
@@ -284,8 +284,8 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
     return !stet_causes_failed(&r->causes) && !r->failed_memory;
 }
 
-/* A recompile that shows in both lanes is told with its program; torch's own compile of it has the
- * same cause. */
+/* A recompile that appears in both lanes is reported with its program; torch's own compile of it
+ * has the same cause. */
 static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
 {
     struct stet_report_event *events = r->events + (r->event_count - t->compile_count);
@@ -346,7 +346,7 @@ static enum stet_rc load(struct stet_report_run *r, struct stet_run_digest *d, s
 
     if (rc == STET_OK)
         rc = stet_ledger_run_steps(d, r->run->folder, err);
-    if (rc == STET_OK && !d->compiles) { /* a client inside the framework, perhaps */
+    if (rc == STET_OK && !d->compiles) { /* perhaps the client is inside the framework */
         snprintf(dump->dir, sizeof dump->dir, "%s/dump", r->run->folder);
         stet_dump_scan(dump, d, shelf, true);
     }

@@ -1,4 +1,5 @@
-/* What `stet report` gathers of a run. */
+/* Gathers what `stet report` shows about a run. The command calls stet_report_gather once per run.
+ * The caller owns the model, the digest and torch.compile's model. */
 #ifndef STET_REPORT_FILL_H
 #define STET_REPORT_FILL_H
 
@@ -8,19 +9,19 @@
 #include "session/torch_lane.h"
 
 /* Fills an empty model from the run's journals, traces, captured programs and the ledger. Views in
- * it point into itself and into `d` and `t`, which the caller has made empty and releases after
- * it. */
+ * it point into itself and into `d` and `t`. The caller initialises these empty and releases them
+ * after the model. */
 enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_runs *runs,
                                 struct stet_run_digest *d, struct stet_torch *t,
                                 struct stet_err *err);
 
-/* Its parts. */
+/* The parts of stet_report_gather. */
 
-/* Families, and what the functions were called with: reads captured programs, not all of many. */
+/* Finds families and the arguments of functions. It reads captured programs, and only some of them
+ * if there are many. */
 enum stet_rc stet_report_read_programs(struct stet_report_run *r, const struct stet_run_digest *d,
                                        struct stet_session_programs *shelf, struct stet_err *err);
-/* The torch lane's processes and compiles; frames, graph breaks and caches; values behind guards.
- */
+/* The torch lane: processes and compiles; frames, graph breaks and caches; values behind guards. */
 void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch *t);
 void stet_report_torch_details(struct stet_report_run *r, const struct stet_torch *t,
                                uint32_t first_process);

@@ -1,4 +1,5 @@
-/* Captured programs → families, and a grid a function: which argument was what in which program. */
+/* Reads captured programs for families, and for a grid per function: the arguments of each
+ * program. */
 #include "report/fill.h"
 
 #include "base/mem.h"
@@ -7,11 +8,11 @@
 
 #include <stdio.h>
 
-/* Reading a program takes about a millisecond: of more than these only the name is told. Of one
- * function no more than fit on a page. */
+/* Reading a program takes about a millisecond. Beyond READ_MOST programs, only the name is shown. A
+ * function gets no more programs than fit on a page. */
 enum { READ_MOST = 512, READ_OF_FUNCTION = 64, ARGUMENTS_MOST = 2048, SHARDING_MOST = 64 };
 
-/* A program where it first appeared; `names` and `types` are numbers of names, one an argument. */
+/* A program at its first compile; `names` and `types` are numbers of names, one per argument. */
 struct first {
     uint32_t event, function;
     uint32_t *names, *types, count;
@@ -64,7 +65,7 @@ static void read_arguments(struct stet_report_run *r, const struct stet_program 
     f->count = count;
 }
 
-/* Its family, and its arguments when it can be read. */
+/* Reads the family and, if the program can be read, its arguments. */
 static void read_one(struct reading *to, struct stet_session_programs *shelf,
                      const struct stet_compile_event *c, uint32_t program, bool may_read)
 {
@@ -116,7 +117,7 @@ static bool has_row(const struct stet_report_grid *g, uint32_t name)
 
 enum { ROWS_MOST = 64 };
 
-/* A row for each argument that moved, in the order in which they are met. */
+/* Adds a row for each argument that changed, in order of appearance. */
 static void fill_rows(struct stet_report_run *r, struct stet_report_grid *g,
                       const struct first *const *columns)
 {
@@ -126,7 +127,7 @@ static void fill_rows(struct stet_report_run *r, struct stet_report_grid *g,
         for (uint32_t i = 0; i < columns[c]->count && g->row_count < ROWS_MOST; i++) {
             uint32_t name = columns[c]->names[i], *own;
 
-            /* One that earlier programs have as well was looked at there. */
+            /* An argument that earlier programs have was handled there. */
             if (c && cell_of(columns[0], name, i) != STET_INTERN_NONE)
                 continue;
             for (uint32_t k = 0; k < g->columns; k++)

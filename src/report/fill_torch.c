@@ -1,5 +1,5 @@
-/* The torch lane of a report: compiles as events, frames with their guards, graph breaks, caches,
- * and what guards saw. */
+/* Fills the torch lane of a report: compiles as events, frames with their guards, graph breaks,
+ * caches, and the values that guards compared. */
 #include "report/fill.h"
 
 #include "base/mem.h"
@@ -47,7 +47,7 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         r->torch_compiles++;
         r->torch_ns += e->cost_ns;
     }
-    /* A process's compiles lie among those of others: each gets the list it needs. */
+    /* The compiles of all processes are in one list; each process gets a list of its own. */
     for (size_t p = 0; !r->failed_memory && p < t->process_count; p++) {
         struct stet_report_process *to = &r->processes[first + p];
 
@@ -138,7 +138,7 @@ static void graph_break(struct stet_json *j, const struct stet_torch *t, uint32_
     stet_buf_release(&fix);
 }
 
-/* Cache truth and phases over all compiles. */
+/* Sums cache results and phases over all compiles. */
 static void sums(struct stet_json *j, const struct stet_torch *t)
 {
     uint64_t caches[STET_CACHE_EARLIER + 1] = {0}, limits = 0, thrown = 0, backward = 0, aot = 0,
@@ -167,7 +167,7 @@ static void sums(struct stet_json *j, const struct stet_torch *t)
     stet_json_end_object(j);
 }
 
-/* ---- what guards saw ---- */
+/* ---- values of guards ---- */
 
 static bool row_known(const struct stet_report_grid *g, uint32_t name)
 {
@@ -177,7 +177,7 @@ static bool row_known(const struct stet_report_grid *g, uint32_t name)
     return false;
 }
 
-/* The value of every entry of the frame for what this compile's guard is about. */
+/* Adds the value of every entry of the frame, for the source of this compile's guard. */
 static void add_row(struct stet_report_run *r, const struct stet_torch *t,
                     struct stet_report_grid *g, uint32_t compile)
 {
@@ -245,7 +245,7 @@ void stet_report_torch_details(struct stet_report_run *r, const struct stet_torc
     stet_json_object(&j, NULL);
     stet_session_torch_json_input(t, &j);
     sums(&j, t);
-    stet_json_array(&j, "frames"); /* the dearest first */
+    stet_json_array(&j, "frames"); /* the most expensive first */
     for (size_t i = 0; i < t->frame_count && i < FRAMES_MOST; i++)
         frame(&j, t, &of[i], first_process);
     stet_json_end_array(&j);

@@ -1,4 +1,4 @@
-/* Lists of the model, and what finds things in them. */
+/* The lists of the model, and lookups in them. */
 #include "report/model.h"
 
 #include "base/vec.h"
@@ -32,7 +32,7 @@ void stet_report_release(struct stet_report_run *r)
     stet_buf_release(&r->torch);
 }
 
-/* A zeroed item at the end of a list that doubles. */
+/* Appends a zeroed item to a list; the list's capacity doubles. */
 static void *append(struct stet_report_run *r, void **items, size_t *count, size_t *room,
                     size_t size)
 {
@@ -134,7 +134,7 @@ bool stet_report_index(struct stet_report_run *r, struct stet_report_process *p,
     for (uint32_t i = 0; i < count; i++)
         if (index_of[i] != UINT32_MAX && index_of[i] >= most)
             most = index_of[i] + 1;
-    if (most > 4 * count + 1024) /* a damaged journal names any number */
+    if (most > 4 * count + 1024) /* a damaged journal may have any number */
         most = 4 * count + 1024;
     p->by_index = stet_mem_calloc((size_t)most + 1, sizeof *p->by_index);
     if (!p->by_index) {

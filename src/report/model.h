@@ -15,7 +15,7 @@ enum stet_report_kind {
     STET_REPORT_COMPILE,
     STET_REPORT_LOAD, /* of a serialised executable */
     STET_REPORT_FAILED,
-    STET_REPORT_OPEN, /* never came back */
+    STET_REPORT_OPEN, /* did not return */
 };
 
 /* A compile in either lane, or a load. */
@@ -38,7 +38,7 @@ struct stet_report_process {
     const char *steps_why; /* a literal, or NULL */
     const struct stet_step_mark *marks;
     size_t mark_count;
-    /* Its events, and which of them is the nth compile: event + 1, or 0. */
+    /* Its events, and the event of the nth compile: event + 1, or 0. */
     uint32_t *by_index, index_count;
 };
 
@@ -75,22 +75,22 @@ struct stet_report_grid {
     uint32_t *events; /* a column each */
     struct stet_report_row *rows;
     uint32_t columns, row_count;
-    uint32_t steady, more; /* rows that never moved; columns that are not here */
+    uint32_t steady, more; /* rows that never changed; columns left out */
 };
 
 struct stet_report_question {
     const char *key, *text;
     uint64_t count;
-    enum stet_cause cause; /* of the first recompile that says yes */
+    enum stet_cause cause; /* of the first recompile for which the answer is yes */
     struct stet_view evidence;
 };
 
 enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
-/* Compiles that a store answered. */
+/* Compiles that a store served. */
 struct stet_agent_report_tier {
     uint64_t times, load_ns;
-    /* Those whose compile time is known: how many, that time, and the time that loading took. */
+    /* Compiles whose compile time is known: their number, that time, and the time for loading. */
     uint64_t known, cost_ns, known_load_ns;
 };
 
@@ -112,7 +112,7 @@ struct stet_report_run {
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
     uint64_t alarms, harmless, wait_ns, lost_ns;
-    bool starts; /* where the time until the first step went is known: */
+    bool starts; /* it is known where the time until the first step went: */
     struct stet_startup startup;
     bool settled;
     uint64_t settled_step;

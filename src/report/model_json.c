@@ -26,7 +26,7 @@ static void number(struct stet_json *j, const char *key, uint32_t v)
     stet_json_int(j, key, v == STET_INTERN_NONE ? -1 : (int64_t)v);
 }
 
-/* The page counts from the earliest moment it knows. */
+/* The page's time begins at the earliest known moment. */
 static uint64_t begin_of(const struct stet_report_run *r)
 {
     uint64_t first = UINT64_MAX;

@@ -1,4 +1,4 @@
-/* Counts, and the answers to the three questions. */
+/* Counts the recompiles of an account and answers the three questions about them. */
 #include "session/account.h"
 
 #include <stdio.h>

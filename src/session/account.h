@@ -1,4 +1,7 @@
-/* What is told of a run's recompiles, whether it comes from the ledger or straight from the run. */
+/* An account holds what Stet reports about the recompiles of one run. It comes from the ledger, or
+ * directly from the run's own files; `each` visits the recompiles either way. The commands receive
+ * an account from account_run.h and write it as text, JSON or CSV. An account borrows everything it
+ * points to. */
 #ifndef STET_SESSION_ACCOUNT_H
 #define STET_SESSION_ACCOUNT_H
 
@@ -8,7 +11,7 @@
 
 struct stet_framework_log;
 
-/* Was it compiled, and not served from somewhere? */
+/* True when the program was compiled, not served from a cache or a store. */
 static inline bool stet_recompile_lost(const struct stet_recompile *r)
 {
     return r->served == STET_SERVED_COMPILED;
@@ -26,22 +29,22 @@ struct stet_account {
     /* Each recompile, in every lane. */
     enum stet_rc (*each)(void *source, stet_visit_recompile *visit, void *context,
                          struct stet_err *err);
-    /* The same without changes; may be NULL. */
+    /* Visits the same recompiles without their changes; may be NULL. */
     enum stet_rc (*each_brief)(void *source, stet_visit_recompile *visit, void *context,
                                struct stet_err *err);
     void *source;
-    /* What the frameworks say themselves; may be none. */
+    /* The frameworks' own counters; there may be none. */
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
-    const struct stet_run *traced;    /* whose trace is still to be read for it, or NULL */
-    uint64_t torch_compiles;          /* of torch.compile; asked for with stet_account_torch */
-    const struct stet_misses *misses; /* what the store did not serve; NULL when it was not asked */
-    struct stet_ledger_saved saved;   /* zero when the ledger is not at hand */
+    const struct stet_run *traced;    /* the run whose trace is not read yet, or NULL */
+    uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
+    const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
+    struct stet_ledger_saved saved;   /* zero when the ledger is not available */
 };
 
 struct stet_answer {
-    uint64_t count;        /* recompiles that say yes */
+    uint64_t count;        /* recompiles for which the answer is yes */
     enum stet_cause cause; /* of the first of them */
     char evidence[256];
 };
@@ -50,7 +53,7 @@ struct stet_answer {
 struct stet_account_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
-    uint64_t wait_ns;                 /* what was waited for all of them */
+    uint64_t wait_ns;                 /* the time that the process waited for all of them */
     uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];
 };
@@ -58,16 +61,16 @@ struct stet_account_tally {
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
 
-/* stet.explain/1, written to standard output as it goes. */
+/* Writes stet.explain/1 to standard output, piece by piece. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,
                                struct stet_err *err);
 struct stet_json;
 /* A place in the source, or null. */
 void stet_session_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
-/* One recompile as an object of that format; for a line of --json-events too. */
+/* Writes one recompile as an object of that format. --json-events writes its lines with it too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 
-/* Rows of the table of recompiles, with a head. */
+/* Writes the table of recompiles as CSV, with a header line. */
 enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
 
 #endif

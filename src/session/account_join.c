@@ -1,6 +1,7 @@
-/* The nth recompile of a compiled function in torch's lane is the nth of that function's program in
- * the other, and a graph break is what the programs behind it come from: guards and breaks are
- * gathered first, then each is told with its program. */
+/* Joins the two lanes. The nth recompile of a compiled function in torch's lane is the nth
+ * recompile of that function's program in the other lane. A graph break is the reason for the
+ * programs compiled behind it. Guards and breaks are gathered first, then each is reported with its
+ * program. */
 #include "session/account_join.h"
 
 #include "base/mem.h"
@@ -15,15 +16,15 @@ struct stet_guard_row {
     struct stet_cause_list also;
     struct stet_view function, file, evidence, fix;
     struct stet_line trigger;
-    bool broke; /* a graph break at a condition: it stays for all programs behind it */
+    bool broke; /* a graph break at a condition: it applies to all programs behind it */
     struct stet_row_change changes[GUARD_CHANGES];
     size_t change_count;
     uint64_t cost_ns, wait_ns;
-    bool joined; /* told with its program */
+    bool joined; /* reported with its program */
     bool taken;  /* in the walk under way */
 };
 
-/* Two functions of one name go on behind it, one for each way. */
+/* True for a break behind which two functions of one name continue, one for each branch. */
 static bool is_break(const struct stet_recompile *r)
 {
     return r->changes[0].kind == STET_CHANGE_GRAPH_BREAK && r->cause == STET_CAUSE_VALUE_BRANCH;
@@ -85,7 +86,7 @@ static bool gather(void *context, const struct stet_recompile *r)
     return !j->arena.failed;
 }
 
-/* Behind a break torch.compile goes on in functions named after its function and line. */
+/* Behind a break, torch.compile continues in functions named after its function and line. */
 static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile *r)
 {
     char name[512];
@@ -96,9 +97,9 @@ static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile 
            stet_view_eq(g->file, r->origin.file) && stet_cause_is(r->cause, STET_CAUSE_OTHER_CODE);
 }
 
-/* A program is told with the user's own line. A guard of a library's function (an optimizer's
- * step) has that line as the one that called it. Operations that run there by themselves (their
- * names stay TorchTPU's) have no guards. */
+/* A program is reported at the user's own line. For a guard of a library's function (an optimizer's
+ * step), that is the line which called the function. Operations that run there by themselves keep
+ * TorchTPU's names and have no guards. */
 static bool called_there(const struct stet_guard_row *g, const struct stet_recompile *r)
 {
     return stet_place_installed(g->file) && g->trigger.line && g->trigger.line == r->origin.line &&
@@ -117,7 +118,8 @@ static bool belongs(const struct stet_guard_row *g, const struct stet_recompile 
             (!r->origin.file.len || !g->file.len || stet_view_eq(g->file, r->origin.file)));
 }
 
-/* A guard says why this program was made anew; failing that, a break why there is one at all. */
+/* A guard gives the reason why this program was compiled again. Without a guard, a break gives the
+ * reason why the program exists. */
 static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_recompile *r)
 {
     struct stet_guard_row *broke = NULL;
@@ -151,9 +153,10 @@ struct walk {
     uint32_t guard; /* number of the next row that is one */
 };
 
-/* A guard on a number knows that it moved; what it did there, the program may know: start a slice,
- * count the turns of a loop, be the k of a top-k. A guard on a size knows that it moved; the
- * program, where it came from. With one cause on each side they are the same. */
+/* A guard on a number shows that the number changed. The program may show what the number does:
+ * start a slice, count the iterations of a loop, be the k of a top-k. A guard on a size shows that
+ * the size changed, and the program shows where it came from. With one cause on each side, the two
+ * causes are the same. */
 static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
     if (r->also.count)
@@ -164,8 +167,8 @@ static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_
            stet_cause_is(r->cause, STET_CAUSE_SIZE_FROM);
 }
 
-/* The program has a new number, or new code, and no word for it: the guard has one. A break knows
- * what was read, and the code behind it is its own doing. */
+/* The program shows a new number or new code without a cause, and the guard has one. A break has
+ * the value that was read, and it creates the code behind it. */
 static bool says_less(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
     if (g->broke && r->cause == STET_CAUSE_HIDDEN_BRANCH)
@@ -176,7 +179,8 @@ static bool says_less(const struct stet_recompile *r, const struct stet_guard_ro
     return stet_cause_is(r->cause, STET_CAUSE_VAGUE);
 }
 
-/* TorchTPU folds a view into the operation that uses it, and gives it that one's line. */
+/* TorchTPU folds a view into the operation that uses it, and gives the view that operation's
+ * line. */
 static void take_origin(struct stet_recompile *one, const struct stet_guard_row *g)
 {
     const struct stet_row_change *c = g->change_count ? &g->changes[0] : NULL;
@@ -186,7 +190,8 @@ static void take_origin(struct stet_recompile *one, const struct stet_guard_row 
         one->origin.line = c->line;
 }
 
-/* Further causes: the program's, its first one where the guard's is another, and a break's. */
+/* Further causes: those of the program, the program's first cause if the guard's differs, and the
+ * cause of a break. */
 static struct stet_cause_list also_of(const struct stet_recompile *r,
                                       const struct stet_guard_row *g, bool same)
 {
@@ -199,7 +204,8 @@ static struct stet_cause_list also_of(const struct stet_recompile *r,
     return also;
 }
 
-/* The guard says more surely why than the program does; the program, where it enters. */
+/* The guard is the better evidence for the cause, the program for the line where the value
+ * enters. */
 static bool tell(struct walk *w, const struct stet_recompile *r, const struct stet_guard_row *g)
 {
     struct stet_row_change changes[MERGED_CHANGES];
@@ -285,7 +291,7 @@ enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account 
         return rc;
     rc = below->each(below->source, mark, j, err);
     out->each = each;
-    out->each_brief = NULL; /* it would take the joined rows for the ones below */
+    out->each_brief = NULL; /* it would visit the rows of `below`, which are not joined */
     out->source = j;
     return rc;
 }

@@ -1,5 +1,5 @@
-/* Under TorchTPU one recompile shows in both lanes: the guard that failed and the program that
- * changed. Told as one. */
+/* Joins the two lanes of an account. Under TorchTPU one recompile appears in both lanes: as the
+ * guard that failed and as the program that changed. The joined account reports them as one. */
 #ifndef STET_SESSION_ACCOUNT_JOIN_H
 #define STET_SESSION_ACCOUNT_JOIN_H
 
@@ -14,7 +14,8 @@ struct stet_joined {
     bool failed;
 };
 
-/* `out` tells what `below` does, joined; release `j` after its last use. */
+/* Makes `out` an account of what `below` holds, joined. `below` is borrowed. Release `j` after the
+ * last use of `out`. */
 enum stet_rc stet_account_join(struct stet_joined *j, const struct stet_account *below,
                                struct stet_account *out, struct stet_err *err);
 void stet_account_joined_release(struct stet_joined *j);

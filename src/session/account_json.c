@@ -1,5 +1,5 @@
-/* stet.explain/1, and the same as a table. Written piece by piece: a run may have many recompiles.
- */
+/* Writes stet.explain/1, and the same rows as CSV. Both are written piece by piece, because a run
+ * may have many recompiles. */
 #include "session/account.h"
 #include "session/miss.h"
 
@@ -96,14 +96,14 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_end_object(j);
 }
 
-/* ---- writing as it goes ---- */
+/* ---- writing piece by piece ---- */
 
 enum { PIECE = 1 << 16 };
 
 struct writer {
     struct stet_buf out;
     struct stet_json j;
-    bool broken; /* standard output can't take it */
+    bool broken; /* a write to standard output failed */
 };
 
 static bool flush(struct writer *w, bool now)

@@ -14,7 +14,7 @@ enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_acco
     struct stet_account_tally tally;
     enum stet_rc rc = stet_account_tally(a, &tally, err);
 
-    /* One lane: nothing to join. */
+    /* With one lane there is nothing to join. */
     if (rc != STET_OK || !tally.torch || !a->totals.compiles)
         return rc == STET_OK ? use(context, a, &tally, err) : rc;
     rc = stet_account_join(&joined, a, &both, err);
@@ -26,7 +26,7 @@ enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_acco
     return rc;
 }
 
-/* ---- by way of the ledger ---- */
+/* ---- from the ledger ---- */
 
 uint64_t stet_account_torch(const struct stet_account *a)
 {
@@ -85,7 +85,7 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
     return rc;
 }
 
-/* ---- straight from the run ---- */
+/* ---- directly from the run ---- */
 
 struct lanes {
     struct stet_account xla;
@@ -136,7 +136,7 @@ enum stet_rc stet_account_of_run(const struct stet_runs *runs, const struct stet
 
     if (rc == STET_OK)
         rc = from_ledger(l, runs, run, use, context, &unusable);
-    if (rc != STET_OK) { /* what the ledger can't take can still be told */
+    if (rc != STET_OK) { /* the run can be reported without the ledger */
         stet_say_err(&unusable);
         rc = from_run(runs, run, use, context, err);
     }

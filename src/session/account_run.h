@@ -1,4 +1,6 @@
-/* The account of a run: by way of the ledger, or straight from the run when the ledger can't. */
+/* Makes the account of a run, for the commands that report recompiles. It comes from the ledger, or
+ * directly from the run's files when the ledger is unusable. The account is valid during the call
+ * of `use`. */
 #ifndef STET_SESSION_ACCOUNT_RUN_H
 #define STET_SESSION_ACCOUNT_RUN_H
 
@@ -8,12 +10,13 @@
 typedef enum stet_rc stet_use_account(void *context, const struct stet_account *a,
                                       const struct stet_account_tally *t, struct stet_err *err);
 
-/* Calls `use` with the account of both lanes, joined. When the ledger is unusable it says so on
- * standard error and calls `use` (perhaps a second time) with what the run's own files tell. */
+/* Calls `use` with the joined account of both lanes. When the ledger is unusable, it prints that on
+ * standard error and calls `use`, perhaps a second time, with an account from the run's own
+ * files. */
 enum stet_rc stet_account_of_run(const struct stet_runs *runs, const struct stet_run *run,
                                  stet_use_account *use, void *context, struct stet_err *err);
-/* How often torch.compile compiled, where nothing else was compiled; reads the trace once more when
- * the account is the ledger's, which has the recompiles alone. */
+/* Returns how often torch.compile compiled, for runs in which nothing else was compiled. The ledger
+ * holds recompiles only, so an account from the ledger reads the trace once more. */
 uint64_t stet_account_torch(const struct stet_account *a);
 /* Calls `use` with `a` joined. */
 enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_account *use,

@@ -1,4 +1,5 @@
-/* <run>/logs.txt: a line for each file, with the offset at which this run's part of it begins. */
+/* Reads and writes <run>/logs.txt: a line for each file, with the offset at which this run's part
+ * begins. */
 #include "session/framework_logs.h"
 
 #include "base/buf.h"
@@ -10,8 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A log that has grown larger is a training job's own; reading all of it would keep a reader
- * waiting. */
+/* A log larger than this belongs to a training job; reading all of it would take too long. */
 enum { LONGEST_MB = 256 };
 
 static void add(struct stet_buf *out, const char *path, const struct stat *st)
@@ -59,7 +59,7 @@ static void read_one(struct stet_framework_log *l, struct stet_view line)
     path++;
     if (stat(path, &st) != 0 || !S_ISREG(st.st_mode) || st.st_size >> 20 > LONGEST_MB)
         return;
-    /* A shorter file than at the beginning was written anew. */
+    /* A file that is shorter than at the beginning of the run was written anew. */
     stet_framework_log_open(l, path, (unsigned long long)st.st_size < from ? 0 : from, NULL);
 }
 

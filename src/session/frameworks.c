@@ -4,14 +4,14 @@
 #include "base/path.h"
 #include "python/queries.h"
 
-/* ---- where an operation without a lowering stands ---- */
+/* ---- the line of an operation without a lowering ---- */
 
 bool stet_session_counters_is_readback(struct stet_view name)
 {
     return stet_view_is(name, "aten::_local_scalar_dense");
 }
 
-/* Does the line that waits for a program use the operation that a counter names? */
+/* Does the line that waits for a program use the operation named by a counter? */
 static bool names_it(struct stet_history *h, const struct stet_place *line,
                      struct stet_view counter)
 {

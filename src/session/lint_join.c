@@ -1,6 +1,6 @@
-/* A recompile belongs to a finding when its origin or one of its changes lies on the finding's
- * lines. All that a call compiles has that call's line for a trigger, so a trigger there says
- * something only when the recompile is of the finding's own kind. */
+/* A recompile belongs to a finding when its origin or one of its changes is on the finding's lines.
+ * Everything that a call compiles has that call's line as its trigger. So a trigger on the
+ * finding's lines counts only when the recompile is of the finding's own kind. */
 #include "session/lint_join.h"
 
 #include "session/session.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* The run knows absolute paths, lint those it was given: one ends with the other. */
+/* A run has absolute paths, and lint has the paths it was given: one ends with the other. */
 static bool same_file(struct stet_view ran, const char *path)
 {
     struct stet_view p;
@@ -58,7 +58,7 @@ static bool visit(void *context, const struct stet_recompile *row)
     return true;
 }
 
-/* Dearest first; the others in the order they had. */
+/* Most expensive first; the others keep their order. */
 static int by_cost(const void *a, const void *b)
 {
     const struct stet_lint_finding *x = a, *y = b;

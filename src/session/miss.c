@@ -1,5 +1,6 @@
-/* An entry that holds the very program under another component tells most: the whole cache went
- * cold, and why. Else it is the program that moved, and the nearest is of the same family. */
+/* Finds the nearest entry of the store for each miss. An entry with the same program and another
+ * component is the best evidence: it explains why the whole cache missed. Otherwise the program
+ * changed, and the nearest entry is one of the same family. */
 #include "session/miss.h"
 
 #include "base/mem.h"
@@ -10,12 +11,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-enum { LOOK = 512 }; /* entries looked at, the last used first */
+enum { LOOK = 512 }; /* entries examined, the last used first */
 
 /* An entry of the store, read once for all misses. */
 struct candidate {
     struct stet_entry_file file;
-    bool printed; /* `print` was made, or can't be */
+    bool printed; /* `print` was made, or cannot be made */
     bool has_print;
     struct stet_fingerprint print;
 };
@@ -101,7 +102,8 @@ static bool print_of(const struct stet_entry_file *f, struct stet_fingerprint *o
     return made;
 }
 
-/* Larger is nearer. `own` is the fingerprint of the program that missed, or NULL. */
+/* Returns a larger number for a nearer entry. `own` is the fingerprint of the program that missed,
+ * or NULL. */
 static int nearness(struct candidate *c, const struct stet_key_parts *parts, struct stet_view name,
                     const struct stet_fingerprint *own)
 {
@@ -173,7 +175,7 @@ static void options_detail(struct stet_miss *m, struct stet_arena *a,
     stet_buf_release(&y);
 }
 
-/* Neither the program nor, as far as can be told, one of its family. */
+/* True when the entry has neither the program nor, as far as is known, one of its family. */
 static bool is_stranger(const struct stet_key_parts *parts, const struct candidate *c,
                         const struct stet_fingerprint *print)
 {
@@ -182,7 +184,7 @@ static bool is_stranger(const struct stet_key_parts *parts, const struct candida
            !(print && c->has_print && stet_hash_eq(print->skeleton, c->print.skeleton));
 }
 
-/* `own` is the entry that the miss itself was kept as, when it was. */
+/* `own` is the entry that the miss itself was stored as, or NULL. */
 static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_key_parts *parts,
                   struct candidate *c, const struct stet_entry_file *own,
                   const struct stet_fingerprint *print)
@@ -190,7 +192,7 @@ static void blame(struct stet_miss *m, struct stet_arena *a, const struct stet_k
     int first = -1;
 
     if (is_stranger(parts, c, print))
-        return; /* nothing moved: the program is new */
+        return; /* no component differs: the program is new */
     m->nearest = c->file.key;
     for (int i = 0; i < STET_COMPONENTS; i++) {
         if (stet_view_eq(parts->part[i], c->file.parts.part[i]))

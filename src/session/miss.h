@@ -1,4 +1,6 @@
-/* Why the store did not serve: the nearest entry, and the first component in which it differs. */
+/* Explains why the store did not serve a compile: the nearest entry, and the first component in
+ * which it differs. stet_misses_make examines the run's compiles and the store once. The texts are
+ * valid until stet_misses_release. */
 #ifndef STET_SESSION_MISS_H
 #define STET_SESSION_MISS_H
 
@@ -27,13 +29,13 @@ struct stet_misses {
     struct stet_served_tally places; /* where the served ones came from */
 };
 
-/* Of every compile of a run that was not served. Entries that the run itself wrote do not count as
- * near. */
+/* Explains every compile of a run that was not served. Entries that the run itself wrote are not
+ * used as the nearest. */
 enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_digest *d,
                               struct stet_err *err);
 void stet_misses_release(struct stet_misses *m);
 
-/* An array under `key`. */
+/* Writes the misses as an array under `key`. */
 void stet_misses_json(const struct stet_misses *m, struct stet_json *j, const char *key);
 
 #endif

@@ -1,4 +1,4 @@
-/* Opens, decodes, fingerprints; every failure carries the path. */
+/* Opens, decodes and fingerprints a program file. Every error message has the path. */
 #include "session/named_program.h"
 
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 
 #include <stdio.h>
 
-/* "path: text" so that a message about one of several files says which. */
+/* Puts the path before the message ("path: text"), so that a message names its file. */
 static enum stet_rc name_file(struct stet_err *err, const char *path)
 {
     struct stet_err named = {STET_OK, STET_NO_OFFSET, ""};
@@ -119,7 +119,7 @@ static bool is_hlo_text(const struct stet_session_program *l)
     return l->program.source == STET_SOURCE_HLO_TEXT && l->program.module;
 }
 
-/* As the text has it; what is usual is left out there. */
+/* Appends an option as the HLO text has it; the text omits usual values. */
 static void put_option(struct stet_buf *out, const char *name, const struct stet_attr *a)
 {
     if (!a)
@@ -132,7 +132,7 @@ static void put_option(struct stet_buf *out, const char *name, const struct stet
         stet_buf_printf(out, "%s%s", i ? "," : "", a->ints[i] ? "true" : "false");
 }
 
-/* What the first lines of two HLO texts show of their options. */
+/* Compares the options shown in the first lines of two HLO texts. */
 static void compare_first_lines(struct stet_diff *d, const struct stet_session_program *a,
                                 const struct stet_session_program *b)
 {

@@ -1,4 +1,5 @@
-/* A program file, read and fingerprinted: what show, diff and fingerprint start from. */
+/* A program file, decoded and fingerprinted. `stet show`, `stet diff` and `stet fingerprint` begin
+ * with it. Close it to free the program, the fingerprint and the options. */
 #ifndef STET_SESSION_NAMED_PROGRAM_H
 #define STET_SESSION_NAMED_PROGRAM_H
 
@@ -9,7 +10,7 @@
 struct stet_options;
 
 struct stet_session_program {
-    const char *path; /* as it was named */
+    const char *path; /* as given by the caller */
     struct stet_file file;
     struct stet_program program;
     struct stet_fingerprint fingerprint;
@@ -23,8 +24,8 @@ enum stet_rc stet_session_program_open(struct stet_session_program *l, const cha
                                        const char *options_path, struct stet_err *err);
 void stet_session_program_close(struct stet_session_program *l);
 
-/* Adds what differs between the options of two programs, when both came with some or are HLO text,
- * which shows a few. */
+/* Adds the differences between the options of two programs. Both need options, or both are HLO
+ * text, which shows a few of them. */
 void stet_session_program_compare_options(struct stet_diff *d, const struct stet_session_program *a,
                                           const struct stet_session_program *b);
 

@@ -1,4 +1,4 @@
-/* Earlier runs of the same command: what their programs were, and what lay below them. */
+/* Finds earlier runs of the same command: their programs, and what was installed below them. */
 #include "session/session.h"
 
 #include "base/mem.h"
@@ -31,7 +31,7 @@ static bool is_dropped(struct stet_view flag)
     return stet_option_dropped(equals ? stet_view_of(flag.ptr, (size_t)(equals - flag.ptr)) : flag);
 }
 
-/* Flags that decide what is compiled. */
+/* Returns the flags without those for dumps: the flags that affect what is compiled. */
 static struct stet_view without_dumps(struct stet_arena *arena, struct stet_view flags)
 {
     char *kept = stet_arena_raw(arena, flags.len + 1, 1);
@@ -85,7 +85,7 @@ const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
     for (size_t i = 0; i < p->plugin_count; i++) {
         const struct stet_plugin_event *e = &p->plugins[i];
 
-        if (!e->platform.len) /* looked at and not used */
+        if (!e->platform.len) /* examined and not used */
             continue;
         add_part(&d->arena, parts, &n, "", base_name(e->path), e->build_id);
         add_part(&d->arena, parts, &n, "platform version of ", base_name(e->path),

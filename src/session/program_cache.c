@@ -1,4 +1,4 @@
-/* Reads captured programs; the least recently used makes room. */
+/* Reads captured programs and drops the least recently used ones. */
 #include "session/program_cache.h"
 
 #include "base/mem.h"
@@ -32,7 +32,7 @@ struct placed {
 
 struct stet_session_programs {
     struct placed *places;
-    size_t place_count, place_next; /* next: probably asked for next */
+    size_t place_count, place_next; /* next: the place that is probably needed next */
     struct book books[BOOKS];
     struct slip slips[OPTIONS];
     uint64_t clock;
@@ -141,7 +141,7 @@ static enum stet_rc read_book(struct book *b, const char *folder, const char *pa
     return rc;
 }
 
-/* Large programs: no more of them than memory is for, but always the last one. */
+/* Drops large programs until the rest fits into its share of memory; the last one always stays. */
 static void spare(struct stet_session_programs *s)
 {
     for (;;) {
@@ -188,7 +188,7 @@ static struct book *find_book(struct stet_session_programs *s, const char *folde
     return oldest;
 }
 
-/* Options that can't be read count as not known. */
+/* Options that cannot be read count as unknown. */
 static const struct stet_options *find_options(struct stet_session_programs *s, const char *folder,
                                                struct stet_hash hash)
 {

@@ -123,8 +123,8 @@ static void find_users(struct stet_session_stats *s, const uint32_t *constant_of
     }
 }
 
-/* The place of an equal constant met before, or the next free one: programs repeat their ones and
- * zeros. */
+/* Returns the number of an equal earlier constant, or the next free number: programs repeat their
+ * ones and zeros. */
 static uint32_t group(struct stet_session_stats *s, uint32_t *groups, uint32_t mask,
                       const struct stet_op *op)
 {

@@ -1,4 +1,5 @@
-/* What is in one program: its operations, lines, constants and repeated blocks, counted. */
+/* Counts what one program contains: operations, lines, constants and repeated blocks. The caller
+ * releases the result and keeps the program until then. */
 #ifndef STET_SESSION_PROGRAM_STATS_H
 #define STET_SESSION_PROGRAM_STATS_H
 

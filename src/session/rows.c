@@ -1,4 +1,4 @@
-/* Findings → rows, straight or by way of the ledger. */
+/* Makes rows from findings, directly or for the ledger. */
 #include "session/session.h"
 
 #include "session/frameworks.h"
@@ -89,7 +89,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         stet_cause_list_add(&row->recompile.also, f->also[i]);
 }
 
-/* ---- straight ---- */
+/* ---- directly ---- */
 
 static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void *context,
                                  struct stet_err *err)
@@ -110,7 +110,7 @@ static enum stet_rc each_finding(void *source, stet_visit_recompile *visit, void
 
 enum { PHASE_COUNTERS = 3 };
 
-/* What JAX reported of its phases, as counters beside those that PyTorch/XLA keeps itself. */
+/* JAX's reports of its phases become counters, beside PyTorch/XLA's own counters. */
 static size_t phase_counters(struct stet_counter *out, const struct stet_process_digest *p)
 {
     uint64_t lowerings = 0, trace_ns = 0, lower_ns = 0;
@@ -136,7 +136,7 @@ static size_t phase_counters(struct stet_counter *out, const struct stet_process
     return n;
 }
 
-/* Of all processes, with their lines; in the digest's arena. */
+/* Returns the counters of all processes with their lines, in the digest's arena. */
 static const struct stet_counter *counters_of(struct stet_session *x, size_t *count)
 {
     struct stet_counter *all;
@@ -175,7 +175,7 @@ void stet_session_account(struct stet_account *a, struct stet_session *x)
     a->counters = counters_of(x, &a->counter_count);
 }
 
-/* ---- by way of the ledger ---- */
+/* ---- for the ledger ---- */
 
 static enum stet_rc feed_processes(struct stet_ledger *l, struct stet_session *x,
                                    struct stet_err *err)
@@ -307,7 +307,8 @@ static void add_sizes(const char *run, const char *name, unsigned long long *fil
         closedir(dir);
 }
 
-/* Files only grow; a new way of explaining changes what comes first. */
+/* Files only grow, so their number and size show whether they changed. The release and the version
+ * in front change with the way of explaining. */
 static void stamp_of(const struct stet_run *run, char *out, size_t room)
 {
     unsigned long long bytes = 0, files = 0;

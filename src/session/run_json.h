@@ -1,4 +1,5 @@
-/* A run with its processes and compiles as JSON: schema stet.show-run/1. */
+/* Writes a run with its processes and compiles as JSON, schema stet.show-run/1. `stet show` prints
+ * it. */
 #ifndef STET_SESSION_RUN_JSON_H
 #define STET_SESSION_RUN_JSON_H
 

@@ -1,4 +1,5 @@
-/* Every program of the second run against the nearest one of the first; what lies below; memory. */
+/* Compares every program of the second run with the nearest program of the first, then the
+ * installed software, then memory. */
 #include "session/rundiff.h"
 
 #include "base/fs.h"
@@ -36,7 +37,7 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     return stet_session_programs_open(m->x.programs, side->run->folder, c, out, err);
 }
 
-/* Each program of B stands in a process of its own: nothing but A is before it. */
+/* Each program of B gets a process of its own, so that only programs of A precede it. */
 static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *side, bool past,
                              struct stet_err *err)
 {
@@ -81,7 +82,7 @@ static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
     return rc;
 }
 
-/* ---- what moved ---- */
+/* ---- what changed ---- */
 
 static void add(struct stet_rundiff *m, struct stet_rundiff_entry e)
 {
@@ -141,7 +142,7 @@ static const struct stet_part *part_of(const struct stet_bundle *b, struct stet_
     return NULL;
 }
 
-/* The first process of each stands for its run. */
+/* The first process of each run represents its run. */
 static void gather_bundles(struct stet_rundiff *m)
 {
     const struct stet_bundle *a = NULL, *b = NULL;

@@ -1,5 +1,6 @@
-/* What moved between two launches: each program of the second run against the nearest one of the
- * first, what is installed below them, torch.compile's side, and memory. */
+/* Compares two launches. It compares each program of the second run (B) with the nearest one of the
+ * first (A), then the software below them, torch.compile's side, and memory. `stet diff` uses it.
+ * Release the result before the two runs. */
 #ifndef STET_SESSION_RUNDIFF_H
 #define STET_SESSION_RUNDIFF_H
 
@@ -17,7 +18,7 @@ struct stet_rundiff_memory {
     uint64_t was, is;
 };
 
-/* A function with programs that only A has, and that no program of B came from. */
+/* A function whose programs only A has; no program of B came from them. */
 struct stet_rundiff_gone {
     struct stet_view function;
     uint32_t programs;
@@ -37,16 +38,16 @@ struct stet_rundiff {
     size_t memory_count;
     struct stet_rundiff_gone *gone;
     size_t gone_count;
-    struct stet_session x;   /* A as the past, B as what is compared with it */
+    struct stet_session x;   /* A is the past, B is compared with it */
     struct stet_arena arena; /* torch.compile's texts */
 };
 
-/* Does the name mean a run rather than a program: "latest", an id, a folder with a run.json? */
+/* Is the name that of a run, not of a program: "latest", an id, a folder with a run.json? */
 bool stet_rundiff_is_run(const char *name);
-/* Both runs must outlive it. On failure nothing is left to release. */
+/* Both runs must outlive the result. After a failure there is nothing to release. */
 enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
                                const struct stet_run *b, struct stet_err *err);
 void stet_rundiff_release(struct stet_rundiff *m);
-/* How many things moved. */
+/* Returns the number of things that changed. */
 unsigned stet_rundiff_moved(const struct stet_rundiff *m);
 #endif

@@ -1,4 +1,4 @@
-/* Counted from a run's digest. */
+/* Counts the served executables in a run's digest. */
 #include "session/served.h"
 
 #include <inttypes.h>
@@ -50,7 +50,7 @@ void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_diges
             if (c->load || !c->ended || c->error_code || c->served || c->stored || !c->outcome ||
                 c->outcome == STET_OUTCOME_KEPT_ALREADY)
                 continue;
-            /* writing or serialising it failed */
+            /* writing or serialising the executable failed */
             add(t, stet_journal_outcome_keeps(c->outcome) ? STET_VIEW("not-written") : c->store);
         }
     }

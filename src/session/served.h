@@ -1,4 +1,5 @@
-/* Where the executables of a run came from that were not compiled. */
+/* Counts where a run's executables came from when they were not compiled: memory, the store, or a
+ * tier of the agent. The names in a tally are views into the digest, which must outlive it. */
 #ifndef STET_SESSION_SERVED_H
 #define STET_SESSION_SERVED_H
 
@@ -7,7 +8,8 @@
 
 enum { STET_PLACES = 12 };
 
-/* By tier where the agent fetched it, else by where it lay; names are views into the digest. */
+/* Counts by tier if the agent fetched the executable, otherwise by its location; names are views
+ * into the digest. */
 struct stet_served_tally {
     struct stet_view name[STET_PLACES];
     uint64_t count[STET_PLACES], compiled;
@@ -16,11 +18,12 @@ struct stet_served_tally {
 };
 
 void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d);
-/* What was compiled and not kept, by its reason. */
+/* Counts what was compiled and not stored, by the reason. */
 void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d);
-/* ", 3 from memory, 10 from redis"; nothing when all was compiled. */
+/* Appends ", 3 from memory, 10 from redis", or nothing if everything was compiled. */
 void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d);
-/* "memory": 3, "redis": 10 into an open object; the second with "compiled": 4 in front. */
+/* Writes "memory": 3, "redis": 10 into an open object; the second function puts "compiled": 4 in
+ * front. */
 void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t);
 void stet_served_json(struct stet_json *j, const struct stet_run_digest *d);
 

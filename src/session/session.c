@@ -1,4 +1,4 @@
-/* Journals and captured programs → a judged history. */
+/* Makes a judged history from journals and captured programs. */
 #include "session/session.h"
 
 #include "base/mem.h"
@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Where a sighting's program lies. */
+/* Opens the program of a sighting from the folder that has it. */
 static enum stet_rc open_side(void *context, uint32_t number, struct stet_history_side *out,
                               struct stet_err *err)
 {
@@ -79,7 +79,7 @@ enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t n
     return stet_history_add(&x->history, &s, rc == STET_OK ? &side : NULL, why.text, &id, err);
 }
 
-/* Executions of executables → of sightings. */
+/* Translates executions of executables into executions of sightings. */
 static enum stet_rc translate(struct stet_session *x, uint32_t process, struct stet_err *err)
 {
     const struct stet_process_digest *p = &x->digest.processes[process];
@@ -137,7 +137,8 @@ enum stet_rc stet_session_begin(struct stet_session *x, const char *run, const c
 {
     enum stet_rc rc;
 
-    *x = (struct stet_session){.run = run, .folder = folder, .programs = stet_session_programs_new()};
+    *x = (struct stet_session){
+        .run = run, .folder = folder, .programs = stet_session_programs_new()};
     stet_arena_init(&x->digest.arena, (size_t)1 << 30);
     if (!x->programs)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for explaining a run");
@@ -157,7 +158,7 @@ enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *r
         rc = stet_ledger_run_load(&x->digest, run->folder, err);
     if (rc == STET_OK)
         rc = stet_ledger_run_steps(&x->digest, run->folder, err);
-    if (rc == STET_OK && !x->digest.compiles) { /* a client inside the framework, perhaps */
+    if (rc == STET_OK && !x->digest.compiles) { /* perhaps the client is inside the framework */
         snprintf(x->dump.dir, sizeof x->dump.dir, "%s/dump", run->folder);
         stet_dump_scan(&x->dump, &x->digest, x->programs, true);
     }
@@ -220,7 +221,7 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x)
 
         if (c->past)
             continue;
-        /* what only an earlier run has is new to this one */
+        /* a program that only an earlier run has is new to this run */
         s.programs += !f || !f->facts.same || f->facts.past;
         if (!f || f->facts.first || f->facts.past || f->benign)
             continue;

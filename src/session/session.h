@@ -1,4 +1,7 @@
-/* The compiles of a run with their programs, explained. */
+/* A session is one run, explained: its compiles with their programs, the history that judges them,
+ * and the earlier runs of the same command. The offline commands open it on a run folder, and the
+ * monitor fills it while the run goes on. It owns the digest, the history and the program cache,
+ * and frees them in stet_session_close. */
 #ifndef STET_SESSION_SESSION_H
 #define STET_SESSION_SESSION_H
 
@@ -9,9 +12,9 @@
 #include "session/account.h"
 #include "session/xla_dump.h"
 
-/* Goes up when the same run would be explained in another way, in whatever a row of the ledger
- * holds. Runs whose rows are of another version, or of another release of Stet, are explained again
- * when they are read. */
+/* Increase this number when the same run would be explained in another way, in anything that a row
+ * of the ledger holds. Runs are then explained again when a command needs them. Another release
+ * also explains runs again, with or without a change of this number. */
 enum { STET_EXPLAIN_VERSION = 9 };
 
 struct stet_session_programs;
@@ -44,12 +47,12 @@ struct stet_session {
 enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);
 void stet_session_close(struct stet_session *x);
-/* The same of a folder of XLA dumps. */
+/* Opens a folder of XLA dumps in the same way. */
 enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
                                     struct stet_err *err);
 
-/* Parts of the above: an empty history for the run in `folder` whose digest the caller fills; one
- * compile of it. */
+/* The parts of the above. stet_session_begin makes an empty history for the run in `folder`, whose
+ * digest the caller fills; stet_session_add adds one of its compiles. */
 enum stet_rc stet_session_begin(struct stet_session *x, const char *run, const char *folder,
                                 struct stet_err *err);
 enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t number,
@@ -58,22 +61,22 @@ enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *r
                                const struct stet_run *run, struct stet_err *err);
 struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, uint32_t process,
                                            size_t number);
-/* What lies below a process; in the digest's arena. */
+/* Returns the software below a process, in the digest's arena. */
 const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
                                               const struct stet_process_digest *p);
 
-/* When the run stopped compiling. */
+/* Whether and when the run stopped compiling. */
 struct stet_session_settled {
-    bool settled; /* the loop went on for a while without a new program */
+    bool settled; /* the loop continued for a while without a new program */
     bool step_known;
-    uint64_t step;     /* from which on nothing was compiled */
+    uint64_t step;     /* the first step from which nothing was compiled */
     uint32_t programs; /* distinct ones */
-    const char *why;   /* not settled, or not known: a sentence; a literal */
+    const char *why;   /* the reason for not settled or not known: a sentence, a literal */
 };
 
 struct stet_session_settled stet_session_settled(const struct stet_session *x);
 
-/* A finding as a row; text is borrowed from the history and from the struct itself. */
+/* A finding as a row. Its text is borrowed from the history and from the struct itself. */
 struct stet_session_row {
     struct stet_recompile recompile;
     struct stet_row_change changes[STET_REPORTED_MOST];
@@ -83,13 +86,13 @@ struct stet_session_row {
 
 void stet_session_row(struct stet_session_row *row, const struct stet_history *h,
                       const struct stet_finding *f);
-/* The account of an explained run, which must outlive it. */
+/* Makes the account of an explained run. The session must outlive it. */
 void stet_session_account(struct stet_account *a, struct stet_session *x);
 
-/* Feeds the ledger with an explained run. */
+/* Writes an explained run to the ledger. */
 enum stet_rc stet_session_keep(struct stet_ledger *l, struct stet_session *x,
                                const struct stet_run *run, struct stet_err *err);
-/* Explains the run and feeds the ledger with it, unless that was done with the same files. */
+/* Explains the run and writes it to the ledger, unless the ledger has it from the same files. */
 enum stet_rc stet_session_feed(struct stet_ledger *l, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);
 

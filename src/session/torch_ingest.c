@@ -1,4 +1,5 @@
-/* Traces from elsewhere become a run like any other: listed, explained, compared. */
+/* Makes a run from traces that come from elsewhere, so that it is listed, explained and compared
+ * like any other run. */
 #include "session/torch_rows.h"
 
 #include "base/fs.h"
@@ -33,8 +34,8 @@ static struct stet_view folder_of(struct stet_view path)
     return stet_view_of(path.ptr, slash ? (size_t)(slash - path.ptr) : 0);
 }
 
-/* The first of the logs that lie in one folder: its number tells their names from equal ones of
- * another folder, and leaves the parts of a rotated log together. */
+/* Returns the first of the logs in one folder. Its number distinguishes their names from equal
+ * names in another folder, and keeps the parts of a rotated log together. */
 static size_t first_beside(const struct stet_torch *t, size_t part)
 {
     size_t i = 0;
@@ -51,8 +52,8 @@ static const char *name_of(struct stet_view path)
     return slash ? slash + 1 : path.ptr;
 }
 
-/* Links, not copies: traces are large. Two logs of one name get numbers before them; one that was
- * given by itself may have any name, and gets one by which it is found in a folder. */
+/* Makes links, not copies, because traces are large. Two logs of one name get numbers in front. A
+ * log that was given by itself may have any name; it gets a name that is recognised in a folder. */
 enum stet_rc stet_session_torch_link_logs(const struct stet_torch *t, const char *folder,
                                           struct stet_err *err)
 {
@@ -76,8 +77,8 @@ enum stet_rc stet_session_torch_link_logs(const struct stet_torch *t, const char
     return STET_OK;
 }
 
-/* Were the logs read in the order in which their folder of links gives them? Only then have the
- * processes the numbers by which they are found again. */
+/* Were the logs read in the order of the links in their folder? Only then do the processes have the
+ * numbers by which they are found again. */
 static bool in_order(const struct stet_torch *t)
 {
     for (size_t i = 0; i < t->part_count; i++)

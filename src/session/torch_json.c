@@ -1,4 +1,4 @@
-/* The torch lane for programs. */
+/* Writes the torch lane as JSON. */
 #include "session/torch_lane.h"
 
 void stet_session_torch_json_place(struct stet_json *j, const char *key,
@@ -149,7 +149,7 @@ static void graph_json(const struct stet_torch *t, uint32_t compile, uint32_t at
     stet_json_end_object(j);
 }
 
-/* What the CUDA graphs of a compile did, when it has any. */
+/* Writes what the CUDA graphs of a compile did, if it has any. */
 static void graphs(const struct stet_torch *t, uint32_t compile, struct stet_json *j)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];

@@ -1,4 +1,4 @@
-/* Finds the traces that names on a command line mean, and reads them. */
+/* Finds the traces named on a command line and reads them. */
 #include "base/fs.h"
 #include "base/mem.h"
 #include "ledger/run_folder.h"
@@ -22,7 +22,7 @@ static enum stet_rc add_folder(struct stet_torch_files *files, const char *folde
     return rc;
 }
 
-/* With a run given, or none: what earlier ones asked of the caches. */
+/* Adds the cache lookups of earlier runs, if a run or nothing was named. */
 static void add_past(struct stet_torch *t, const char *name)
 {
     const struct stet_run *run;

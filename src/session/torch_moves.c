@@ -1,5 +1,5 @@
-/* Recompiles of one cause, line and changed thing are counted in each run; the counts are compared.
- */
+/* Counts the recompiles of one cause, line and changed thing in each run, and compares the
+ * counts. */
 #include "session/torch_moves.h"
 
 #include "ingest/cache_key.h"
@@ -71,13 +71,13 @@ static enum stet_cause_thing moved_component(struct stet_view name)
 
 enum { COMPONENTS = 16 };
 
-/* Each component of a cache key that moved, once. */
+/* Each component of a cache key that differs, once. */
 struct components {
     struct stet_torch_move items[COMPONENTS];
     size_t count;
 };
 
-/* What the second run's keys have otherwise than the nearest ones of the first. */
+/* Finds how the second run's keys differ from the nearest keys of the first run. */
 static void gather_keys(struct components *out, struct stet_torch *t,
                         const struct stet_torch *first, const char *id, struct stet_arena *arena)
 {
@@ -139,7 +139,7 @@ enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct ste
     stet_torch_release(&t[0]);
     stet_torch_release(&t[1]);
     if (rc != STET_OK)
-        return rc == STET_NOT_FOUND ? STET_OK : rc; /* one without a trace: nothing to compare */
+        return rc == STET_NOT_FOUND ? STET_OK : rc; /* a run without a trace: nothing to compare */
     if (!stet_view_eq(versions[0], versions[1]))
         tell(context,
              &(struct stet_torch_move){

@@ -1,4 +1,5 @@
-/* What torch.compile did otherwise in a second launch. */
+/* Compares torch.compile's side of two launches. rundiff.c calls it for `stet diff`. The caller's
+ * arena owns the texts. */
 #ifndef STET_SESSION_TORCH_MOVES_H
 #define STET_SESSION_TORCH_MOVES_H
 
@@ -13,8 +14,8 @@ struct stet_torch_move {
     struct stet_line at;
 };
 
-/* Compares the traces of two runs: torch's version, and for each cause of recompiles or graph
- * breaks how often it came. Runs without traces have no differences. */
+/* Compares the traces of two runs: torch's version, and how often each cause of recompiles or graph
+ * breaks occurred. Runs without traces have no differences. */
 enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
                                       struct stet_arena *arena,
                                       void (*tell)(void *context,

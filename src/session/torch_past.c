@@ -1,4 +1,5 @@
-/* What earlier runs asked of torch's caches: their traces are read again, for a run that missed. */
+/* Reads the traces of earlier runs again, for their lookups in torch's caches, when a run missed a
+ * cache. */
 #include "session/torch_rows.h"
 
 #include "base/fs.h"
@@ -9,7 +10,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The newest few tell what moved; more would only cost. */
+/* The newest few runs show what changed; more runs would only take more time. */
 enum { RUNS = 4 };
 static const uint64_t most_bytes = 256 << 20;
 

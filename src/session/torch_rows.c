@@ -1,4 +1,4 @@
-/* Compiles and graph breaks → rows, as the other lane has them. */
+/* Makes rows from compiles and graph breaks, in the same form as the other lane's. */
 #include "session/torch_rows.h"
 
 #include "base/fs.h"
@@ -43,7 +43,7 @@ static struct stet_line line_of(const struct stet_torch_place *p)
     return (struct stet_line){p->file, p->function, p->line};
 }
 
-/* Each compile's number within its process. */
+/* Returns the number of each compile within its process. */
 static uint32_t *indices(const struct stet_torch *t)
 {
     uint32_t *of = stet_mem_calloc(t->compile_count + 1, sizeof *of);
@@ -59,7 +59,7 @@ static uint32_t *indices(const struct stet_torch *t)
     return of;
 }
 
-/* What moved, then the guards of the other entries, each once. */
+/* Gathers what changed, then the guards of the other entries, each once. */
 static size_t changes_of(const struct stet_torch *t, const struct stet_torch_compile *c,
                          const struct stet_torch_why *why, struct row *r)
 {
@@ -103,7 +103,7 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
         if (!stet_torch_values(t, compile, why, 8, &r->evidence))
             r->evidence.len -= strlen("; values ");
     }
-    /* where a guard failed the graph is another: of course no cache had it */
+    /* after a failed guard the graph differs, so a cache miss is expected */
     if (!why->has_guard && c->fx_cache == STET_CACHE_MISS &&
         stet_session_torch_cache_missed(t, compile, &r->missed))
         stet_buf_printf(&r->evidence, "; Inductor's cache missed: %s", r->missed.ptr);
@@ -156,7 +156,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .fix = stet_buf_as_view(&r->fix)};
 }
 
-/* A break costs what is compiled because of it: the frames that resume behind it, first time. */
+/* A break costs the compiles that it causes: the frames that resume behind it, the first time. */
 static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_break *b,
                         uint64_t *cost_us)
 {
@@ -178,8 +178,8 @@ static uint32_t resumed(const struct stet_torch *t, const struct stet_torch_brea
     return first;
 }
 
-/* PyTorch's optimizers and schedulers keep a compiled step out of the function that calls it: it is
- * a frame of its own, and nothing has to be compiled behind it. */
+/* PyTorch's optimizers and schedulers keep a compiled step out of the function that calls it. The
+ * step is a frame of its own, and nothing is compiled behind it. */
 static bool is_torchs_own(const struct stet_torch_break *b, uint64_t cost)
 {
     return !cost && ((stet_place_installed(b->place.file) &&
@@ -228,7 +228,8 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .fix = stet_buf_as_view(&r->fix)};
 }
 
-/* Of a CUDA graph that was recorded again: no compile, but a stall like one. */
+/* Makes the row of a CUDA graph that was recorded again. It is not a compile, but stalls the
+ * program like one. */
 static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t index, struct row *r)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
@@ -342,7 +343,8 @@ enum stet_rc stet_session_torch_load_run(struct stet_torch *t, const struct stet
     return rc;
 }
 
-/* Files only grow; a new way of explaining changes what comes first. */
+/* Files only grow, so their number and size show whether they changed. The release and the version
+ * in front change with the way of explaining. */
 static bool stamp_of(const struct stet_run *run, char *out, size_t room)
 {
     unsigned long long files = 0, bytes = 0;

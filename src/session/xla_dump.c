@@ -21,8 +21,8 @@ void stet_dump_release(struct stet_dump *d)
 
 /* ---- modules ---- */
 
-/* One dumped module: module_<number>.<name>.before_optimizations.hlo.pb, a time stamp in front of
- * it with --xla_dump_include_timestamp. */
+/* One dumped module: module_<number>.<name>.before_optimizations.hlo.pb. With
+ * --xla_dump_include_timestamp the name has a time stamp in front. */
 struct module {
     uint64_t number;
     char *file; /* owned */
@@ -81,7 +81,7 @@ static struct module *list_modules(const struct stet_dump *d, size_t *count, boo
     return all;
 }
 
-/* The file that the compiler writes when it is done: its name depends on the platform. */
+/* Finds the file that the compiler writes at its end. Its name depends on the platform. */
 static bool find_after(const struct stet_dump *d, const char *file, struct stat *st)
 {
     static const char *const names[] = {"cpu_after_optimizations", "after_optimizations",

@@ -1,5 +1,6 @@
-/* XLA's own dumps (--xla_dump_to, as protos): the compiles of clients that live inside the
- * framework and can't be watched at the PJRT C API. */
+/* Reads XLA's own dumps (--xla_dump_to, as protos). They show the compiles of clients inside the
+ * framework, which cannot be watched at the PJRT C API. The monitor repeats the scan while the run
+ * goes on; other callers scan once, with `last`. The caller releases the state at the end. */
 #ifndef STET_SESSION_XLA_DUMP_H
 #define STET_SESSION_XLA_DUMP_H
 
@@ -7,18 +8,18 @@
 
 struct stet_session_programs;
 
-/* Where a scan has come to. */
+/* The state of a scan. */
 struct stet_dump {
     char dir[4096];
-    uint64_t *modules; /* numbers of those taken */
+    uint64_t *modules; /* numbers of the modules already added */
     size_t count;
 };
 
 void stet_dump_release(struct stet_dump *d);
 
-/* Adds a compile to the digest's only process for each module that was dumped since, in their
- * order, and tells the shelf where its program lies. With `last` also those whose compile did not
- * come back. False when there is no such folder. */
+/* Adds a compile to the digest's only process for each module dumped since the last scan, in order,
+ * and registers its program in the program cache. With `last`, also adds the modules whose compile
+ * did not return. False when the folder does not exist. */
 bool stet_dump_scan(struct stet_dump *d, struct stet_run_digest *digest,
                     struct stet_session_programs *shelf, bool last);
 

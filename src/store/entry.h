@@ -15,7 +15,7 @@
 /* Bytes a program or an executable may unpack to. */
 #define STET_ENTRY_MAX ((size_t)8 << 30)
 
-/* The parts of a key, in the order in which a miss looks for a difference. */
+/* The parts of a key, in the order in which a miss is searched for a difference. */
 enum stet_component {
 #define COMPONENT(id, name, what) STET_COMPONENT_##id,
 #include "store/components.def"
@@ -43,7 +43,7 @@ struct stet_kept {
     struct stet_view options; /* the original bytes: their hash is a component, and this shows which
                                * option changed */
     struct stet_view plugin_path; /* not part of the key: where `stet cache verify` finds it */
-    uint64_t compile_ns;          /* what compiling it took */
+    uint64_t compile_ns;          /* how long compiling it took */
 };
 
 /* The file's bytes. The only failure is STET_NO_MEMORY. */
@@ -67,7 +67,7 @@ struct stet_entry_unpacker {
     _Atomic(void *) spare; /* a ZSTD_DCtx, or NULL */
 };
 
-/* An entry as it lies on disk: checked as far as its words go, the rest is read when asked. */
+/* An entry on disk. Its text is checked when it is opened; the rest is read when needed. */
 struct stet_entry_file {
     int fd;
     char *words;            /* of an open file; NULL for bytes in memory: */
@@ -102,7 +102,7 @@ enum stet_rc stet_store_entry_program(const struct stet_entry_file *f, struct st
                                       struct stet_err *err);
 enum stet_rc stet_store_entry_executable(const struct stet_entry_file *f, struct stet_buf *out,
                                          struct stet_err *err);
-/* Beforehand, so that the first to be unpacked takes no longer than others. Any thread. */
+/* Prepares the first unpacking, so that it takes no longer than later ones. Any thread. */
 void stet_store_entry_prepare(struct stet_entry_unpacker *u);
 
 #endif

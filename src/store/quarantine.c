@@ -1,5 +1,5 @@
-/* Handlers for fatal signals, installed for the time of one load, and a list of the loads in
- * progress for the deadline check. */
+/* Writes, counts and removes the strikes and notes of entries. intercept/load_watch.c has the
+ * signal handlers and the deadline check. */
 #include "store/quarantine.h"
 
 #include <dirent.h>

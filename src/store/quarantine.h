@@ -32,10 +32,10 @@ void stet_store_quarantine_place(const struct stet_store *s, struct stet_hash ke
 /* Notes a strike; p->note is the file then. Calls only what POSIX lists as safe in a signal
  * handler. False when all strikes are noted already, or when it can't be noted. */
 bool stet_store_quarantine_strike(struct stet_strike_place *p, const char *why, size_t n);
-/* How long a load may take: ten seconds, or twice what compiling took when that is longer, unless
- * STET_STORE_LOAD_MS says otherwise. */
+/* Returns how long a load may take: ten seconds, or twice the compile time if that is longer,
+ * unless STET_STORE_LOAD_MS is set. */
 uint64_t stet_store_quarantine_patience_ns(const struct stet_store *s, uint64_t compile_ns);
-/* The load came back with an error: a note, and the entry is removed. */
+/* The load returned an error: writes a note and removes the entry. */
 void stet_store_quarantine_failed(const struct stet_store *s, struct stet_hash key,
                                   struct stet_view why);
 

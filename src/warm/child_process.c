@@ -1,5 +1,5 @@
-/* One child: the layer over the plugin, as the launch will have it, so that what is kept has the
- * keys the launch will ask for. */
+/* Runs in one child. It loads the layer over the plugin as the launch will, so that the stored
+ * entries have the keys that the launch will look up. */
 #include "abi/api.h"
 #include "base/mem.h"
 #include "journal/variables.h"
@@ -35,7 +35,7 @@ static bool failed(const struct alive *a, PJRT_Error *error, struct stet_warm_it
     return true;
 }
 
-/* The value of a variable when the program ran; .ptr is NULL when it was not set. */
+/* Returns the value of a variable when the program ran; .ptr is NULL if it was unset. */
 static struct stet_view value_of(const struct stet_warm_item *i, const char *name)
 {
     size_t n = strlen(name);
@@ -47,7 +47,7 @@ static struct stet_view value_of(const struct stet_warm_item *i, const char *nam
     return (struct stet_view){0};
 }
 
-/* Variables that are part of a key, as they were when the program ran. */
+/* Sets the variables that are part of a key to their values when the program ran. */
 static void set_variables(const struct stet_warm_item *i)
 {
     for (size_t v = 0; v < STET_VARIABLES; v++) {
@@ -65,7 +65,7 @@ static void set_variables(const struct stet_warm_item *i)
     }
 }
 
-/* What libtpu wants to know before it compiles where no TPU is; what the user set stays. */
+/* Sets what libtpu needs to compile without a TPU. Variables that the user set stay. */
 static void set_tpu(const char *topology)
 {
     char type[64];
@@ -167,7 +167,8 @@ static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct 
     return true;
 }
 
-/* As it was sent: a capture may hold less, and says so by its hash. */
+/* Opens the program if it is complete. A capture may hold less than was compiled, and its hash
+ * shows that. */
 static bool open_whole(struct stet_file *f, const char *folder, struct stet_hash hash,
                        const char *const *kinds)
 {
@@ -198,7 +199,7 @@ static bool compile_here(const struct alive *a, PJRT_Program *program, struct st
 
     if (failed(a, a->api->PJRT_Client_Compile(&args), i))
         return false;
-    destroy.executable = args.executable; /* returns when it is kept */
+    destroy.executable = args.executable; /* returns when the entry is stored */
     return !failed(a, a->api->PJRT_LoadedExecutable_Destroy(&destroy), i);
 }
 
@@ -287,5 +288,5 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
         i->order = order++;
         atomic_store(&i->verdict, compile(&alive, i));
     }
-    exit(0); /* as a framework ends: the layer writes what is left */
+    exit(0); /* ends as a framework does, so that the layer writes the rest */
 }

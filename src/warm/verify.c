@@ -1,9 +1,8 @@
-/* stet cache verify: every entry is loaded back, by the plugin that made it, in a child process. An
- * entry that kills the child is named, and the next child goes on behind it.
- *
- * Where the plugin is, the entry says: a path on the machine it was compiled on. So the file there
- * is loaded only if it is the build that the entry's key was made with and nobody else can write
- * it; else the entry is not tried, which says nothing against it. */
+/* stet cache verify: loads every entry back in a child process, with the plugin that made it. If an
+ * entry kills the child, it is reported, and the next child continues behind it.
+ * The entry has the path of the plugin on the machine where it was compiled. The file there is
+ * loaded only if it is the build in the entry's key and no other user can write it. Otherwise the
+ * entry is not tried, which is not a verdict about it. */
 #include "warm/verify.h"
 
 #include "abi/api.h"
@@ -35,7 +34,7 @@ static const struct {
     [STET_VERIFY_NO_CLIENT] = {"its plugin makes no client here", false},
 };
 
-/* The plugin and client of a child; the last of them stay loaded for the next entry. */
+/* The plugin and client of a child; the last ones stay loaded for the next entry. */
 struct alive {
     char path[256], build[192];
     const PJRT_Api *api;
@@ -57,7 +56,7 @@ static void say_error(const PJRT_Api *api, PJRT_Error *error, char *out, size_t 
     api->PJRT_Error_Destroy(&d);
 }
 
-/* As the layer words it in an entry's key (src/intercept/identity.c). */
+/* Writes the build in the form of an entry's key (src/intercept/identity.c). */
 static void build_of(int fd, const char *path, char out[192])
 {
     char hash[STET_HASH_TEXT];
@@ -73,7 +72,7 @@ static void build_of(int fd, const char *path, char out[192])
     }
 }
 
-/* The key may have more to say of a plugin behind its build. */
+/* The key may have more about a plugin after its build. */
 static bool is_build(const char *build, const char *found)
 {
     size_t n = strlen(found);
@@ -81,7 +80,7 @@ static bool is_build(const char *build, const char *found)
     return n && !strncmp(build, found, n) && (!build[n] || strchr(" ;,", build[n]));
 }
 
-/* STET_VERIFY_LOADED when the file may be loaded as the plugin of this build. */
+/* Returns STET_VERIFY_LOADED when the file may be loaded as the plugin of this build. */
 static enum stet_verify_verdict judge_plugin(const struct stet_store *s,
                                              struct stet_verify_entry *c, const char *build)
 {
@@ -194,13 +193,13 @@ static enum stet_verify_verdict check_one(const struct stet_store *s, struct ste
     return verdict;
 }
 
-/* In the child: from `from` on; what it is at is marked before. */
+/* Runs in the child, from entry `from` on. It marks each entry before it loads it. */
 static _Noreturn void child(const struct stet_store *s, struct stet_verify_entry *checks, size_t n,
                             size_t from)
 {
     struct alive a = {0};
 
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* plugins talk */
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* plugins print on standard output */
     for (size_t i = from; i < n; i++) {
         checks[i].verdict = STET_VERIFY_LOADING;
         checks[i].verdict = check_one(s, &checks[i], &a);

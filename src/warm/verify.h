@@ -1,4 +1,6 @@
-/* Loads every entry of a store back, in child processes: which of them still load? */
+/* Loads every entry of a store back, in child processes, and reports which entries still load.
+ * `stet cache verify` calls it. The results are in memory shared with the children, until
+ * stet_warm_verify_release. */
 #ifndef STET_WARM_VERIFY_H
 #define STET_WARM_VERIFY_H
 
@@ -29,13 +31,13 @@ struct stet_verify {
     size_t count, size; /* size: of the shared memory, in bytes */
 };
 
-/* On failure nothing is left to release. */
+/* After a failure there is nothing to release. */
 enum stet_rc stet_warm_verify_store(const struct stet_store *s, struct stet_verify *v,
                                     struct stet_err *err);
 void stet_warm_verify_release(struct stet_verify *v);
-/* "the plugin refused it". */
+/* Returns the verdict as text, "the plugin refused it". */
 const char *stet_warm_verify_words(enum stet_verify_verdict verdict);
-/* Does the verdict say anything about the entry? */
+/* Was the entry tried, so that the verdict is about the entry? */
 bool stet_warm_verify_tried(enum stet_verify_verdict verdict);
 
 #endif

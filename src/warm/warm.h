@@ -1,4 +1,6 @@
-/* Compiling ahead of the next launch, in a child process. */
+/* Compiles the programs of earlier runs into the store before the next launch, in child processes.
+ * `stet warm` loads the runs, gathers the items and starts the children. The items are in memory
+ * shared with the children. */
 #ifndef STET_WARM_WARM_H
 #define STET_WARM_WARM_H
 
@@ -19,16 +21,16 @@ enum stet_warm_verdict {
     STET_WARM_FAILED,
 };
 
-/* One program that really ran; in memory that the children share. */
+/* One program that ran earlier; in memory that the children share. */
 struct stet_warm_item {
     struct stet_hash program, options;
-    const char *folder; /* of its run: programs lie there; children have it at the same address */
+    const char *folder; /* its run's folder, with the programs; the same address in children */
     char format[32], name[64], plugin[512];
-    const struct stet_view *env; /* of the process it ran in, as the run's digest has it */
+    const struct stet_view *env; /* of the process in which it ran, from the run's digest */
     size_t env_count;
     _Atomic int verdict;
-    pid_t by;       /* the child that did it */
-    uint64_t order; /* its number among those of that child */
+    pid_t by;       /* the child that compiled it */
+    uint64_t order; /* its number among that child's items */
     char detail[192];
 };
 
@@ -36,7 +38,7 @@ struct stet_warm_plan {
     const char *layer;                          /* libstet_plugin.so */
     const char *topology;                       /* NULL: a client of the plugin */
     const char *target;                         /* a file, GpuTargetConfigProto as text, or NULL: */
-    struct stet_view described, host_described; /* as the run's client told them; may be empty */
+    struct stet_view described, host_described; /* from the run's client; may be empty */
     struct stet_warm_item *items;
     size_t count;
 };
@@ -48,18 +50,18 @@ struct stet_warm_runs {
     size_t count;
 };
 
-/* `name`: a run as stet_ledger_runs_find takes it, or a ledger: then all of its runs. Unload it in
- * any case. */
+/* `name` is a run as stet_ledger_runs_find accepts it, or a ledger, which means all of its runs.
+ * Unload `r` even after a failure. */
 enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, struct stet_err *err);
 void stet_warm_runs_unload(struct stet_warm_runs *r);
-/* Fills the plan's items; with `plugin` that one is used instead of the runs' own. */
+/* Fills the plan's items. `plugin`, if given, replaces the plugins of the runs. */
 enum stet_rc stet_warm_gather(struct stet_warm_plan *plan, const struct stet_warm_runs *r,
                               const char *plugin, struct stet_err *err);
-/* Compiles all items in so many children at a time; progress on standard error. */
+/* Compiles all items in `jobs` children at a time, and prints progress on standard error. */
 void stet_warm_work(const struct stet_warm_plan *plan, unsigned jobs);
 
-/* Takes items until there are none; never returns. Items of another plugin or other flags than the
- * first this child took are left to a process of their own, since both are read once. */
+/* Compiles items until there are none; never returns. A child leaves items with another plugin or
+ * other flags than its first one to another process, because both are read once per process. */
 _Noreturn void stet_warm_child(const struct stet_warm_plan *plan);
 
 #endif

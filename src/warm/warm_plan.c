@@ -1,4 +1,4 @@
-/* What a warm-up compiles: each program of the runs once. */
+/* Plans a warm-up: each program of the runs once. */
 #include "warm/warm.h"
 
 #include "base/fs.h"
@@ -48,7 +48,7 @@ static void *shared(size_t bytes)
     return p == MAP_FAILED ? NULL : p;
 }
 
-/* A state folder by its ledger: `name` is that file, or the folder that has it. */
+/* Recognises a state folder by its ledger: `name` is that file, or the folder that has it. */
 static bool is_ledger(const char *name, char folder[PATH_MAX])
 {
     size_t n = strlen(name), tail = strlen("/ledger.db");
@@ -59,11 +59,11 @@ static bool is_ledger(const char *name, char folder[PATH_MAX])
     strcpy(folder, name);
     if (n > tail && !strcmp(name + n - tail, "/ledger.db"))
         folder[n - tail] = '\0';
-    snprintf(path, sizeof path, "%s/runs", folder); /* programs lie with the runs */
+    snprintf(path, sizeof path, "%s/runs", folder); /* the runs hold the programs */
     return strchr(name, '/') && stet_fs_exists(path);
 }
 
-/* One run, or all of another ledger. */
+/* Loads one run, or all runs of another ledger. */
 enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, struct stet_err *err)
 {
     char folder[PATH_MAX];
@@ -84,7 +84,7 @@ enum stet_rc stet_warm_runs_load(struct stet_warm_runs *r, const char *name, str
         r->count += rc == STET_OK;
     }
     if (first && rc == STET_OK)
-        r->runs.items[0] = *first; /* digest 0 is of run 0 */
+        r->runs.items[0] = *first; /* digest 0 belongs to run 0 */
     return rc;
 }
 

@@ -1,4 +1,4 @@
-/* Runs the children of a warm-up, and shows how far they have come. */
+/* Runs the children of a warm-up, and prints their progress. */
 #include "warm/warm.h"
 
 #include "base/text.h"
@@ -33,7 +33,7 @@ static bool anything_waits(const struct stet_warm_plan *plan)
     return false;
 }
 
-/* A child that died took one program with it. */
+/* The program that a child was compiling when it died is marked as failed. */
 static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
 {
     for (size_t i = 0; i < plan->count; i++) {
@@ -53,7 +53,7 @@ static pid_t start(const struct stet_warm_plan *plan)
     pid_t pid = fork();
 
     if (pid == 0) {
-        /* compilers talk; standard output is ours */
+        /* compilers print on standard output, which is reserved for our own output */
         dup2(STDERR_FILENO, STDOUT_FILENO);
         stet_warm_child(plan);
     }
@@ -74,7 +74,7 @@ void stet_warm_work(const struct stet_warm_plan *plan, unsigned jobs)
             running++;
             started++;
             nanosleep(&(struct timespec){.tv_nsec = 1000000},
-                      NULL); /* it takes its first program */
+                      NULL); /* gives the child time to take its first program */
         }
         if (!running)
             break;
