@@ -20,9 +20,10 @@ enum stet_cause_question {
     STET_QUESTION_SHAPES,
     STET_QUESTION_PROFILE,
     STET_QUESTION_BRANCH,
-    STET_QUESTIONS,
-    STET_QUESTION_NONE = STET_QUESTIONS
+    STET_QUESTIONS
 };
+
+#define STET_QUESTION_NONE STET_QUESTIONS
 
 /* The things of which a launch should change one at a time. */
 enum stet_cause_thing {
@@ -32,9 +33,10 @@ enum stet_cause_thing {
     STET_THING_BRANCH,
     STET_THING_BUNDLE,
     STET_THING_CONSTANTS,
-    STET_THINGS,
-    STET_THING_NONE = STET_THINGS
+    STET_THINGS
 };
+
+#define STET_THING_NONE STET_THINGS
 
 /* How a guard's cause fits the cause of the program that it led to, and other properties. */
 enum stet_cause_flag {

@@ -38,8 +38,8 @@ static bool is_the_call(const struct stet_sighting *s, const struct stet_journal
 /* Has the same place sent the old size before copy `at`? */
 static bool sent_before(const struct stet_order *o, size_t at, const struct stet_facts *facts)
 {
-    for (size_t i = at; i-- > 0 && at - i < LOOK;)
-        if (!o->copies[i].to_host && drifts(&o->copies[i], &o->copies[at], facts))
+    for (size_t i = at; i > 0 && at - i + 1 < LOOK; i--)
+        if (!o->copies[i - 1].to_host && drifts(&o->copies[i - 1], &o->copies[at], facts))
             return true;
     return false;
 }
@@ -70,8 +70,8 @@ static bool computed(const struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    for (uint32_t i = f->sighting, n = 0; i-- > 0 && i > f->against && n < LOOK; n++) {
-        const struct stet_sighting *o = &h->sightings[i];
+    for (uint32_t i = f->sighting, n = 0; i > f->against + 1 && n < LOOK; i--, n++) {
+        const struct stet_sighting *o = &h->sightings[i - 1];
         const struct stet_place *at = stet_history_line(o);
 
         if (o->past || o->process != s->process || !stet_history_is_eager(o) || !at->line ||

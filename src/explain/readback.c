@@ -41,8 +41,8 @@ bool stet_explain_read_at(const struct stet_history *h, uint32_t process,
 {
     const struct stet_order *o = order_of(h, process);
 
-    for (size_t i = o->copy_count; i-- > 0 && o->copy_count - i < 16 * LOOK;) {
-        const struct stet_journal_copied *c = &o->copies[i];
+    for (size_t i = o->copy_count; i > 0 && o->copy_count - i + 1 < 16 * LOOK; i--) {
+        const struct stet_journal_copied *c = &o->copies[i - 1];
 
         for (size_t k = 0; c->to_host && c->count >= times && k < c->lines.count; k++)
             if (is_line(&c->lines.items[k], line))
@@ -65,8 +65,8 @@ static void reads_until(const struct stet_order *o, uint64_t time_ns, uint64_t a
     size_t until = stet_explain_copies_until(o, time_ns);
 
     out->count = 0;
-    for (size_t i = until; i-- > 0 && until - i <= LOOK && out->count < SITES;) {
-        const struct stet_journal_copied *c = &o->copies[i];
+    for (size_t i = until; i > 0 && until - i < LOOK && out->count < SITES; i--) {
+        const struct stet_journal_copied *c = &o->copies[i - 1];
         bool known = !c->to_host || !c->lines.count || c->time_ns <= after_ns;
 
         for (uint32_t k = 0; !known && k < out->count; k++)

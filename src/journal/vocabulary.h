@@ -64,9 +64,11 @@ enum stet_fault {
 #define FAULT(id, word, what) STET_FAULT_##id,
 #include "journal/faults.def"
 #undef FAULT
-    STET_FAULTS,
-    STET_FAULT_OTHER = STET_FAULTS
+    STET_FAULTS
 };
+
+/* A word of a newer version. */
+#define STET_FAULT_OTHER STET_FAULTS
 
 const char *stet_journal_fault_word(enum stet_fault f);
 /* One sentence for people. */
