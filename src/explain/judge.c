@@ -246,7 +246,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
-    f->sure = f->pair == STET_CAUSE_UNKNOWN ? STET_SURE_GUESS : STET_SURE_CERTAIN;
+    f->sure = stet_cause_is(f->pair, STET_CAUSE_VAGUE) ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;
     f->source = (struct stet_place){0};
     f->evidence = f->pair != STET_CAUSE_NONE ? stet_view_str(stet_cause_about(f->pair))
