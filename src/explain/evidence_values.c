@@ -1,5 +1,6 @@
 /* Constants that changed: counters, the optimizer's own scalars, static arguments. */
 #include "explain/history_internal.h"
+#include "fingerprint/scalar.h"
 
 #include <math.h>
 
@@ -10,13 +11,23 @@ static bool in_optimizer(struct stet_history *h, const struct stet_reported_chan
            stet_python_is_optimizer(&h->sources, c->inside, 0);
 }
 
+/* Do the first three values grow by the same amount? Those of 1 - 0.999^step differ by a thousandth
+ * in that. */
+static bool is_straight(const struct stet_series *s)
+{
+    double once = s->values[1] - s->values[0], again = s->values[2] - s->values[1];
+
+    return stet_scalar_close(once, again, 1e-4);
+}
+
 /* Is the series 1 - beta^step, and not only something that falls by one ratio? Its first value has
  * a whole number of steps before it; late values are not exact enough for this. */
 static bool is_correction(const struct stet_series *s)
 {
     double first = s->values[0], steps;
 
-    if (!s->geometric || s->findings < 2 || s->distinct < 3 || first <= 0 || first >= 1)
+    if (!s->geometric || s->findings < 2 || s->distinct < 3 || first <= 0 || first >= 1 ||
+        is_straight(s))
         return false;
     steps = log(1 - first) / log(s->ratio);
     return steps > 0.5 && fabs(steps - round(steps)) <= 0.02 + 1e-3 * steps;
