@@ -84,4 +84,8 @@ char *stet_fs_join(const char *a, const char *b);
  * or does not exist. */
 const char *stet_fs_network(const char *folder);
 
+/* Removes a folder and everything in it; links are removed, not followed. 0 when all of it is gone.
+ */
+int stet_fs_remove_tree(const char *path);
+
 #endif

@@ -11,7 +11,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,19 +25,6 @@ struct launch {
     uint64_t programs, reloaded, ns;
     int status;
 };
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st;
-    (void)kind;
-    (void)ftw;
-    return remove(path);
-}
-
-static void remove_tree(const char *path)
-{
-    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
-}
 
 /* Standard output is for the proof, so the command's output goes to standard error. */
 static _Noreturn void become(char **command, const char *store, const char *state)
@@ -191,6 +177,6 @@ int stet_cli_cache_prove(const struct stet_store *s, const struct stet_args *arg
     code = rc == STET_OK ? tell(args, &cold, &warm) : stet_cli_complain(&err);
     stet_ledger_run_unload(&cold.digest);
     stet_ledger_run_unload(&warm.digest);
-    remove_tree(work);
+    stet_fs_remove_tree(work);
     return code;
 }

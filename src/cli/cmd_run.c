@@ -267,7 +267,7 @@ static int run(struct run *r, const struct wishes *w)
     struct stet_live_tap tap = {0};
     struct stet_launch_env env = {0};
     enum stet_rc rc = stet_ledger_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
-    bool no_folder = rc != STET_OK;
+    bool no_folder = rc != STET_OK, broken;
 
     if (rc == STET_OK)
         rc = stet_launch_env_init(&env, &err);
@@ -297,7 +297,7 @@ static int run(struct run *r, const struct wishes *w)
         return stet_cli_complain(&err);
     }
     if (r->contract)
-        stet_contract_follow_follow(r->contract, r->live);
+        stet_contract_follow_live(r->contract, r->live);
     if (w->torch_fix)
         learn(r, &env);
     stet_launch_agent(&env);
@@ -341,8 +341,9 @@ static int run(struct run *r, const struct wishes *w)
     stet_monitor_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
     stet_launch_learn_free(r->learn);
     stet_launch_watch_release(&r->watch);
-    if (r->contract && stet_contract_follow_end(r->contract, r->folder) &&
-        WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
+    broken = r->contract && stet_contract_follow_end(r->contract, r->folder);
+    stet_contract_follow_free(r->contract);
+    if (broken && WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
         return STET_EXIT_FINDING; /* violations found only at the end */
     stet_launch_child_end_alike(&r->child);
 }

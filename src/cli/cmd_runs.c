@@ -10,7 +10,6 @@
 #include "session/torch_rows.h"
 
 #include <dirent.h>
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -184,14 +183,6 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
 
 /* ---- pruning ---- */
 
-static int remove_entry(const char *path, const struct stat *st, int kind, struct FTW *walk)
-{
-    (void)st;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
 /* Removes only old runs that have ended or whose process no longer exists. */
 static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
                  unsigned long days)
@@ -209,7 +200,7 @@ static int prune(enum stet_format format, const struct stet_runs *runs, struct s
         if (last > now || (now - last) / day < days ||
             (!r->ended_ns && stet_ledger_run_is_alive(r)))
             continue;
-        if (nftw(r->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS) == 0)
+        if (stet_fs_remove_tree(r->folder) == 0)
             gone++;
         else
             failed++;

@@ -9,7 +9,6 @@
 #include "store/store.h"
 #include "warm/warm.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,12 +31,6 @@ struct wishes {
 };
 
 enum { JOBS_MAX = 64 };
-
-static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
-{
-    (void)st, (void)kind, (void)ftw;
-    return remove(path);
-}
 
 /* ---- the result ---- */
 
@@ -215,7 +208,7 @@ static int warm(const char *name, const struct wishes *w, bool json)
         code = stet_cli_complain(&err);
     }
     if (!strstr(state, "XXXXXX"))
-        nftw(state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        stet_fs_remove_tree(state);
     stet_warm_runs_unload(&ran);
     return code;
 }

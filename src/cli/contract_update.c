@@ -107,11 +107,11 @@ static int finish(const struct stet_contract_update *u, const char *file, bool w
                   enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_buf out = STET_TEXT_INIT;
+    struct stet_buf out = STET_BUF_INIT;
     int code = STET_EXIT_FINE;
 
     if (format == STET_FORMAT_JSON)
-        out = (struct stet_buf)STET_BUF_INIT, tell_json(&out, u, file);
+        tell_json(&out, u, file);
     else if (u->piece_count)
         tell(&out, u, file);
     else
@@ -128,13 +128,10 @@ int stet_cli_contract_update(const char *run, const char *file, bool write, enum
     struct stet_err err = STET_ERR_INIT;
     struct stet_contract_update u;
     enum stet_rc rc = stet_contract_update_make(&u, run, file, &err);
-    int code;
+    int code = rc == STET_OK ? finish(&u, file, write, format) : stet_cli_complain(&err);
 
-    if (rc == STET_OK)
-        code = finish(&u, file, write, format);
-    else
-        code =
-            u.has_contract ? stet_cli_complain(&err) : (stet_cli_complain(&err), STET_EXIT_USAGE);
+    if (rc != STET_OK && !u.has_contract)
+        code = STET_EXIT_USAGE;
     stet_contract_update_release(&u);
     return code;
 }

@@ -192,7 +192,7 @@ static void take(void *context, struct stet_session *x, uint32_t sighting)
     stet_contract_check_compile(&r->check, &r->contract, &r->gates[s->process], x, sighting, NULL);
 }
 
-void stet_contract_follow_follow(struct stet_contract_follower *r, struct stet_live *live)
+void stet_contract_follow_live(struct stet_contract_follower *r, struct stet_live *live)
 {
     r->check.tell = tell;
     r->check.context = r;

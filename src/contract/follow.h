@@ -23,7 +23,7 @@ void stet_contract_follow_free(struct stet_contract_follower *r);
 bool stet_contract_follow_launch(struct stet_contract_follower *r, struct stet_launch_env *env,
                                  const char *folder, bool cpu, struct stet_err *err);
 /* Reports breaches as they happen. `live` may be NULL. */
-void stet_contract_follow_follow(struct stet_contract_follower *r, struct stet_live *live);
+void stet_contract_follow_live(struct stet_contract_follower *r, struct stet_live *live);
 /* Checks the whole run and prints the result; true when the run must fail for it. */
 bool stet_contract_follow_end(struct stet_contract_follower *r, const char *folder);
 

@@ -393,7 +393,7 @@ static enum stet_rc make(struct stet_contract_update *u, const struct stet_contr
     if (rc != STET_OK)
         return rc;
     if (!widen_all(u, err))
-        return err->rc;
+        return err ? err->rc : STET_NO_MEMORY;
     term_pieces(u, before);
     family_pieces(u);
     frame_pieces(u);

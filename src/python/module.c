@@ -269,13 +269,6 @@ stet_python_ref stet_python_method(const struct stet_python_module *m, stet_pyth
 
 /* ---- calls ---- */
 
-stet_python_ref stet_python_argument_value(const struct stet_python_module *m, stet_python_ref arg)
-{
-    if (stet_python_kind(&m->ast, arg) == PY_KEYWORD_ARGUMENT)
-        return stet_python_field(&m->ast, arg, PY_FIELD_VALUE);
-    return arg;
-}
-
 stet_python_ref stet_python_argument(const struct stet_python_module *m, stet_python_ref call,
                                      uint32_t position)
 {

@@ -93,8 +93,6 @@ stet_python_ref stet_python_argument(const struct stet_python_module *m, stet_py
                                      uint32_t position);
 stet_python_ref stet_python_keyword(const struct stet_python_module *m, stet_python_ref call,
                                     struct stet_view name);
-/* The value of a keyword argument, or the argument itself. */
-stet_python_ref stet_python_argument_value(const struct stet_python_module *m, stet_python_ref arg);
 /* Returns the last part of the called name: "item" for x.y.item(). */
 struct stet_view stet_python_callee(const struct stet_python_module *m, stet_python_ref call);
 
