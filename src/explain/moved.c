@@ -243,6 +243,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->one_sided = !from || !to;
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
 }

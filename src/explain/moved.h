@@ -13,6 +13,7 @@ struct stet_moved {
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;
+    bool one_sided;       /* only one of the two compiles had such a value */
     bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
