@@ -13,16 +13,22 @@ static bool arrays_moved(const struct stet_finding *f)
     return false;
 }
 
+static bool name_static(struct stet_history *h, struct stet_finding *f, const struct stet_moved *m)
+{
+    return stet_finding_hear(h, f,
+                             (struct stet_finding_answer){STET_CAUSE_STATIC_ARGUMENT,
+                                                          .rests = STET_RESTS_VALUES,
+                                                          .sure = STET_SURE_CERTAIN},
+                             "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path),
+                             STET_FMT(m->from), STET_FMT(m->to));
+}
+
 /* The source named the argument; the values that it had are better evidence. */
 static void observed(struct stet_history *h, struct stet_finding *f)
 {
-    for (uint32_t i = 0; i < f->moved_count; i++) {
-        const struct stet_moved *m = &f->moved[i];
-
-        if (m->static_argument && stet_view_eq(m->path, f->detail))
-            f->evidence = stet_arena_printf(&h->arena, "static argument %.*s: %.*s -> %.*s",
-                                            STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
-    }
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument && stet_view_eq(f->moved[i].path, f->detail))
+            name_static(h, f, &f->moved[i]);
 }
 
 static void static_argument(struct stet_history *h, struct stet_finding *f)
@@ -35,9 +41,8 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
     if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
-    stet_finding_is(h, f, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
-                    "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),
-                    STET_FMT(m->to));
+    if (!name_static(h, f, m))
+        return;
     f->also_count = 0; /* what else differs follows from it */
     f->detail = m->path;
     if (m->flag)
@@ -60,9 +65,11 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
                       "mesh context or a JAX setting. Make the call in the same context each time.";
         return;
     }
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "argument %.*s was %.*s and is %.*s; the program is the same",
-                    STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    stet_finding_hear(h, f,
+                      (struct stet_finding_answer){f->cause, .rests = STET_RESTS_VALUES,
+                                                   .sure = STET_SURE_CERTAIN},
+                      "argument %.*s was %.*s and is %.*s; the program is the same",
+                      STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
     f->fix_text = "Place {detail} before the first call as the function returns it "
                   "(jax.device_put with the same sharding, the same array type and dtype).";
