@@ -229,6 +229,40 @@ static struct stet_view words(struct stet_arena *arena, const struct stet_journa
     return text;
 }
 
+/* Does jit give the number the type of the array? */
+static bool is_weak_form(const struct stet_journal_value *number,
+                         const struct stet_journal_value *array)
+{
+    static const struct {
+        enum stet_journal_value_kind kind;
+        const char *type, *dtype;
+        bool weak;
+    } forms[] = {{STET_VALUE_INT, "int", "int", true},
+                 {STET_VALUE_FLOAT, "float", "float", true},
+                 {STET_VALUE_BOOL, "bool", "bool", false}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (number->kind == forms[i].kind && stet_view_is(number->type, forms[i].type))
+            return array->kind == STET_VALUE_ARRAY && !array->rank &&
+                   array->weak == forms[i].weak && stet_view_starts(array->text, forms[i].dtype);
+    return false;
+}
+
+static bool is_number(const struct stet_journal_value *v)
+{
+    return v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT || v->kind == STET_VALUE_BOOL;
+}
+
+static void compare_types(const struct stet_journal_value *a, const struct stet_journal_value *b,
+                          struct stet_moved *m)
+{
+    bool arrays = a->kind == STET_VALUE_ARRAY && b->kind == STET_VALUE_ARRAY;
+
+    m->traced_alike = is_weak_form(a, b) || is_weak_form(b, a);
+    m->typed = arrays ? a->weak != b->weak || !stet_view_eq(a->text, b->text)
+                      : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -246,6 +280,8 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->one_sided = !from || !to;
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
+    if (from && to)
+        compare_types(from, to, m);
 }
 
 /* Scopes in the order in which they are worth reporting. */
@@ -263,32 +299,80 @@ static bool wraps(const struct table *t)
     return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));
 }
 
+struct comparison {
+    struct stet_arena *arena;
+    const struct table *a, *b;
+    struct statics statics;
+    struct stet_moved *out;
+    uint32_t count;
+};
+
+static void put_moved(struct comparison *c, const struct stet_journal_value *from,
+                      const struct stet_journal_value *to)
+{
+    if (c->count < STET_MOVED_MOST)
+        add(c->arena, c->b, &c->statics, from, to, &c->out[c->count++]);
+}
+
+static void compare_scope(struct comparison *c, enum stet_journal_value_scope scope)
+{
+    for (uint32_t i = 0; i < c->b->count; i++) {
+        const struct stet_journal_value *v = &c->b->items[i], *was;
+
+        if (v->scope != scope)
+            continue;
+        was = find(c->a, v);
+        /* Locals appear and disappear with the line that runs; only arguments do so for a reason.
+         */
+        if (was ? !same(was, v) || made_anew(c->b, &c->statics, was, v)
+                : scope == STET_SCOPE_ARGUMENT)
+            put_moved(c, was, v);
+    }
+    for (uint32_t i = 0; scope == STET_SCOPE_ARGUMENT && i < c->a->count; i++)
+        if (c->a->items[i].scope == scope && !find(c->b, &c->a->items[i]))
+            put_moved(c, &c->a->items[i], NULL);
+}
+
+/* The arguments of a wrapper, under the wrapper's names; jit's static ones were chosen by it. */
+static void compare_wrapped(struct comparison *c)
+{
+    uint32_t first = c->count;
+
+    c->statics = (struct statics){0};
+    compare_scope(c, STET_SCOPE_ARGUMENT);
+    for (uint32_t i = first; i < c->count; i++)
+        c->out[i].of_library = true;
+}
+
+/* How many axes the mesh has that jax.set_mesh or a `with` sets around the call. */
+static void compare_mesh(struct comparison *c)
+{
+    const struct stet_journal_value like = {
+        .kind = STET_VALUE_LENGTH, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("mesh")};
+    const struct stet_journal_value *was = find(c->a, &like), *is = find(c->b, &like);
+    struct stet_moved *m = &c->out[c->count];
+
+    if (!was || !is || was->number == is->number)
+        return;
+    put_moved(c, was, is);
+    m->path = STET_VIEW(STET_MOVED_MESH);
+    m->from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh");
+    m->to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh");
+}
+
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
                         struct stet_moved *out)
 {
-    struct statics statics = {0};
-    uint32_t n = 0;
+    struct comparison c = {.arena = arena, .a = a, .b = b, .out = out};
+    bool wrapped = wraps(b);
 
-    learn_statics(b, &statics);
-    for (size_t s = wraps(b); s < sizeof scopes / sizeof *scopes; s++) {
-        for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
-            const struct stet_journal_value *v = &b->items[i], *was;
-
-            if (v->scope != scopes[s])
-                continue;
-            was = find(a, v);
-            /* Locals appear and disappear with the line that runs; only arguments do so for a
-             * reason. */
-            if (was ? !same(was, v) || made_anew(b, &statics, was, v)
-                    : v->scope == STET_SCOPE_ARGUMENT)
-                add(arena, b, &statics, was, v, &out[n++]);
-        }
-        for (uint32_t i = 0;
-             scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
-            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]))
-                add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
-    }
-    return n;
+    learn_statics(b, &c.statics);
+    compare_mesh(&c);
+    for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++)
+        compare_scope(&c, scopes[s]);
+    if (wrapped)
+        compare_wrapped(&c);
+    return c.count;
 }
 
 uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
