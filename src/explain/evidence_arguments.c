@@ -8,7 +8,7 @@ static const struct stet_moved *came_or_went(const struct stet_finding *f)
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
 
-        if (m->scope == STET_SCOPE_ARGUMENT && m->array && m->one_sided && !m->of_library)
+        if (m->scope == STET_SCOPE_ARGUMENT && m->array && m->one_sided)
             return m;
     }
     return NULL;

@@ -9,7 +9,7 @@ static bool arrays_moved(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++)
         if (f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array &&
-            !f->moved[i].of_library && !f->moved[i].traced_alike)
+            !f->moved[i].traced_alike)
             return true;
     return false;
 }
@@ -65,19 +65,6 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                       "each of them during warm-up, or compute both ways with jnp.where.";
 }
 
-/* The user's variable that changed as this argument of a library's wrapper did, or the argument. */
-static const struct stet_moved *own_name(const struct stet_finding *f, const struct stet_moved *m)
-{
-    for (uint32_t i = 0; m->of_library && i < f->moved_count; i++) {
-        const struct stet_moved *v = &f->moved[i];
-
-        if (v->scope == STET_SCOPE_LOCAL && v->array && stet_view_eq(v->from, m->from) &&
-            stet_view_eq(v->to, m->to))
-            return v;
-    }
-    return m;
-}
-
 static void same_around(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_place *was = &h->sightings[f->against].trigger;
@@ -122,7 +109,6 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
         same_around(h, f);
         return;
     }
-    m = own_name(f, m);
     stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
                     "argument %.*s was %.*s and is %.*s; the program is the same",
                     STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
@@ -147,7 +133,6 @@ static void converted(struct stet_history *h, struct stet_finding *f)
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].typed ? &f->moved[i] : NULL;
     if (!m)
         return;
-    m = own_name(f, m);
     stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
                     "argument %.*s was %.*s and is %.*s; Python numbers are weakly typed",
                     STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));

@@ -288,8 +288,10 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
 static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
                                                        STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
 
+/* ---- a library's function around the user's ---- */
+
 /* Is the function that the framework received a library's? Its arguments then have the library's
- * names, and the user did not choose what is static. */
+ * names, and their places shift when one comes or goes. */
 static bool wraps(const struct table *t)
 {
     const struct stet_journal_value like = {
@@ -299,80 +301,132 @@ static bool wraps(const struct table *t)
     return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));
 }
 
-struct comparison {
-    struct stet_arena *arena;
-    const struct table *a, *b;
-    struct statics statics;
-    struct stet_moved *out;
-    uint32_t count;
-};
-
-static void put_moved(struct comparison *c, const struct stet_journal_value *from,
-                      const struct stet_journal_value *to)
+static bool is_array(const struct stet_journal_value *v)
 {
-    if (c->count < STET_MOVED_MOST)
-        add(c->arena, c->b, &c->statics, from, to, &c->out[c->count++]);
+    return v->scope == STET_SCOPE_ARGUMENT && v->kind == STET_VALUE_ARRAY;
 }
 
-static void compare_scope(struct comparison *c, enum stet_journal_value_scope scope)
+/* How many of the first `count` values are arrays like this one, or any array for NULL? */
+static uint32_t arrays_like(const struct table *t, uint32_t count,
+                            const struct stet_journal_value *like)
 {
-    for (uint32_t i = 0; i < c->b->count; i++) {
-        const struct stet_journal_value *v = &c->b->items[i], *was;
+    uint32_t n = 0;
 
-        if (v->scope != scope)
+    for (uint32_t i = 0; i < count; i++)
+        n += is_array(&t->items[i]) && (!like || same_array(&t->items[i], like));
+    return n;
+}
+
+/* The arrays of `more` that `less` has fewer of. */
+static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more,
+                              const struct table *less, bool came, struct stet_moved *out,
+                              uint32_t n)
+{
+    const struct statics none = {0};
+
+    for (uint32_t i = 0; i < more->count && n < STET_MOVED_MOST; i++) {
+        const struct stet_journal_value *v = &more->items[i];
+
+        if (!is_array(v) || arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
             continue;
-        was = find(c->a, v);
-        /* Locals appear and disappear with the line that runs; only arguments do so for a reason.
-         */
-        if (was ? !same(was, v) || made_anew(c->b, &c->statics, was, v)
-                : scope == STET_SCOPE_ARGUMENT)
-            put_moved(c, was, v);
+        add(arena, more, &none, came ? NULL : v, came ? v : NULL, &out[n]);
+        out[n++].wrapped = true;
     }
-    for (uint32_t i = 0; scope == STET_SCOPE_ARGUMENT && i < c->a->count; i++)
-        if (c->a->items[i].scope == scope && !find(c->b, &c->a->items[i]))
-            put_moved(c, &c->a->items[i], NULL);
+    return n;
 }
 
-/* The arguments of a wrapper, under the wrapper's names; jit's static ones were chosen by it. */
-static void compare_wrapped(struct comparison *c)
+/* A user's variable that held the same two values. */
+static const struct stet_journal_value *held_as(const struct table *a, const struct table *b,
+                                                const struct stet_journal_value *from,
+                                                const struct stet_journal_value *to)
 {
-    uint32_t first = c->count;
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct stet_journal_value *v = &b->items[i], *was;
 
-    c->statics = (struct statics){0};
-    compare_scope(c, STET_SCOPE_ARGUMENT);
-    for (uint32_t i = first; i < c->count; i++)
-        c->out[i].of_library = true;
+        if (v->scope == STET_SCOPE_ARGUMENT || v->scope == STET_SCOPE_CALLED || !same(v, to))
+            continue;
+        was = find(a, v);
+        if (was && same(was, from))
+            return v;
+    }
+    return NULL;
 }
+
+/* Compares by place if no array came or went. A value that differs has the name of the user's
+ * variable, if one held it. */
+static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
+                                const struct table *b, const struct statics *statics,
+                                struct stet_moved *out, uint32_t n)
+{
+    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL);
+
+    if (before != now)
+        return now > before ? arrays_beyond(arena, b, a, true, out, n)
+                            : arrays_beyond(arena, a, b, false, out, n);
+    for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
+        const struct stet_journal_value *v = &b->items[i], *was, *held;
+
+        was = v->scope == STET_SCOPE_ARGUMENT ? find(a, v) : NULL;
+        if (!was || same(was, v))
+            continue;
+        add(arena, b, statics, was, v, &out[n]);
+        held = held_as(a, b, was, v);
+        if (held)
+            out[n].path = stet_arena_copy(arena, held->path);
+        out[n++].wrapped = true;
+    }
+    return n;
+}
+
+/* ---- all ---- */
 
 /* How many axes the mesh has that jax.set_mesh or a `with` sets around the call. */
-static void compare_mesh(struct comparison *c)
+static uint32_t compare_mesh(const struct table *a, const struct table *b, struct stet_moved *out)
 {
     const struct stet_journal_value like = {
         .kind = STET_VALUE_LENGTH, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("mesh")};
-    const struct stet_journal_value *was = find(c->a, &like), *is = find(c->b, &like);
-    struct stet_moved *m = &c->out[c->count];
+    const struct stet_journal_value *was = find(a, &like), *is = find(b, &like);
 
     if (!was || !is || was->number == is->number)
-        return;
-    put_moved(c, was, is);
-    m->path = STET_VIEW(STET_MOVED_MESH);
-    m->from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh");
-    m->to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh");
+        return 0;
+    *out = (struct stet_moved){
+        .scope = STET_SCOPE_CALLED,
+        .path = STET_VIEW("the mesh that is set"),
+        .from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+        .to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+    };
+    return 1;
 }
 
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
-                        struct stet_moved *out)
+                        bool library, struct stet_moved *out)
 {
-    struct comparison c = {.arena = arena, .a = a, .b = b, .out = out};
+    struct statics statics = {0};
     bool wrapped = wraps(b);
+    uint32_t n = compare_mesh(a, b, out);
 
-    learn_statics(b, &c.statics);
-    compare_mesh(&c);
-    for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++)
-        compare_scope(&c, scopes[s]);
-    if (wrapped)
-        compare_wrapped(&c);
-    return c.count;
+    learn_statics(b, &statics);
+    if (wrapped && !library)
+        n = compare_wrapped(arena, a, b, &statics, out, n);
+    for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++) {
+        for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
+            const struct stet_journal_value *v = &b->items[i], *was;
+
+            if (v->scope != scopes[s])
+                continue;
+            was = find(a, v);
+            /* Locals appear and disappear with the line that runs; only arguments do so for a
+             * reason. */
+            if (was ? !same(was, v) || made_anew(b, &statics, was, v)
+                    : v->scope == STET_SCOPE_ARGUMENT)
+                add(arena, b, &statics, was, v, &out[n++]);
+        }
+        for (uint32_t i = 0;
+             scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
+            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]))
+                add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
+    }
+    return n;
 }
 
 uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
@@ -390,7 +444,7 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     stet_arena_init(&scratch, (size_t)4 << 20);
     a.hashes = b.hashes = one_process;
     if (fill(&a, &scratch, before) && fill(&b, &scratch, now))
-        n = compare(arena, &a, &b, moved);
+        n = compare(arena, &a, &b, stet_journal_values_function(now).library, moved);
     stet_arena_release(&scratch);
     kept = n ? STET_NEW_ARRAY(arena, struct stet_moved, n) : NULL;
     if (!kept)

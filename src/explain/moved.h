@@ -8,9 +8,6 @@
 
 enum { STET_MOVED_MOST = 16 };
 
-/* The path of the mesh that is set around the call. */
-#define STET_MOVED_MESH "the mesh that is set"
-
 struct stet_moved {
     enum stet_journal_value_scope scope;
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
@@ -24,14 +21,13 @@ struct stet_moved {
     bool typed;           /* an array's dtype or weak type differs, or a number became an array of
                              another type than jit gives that number */
     bool traced_alike; /* jit traces both as the same type: a number, and an array of weak type */
-    bool of_library;   /* the argument is one of a library's wrapper and has no name of the
-                          user's */
+    bool wrapped;      /* an argument of a library's function around the user's */
 };
 
 /* Compares the values of two compiles. The mesh that is set comes first, then arguments of the
  * framework's call, what the called function closes over, the globals it uses, and the user's
- * frames from the innermost out. Arguments of a library's wrapper come last. Hashes are compared
- * only within `one_process`. At most STET_MOVED_MOST, in the arena. */
+ * frames from the innermost out. Hashes are compared only within `one_process`. At most
+ * STET_MOVED_MOST, in the arena. */
 uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out);
