@@ -7,46 +7,6 @@
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
 
-stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position)
-{
-    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
-
-    if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
-        return position == 0 ? args : 0;
-    for (stet_python_ref c = stet_python_child(w->ast, args); c; c = stet_python_next(w->ast, c)) {
-        enum stet_python_kind k = stet_python_kind(w->ast, c);
-
-        if (k == PY_KEYWORD_ARGUMENT || k == PY_DICT_SPLAT || k == PY_COMMENT)
-            continue;
-        if (k == PY_LIST_SPLAT)
-            return 0;
-        if (position-- == 0)
-            return c;
-    }
-    return 0;
-}
-
-stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name)
-{
-    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
-
-    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
-         c = stet_python_next(w->ast, c)) {
-        if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT &&
-            lint_name_is(w, stet_python_name(w->ast, stet_python_field(w->ast, c, PY_FIELD_NAME)),
-                         name))
-            return stet_python_field(w->ast, c, PY_FIELD_VALUE);
-    }
-    return 0;
-}
-
-stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg)
-{
-    if (stet_python_kind(w->ast, arg) == PY_KEYWORD_ARGUMENT)
-        return stet_python_field(w->ast, arg, PY_FIELD_VALUE);
-    return arg;
-}
-
 struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
                                 const char *how)
@@ -98,7 +58,7 @@ static void pass_arguments(struct lint_walk *w, stet_python_ref call, struct lin
             continue;
         if (stet_python_kind(a, n) == PY_LIST_SPLAT || stet_python_kind(a, n) == PY_DICT_SPLAT)
             break;
-        v = lint_value_of(w, lint_arg_value(w, n));
+        v = lint_value_of(w, stet_python_argument_value(w->module, n));
         *arg = (struct lint_arg){.position = -1};
         if (stet_python_kind(a, n) == PY_KEYWORD_ARGUMENT)
             arg->name = stet_arena_copy(
@@ -126,7 +86,7 @@ static struct lint_value of_arguments(struct lint_walk *w, stet_python_ref call)
     if (stet_python_kind(a, args) != PY_ARGUMENTS)
         return lint_element(lint_value_of(w, args));
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
-        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+        struct lint_value v = lint_value_of(w, stet_python_argument_value(w->module, n));
 
         if (v.kind != LINT_V_FN && v.kind != LINT_V_JITTED)
             all = lint_join(all, lint_element(v));
@@ -167,9 +127,9 @@ static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uin
 
         if (!(v.deps & (uint64_t)1 << (f->first_bit + i)))
             continue;
-        arg = lint_arg_at(w, call, i - skip);
+        arg = stet_python_argument(w->module, call, i - skip);
         if (!arg)
-            arg = lint_arg_named(w, call, stet_arena_copy(&w->out->arena, f->params[i]).ptr);
+            arg = stet_python_keyword(w->module, call, f->params[i]);
         if (arg)
             deps |= lint_value_of(w, arg).deps;
     }
@@ -389,7 +349,7 @@ static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_vie
     static const char *const arrays[] = {"jax.numpy.",  "jax.lax.",   "jax.nn.",
                                          "jax.random.", "jax.scipy.", "torch.",
                                          "jax.image.",  "jax.ops.",   NULL};
-    struct stet_view last = lint_callee_name(w, n);
+    struct stet_view last = stet_python_callee(w->module, n);
     struct lint_value args = of_arguments(w, n);
 
     for (const char *const *p = arrays; *p; p++) {
@@ -429,7 +389,7 @@ static void pass_functions(struct lint_walk *w, stet_python_ref call)
 
     for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
          n = stet_python_next(w->ast, n)) {
-        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+        struct lint_value v = lint_value_of(w, stet_python_argument_value(w->module, n));
 
         if (v.kind == LINT_V_FN)
             lint_add_call(w, n, v.index, (struct stet_view){0}, LINT_NONE, 0, "");
@@ -446,16 +406,7 @@ static void eval_arguments(struct lint_walk *w, stet_python_ref call)
         return;
     }
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n))
-        w->values[n] = lint_eval(w, lint_arg_value(w, n));
-}
-
-static uint32_t owner_here(const struct lint_walk *w)
-{
-    uint32_t fn = w->fn;
-
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn ? w->fns[fn].owner : LINT_NONE;
+        w->values[n] = lint_eval(w, stet_python_argument_value(w->module, n));
 }
 
 /* Calls a name that an import binds: a library's, or a function of another file. */
@@ -478,11 +429,11 @@ static struct lint_value call_attribute(struct lint_walk *w, stet_python_ref n,
     stet_python_ref object = stet_python_field(a, function, PY_FIELD_OBJECT);
     stet_python_ref attribute = stet_python_field(a, function, PY_FIELD_ATTRIBUTE);
     struct stet_view name = attribute ? stet_python_text(a, attribute) : (struct stet_view){0};
+    uint32_t owner = lint_self_class(w, object);
     struct lint_value self, out;
 
-    if (lint_name_is(w, stet_python_name(a, object), "self") && owner_here(w) != LINT_NONE) {
-        uint32_t owner = owner_here(w),
-                 callee = lint_method(w, owner, stet_python_name(a, attribute));
+    if (owner != LINT_NONE) {
+        uint32_t callee = lint_method(w, owner, stet_python_name(a, attribute));
 
         if (callee != LINT_NONE)
             return call_function(w, n, callee);
@@ -536,7 +487,7 @@ static struct lint_value call_value(struct lint_walk *w, stet_python_ref n)
     if (!function)
         return unknown;
     eval_arguments(w, n);
-    dotted = lint_imported(w, function, room);
+    dotted = stet_python_imported(w->module, function, room);
     if (dotted.len && lint_transform(w, n, dotted, &out))
         return out;
     if (stet_python_kind(a, function) == PY_ATTRIBUTE)

@@ -93,12 +93,10 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
         break;
     case PY_ATTRIBUTE: {
         stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
-        uint32_t fn = w->fn;
+        uint32_t owner = lint_self_class(w, object);
 
-        while (fn && w->fns[fn].owner == LINT_NONE)
-            fn = w->fns[fn].parent;
-        if (fn && lint_name_is(w, stet_python_name(a, object), "self"))
-            lint_bind(w, &w->classes[w->fns[fn].owner].attributes,
+        if (owner != LINT_NONE)
+            lint_bind(w, &w->classes[owner].attributes,
                       stet_python_name(a, stet_python_field(a, target, PY_FIELD_ATTRIBUTE)), v);
         else
             lint_eval(w, object);
@@ -116,16 +114,6 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
     default:
         break;
     }
-}
-
-/* The class of the `self` in scope, or LINT_NONE. */
-static uint32_t self_class(const struct lint_walk *w)
-{
-    uint32_t fn = w->fn;
-
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn ? w->fns[fn].owner : LINT_NONE;
 }
 
 static bool one_of(struct stet_view v, const char *const *list)
@@ -186,15 +174,14 @@ static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
     stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT);
     stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
     struct lint_value v;
+    uint32_t owner;
 
     if (!object || !attribute)
         return unknown;
-    if (lint_name_is(w, stet_python_name(a, object), "self")) {
-        uint32_t owner = self_class(w);
+    owner = lint_self_class(w, object);
+    if (owner != LINT_NONE) {
         struct lint_binding *b;
 
-        if (owner == LINT_NONE)
-            return unknown;
         lint_rules(w, ON_NAME, n);
         b = lint_scope_find(&w->classes[owner].attributes, stet_python_name(a, attribute));
         if (b && (b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_FN))
@@ -205,7 +192,7 @@ static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
         return python;
     }
     v = lint_eval(w, object);
-    if (w->move_count && stet_python_kind(a, object) == PY_IDENTIFIER)
+    if (w->moves.count && stet_python_kind(a, object) == PY_IDENTIFIER)
         lint_rules(w, ON_NAME, n);
     if (v.kind == LINT_V_TENSOR && v.deps) {
         v = tensor_attribute(v, stet_python_text(a, attribute));

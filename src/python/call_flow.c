@@ -64,11 +64,11 @@ static const struct stet_python_binding *only_binding(const struct stet_python_m
 
 static bool is_bound(const struct stet_python_module *m, stet_python_ref n)
 {
-    uint32_t name = stet_python_name(&m->ast, n), position;
+    uint32_t name = stet_python_name(&m->ast, n);
 
     for (stet_python_ref f = stet_python_function_around(m, n); f;
          f = stet_python_function_around(m, f))
-        if (stet_python_parameter(m, f, name, &position))
+        if (stet_python_binds(m, f, name))
             return true;
     for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
@@ -103,17 +103,13 @@ stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref
                                      const struct stet_python_module **module)
 {
     const struct stet_python_module *m = x->frame->module;
-    stet_python_ref function = stet_python_function_around(m, object);
-    uint32_t name = stet_python_name(&m->ast, object), position;
+    stet_python_ref self = stet_python_self_class(m, object), value;
     const struct stet_python_binding *b;
     struct stet_python_callee made;
-    stet_python_ref value;
 
     *module = m;
-    for (; name && function; function = stet_python_function_around(m, function))
-        if (stet_python_class_around(m, function) &&
-            stet_python_parameter(m, function, name, &position) && position == 0)
-            return stet_python_class_around(m, function); /* self */
+    if (self)
+        return self;
     b = only_binding(m, object);
     value = b && b->how == PY_BIND_VALUE ? stet_python_bare(&m->ast, b->value) : 0;
     if (stet_python_kind(&m->ast, value) != PY_CALL || x->depth > 40)

@@ -21,6 +21,10 @@ static struct named attributes[] = {
 #define ATTRIBUTE(name, effect) {name, PY_GIVES_##effect},
 #include "python/library.def"
 };
+static const char *const constructors[] = {
+#define CONSTRUCTS(name) name,
+#include "python/library.def"
+};
 static const struct stet_python_transform transforms[] = {
 #define TRANSFORM(name, kind, lane) {name, PY_##kind, PY_LANE_##lane},
 #include "python/library.def"
@@ -97,6 +101,14 @@ enum stet_python_effect stet_python_library_method(struct stet_view name)
 enum stet_python_effect stet_python_library_attribute(struct stet_view name)
 {
     return find(attributes, COUNT(attributes), name);
+}
+
+bool stet_python_constructs(struct stet_view method)
+{
+    for (size_t i = 0; i < COUNT(constructors); i++)
+        if (stet_view_is(method, constructors[i]))
+            return true;
+    return false;
 }
 
 const struct stet_python_transform *stet_python_transform(struct stet_view dotted)

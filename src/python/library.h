@@ -81,6 +81,8 @@ const struct stet_python_transform *stet_python_transform(struct stet_view dotte
 /* Finds a function of an array library by the last part of its name; NULL when it takes no
  * numbers. */
 const struct stet_python_array *stet_python_array(struct stet_view name);
+/* Does Python or a framework call a method of this name while it makes an object? */
+bool stet_python_constructs(struct stet_view method);
 /* Does this name ("**", "[]", "pow") pass numbers to the operation of a program? */
 bool stet_python_gives_operation(struct stet_view operation, struct stet_view python);
 /* Does it compute the operation? */
