@@ -157,21 +157,25 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
                         STET_FMT(words_of(h, c)), to);
 }
 
-/* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */
+/* Packed sequences come with a list of lengths or offsets, and both change their size in this run.
+ * The data's own line is the origin, unless the list alone changed this time. */
 static bool varlen(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_reported_change *data = NULL;
+    const struct stet_reported_change *data = NULL, *list = NULL;
 
-    if (stet_map_get(&h->judge->vectors, s->group) == STET_NONE)
+    if (stet_map_get(&h->judge->packed, stet_sighting_of(h, f)->group) == STET_NONE)
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_reported_change *c = &f->changes[i];
 
-        if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
-            !(f->facts.vector && i == f->facts.vector_at))
+        if (c->kind != STET_CHANGE_ARGUMENT || c->facet != STET_FACET_SHAPES)
+            continue;
+        if (f->facts.vector && i == f->facts.vector_at)
+            list = c;
+        else
             data = data ? data : c;
     }
+    data = data ? data : list;
     if (!data)
         return false;
     stet_finding_is(h, f, STET_CAUSE_VARLEN, STET_SURE_LIKELY, false,

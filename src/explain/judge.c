@@ -157,12 +157,22 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     return true;
 }
 
+/* Did the size of another argument move together with a list of integers? */
+static bool is_packed(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; f->facts.vector && i < f->change_count; i++)
+        if (i != f->facts.vector_at && f->changes[i].kind == STET_CHANGE_ARGUMENT &&
+            f->changes[i].facet == STET_FACET_SHAPES)
+            return true;
+    return false;
+}
+
 static bool gather_series(struct stet_history *h)
 {
     for (; h->judge->next < h->finding_count; h->judge->next++) {
         const struct stet_finding *f = &h->findings[h->judge->next];
 
-        if (f->facts.vector && !stet_map_put(&h->judge->vectors, stet_sighting_of(h, f)->group, 1))
+        if (is_packed(f) && !stet_map_put(&h->judge->packed, stet_sighting_of(h, f)->group, 1))
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
             if (!add_change(h, f, &f->changes[i]))

@@ -252,8 +252,10 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
 static const enum stet_journal_value_scope scopes[] = {STET_SCOPE_ARGUMENT, STET_SCOPE_CLOSURE,
                                                        STET_SCOPE_GLOBAL, STET_SCOPE_LOCAL};
 
+/* ---- a library's function around the user's ---- */
+
 /* Is the function that the framework received a library's? Its arguments then have the library's
- * names, and the user did not choose what is static. */
+ * names, and their places shift when one comes or goes. */
 static bool wraps(const struct table *t)
 {
     const struct stet_journal_value like = {
@@ -263,14 +265,97 @@ static bool wraps(const struct table *t)
     return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));
 }
 
+static bool is_array(const struct stet_journal_value *v)
+{
+    return v->scope == STET_SCOPE_ARGUMENT && v->kind == STET_VALUE_ARRAY;
+}
+
+/* How many of the first `count` values are arrays like this one, or any array for NULL? */
+static uint32_t arrays_like(const struct table *t, uint32_t count,
+                            const struct stet_journal_value *like)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = 0; i < count; i++)
+        n += is_array(&t->items[i]) && (!like || same_array(&t->items[i], like));
+    return n;
+}
+
+/* The arrays of `more` that `less` has fewer of. */
+static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more,
+                              const struct table *less, bool came, struct stet_moved *out,
+                              uint32_t n)
+{
+    const struct statics none = {0};
+
+    for (uint32_t i = 0; i < more->count && n < STET_MOVED_MOST; i++) {
+        const struct stet_journal_value *v = &more->items[i];
+
+        if (!is_array(v) ||
+            arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
+            continue;
+        add(arena, more, &none, came ? NULL : v, came ? v : NULL, &out[n]);
+        out[n++].wrapped = true;
+    }
+    return n;
+}
+
+/* A user's variable that held the same two values. */
+static const struct stet_journal_value *held_as(const struct table *a, const struct table *b,
+                                                const struct stet_journal_value *from,
+                                                const struct stet_journal_value *to)
+{
+    for (uint32_t i = 0; i < b->count; i++) {
+        const struct stet_journal_value *v = &b->items[i], *was;
+
+        if (v->scope == STET_SCOPE_ARGUMENT || v->scope == STET_SCOPE_CALLED || !same(v, to))
+            continue;
+        was = find(a, v);
+        if (was && same(was, from))
+            return v;
+    }
+    return NULL;
+}
+
+/* Compares by place if no array came or went. A value that differs has the name of the user's
+ * variable, if one held it. */
+static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
+                                const struct table *b, const struct statics *statics,
+                                struct stet_moved *out)
+{
+    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL), n = 0;
+
+    if (before != now)
+        return now > before ? arrays_beyond(arena, b, a, true, out, 0)
+                            : arrays_beyond(arena, a, b, false, out, 0);
+    for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
+        const struct stet_journal_value *v = &b->items[i], *was, *held;
+
+        was = v->scope == STET_SCOPE_ARGUMENT ? find(a, v) : NULL;
+        if (!was || same(was, v))
+            continue;
+        add(arena, b, statics, was, v, &out[n]);
+        held = held_as(a, b, was, v);
+        if (held)
+            out[n].path = stet_arena_copy(arena, held->path);
+        out[n++].wrapped = true;
+    }
+    return n;
+}
+
+/* ---- all ---- */
+
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
-                        struct stet_moved *out)
+                        bool library, struct stet_moved *out)
 {
     struct statics statics = {0};
+    bool wrapped = wraps(b);
     uint32_t n = 0;
 
     learn_statics(b, &statics);
-    for (size_t s = wraps(b); s < sizeof scopes / sizeof *scopes; s++) {
+    if (wrapped && !library)
+        n = compare_wrapped(arena, a, b, &statics, out);
+    for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++) {
         for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
             const struct stet_journal_value *v = &b->items[i], *was;
 
@@ -306,7 +391,7 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     stet_arena_init(&scratch, (size_t)4 << 20);
     a.hashes = b.hashes = one_process;
     if (fill(&a, &scratch, before) && fill(&b, &scratch, now))
-        n = compare(arena, &a, &b, moved);
+        n = compare(arena, &a, &b, stet_journal_values_function(now).library, moved);
     stet_arena_release(&scratch);
     kept = n ? STET_NEW_ARRAY(arena, struct stet_moved, n) : NULL;
     if (!kept)

@@ -18,6 +18,7 @@ struct stet_moved {
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
     bool static_argument; /* an argument that is static for jit */
+    bool wrapped;         /* an argument of a library's function around the user's */
 };
 
 /* Compares the values of two compiles. Arguments of the framework's call come first, then what the
