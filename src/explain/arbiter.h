@@ -14,6 +14,23 @@ struct stet_finding_answer {
     bool keep;           /* the cause that it replaces stays as a further one */
 };
 
+/* An answer about the whole recompile, and one that names one of its differences better. */
+#define STET_ANSWER(id, by, how)                                                                   \
+    ((struct stet_finding_answer){                                                                 \
+        .cause = STET_CAUSE_##id, .rests = STET_RESTS_##by, .sure = STET_SURE_##how})
+#define STET_BETTER(old, id, by, how)                                                              \
+    ((struct stet_finding_answer){.cause = STET_CAUSE_##id,                                        \
+                                  .names = STET_CAUSE_##old,                                       \
+                                  .rests = STET_RESTS_##by,                                        \
+                                  .sure = STET_SURE_##how})
+
+/* Better evidence for the cause that stands. */
+static inline struct stet_finding_answer
+stet_finding_same(const struct stet_finding *f, enum stet_rests rests, enum stet_sure sure)
+{
+    return (struct stet_finding_answer){.cause = f->cause, .rests = rests, .sure = sure};
+}
+
 /* Starts from what the two programs show. */
 void stet_finding_begin(struct stet_finding *f);
 /* Hears an answer. Returns true if it stands: the caller then sets the lines and the detail that

@@ -21,10 +21,7 @@ void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
     if (!m)
         return;
     if (f->cause == STET_CAUSE_PYTHON_LOOP)
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_OPTIONAL_KEY,
-                                                       .rests = STET_RESTS_VALUES,
-                                                       .sure = STET_SURE_CERTAIN},
+        stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, CERTAIN),
                           "argument %.*s: %.*s -> %.*s; a block is repeated for each",
                           STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     /* Code that came with an argument may be the argument's. */

@@ -170,9 +170,7 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
     if (!(stet_history_is_eager(s) && stet_explain_read_at(h, s->process, &s->trigger, 2)) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
-    stet_finding_hear(h, f,
-                      (struct stet_finding_answer){STET_CAUSE_HOST_SYNC, .rests = STET_RESTS_RUN,
-                                                   .sure = STET_SURE_CERTAIN},
+    stet_finding_hear(h, f, STET_ANSWER(HOST_SYNC, RUN, CERTAIN),
                       "this line ran %llu times as a program of its own, and its result was read "
                       "back each time",
                       (unsigned long long)s->executions);
@@ -200,10 +198,7 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
     }
     if (!is_late(h, s, f->sighting))
         return;
-    stet_finding_hear(h, f,
-                      (struct stet_finding_answer){STET_CAUSE_HIDDEN_BRANCH,
-                                                   .rests = STET_RESTS_RUN,
-                                                   .sure = STET_SURE_LIKELY},
+    stet_finding_hear(h, f, STET_ANSWER(HIDDEN_BRANCH, RUN, LIKELY),
                       "the first program of %.*s, when the loop had long been running",
                       STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
@@ -274,13 +269,10 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     if (!turns.known || turns.others_before < 2)
         return false;
-    stet_finding_hear(
-        h, f,
-        (struct stet_finding_answer){STET_CAUSE_HIDDEN_BRANCH, .names = STET_CAUSE_GRAPH_CHANGE,
-                                     .rests = STET_RESTS_RUN, .sure = STET_SURE_LIKELY},
-        "%u operation%s added to a program that had run %u times and is otherwise "
-        "the same",
-        f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
+    stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, LIKELY),
+                      "%u operation%s added to a program that had run %u times and is otherwise "
+                      "the same",
+                      f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
     find_late_line(h, f);
     return true;
 }
@@ -313,12 +305,9 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
             "alternated %u time%s)",
             STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
-        stet_finding_hear(
-            h, f,
-            (struct stet_finding_answer){STET_CAUSE_HIDDEN_BRANCH, .names = STET_CAUSE_GRAPH_CHANGE,
-                                         .rests = STET_RESTS_RUN, .sure = STET_SURE_CERTAIN},
-            "%u line%s that no program had before", f->facts.new_lines,
-            f->facts.new_lines == 1 ? "" : "s");
+        stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),
+                          "%u line%s that no program had before", f->facts.new_lines,
+                          f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
         return;
     }

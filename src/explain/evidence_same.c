@@ -49,10 +49,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
             "the same program, of a function that is made each time");
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_IDENTICAL_REHASH,
-                                                       .rests = STET_RESTS_PROGRAMS,
-                                                       .sure = STET_SURE_CERTAIN},
+        stet_finding_hear(h, f, STET_ANSWER(IDENTICAL_REHASH, PROGRAMS, CERTAIN),
                           "the same program as compile %llu, byte for byte or except for names",
                           (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */

@@ -20,17 +20,12 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
         return false;
     if (f->facts.updates == moved)
         stet_finding_hear(
-            h, f,
-            (struct stet_finding_answer){STET_CAUSE_OPTIMIZER_SCALAR, .rests = STET_RESTS_PROGRAMS,
-                                         .sure = STET_SURE_CERTAIN},
+            h, f, STET_ANSWER(OPTIMIZER_SCALAR, PROGRAMS, CERTAIN),
             "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
             "two are compiled in, others are passed",
             moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "", moved == 1 ? "is" : "are", when);
     else
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_BAKED_CONSTANT,
-                                                       .rests = STET_RESTS_PROGRAMS,
-                                                       .sure = STET_SURE_LIKELY},
+        stet_finding_hear(h, f, STET_ANSWER(BAKED_CONSTANT, PROGRAMS, LIKELY),
                           "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
                           moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", when);
     return true;
@@ -69,13 +64,11 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
         (!s->step_known || s->step <= 2)) {
-        stet_finding_hear(
-            h, f,
-            (struct stet_finding_answer){STET_CAUSE_OPTIMIZER_STATE_INIT, .rests = STET_RESTS_RUN,
-                                         .sure = STET_SURE_CERTAIN},
-            "the program without the %u new argument%s ran once, this one %llu times "
-            "after it",
-            f->facts.came, f->facts.came == 1 ? "" : "s", (unsigned long long)s->executions);
+        stet_finding_hear(h, f, STET_ANSWER(OPTIMIZER_STATE_INIT, RUN, CERTAIN),
+                          "the program without the %u new argument%s ran once, this one %llu times "
+                          "after it",
+                          f->facts.came, f->facts.came == 1 ? "" : "s",
+                          (unsigned long long)s->executions);
         f->also_count = 0;
     }
 }

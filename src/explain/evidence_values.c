@@ -57,17 +57,11 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
                              const struct stet_reported_change *c, const struct stet_series *s)
 {
     if (is_correction(s))
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){
-                              STET_CAUSE_OPTIMIZER_SCALAR, .names = STET_CAUSE_BAKED_CONSTANT,
-                              .rests = STET_RESTS_RUN, .sure = STET_SURE_CERTAIN},
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, OPTIMIZER_SCALAR, RUN, CERTAIN),
                           "the constant is 1 - %.4g^step: a bias correction computed in Python",
                           s->ratio);
     else if (in_optimizer(h, c))
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){
-                              STET_CAUSE_OPTIMIZER_SCALAR, .names = STET_CAUSE_BAKED_CONSTANT,
-                              .rests = STET_RESTS_SOURCE, .sure = STET_SURE_LIKELY},
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, OPTIMIZER_SCALAR, SOURCE, LIKELY),
                           "the constant is used by the optimizer and took %u values", s->distinct);
     else
         return false;
@@ -80,11 +74,8 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
 {
     if (!s->even || s->findings < 2 || fabs(s->step) != 1)
         return false;
-    stet_finding_hear(
-        h, f,
-        (struct stet_finding_answer){STET_CAUSE_PYTHON_COUNTER, .names = STET_CAUSE_BAKED_CONSTANT,
-                                     .rests = STET_RESTS_RUN, .sure = STET_SURE_CERTAIN},
-        "counter: %+g a call, %u times in a row", s->step, s->findings);
+    stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, PYTHON_COUNTER, RUN, CERTAIN),
+                      "counter: %+g a call, %u times in a row", s->step, s->findings);
     point_at(f, c, STET_CAUSE_PYTHON_COUNTER);
     return true;
 }
@@ -141,10 +132,7 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 
         if (!name.len)
             continue;
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){
-                              STET_CAUSE_STATIC_ARGUMENT, .names = STET_CAUSE_BAKED_CONSTANT,
-                              .rests = STET_RESTS_SOURCE, .sure = STET_SURE_CERTAIN},
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, STATIC_ARGUMENT, SOURCE, CERTAIN),
                           "parameter %.*s is static for jit, and its value is used in this line",
                           STET_FMT(name));
         f->detail = stet_arena_copy(&h->arena, name);
@@ -193,10 +181,7 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
     if (first && counts(h, f, first, s))
         return;
     if (s && s->distinct > 2)
-        stet_finding_hear(h, f,
-                          (struct stet_finding_answer){
-                              STET_CAUSE_BAKED_CONSTANT, .names = STET_CAUSE_BAKED_CONSTANT,
-                              .rests = STET_RESTS_RUN, .sure = STET_SURE_CERTAIN},
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, BAKED_CONSTANT, RUN, CERTAIN),
                           "the constant took %s%u values in this run",
                           s->distinct == STET_SERIES_VALUES ? "at least " : "", s->distinct);
 }
