@@ -93,6 +93,19 @@ static void in_another_mesh(struct stet_history *h, struct stet_finding *f,
         "or every call outside.";
 }
 
+static void static_object(struct stet_history *h, struct stet_finding *f,
+                          const struct stet_moved *m)
+{
+    bool alike = stet_view_eq(m->from, m->to);
+
+    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
+                    "static argument %.*s %s %.*s; the program is the same", STET_FMT(m->path),
+                    alike ? "is another" : "is now", STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text = "The program is the same: only the key of JAX differs. Give {detail}, a static "
+                  "argument, __eq__ and __hash__ by value, or drop it.";
+}
+
 /* The program is the same, but the framework requested it again: another mesh is set, or an
  * argument from elsewhere (another sharding, NumPy, a weak type) has another key. */
 static void argument_from_elsewhere(struct stet_history *h, struct stet_finding *f)
@@ -100,8 +113,10 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
     const struct stet_moved *m = NULL;
 
     for (uint32_t i = 0; i < f->moved_count && !m; i++) {
-        if (f->moved[i].static_argument)
-            return; /* the default advice covers this case */
+        if (f->moved[i].static_argument) {
+            static_object(h, f, &f->moved[i]);
+            return;
+        }
         if (f->moved[i].scope == STET_SCOPE_CALLED) {
             in_another_mesh(h, f, &f->moved[i]);
             return;

@@ -31,6 +31,27 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* A single number that each turn adds to, and that begins as a Python number: the first turn has it
+ * compiled in. Gradients are added to arrays like the parameters. */
+static bool sum_from_number(struct stet_history *h, struct stet_finding *f)
+{
+    uint32_t moved = f->facts.came + f->facts.went;
+
+    if (!f->facts.accumulates || f->facts.scalars != moved)
+        return false;
+    if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA)
+        return true;
+    stet_finding_is(
+        h, f, STET_CAUSE_BAKED_CONSTANT, STET_SURE_LIKELY, false,
+        "%u number%s that %s added to in each turn begin%s as a Python number, which is "
+        "compiled in; later turns pass a tensor",
+        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", moved == 1 ? "s" : "");
+    f->also_count = 0;
+    f->fix_text = "Begin the sum with a tensor on the device (torch.zeros((), device=device)) "
+                  "instead of a Python 0.";
+    return true;
+}
+
 void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -40,7 +61,7 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->against == STET_NONE || !(f->facts.came || f->facts.went) ||
         (f->pair != STET_CAUSE_OPTIONAL_KEY && f->pair != STET_CAUSE_PYTHON_LOOP))
         return;
-    if (special_number(h, f))
+    if (sum_from_number(h, f) || special_number(h, f))
         return;
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
