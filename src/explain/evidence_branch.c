@@ -158,12 +158,32 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
+/* Does this program run in the loop's turns, at least in one of four? What runs before the loop or
+ * after it, or once in many turns, does not hold the loop up. */
+static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    uint64_t turns = 0, between = 0, mine = 0;
+
+    for (size_t i = 0; o && i < o->count; i++) {
+        if (o->items[i] == number) {
+            turns = mine++ ? turns : 0;
+            between = turns;
+        } else if (o->items[i] != STET_NONE && h->sightings[o->items[i]].group == group) {
+            turns++;
+        }
+    }
+    return s->group == group || mine < 2 || (between && between <= 4 * mine);
+}
+
 /* Reading back inside the loop: the program is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+        !in_turns(h, s, f->sighting))
         return false;
     /* A graph of PyTorch/XLA also ends where an operation needs a size, and nothing in the user's
      * code reads there. */

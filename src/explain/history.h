@@ -41,6 +41,7 @@ struct stet_sighting {
     struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* the function of the program; 0 when not known */
+    uint64_t object;           /* distinguishes functions that one definition made; 0 as above */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */

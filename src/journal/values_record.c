@@ -288,6 +288,7 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
 
         called |= fun;
+        f.object = fun && v.kind == STET_VALUE_FUNCTION ? v.address : f.object;
         /* Closures come after the function that owns them, before any frame of the user's. */
         if (v.scope == STET_SCOPE_LOCAL)
             break;

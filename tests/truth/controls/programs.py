@@ -74,7 +74,8 @@ add("optax_assignment", OPTAX, "examples/linear_assignment_problem.ipynb")
 add("optax_meta_learning", OPTAX, "examples/meta_learning.ipynb")
 add("optax_mlp_mnist", OPTAX, "examples/mlp_mnist.ipynb")
 add("optax_lookahead", OPTAX, "examples/lookahead_mnist.ipynb")
-add("optax_adversarial", OPTAX, "examples/adversarial_training.ipynb", shorten=[(r"^EPOCHS = 10", "EPOCHS = 2")])
+add("optax_adversarial", OPTAX, "examples/adversarial_training.ipynb",
+    shorten=[(r"^EPOCHS = 10", "EPOCHS = 1"), (r"plt\.cm\.get_cmap\((.*?)\)", r"\1")])
 add("optax_plateau", OPTAX, "examples/contrib/reduce_on_plateau.ipynb", shorten=[(r"^N_EPOCHS = 50", "N_EPOCHS = 2")])
 add("optax_nanolm", OPTAX, "examples/nanolm.ipynb",
     shorten=[(r"^BATCH_SIZE = 128", "BATCH_SIZE = 4"), (r"^N_ITERATIONS = 50_000", "N_ITERATIONS = 12"),
