@@ -21,23 +21,45 @@ static struct stet_view words_of(struct stet_history *h, const struct stet_repor
     return stet_arena_copy(&h->arena, stet_words_subject(room, c->kind, &c->of));
 }
 
-/* A small program that gathers by index, run just before outside any jitted function, whose result
- * has the new size. */
-static const struct stet_sighting *gathered(const struct stet_history *h,
-                                            const struct stet_finding *f)
+static bool has_size(const struct stet_traits *t, int64_t size)
+{
+    for (uint32_t k = 0; k < t->size_count; k++)
+        if (t->sizes[k] == size)
+            return true;
+    return false;
+}
+
+/* Does what one line made reach the line that waits, by the names of a function that both are in?
+ * Also true when no lines are known. */
+static bool reaches(struct stet_history *h, const struct stet_sighting *made,
+                    const struct stet_sighting *s)
+{
+    for (size_t w = 0; w < s->lines.count; w++)
+        for (size_t m = 0; m < made->lines.count; m++) {
+            const struct stet_frame *to = &s->lines.items[w], *from = &made->lines.items[m];
+
+            if (stet_view_eq(to->file, from->file) && stet_view_eq(to->function, from->function))
+                return to->line == from->line ||
+                       stet_python_rests_argument(&h->sources, to->file, (uint32_t)to->line,
+                                                  (uint32_t)from->line);
+        }
+    return !s->lines.count || !made->lines.count;
+}
+
+/* A small program that gathers by index, outside any jitted function, whose result has the new size
+ * and reaches the call. It was compiled since the program of the old size. */
+static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    for (uint32_t i = f->sighting, looked = 0; i-- > 0 && looked < 512; looked++) {
+    for (uint32_t i = f->sighting, looked = 0; i-- > f->against + 1 && looked < 512; looked++) {
         const struct stet_sighting *o = &h->sightings[i];
 
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
-        if (!(o->traits->marks & STET_TRAIT_GATHER) || !stet_history_is_eager(o))
-            continue;
-        for (uint32_t k = 0; k < o->traits->size_count; k++)
-            if (o->traits->sizes[k] == f->facts.size_to)
-                return o;
+        if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
+            has_size(o->traits, f->facts.size_to) && reaches(h, o, s))
+            return o;
     }
     return NULL;
 }
@@ -147,6 +169,11 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_CERTAIN, false,
                         "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
                         STET_FMT(words_of(h, c)), from, to, turns.others_before);
+    else if (turns.known && turns.mine >= 2 && turns.others_before == 1 && turns.regular &&
+             stet_place_eq(&stet_sighting_of(h, f)->trigger, &h->sightings[f->against].trigger))
+        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
+                        "%.*s is %lld, then %lld, in each of %u passes through the same line",
+                        STET_FMT(words_of(h, c)), from, to, turns.mine);
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
         stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
                         "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
@@ -157,21 +184,25 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
                         STET_FMT(words_of(h, c)), to);
 }
 
-/* Packed sequences come with a list of lengths or offsets. The data's own line is the origin. */
+/* Packed sequences come with a list of lengths or offsets, and both change their size in this run.
+ * The data's own line is the origin, unless the list alone changed this time. */
 static bool varlen(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_reported_change *data = NULL;
+    const struct stet_reported_change *data = NULL, *list = NULL;
 
-    if (stet_map_get(&h->judge->vectors, s->group) == STET_NONE)
+    if (stet_map_get(&h->judge->packed, stet_sighting_of(h, f)->group) == STET_NONE)
         return false;
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_reported_change *c = &f->changes[i];
 
-        if (c->kind == STET_CHANGE_ARGUMENT && c->facet == STET_FACET_SHAPES &&
-            !(f->facts.vector && i == f->facts.vector_at))
+        if (c->kind != STET_CHANGE_ARGUMENT || c->facet != STET_FACET_SHAPES)
+            continue;
+        if (f->facts.vector && i == f->facts.vector_at)
+            list = c;
+        else
             data = data ? data : c;
     }
+    data = data ? data : list;
     if (!data)
         return false;
     stet_finding_is(h, f, STET_CAUSE_VARLEN, STET_SURE_LIKELY, false,
@@ -182,12 +213,36 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* The argument is what the call before returned, and each call makes it longer by as much. */
+static bool grows(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_reported_change *c = size_change(f);
+    const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
+
+    if (!f->facts.returned || !series || !series->even || series->step <= 0)
+        return false;
+    stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
+                    "%.*s grows by %.0f a call: each call takes what the call before returned, and "
+                    "returns more",
+                    STET_FMT(words_of(h, c)), series->step);
+    f->fix_text =
+        is_lazy(h, f)
+            ? "Allocate {name} once at its largest size, write each new part in place at "
+              "a position that is a tensor (index_copy_), and mask what is not filled yet."
+            : "Allocate {name} once at its largest size, write each new part with "
+              "jax.lax.dynamic_update_slice at a position that is a traced argument, and "
+              "mask what is not filled yet.";
+    return true;
+}
+
 static void argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_reported_change *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     const struct stet_sighting *maker = gathered(h, f);
 
+    if (grows(h, f))
+        return;
     if (maker) {
         stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_LIKELY, false,
                         "the %lld elements were gathered in line %u, outside any jitted function",
@@ -206,8 +261,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     } else if (series && series->distinct > 2) {
         stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
                         "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),
-                        series->distinct == STET_SERIES_VALUES ? "at least " : "",
-                        series->distinct);
+                        series->more ? "more than " : "", series->distinct);
     } else {
         last_batch(h, f);
     }
@@ -219,7 +273,7 @@ static void bounded(struct stet_history *h, struct stet_finding *f)
     const struct stet_facts *facts = &f->facts;
     char where[128] = "";
 
-    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known)
+    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known || f->fix_text)
         return;
     if (!facts->forbids.len) {
         f->evidence = stet_arena_printf(&h->arena,

@@ -90,7 +90,9 @@ struct stet_facts {
     bool accumulates; /* each argument that came is added to a result */
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
-    uint32_t vector_at;  /* number of the change of that vector */
+    bool returned; /* the earlier program returns an array of exactly the type that the argument of
+                      another size has now */
+    uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
     uint32_t made;    /* of the added ones: made as a result of the earlier program is */

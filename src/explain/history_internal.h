@@ -96,9 +96,12 @@ uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_fin
 
 enum { STET_SERIES_VALUES = 16, STET_REACHES = 8 };
 
-/* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
+/* The values that one thing (a constant at a line, a dimension of an argument) took in a group.
+ * Once there are STET_SERIES_VALUES of them, a further one counts as the next larger one that is
+ * kept; a new largest one takes the place of the largest. */
 struct stet_series {
     uint32_t group, findings, distinct; /* distinct: counted up to STET_SERIES_VALUES */
+    bool more;                          /* there were further values */
     double values[STET_SERIES_VALUES];
     uint64_t runs[STET_SERIES_VALUES]; /* executions of the programs with that value */
     double last, step, ratio;
@@ -111,8 +114,9 @@ struct stet_history_judge {
     uint32_t series_count;
     size_t series_room;
     struct stet_map by_change;
-    struct stet_map vectors; /* groups in which a list of integers changed its length */
-    uint32_t next;           /* finding whose values are not in the series yet */
+    struct stet_map
+        packed;    /* groups in which a list of integers changed its length with the data */
+    uint32_t next; /* finding whose values are not in the series yet */
     /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
      * unknown. */
     uint32_t *turns;
@@ -177,6 +181,7 @@ struct stet_turns {
     uint32_t switches;      /* times it changed from one to the other */
     uint32_t longest_mine;  /* in a row */
     uint32_t others_before; /* of the group, before the first of mine */
+    bool regular;           /* as many others come before each of mine */
     bool ends;              /* the last execution of the group is mine */
     bool known;
 };

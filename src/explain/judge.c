@@ -102,17 +102,33 @@ static uint64_t change_key(uint32_t group, const struct stet_reported_change *c)
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
 
+/* The least of the kept values that is not below `v`; the largest one when all are. */
+static uint32_t next_larger(const struct stet_series *s, double v)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < s->distinct; i++) {
+        bool fits = s->values[i] >= v, best_fits = s->values[best] >= v;
+
+        if (fits && best_fits ? s->values[i] < s->values[best]
+                              : fits || (!best_fits && s->values[i] > s->values[best]))
+            best = i;
+    }
+    return best;
+}
+
 static void add_value(struct stet_series *s, double v, uint64_t runs)
 {
-    for (uint32_t i = 0; i < s->distinct; i++)
-        if (s->values[i] == v) {
-            s->runs[i] += runs;
-            return;
-        }
-    if (s->distinct < STET_SERIES_VALUES) {
+    uint32_t at = s->distinct ? next_larger(s, v) : 0;
+
+    if ((!s->distinct || s->values[at] != v) && s->distinct < STET_SERIES_VALUES) {
         s->runs[s->distinct] = runs;
         s->values[s->distinct++] = v;
+        return;
     }
+    s->more |= s->values[at] != v;
+    s->runs[at] += runs;
+    s->values[at] = v > s->values[at] ? v : s->values[at];
 }
 
 static void extend(const struct stet_history *h, const struct stet_finding *f,
@@ -157,12 +173,22 @@ static bool add_change(struct stet_history *h, const struct stet_finding *f,
     return true;
 }
 
+/* Did the size of another argument move together with a list of integers? */
+static bool is_packed(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; f->facts.vector && i < f->change_count; i++)
+        if (i != f->facts.vector_at && f->changes[i].kind == STET_CHANGE_ARGUMENT &&
+            f->changes[i].facet == STET_FACET_SHAPES)
+            return true;
+    return false;
+}
+
 static bool gather_series(struct stet_history *h)
 {
     for (; h->judge->next < h->finding_count; h->judge->next++) {
         const struct stet_finding *f = &h->findings[h->judge->next];
 
-        if (f->facts.vector && !stet_map_put(&h->judge->vectors, stet_sighting_of(h, f)->group, 1))
+        if (is_packed(f) && !stet_map_put(&h->judge->packed, stet_sighting_of(h, f)->group, 1))
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
             if (!add_change(h, f, &f->changes[i]))
@@ -190,8 +216,8 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o =
         s->process < h->order_count ? &h->orders[s->process] : &(struct stet_order){0};
-    struct stet_turns t = {0};
-    uint32_t row = 0;
+    struct stet_turns t = {.regular = true};
+    uint32_t row = 0, others = 0;
     bool was_mine = false, any = false;
 
     for (size_t i = 0; i < o->count && t.mine + t.others < MOST_TURNS; i++) {
@@ -204,9 +230,12 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
         if (mine) {
             t.mine++;
             row++;
+            t.regular &= others == t.others_before;
+            others = 0;
             t.longest_mine = row > t.longest_mine ? row : t.longest_mine;
         } else {
             t.others++;
+            others++;
             t.others_before += !t.mine;
             row = 0;
         }
