@@ -235,6 +235,8 @@ void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally
         stet_buf_printf(out, "; %s from the store", t->served == 1 ? "it came" : "all came");
     else if (t->served)
         stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
+    if (t->lifted)
+        stet_buf_printf(out, "; %" PRIu64 " lifted", t->lifted);
     stet_buf_char(out, ')');
 }
 
@@ -242,6 +244,13 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
 {
     const struct stet_ledger_saved *s = &a->saved;
 
+    if (s->lifted) {
+        stet_buf_printf(out, "%s%" PRIu64 " of ", indent, s->lifted);
+        stet_text_count(out, a->totals.compiles, "program");
+        stet_buf_str(out, " were lifted: no compile, instead of about ");
+        stet_text_duration(out, s->lifted_instead_ns);
+        stet_buf_char(out, '\n');
+    }
     if (!s->served)
         return;
     stet_buf_printf(out, "%s%llu of ", indent, (unsigned long long)s->served);

@@ -62,6 +62,14 @@ struct stet_history_side {
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
+/* What an answer rests on, the weakest first. */
+enum stet_rests {
+    STET_RESTS_SOURCE,   /* the source alone: what flows where, which line calls what */
+    STET_RESTS_PROGRAMS, /* the two programs */
+    STET_RESTS_RUN,      /* the run: the values that a thing took, the order of executions */
+    STET_RESTS_VALUES,   /* what Python held at the two compiles, what was copied before them */
+};
+
 /* A change in the form that is kept after the programs are freed. */
 struct stet_reported_change {
     enum stet_change_kind kind;
@@ -116,6 +124,9 @@ struct stet_finding {
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
+    enum stet_rests rests;
+    bool answered;             /* a kind of evidence named the cause, not the comparison alone */
+    bool doubted;              /* something observed does not fit it */
     struct stet_view evidence; /* as text */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     const char *fix_text;      /* the fix from observed values, instead of the default; a literal */

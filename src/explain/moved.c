@@ -453,3 +453,40 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     *out = kept;
     return n;
 }
+
+struct stet_view stet_explain_moved_root(const struct stet_moved *m)
+{
+    size_t n = 0;
+
+    while (n < m->path.len && stet_is_word(m->path.ptr[n]))
+        n++;
+    return stet_view_of(m->path.ptr, n);
+}
+
+/* Is there a value of this path in the bytes that is another object of the same definition? */
+static bool another_object(struct stet_view bytes, const struct stet_journal_value *like)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && v.scope == like->scope &&
+            stet_view_eq(v.path, like->path))
+            return same(&v, like) && v.address != like->address;
+    return false;
+}
+
+bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, now, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && !stet_journal_values_in_library(v.file) &&
+            (v.scope == STET_SCOPE_CALLED || v.scope == STET_SCOPE_ARGUMENT) &&
+            another_object(before, &v))
+            return true;
+    return false;
+}

@@ -22,12 +22,16 @@ struct stet_row_change {
     uint64_t count;                  /* places that changed in the same way */
 };
 
+/* Begins the name of a counter: programs that JAX compiled on a backend that the layer does not
+ * see. The line follows, because a process has one counter of a name. */
+#define STET_COUNTER_UNSEEN "UnseenCompile"
+
 /* What a framework counted itself in one process. */
 struct stet_counter {
     uint64_t process;
     struct stet_view framework, name; /* "torch_xla"; "UncachedCompile", "aten::nonzero" */
     uint64_t samples, total;          /* total: of a metric, nanoseconds or bytes */
-    struct stet_line at;              /* of an operation without a lowering, where it is known */
+    struct stet_line at; /* of an operation without a lowering or an unseen compile, if known */
 };
 
 struct stet_recompile {

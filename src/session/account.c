@@ -27,7 +27,8 @@ static bool count(void *context, const struct stet_recompile *r)
     t->harmless += r->benign;
     if (r->benign)
         return true;
-    t->served += !stet_recompile_lost(r);
+    t->served += !stet_recompile_lost(r) && r->served != STET_SERVED_LIFTED;
+    t->lifted += r->served == STET_SERVED_LIFTED;
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
     t->wait_ns += r->wait_ns;
     answer(t, r->cause, r);

@@ -53,6 +53,7 @@ struct stet_answer {
 struct stet_account_tally {
     uint64_t alarms, harmless, torch; /* torch: of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
+    uint64_t lifted;                  /* of the alarms: a lifted program served them */
     uint64_t wait_ns;                 /* the time that the process waited for all of them */
     uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];

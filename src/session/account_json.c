@@ -164,6 +164,12 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
         stet_json_number(j, "instead_of_s", (double)a->saved.instead_ns / 1e9);
         stet_json_end_object(j);
     }
+    if (a->saved.lifted) {
+        stet_json_object(j, "lifted");
+        stet_json_uint(j, "served", a->saved.lifted);
+        stet_json_number(j, "instead_of_s", (double)a->saved.lifted_instead_ns / 1e9);
+        stet_json_end_object(j);
+    }
     stet_session_counters_json(j, a->counters, a->counter_count);
     if (a->log)
         stet_session_log_json(j, a->log);
