@@ -1,7 +1,8 @@
 """A training loop as large language models have it: sharded state, a step compiled ahead, checkpoints, evaluation.
 
-The train step is lowered and compiled before the first batch, to know its memory, and is then called as a jitted
-function. This compiles it twice. Evaluation and checkpoints come every few steps; metrics stay on the device.
+The train step is lowered and compiled for the shapes of its arguments, before there is any data, to know its memory.
+The loop then calls the jitted function, and it is compiled again: the batch has a sharding that the shapes did not
+have. Evaluation and checkpoints come every few steps; metrics stay on the device.
 
     stet run --cpu -- python examples/sharded_train.py
 """
@@ -66,7 +67,8 @@ def main():
                    donate_argnums=0)
     evaluate = jax.jit(loss_of)
 
-    ahead = step.lower(state, next(data)).compile()
+    shapes = jax.eval_shape(lambda: state), jax.ShapeDtypeStruct((BATCH, LENGTH), jnp.int32)
+    ahead = step.lower(*shapes).compile()
     print("temporaries:", ahead.memory_analysis().temp_size_in_bytes, "bytes")
     with tempfile.TemporaryDirectory() as folder:
         for number in range(1, STEPS + 1):
