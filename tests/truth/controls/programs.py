@@ -84,7 +84,7 @@ add("optax_ogda", OPTAX, "examples/ogda_example.ipynb")
 add("optax_perturbations", OPTAX, "examples/perturbations.ipynb")
 add("optax_muon", OPTAX, "examples/contrib/muon.ipynb")
 add("optax_ademamix", OPTAX, "examples/contrib/rosenbrock_ademamix.ipynb")
-add("optax_sam", OPTAX, "examples/contrib/sam.ipynb")
+add("optax_sam", OPTAX, "examples/contrib/sam.ipynb", shorten=[(r"^T = 8000", "T = 200")])
 
 # Equinox.
 EQX = "docs/examples/%s.ipynb"
