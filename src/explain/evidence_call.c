@@ -98,9 +98,9 @@ static void static_object(struct stet_history *h, struct stet_finding *f,
 {
     bool alike = stet_view_eq(m->from, m->to);
 
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "static argument %.*s %s %.*s; the program is the same", STET_FMT(m->path),
-                    alike ? "is another" : "is now", STET_FMT(m->to));
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "static argument %.*s %s %.*s; the program is the same", STET_FMT(m->path),
+                      alike ? "is another" : "is now", STET_FMT(m->to));
     f->detail = m->path;
     f->fix_text = "The program is the same: only the key of JAX differs. Give {detail}, a static "
                   "argument, __eq__ and __hash__ by value, or drop it.";

@@ -41,8 +41,8 @@ static bool sum_from_number(struct stet_history *h, struct stet_finding *f)
         return false;
     if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA)
         return true;
-    stet_finding_is(
-        h, f, STET_CAUSE_BAKED_CONSTANT, STET_SURE_LIKELY, false,
+    stet_finding_hear(
+        h, f, STET_ANSWER(BAKED_CONSTANT, PROGRAMS, LIKELY),
         "%u number%s that %s added to in each turn begin%s as a Python number, which is "
         "compiled in; later turns pass a tensor",
         moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", moved == 1 ? "s" : "");

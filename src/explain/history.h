@@ -194,6 +194,10 @@ enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
 /* Only for the findings from number `first` on; for code that follows a run. */
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err);
 
+/* Returns the turn of the loop in which a compile was first needed, from 1; 0 if it is not known. A
+ * turn is an execution of the function that runs most. Judging counts the turns. */
+uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
+
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
