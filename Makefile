@@ -30,9 +30,9 @@ bench: all $(ENV)/jax/.complete
 soak: setup
 	@tools/soak.sh
 
-# How often explain names a planted cause and its line: 2,000 generated programs, a fresh seed each time. Hours.
+# How often explain names a planted cause and its line: CASES generated programs (2,000) with a fresh seed, JOBS (2) at a time. Hours.
 truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete
-	@python3 tests/truth/run.py build/release $(ENV) --cases 2000 --jobs 2 --keep build/truth
+	@python3 tests/truth/run.py build/release $(ENV) --cases $(or $(CASES),2000) --jobs $(or $(JOBS),2) --keep build/truth
 
 # Long fuzzing of every target; FUZZ_SECONDS each.
 fuzz: setup

@@ -36,9 +36,12 @@ static enum stet_rc print_joined(const struct stet_account *a,
     *code = tally->alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
-    if (c->export || c->format == STET_FORMAT_JSON)
+    if (c->export && !strcmp(c->export, "markdown"))
+        rc = stet_account_markdown(&out, a, tally, err);
+    else if (c->export || c->format == STET_FORMAT_JSON)
         return stet_account_json(a, tally, err);
-    rc = stet_cli_account_text(&out, a, tally, &c->view, err);
+    else
+        rc = stet_cli_account_text(&out, a, tally, &c->view, err);
     if (rc != STET_OK)
         stet_buf_release(&out);
     else
@@ -126,8 +129,8 @@ int cmd_explain(int argc, char **argv)
     const struct stet_option options[] = {
         {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG,
          &c.view.all},
-        {"export", "json|csv", "all recompiles as JSON or as a table", STET_OPTION_VALUE,
-         &c.export},
+        {"export", "json|csv|markdown", "all recompiles as data, or a summary to paste",
+         STET_OPTION_VALUE, &c.export},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
         {"log", "FILE", "read what JAX or PyTorch/XLA logged there about tracing and graphs",
@@ -142,8 +145,9 @@ int cmd_explain(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "explains one run at a time");
-    if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0)
-        return stet_cli_usage_error(&usage, "--export is json or csv");
+    if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0 &&
+        strcmp(c.export, "markdown") != 0)
+        return stet_cli_usage_error(&usage, "--export is json, csv or markdown");
     c.format = args.format;
     c.view.colour = stet_text_colour(STDOUT_FILENO);
     if (dump && args.count)

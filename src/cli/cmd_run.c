@@ -98,7 +98,8 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 /* Removes a run whose command did not start. */
 static void forget_run(const struct run *r)
 {
-    static const char *const files[] = {"run.json", "libstet.so", "libstet_cpu.so", "python"};
+    static const char *const files[] = {"run.json", "libstet.so", STET_LAUNCH_CPU_LIBRARY,
+                                        "python"};
     char path[PATH_MAX + 16];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {

@@ -70,6 +70,33 @@ struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_
 void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to);
 bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance);
 
+/* The facets of types. */
+enum {
+    STET_TYPE_FACETS = 1u << STET_FACET_SHAPES | 1u << STET_FACET_RANKS | 1u << STET_FACET_DTYPES,
+};
+
+/* Does the type have sizes and an element? */
+static inline bool stet_compare_shaped(const struct stet_type *t)
+{
+    return t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF;
+}
+
+/* Gives how far two types differ, as bits of facets; 0 if they are equal. */
+uint32_t stet_compare_types(struct stet_comparison *c, const struct stet_type *x,
+                            const struct stet_type *y);
+/* The parts of one matched pair of operations: attributes, result types, and a constant operand
+ * (`in_a`, `in_b` are the constants). */
+void stet_compare_attrs(struct stet_comparison *c, const struct stet_op *a,
+                        const struct stet_op *b);
+void stet_compare_results(struct stet_comparison *c, const struct stet_op *a,
+                          const struct stet_op *b);
+void stet_compare_constants(struct stet_comparison *c, const struct stet_op *a,
+                            const struct stet_op *b, const struct stet_op *in_a,
+                            const struct stet_op *in_b);
+/* Adds the sizes of results that changed because an argument's did (n - 1 of a shifted slice, for
+ * example): constants may follow from them as well. */
+void stet_compare_sizes(struct stet_comparison *c);
+
 /* The parts of a comparison. Each adds its changes. */
 void stet_compare_arguments(struct stet_comparison *c);
 void stet_compare_meshes(struct stet_comparison *c);

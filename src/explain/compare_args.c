@@ -97,11 +97,6 @@ static void compare_dims(struct stet_comparison *c, const struct subject *of,
     }
 }
 
-static bool is_shaped(const struct stet_type *t)
-{
-    return t->kind == STET_TYPE_TENSOR || t->kind == STET_TYPE_MEMREF;
-}
-
 static bool same_layout(const struct stet_type *x, const struct stet_type *y)
 {
     if (stet_layout_is_plain(x) || stet_layout_is_plain(y))
@@ -128,7 +123,7 @@ static struct stet_view layout_text(struct stet_comparison *c, const struct stet
 static void compare_types(struct stet_comparison *c, const struct subject *of,
                           const struct stet_type *x, const struct stet_type *y)
 {
-    bool shaped = is_shaped(x) && is_shaped(y);
+    bool shaped = stet_compare_shaped(x) && stet_compare_shaped(y);
 
     if (shaped ? !stet_type_eq(x->element, y->element) : !stet_type_eq(x, y)) {
         struct stet_change *change =

@@ -61,6 +61,14 @@ struct stet_history_side {
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
 
+/* What an answer rests on, the weakest first. */
+enum stet_rests {
+    STET_RESTS_SOURCE,   /* the source alone: what flows where, which line calls what */
+    STET_RESTS_PROGRAMS, /* the two programs */
+    STET_RESTS_RUN,      /* the run: the values that a thing took, the order of executions */
+    STET_RESTS_VALUES,   /* what Python held at the two compiles, what was copied before them */
+};
+
 /* A change in the form that is kept after the programs are freed. */
 struct stet_reported_change {
     enum stet_change_kind kind;
@@ -90,7 +98,9 @@ struct stet_facts {
     bool accumulates; /* each argument that came is added to a result */
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
-    uint32_t vector_at;  /* number of the change of that vector */
+    bool returned; /* the earlier program returns an array of exactly the type that the argument of
+                      another size has now */
+    uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
     uint32_t made;    /* of the added ones: made as a result of the earlier program is */
@@ -113,6 +123,9 @@ struct stet_finding {
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
+    enum stet_rests rests;
+    bool answered;             /* a kind of evidence named the cause, not the comparison alone */
+    bool doubted;              /* something observed does not fit it */
     struct stet_view evidence; /* as text */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     const char *fix_text;      /* the fix from observed values, instead of the default; a literal */

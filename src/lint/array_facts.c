@@ -62,7 +62,7 @@ static long known_integer(struct lint_walk *w, stet_python_ref n, unsigned depth
 
     n = stet_python_bare(a, n);
     if (stet_python_kind(a, n) == PY_INTEGER)
-        return lint_integer(w, n) < LARGEST ? lint_integer(w, n) : -1;
+        return stet_python_integer(w->module, n) < LARGEST ? stet_python_integer(w->module, n) : -1;
     if (depth > 8) /* each name may occur twice in the next: 2^8 at most */
         return -1;
     if (stet_python_kind(a, n) == PY_IDENTIFIER) {
@@ -212,19 +212,19 @@ static bool made(struct lint_walk *w, stet_python_ref call, const struct maker *
                  struct stet_view dotted, struct lint_facts *f)
 {
     bool torch = stet_view_starts(dotted, "torch.");
-    stet_python_ref shape = lint_arg_named(w, call, "size"),
-                    dtype = lint_arg_named(w, call, "dtype");
-    stet_python_ref grad = lint_arg_named(w, call, "requires_grad"),
-                    first = lint_arg_at(w, call, 0);
+    stet_python_ref shape = stet_python_keyword(w->module, call, STET_VIEW("size")),
+                    dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
+    stet_python_ref grad = stet_python_keyword(w->module, call, STET_VIEW("requires_grad")),
+                    first = stet_python_argument(w->module, call, 0);
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     unsigned at = stet_view_starts(dotted, "jax.random.") ? 1 : m->shape;
     bool sure = at != m->shape || !at; /* uniform(0, 9, rows): other libraries, other places */
 
     *f = (struct lint_facts){0};
     if (!shape)
-        shape = lint_arg_named(w, call, "shape");
-    sure =
-        shape || (sure && !(stet_view_is(STET_VIEW("arange"), m->name) && lint_arg_at(w, call, 1)));
+        shape = stet_python_keyword(w->module, call, STET_VIEW("shape"));
+    sure = shape || (sure && !(stet_view_is(STET_VIEW("arange"), m->name) &&
+                               stet_python_argument(w->module, call, 1)));
     if (!shape && m->spread && (torch || m->dtype == 9) &&
         stet_python_kind(w->ast, first) != PY_TUPLE && stet_python_kind(w->ast, first) != PY_LIST) {
         if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
@@ -232,7 +232,7 @@ static bool made(struct lint_walk *w, stet_python_ref call, const struct maker *
         read_sizes(w, f, call);
     } else {
         if (!shape)
-            shape = lint_arg_at(w, call, at);
+            shape = stet_python_argument(w->module, call, at);
         if (!shape)
             return false;
         read_shape(w, f, shape);
@@ -240,10 +240,11 @@ static bool made(struct lint_walk *w, stet_python_ref call, const struct maker *
     }
     if (!sure)
         f->rows = 0;
-    if (!lint_arg_named(w, call, "device") && (torch || stet_view_starts(dotted, "numpy.")))
+    if (!stet_python_keyword(w->module, call, STET_VIEW("device")) &&
+        (torch || stet_view_starts(dotted, "numpy.")))
         f->traits |= LINT_TRAIT_HOST;
     if (!dtype && m->dtype != 9 && !torch)
-        dtype = lint_arg_at(w, call, m->dtype);
+        dtype = stet_python_argument(w->module, call, m->dtype);
     f->dtype = dtype ? dtype_of(w, dtype) : 0;
     if (torch && !dtype && !stet_view_is(STET_VIEW("arange"), m->name))
         f->dtype = stet_view_is(STET_VIEW("randint"), m->name) ? DTYPE_INT64 : DTYPE_FLOAT32;
@@ -260,14 +261,15 @@ static struct lint_facts pieces(struct lint_walk *w, stet_python_ref call, struc
     static const char *const counts[] = {"array_split", "tensor_split", NULL};
     struct lint_facts f = {.flags = whole.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE),
                            .traits = LINT_TRAIT_LIST | (whole.traits & LINT_TRAIT_HOST)};
-    stet_python_ref dim = lint_arg_at(w, call, at + 1);
-    uint32_t size = known_size(w, lint_arg_at(w, call, at)), rest;
+    stet_python_ref dim = stet_python_argument(w->module, call, at + 1);
+    uint32_t size = known_size(w, stet_python_argument(w->module, call, at)), rest;
 
     if (f.flags & LINT_F_DEVICE)
         f.flags |= LINT_F_EAGER;
-    dim = dim ? dim : lint_arg_named(w, call, "dim");
-    dim = dim ? dim : lint_arg_named(w, call, "axis");
-    if (!size || !whole.rows || whole.rows <= size || (dim && lint_integer(w, dim) != 0))
+    dim = dim ? dim : stet_python_keyword(w->module, call, STET_VIEW("dim"));
+    dim = dim ? dim : stet_python_keyword(w->module, call, STET_VIEW("axis"));
+    if (!size || !whole.rows || whole.rows <= size ||
+        (dim && stet_python_integer(w->module, dim) != 0))
         return f;
     if (stet_view_is(name, "chunk"))
         size = (whole.rows + size - 1) / size;
@@ -296,7 +298,7 @@ static struct lint_facts method(struct lint_walk *w, stet_python_ref call, struc
                                        "to",   "type",  "contiguous", NULL};
     static const char *const trees[] = {
         "items", "values", "keys", "get", "item", "tolist", "_asdict", "block_until_ready", NULL};
-    stet_python_ref first = lint_arg_at(w, call, 0);
+    stet_python_ref first = stet_python_argument(w->module, call, 0);
     uint8_t dtype = first ? dtype_of(w, first) : 0;
 
     if (stet_view_is(name, "astype")) {
@@ -361,10 +363,10 @@ static struct lint_facts through(struct lint_walk *w, stet_python_ref call, stru
     static const char *const same[] = {
         "asarray", "array", "device_put", "from_numpy", "as_tensor", "ascontiguousarray", NULL};
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS),
-                    first = lint_arg_at(w, call, 0);
-    struct stet_view name = lint_callee_name(w, call);
+                    first = stet_python_argument(w->module, call, 0);
+    struct stet_view name = stet_python_callee(w->module, call);
     struct lint_facts f = {0};
-    bool host = false, elsewhere = lint_arg_named(w, call, "device");
+    bool host = false, elsewhere = stet_python_keyword(w->module, call, STET_VIEW("device"));
 
     if (first && is_split(name, stet_view_starts(dotted, "torch."))) {
         f = lint_value_of(w, first).f;
@@ -373,7 +375,7 @@ static struct lint_facts through(struct lint_walk *w, stet_python_ref call, stru
         return pieces(w, call, name, f, 1);
     }
     if (first && lint_any_of(name, same)) {
-        stet_python_ref dtype = lint_arg_named(w, call, "dtype");
+        stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = lint_value_of(w, first).f;
         if (elsewhere || stet_view_starts(dotted, "jax."))
@@ -385,7 +387,7 @@ static struct lint_facts through(struct lint_walk *w, stet_python_ref call, stru
     }
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
          c = stet_python_next(w->ast, c)) {
-        struct lint_value v = lint_value_of(w, lint_arg_value(w, c));
+        struct lint_value v = lint_value_of(w, stet_python_argument_value(w->module, c));
 
         f.flags |= v.f.flags & (LINT_F_DRIFTS | LINT_F_SHORT | LINT_F_DEVICE);
         host |= v.f.traits & LINT_TRAIT_HOST;
@@ -402,8 +404,11 @@ static struct lint_facts through(struct lint_walk *w, stet_python_ref call, stru
 /* True for Config(…) of a class that defines no equality. */
 static bool makes_object(struct lint_walk *w, stet_python_ref function)
 {
-    uint32_t c = lint_class_named(w, stet_python_name(w->ast, function)), hash, eq;
+    uint32_t name = stet_python_name(w->ast, function), c, hash, eq;
+    stet_python_ref made =
+        stet_python_defined(w->module, stet_python_function_around(w->module, function), name);
 
+    c = stet_python_kind(w->ast, made) == PY_CLASS ? lint_class_at(w, made) : LINT_NONE;
     if (c == LINT_NONE || stet_python_field(w->ast, w->classes[c].node, PY_FIELD_SUPERCLASSES))
         return false;
     hash = stet_python_ast_name(w->ast, "__hash__");
@@ -426,8 +431,9 @@ static void add_element(struct lint_walk *w, stet_python_ref call, stet_python_r
     static const char *const adds[] = {"append", "insert", NULL};
     uint32_t name = stet_python_name(w->ast, object);
     struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
-    struct stet_view method_name = lint_callee_name(w, call);
-    stet_python_ref added = lint_arg_at(w, call, stet_view_is(method_name, "insert") ? 1 : 0);
+    struct stet_view method_name = stet_python_callee(w->module, call);
+    stet_python_ref added =
+        stet_python_argument(w->module, call, stet_view_is(method_name, "insert") ? 1 : 0);
 
     if (b && added && (b->value.f.traits & LINT_TRAIT_LIST) && lint_any_of(method_name, adds) &&
         b->value.f.rank)
@@ -439,13 +445,13 @@ struct lint_facts lint_facts_call(struct lint_walk *w, stet_python_ref call,
 {
     stet_python_ref function =
         stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
-    stet_python_ref object = lint_callee_object(w, call);
-    struct stet_view name = lint_callee_name(w, call), dotted;
+    stet_python_ref object = stet_python_callee_object(w->module, call);
+    struct stet_view name = stet_python_callee(w->module, call), dotted;
     const struct maker *m = find_maker(name);
     struct lint_facts f;
     char room[160];
 
-    dotted = lint_imported(w, function, room);
+    dotted = stet_python_imported(w->module, function, room);
     if (m && (dotted.len || object) &&
         (dotted.len || lint_value_of(w, object).kind <= LINT_V_PYTHON) &&
         made(w, call, m, dotted, &f))
@@ -455,13 +461,15 @@ struct lint_facts lint_facts_call(struct lint_walk *w, stet_python_ref call,
         f.flags |= so_far.flags;
         return f;
     }
-    if (object && !lint_name_is(w, stet_python_name(w->ast, object), "self")) {
+    if (object && !stet_python_self_class(w->module, object)) {
         add_element(w, call, object);
         return method(w, call, name, lint_value_of(w, object).f);
     }
-    if (stet_python_kind(w->ast, function) == PY_IDENTIFIER && lint_arg_at(w, call, 0) &&
+    if (stet_python_kind(w->ast, function) == PY_IDENTIFIER &&
+        stet_python_argument(w->module, call, 0) &&
         (stet_view_is(name, "list") || stet_view_is(name, "tuple")))
-        so_far.traits |= lint_value_of(w, lint_arg_at(w, call, 0)).f.traits & LINT_TRAIT_LIST;
+        so_far.traits |=
+            lint_value_of(w, stet_python_argument(w->module, call, 0)).f.traits & LINT_TRAIT_LIST;
     if (stet_python_kind(w->ast, function) == PY_IDENTIFIER && makes_object(w, function))
         so_far.flags |= LINT_F_OBJECT;
     return so_far;

@@ -3,49 +3,12 @@
 #include "lint/walk.h"
 
 #include "base/mem.h"
+#include "python/library.h"
+
+#include <stdio.h>
 
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
-
-stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position)
-{
-    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
-
-    if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
-        return position == 0 ? args : 0;
-    for (stet_python_ref c = stet_python_child(w->ast, args); c; c = stet_python_next(w->ast, c)) {
-        enum stet_python_kind k = stet_python_kind(w->ast, c);
-
-        if (k == PY_KEYWORD_ARGUMENT || k == PY_DICT_SPLAT || k == PY_COMMENT)
-            continue;
-        if (k == PY_LIST_SPLAT)
-            return 0;
-        if (position-- == 0)
-            return c;
-    }
-    return 0;
-}
-
-stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name)
-{
-    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
-
-    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
-         c = stet_python_next(w->ast, c)) {
-        if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT &&
-            lint_name_is(w, stet_python_name(w->ast, stet_python_field(w->ast, c, PY_FIELD_NAME)),
-                         name))
-            return stet_python_field(w->ast, c, PY_FIELD_VALUE);
-    }
-    return 0;
-}
-
-stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg)
-{
-    if (stet_python_kind(w->ast, arg) == PY_KEYWORD_ARGUMENT)
-        return stet_python_field(w->ast, arg, PY_FIELD_VALUE);
-    return arg;
-}
 
 struct lint_call *lint_add_call(struct lint_walk *w, stet_python_ref at, uint32_t callee,
                                 struct stet_view target, uint32_t owner, uint8_t lanes,
@@ -98,7 +61,7 @@ static void pass_arguments(struct lint_walk *w, stet_python_ref call, struct lin
             continue;
         if (stet_python_kind(a, n) == PY_LIST_SPLAT || stet_python_kind(a, n) == PY_DICT_SPLAT)
             break;
-        v = lint_value_of(w, lint_arg_value(w, n));
+        v = lint_value_of(w, stet_python_argument_value(w->module, n));
         *arg = (struct lint_arg){.position = -1};
         if (stet_python_kind(a, n) == PY_KEYWORD_ARGUMENT)
             arg->name = stet_arena_copy(
@@ -126,7 +89,7 @@ static struct lint_value of_arguments(struct lint_walk *w, stet_python_ref call)
     if (stet_python_kind(a, args) != PY_ARGUMENTS)
         return lint_element(lint_value_of(w, args));
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
-        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+        struct lint_value v = lint_value_of(w, stet_python_argument_value(w->module, n));
 
         if (v.kind != LINT_V_FN && v.kind != LINT_V_JITTED)
             all = lint_join(all, lint_element(v));
@@ -167,9 +130,9 @@ static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uin
 
         if (!(v.deps & (uint64_t)1 << (f->first_bit + i)))
             continue;
-        arg = lint_arg_at(w, call, i - skip);
+        arg = stet_python_argument(w->module, call, i - skip);
         if (!arg)
-            arg = lint_arg_named(w, call, stet_arena_copy(&w->out->arena, f->params[i]).ptr);
+            arg = stet_python_keyword(w->module, call, f->params[i]);
         if (arg)
             deps |= lint_value_of(w, arg).deps;
     }
@@ -189,237 +152,146 @@ static struct lint_value call_function(struct lint_walk *w, stet_python_ref n, u
 
 bool lint_is_library(struct stet_view dotted)
 {
-    static const char *const known[] = {
-        "jax.",         "torch.",       "numpy.",      "flax.",      "optax.",     "math.",
-        "os.",          "functools.",   "typing.",     "re.",        "logging.",   "time.",
-        "random.",      "json.",        "sys.",        "haiku.",     "chex.",      "equinox.",
-        "einops.",      "scipy.",       "itertools.",  "torch_xla.", "warnings.",  "copy.",
-        "dataclasses.", "collections.", "tensorflow.", "pathlib.",   "shutil.",    "inspect.",
-        "contextlib.",  "PIL.",         "enum.",       "tqdm.",      "torch_tpu.", NULL};
-
-    for (const char *const *k = known; *k; k++) {
-        if (stet_view_starts(dotted, *k))
-            return true;
-    }
-    return false;
+    return stet_python_library(dotted) != PY_GIVES_NOTHING_KNOWN;
 }
 
 /* int(), len(), range() and similar; true when it is one of them. */
 static bool call_builtin(struct lint_walk *w, stet_python_ref n, struct stet_view name,
                          struct lint_value *out)
 {
-    static const char *const reads[] = {"int", "float", "bool",   "complex",
-                                        "str", "repr",  "format", NULL};
-    static const char *const plain[] = {"isinstance", "issubclass", "hasattr", "type", "callable",
-                                        "id",         "print",      "super",   "open", "hash",
-                                        "vars",       "dir",        NULL};
-    static const char *const through[] = {"max",    "min", "sum",   "abs",   "round",
-                                          "divmod", "pow", "range", "slice", NULL};
-    static const char *const trees[] = {"enumerate", "zip",  "list",   "tuple", "reversed",
-                                        "sorted",    "map",  "filter", "dict",  "set",
-                                        "iter",      "next", NULL};
     struct lint_value v = of_arguments(w, n);
+    char room[64];
+    int length = snprintf(room, sizeof room, "builtins.%.*s", STET_FMT(name));
 
-    if (lint_any_of(name, reads)) {
-        if (v.kind == LINT_V_TENSOR)
-            v.kind = LINT_V_HOST;
-        *out = v;
-    } else if (stet_view_is(name, "len")) {
-        if (v.kind == LINT_V_TENSOR)
-            v.kind = LINT_V_SHAPE;
-        *out = v;
-    } else if (lint_any_of(name, plain)) {
-        *out = python;
-    } else if (lint_any_of(name, through)) {
-        *out = v;
-    } else if (lint_any_of(name, trees)) {
-        if (v.kind == LINT_V_TENSOR)
-            v.flags |= LINT_TREE | LINT_WEAK;
-        *out = v;
-    } else if (stet_view_is(name, "getattr")) {
-        *out = unknown;
-    } else {
+    if (length < 0 || (size_t)length >= sizeof room)
+        return false;
+    switch (stet_python_library(stet_view_of(room, (size_t)length))) {
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_ARRAYS:
+        v.kind = v.kind == LINT_V_TENSOR ? LINT_V_HOST : v.kind;
+        break;
+    case PY_GIVES_SIZE:
+        v.kind = v.kind == LINT_V_TENSOR ? LINT_V_SHAPE : v.kind;
+        break;
+    case PY_GIVES_HOST:
+    case PY_GIVES_SHOWS:
+        v = python;
+        break;
+    case PY_GIVES_THROUGH:
+    case PY_GIVES_ITERATES:
+        break;
+    case PY_GIVES_HOLDS:
+        v.flags |= v.kind == LINT_V_TENSOR ? LINT_TREE | LINT_WEAK : 0;
+        break;
+    case PY_GIVES_UNKNOWN:
+        v = unknown;
+        break;
+    default:
         return false;
     }
+    *out = v;
     return true;
 }
 
-static const char *const bool_names[] = {"any",         "all",         "isnan",
-                                         "isinf",       "isfinite",    "eq",
-                                         "ne",          "gt",          "lt",
-                                         "ge",          "le",          "bool",
-                                         "logical_and", "logical_or",  "logical_not",
-                                         "logical_xor", "equal",       "not_equal",
-                                         "greater",     "less",        "greater_equal",
-                                         "less_equal",  "allclose",    "isclose",
-                                         "isin",        "array_equal", NULL};
-static const char *const dynamic_names[] = {
-    "nonzero",  "unique",  "masked_select", "argwhere", "flatnonzero", "unique_consecutive",
-    "compress", "extract", "unique_values", NULL};
-
 static uint8_t result_flags(struct stet_view name)
 {
-    if (lint_any_of(name, bool_names))
+    const struct stet_python_array *array = stet_python_array(name);
+
+    if (stet_python_compares(name))
         return LINT_BOOL;
-    return lint_any_of(name, dynamic_names) ? LINT_DYNAMIC : 0;
+    return array && array->role & (PY_FINDS | PY_SELECTS) ? LINT_DYNAMIC : 0;
+}
+
+/* x.to(…), x.sum(): another tensor. */
+static struct lint_value call_tensor_method(struct lint_walk *w, stet_python_ref n,
+                                            struct lint_value self, struct stet_view name,
+                                            enum stet_python_effect effect)
+{
+    struct lint_value args = of_arguments(w, n);
+    uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
+
+    /* A method that only tensors have makes it one. */
+    if (result_flags(name) || effect == PY_GIVES_REDUCES)
+        weak = weak & LINT_TREE ? weak : 0;
+    if (lint_is_strong(args))
+        self.deps |= args.deps;
+    self.flags = (uint8_t)(weak | result_flags(name));
+    return self;
 }
 
 /* A method of a tensor. */
 static struct lint_value call_method(struct lint_walk *w, stet_python_ref n, struct lint_value self,
                                      struct stet_view name)
 {
-    static const char *const reads[] = {"item",    "tolist",    "numpy", "__bool__",
-                                        "__int__", "__float__", NULL};
-    static const char *const sizes[] = {"size", "numel", "nelement", "__len__", NULL};
-    static const char *const plain[] = {"dim",
-                                        "ndimension",
-                                        "is_floating_point",
-                                        "is_contiguous",
-                                        "is_complex",
-                                        "get_device",
-                                        "element_size",
-                                        "stride",
-                                        "type",
-                                        "is_fully_replicated",
-                                        "keys",
-                                        "is_sparse",
-                                        "data_ptr",
-                                        "register_hook",
-                                        "get_seq_length",
-                                        "get_mask_sizes",
-                                        "get_max_cache_shape",
-                                        "backward",
-                                        NULL};
-    static const char *const trees[] = {"items", "values",  "split", "chunk",        "unbind",
-                                        "get",   "_asdict", "pop",   "tensor_split", NULL};
-    struct lint_value args = of_arguments(w, n);
+    enum stet_python_effect effect = stet_python_library_method(name);
 
-    if (lint_any_of(name, reads)) {
+    switch (effect) {
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_ARRAYS:
         self.kind = LINT_V_HOST;
-    } else if (lint_any_of(name, sizes)) {
+        return self;
+    case PY_GIVES_SIZE:
         self.kind = LINT_V_SHAPE;
         w->values[n] = self;
         lint_rules(w, ON_READBACK, n);
-    } else if (lint_any_of(name, plain)) {
+        return self;
+    case PY_GIVES_RANK:
+    case PY_GIVES_HOST:
+    case PY_GIVES_KEYS:
+    case PY_GIVES_GRADS:
         return python;
-    } else if (lint_any_of(name, trees)) {
+    case PY_GIVES_KEYED:
+    case PY_GIVES_PARTS:
         self.flags |= LINT_TREE;
-    } else {
-        uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
-
-        /* .to(), .sum(), …: a method that only tensors have makes it one. */
-        if (result_flags(name) || stet_view_is(name, "sum") || stet_view_is(name, "max"))
-            weak = weak & LINT_TREE ? weak : 0;
-        if (lint_is_strong(args))
-            self.deps |= args.deps;
-        self.flags = (uint8_t)(weak | result_flags(name));
+        return self;
+    default:
+        return call_tensor_method(w, n, self, name, effect);
     }
-    return self;
-}
-
-/* Functions of the array libraries that return Python values. */
-static bool gives_python(struct stet_view dotted, struct stet_view last)
-{
-    static const char *const lasts[] = {"finfo",
-                                        "iinfo",
-                                        "dtype",
-                                        "device",
-                                        "Size",
-                                        "result_type",
-                                        "promote_types",
-                                        "issubdtype",
-                                        "isscalar",
-                                        "ndim",
-                                        "is_tensor",
-                                        "is_floating_point",
-                                        "is_complex",
-                                        "get_default_dtype",
-                                        "Generator",
-                                        "is_grad_enabled",
-                                        "is_autocast_enabled",
-                                        "get_autocast_gpu_dtype",
-                                        "get_autocast_dtype",
-                                        "no_grad",
-                                        "enable_grad",
-                                        "set_grad_enabled",
-                                        "autocast",
-                                        "is_inference_mode_enabled",
-                                        "inference_mode",
-                                        "manual_seed",
-                                        "load",
-                                        "save",
-                                        "canonicalize_dtype",
-                                        "iscomplexobj",
-                                        "can_cast",
-                                        "is_storage",
-                                        "broadcast_shapes",
-                                        "are_deterministic_algorithms_enabled",
-                                        "set_default_dtype",
-                                        "float32",
-                                        "tree_structure",
-                                        NULL};
-    static const char *const prefixes[] = {"torch.cuda.",     "torch.distributed.",
-                                           "torch.compiler.", "torch.jit.",
-                                           "torch._dynamo.",  "torch.backends.",
-                                           "torch.utils.",    "torch.nn.Module",
-                                           "torch.nn.init.",  "torch.mps.",
-                                           "torch.xpu.",      "torch._C.",
-                                           "torch.version.",  "torch.onnx.",
-                                           "torch.fx.",       "torch.profiler.",
-                                           "torch.autograd.", "torch.amp.",
-                                           "torch.hub.",      "torch.optim.",
-                                           "torch.export.",   NULL};
-
-    if (lint_any_of(last, lasts))
-        return true;
-    for (const char *const *p = prefixes; *p; p++) {
-        if (stet_view_starts(dotted, *p))
-            return true;
-    }
-    /* torch.nn.Linear(…) is a layer, torch.nn.functional.linear a tensor. */
-    if (stet_view_starts(dotted, "torch.nn.") && !stet_view_starts(dotted, "torch.nn.functional."))
-        return true;
-    return false;
 }
 
 /* A function of jax, torch or numpy; true when it is one. */
 static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct lint_value *out)
 {
-    static const char *const arrays[] = {"jax.numpy.",  "jax.lax.",   "jax.nn.",
-                                         "jax.random.", "jax.scipy.", "torch.",
-                                         "jax.image.",  "jax.ops.",   NULL};
-    struct stet_view last = lint_callee_name(w, n);
+    struct stet_view last = stet_python_callee(w->module, n);
     struct lint_value args = of_arguments(w, n);
+    enum stet_python_effect effect = stet_python_library(dotted);
 
-    for (const char *const *p = arrays; *p; p++) {
-        if (!stet_view_starts(dotted, *p))
-            continue;
-        if (gives_python(dotted, last)) {
-            *out = python;
-        } else if (stet_view_is(last, "shape") || stet_view_is(last, "size") ||
-                   stet_view_is(last, "numel")) {
-            args.kind = args.kind == LINT_V_TENSOR ? LINT_V_SHAPE : args.kind;
-            *out = args;
-        } else {
-            *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
-            out->flags = result_flags(last);
-            if ((stet_view_is(last, "split") || stet_view_is(last, "chunk") ||
-                 stet_view_is(last, "unbind")))
-                out->flags |= LINT_TREE;
-            /* A random key is an array, but code does not branch on its value. */
-            if (stet_view_starts(dotted, "jax.lax.axis_") || stet_view_ends(dotted, "PRNGKey"))
-                out->flags |= LINT_WEAK;
-        }
+    if (effect == PY_GIVES_SCALAR && stet_python_compares(last))
+        effect = PY_GIVES_DEVICE; /* torch.equal(x, y): a branch on it is one on the tensors */
+    switch (effect) {
+    case PY_GIVES_DEVICE:
+        *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
+        out->flags = result_flags(last);
+        if (stet_python_library_method(last) == PY_GIVES_PARTS)
+            out->flags |= LINT_TREE;
         return true;
-    }
-    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
-        if (args.kind == LINT_V_TENSOR)
-            args.kind = LINT_V_HOST;
-        *out = args;
+    case PY_GIVES_OPAQUE:
+        *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
         return true;
+    case PY_GIVES_SIZE:
+        args.kind = args.kind == LINT_V_TENSOR ? LINT_V_SHAPE : args.kind;
+        break;
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_COPIES:
+    case PY_GIVES_ITERATES:
+        args.kind = args.kind == LINT_V_TENSOR ? LINT_V_HOST : args.kind;
+        break;
+    case PY_GIVES_HOST:
+    case PY_GIVES_RANK:
+    case PY_GIVES_TYPE:
+    case PY_GIVES_HANDLE:
+    case PY_GIVES_GRADIENT:
+    case PY_GIVES_OPTIMIZER:
+    case PY_GIVES_SCHEDULER:
+    case PY_GIVES_LOADER:
+        args = python;
+        break;
+    default:
+        return false;
     }
-    return false;
+    *out = args;
+    return true;
 }
 
 /* Functions given to a function we don't know: called there, with values we don't know. */
@@ -429,7 +301,7 @@ static void pass_functions(struct lint_walk *w, stet_python_ref call)
 
     for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
          n = stet_python_next(w->ast, n)) {
-        struct lint_value v = lint_value_of(w, lint_arg_value(w, n));
+        struct lint_value v = lint_value_of(w, stet_python_argument_value(w->module, n));
 
         if (v.kind == LINT_V_FN)
             lint_add_call(w, n, v.index, (struct stet_view){0}, LINT_NONE, 0, "");
@@ -446,16 +318,7 @@ static void eval_arguments(struct lint_walk *w, stet_python_ref call)
         return;
     }
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n))
-        w->values[n] = lint_eval(w, lint_arg_value(w, n));
-}
-
-static uint32_t owner_here(const struct lint_walk *w)
-{
-    uint32_t fn = w->fn;
-
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn ? w->fns[fn].owner : LINT_NONE;
+        w->values[n] = lint_eval(w, stet_python_argument_value(w->module, n));
 }
 
 /* Calls a name that an import binds: a library's, or a function of another file. */
@@ -478,11 +341,11 @@ static struct lint_value call_attribute(struct lint_walk *w, stet_python_ref n,
     stet_python_ref object = stet_python_field(a, function, PY_FIELD_OBJECT);
     stet_python_ref attribute = stet_python_field(a, function, PY_FIELD_ATTRIBUTE);
     struct stet_view name = attribute ? stet_python_text(a, attribute) : (struct stet_view){0};
+    uint32_t owner = lint_self_class(w, object);
     struct lint_value self, out;
 
-    if (lint_name_is(w, stet_python_name(a, object), "self") && owner_here(w) != LINT_NONE) {
-        uint32_t owner = owner_here(w),
-                 callee = lint_method(w, owner, stet_python_name(a, attribute));
+    if (owner != LINT_NONE) {
+        uint32_t callee = lint_method(w, owner, stet_python_name(a, attribute));
 
         if (callee != LINT_NONE)
             return call_function(w, n, callee);
@@ -536,7 +399,7 @@ static struct lint_value call_value(struct lint_walk *w, stet_python_ref n)
     if (!function)
         return unknown;
     eval_arguments(w, n);
-    dotted = lint_imported(w, function, room);
+    dotted = stet_python_imported(w->module, function, room);
     if (dotted.len && lint_transform(w, n, dotted, &out))
         return out;
     if (stet_python_kind(a, function) == PY_ATTRIBUTE)

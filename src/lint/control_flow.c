@@ -134,7 +134,7 @@ static void run_with(struct lint_walk *w, stet_python_ref n)
             lint_eval(w, value);
         }
         if (stet_python_kind(a, call) == PY_CALL &&
-            stet_view_is(lint_callee_name(w, call), "step") &&
+            stet_view_is(stet_python_callee(w->module, call), "step") &&
             lint_mentions(w, stet_python_field(a, call, PY_FIELD_FUNCTION), module))
             step = true;
     }

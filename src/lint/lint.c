@@ -78,18 +78,17 @@ static char *without_nuls(struct stet_view text)
 static enum stet_rc summarize_python(struct lint_summary *s, struct stet_python_parser *p,
                                      const char *path, struct stet_view text, struct stet_err *err)
 {
-    struct stet_arena scratch;
-    struct stet_view module;
-    struct stet_python_ast ast;
-    enum stet_rc rc = stet_python_ast_parse(&ast, p, text, err);
+    struct stet_python_module m = {.parsed = true,
+                                   .package = stet_view_ends(stet_view_str(path), "__init__.py")};
+    enum stet_rc rc = stet_python_ast_parse(&m.ast, p, text, err);
 
     if (rc != STET_OK)
         return rc;
-    stet_arena_init(&scratch, 1 << 20);
-    module = lint_files_module(&scratch, path);
-    rc = lint_walk_file(s, &ast, stet_view_str(path), module, err);
-    stet_arena_release(&scratch);
-    stet_python_ast_release(&ast);
+    stet_arena_init(&m.arena, (size_t)16 << 20);
+    m.name = lint_files_module(&m.arena, path);
+    rc = stet_python_module_index(&m) ? lint_walk_file(s, &m, err)
+                                      : stet_fail(err, STET_NO_MEMORY, "out of memory");
+    stet_python_module_close(&m);
     return rc;
 }
 

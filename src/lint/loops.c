@@ -16,7 +16,7 @@ static bool holds_step(const struct lint_walk *w, stet_python_ref n)
         return true;
     for (stet_python_ref c = n + 1; lint_within(w, c, n); c++) {
         if (stet_python_kind(a, c) == PY_CALL) {
-            struct stet_view name = lint_callee_name(w, c);
+            struct stet_view name = stet_python_callee(w->module, c);
 
             if ((stet_view_is(name, "sync") || stet_view_is(name, "step")) &&
                 lint_mentions(w, stet_python_field(a, c, PY_FIELD_FUNCTION), module))
@@ -126,10 +126,10 @@ static bool leaves_rest(struct lint_walk *w, stet_python_ref range)
 {
     long whole, stride;
 
-    if (lint_arg_count(w, range) != 3)
+    if (stet_python_argument_count(w->module, range) != 3)
         return false;
-    whole = lint_known_integer(w, lint_arg_at(w, range, 1));
-    stride = lint_known_integer(w, lint_arg_at(w, range, 2));
+    whole = lint_known_integer(w, stet_python_argument(w->module, range, 1));
+    stride = lint_known_integer(w, stet_python_argument(w->module, range, 2));
     return whole < 0 || stride <= 0 || whole % stride;
 }
 
@@ -157,8 +157,9 @@ static bool lists_constants(const struct lint_walk *w, stet_python_ref right)
 static struct lint_value loop_value(struct lint_walk *w, stet_python_ref n, stet_python_ref right)
 {
     struct lint_value v = lint_element(lint_value_of(w, right));
-    struct stet_view name = stet_python_kind(w->ast, right) == PY_CALL ? lint_callee_name(w, right)
-                                                                       : (struct stet_view){0};
+    struct stet_view name = stet_python_kind(w->ast, right) == PY_CALL
+                                ? stet_python_callee(w->module, right)
+                                : (struct stet_view){0};
 
     if (v.kind == LINT_V_TENSOR && v.deps) {
         /* A step loop's batches are tensors, whatever the loader is. */
@@ -227,7 +228,7 @@ void lint_run_for(struct lint_walk *w, stet_python_ref n)
     lint_note_items(w, left, right);
     first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
     if (first && stet_python_kind(a, right) == PY_CALL &&
-        stet_view_is(lint_callee_name(w, right), "enumerate")) {
+        stet_view_is(stet_python_callee(w->module, right), "enumerate")) {
         counter.flags = changes_with(holds_step(w, n));
         lint_assign(w, first, counter);
     }

@@ -1,99 +1,118 @@
-/* Attributes that a loop elsewhere changes. They are found by name before the walk, because a
- * method is usually written above the loop. */
+/* Attributes that change: in a loop elsewhere, or in methods that run after the object was made.
+ * They are found before the walk, because a method is usually written above the loop. */
 #include "lint/rules.h"
 #include "lint/walk.h"
 
-enum { MAX_MOVES = 512 };
-
-static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute, stet_python_ref at)
+static void add_pair(struct lint_walk *w, struct stet_map *pairs, uint32_t a, uint32_t b)
 {
-    if (!object || !attribute || lint_name_is(w, object, "self"))
-        return;
-    if (w->move_count < MAX_MOVES &&
-        lint_room(w, &w->moves, &w->move_room, w->move_count, sizeof *w->moves))
-        w->moves[w->move_count++] = (struct lint_move){object, attribute, at};
+    if (!stet_map_put(pairs, stet_map_pair(a, b), 1))
+        w->failed = true;
 }
 
-static void add_instance(struct lint_walk *w, uint32_t object, uint32_t class_name)
+/* A move of `object.attribute`; also of each class of this file that the object is made of. */
+static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute)
 {
-    if (!object || !class_name)
+    const struct stet_python_module *m = w->module;
+
+    if (!object || !attribute)
         return;
-    if (w->instance_count < MAX_MOVES &&
-        lint_room(w, &w->instances, &w->instance_room, w->instance_count, sizeof *w->instances))
-        w->instances[w->instance_count++] = (struct lint_instance){object, class_name};
+    add_pair(w, &w->moves, object, attribute);
+    for (uint32_t i = m->first_binding[object]; i && lint_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        stet_python_ref value = m->bindings.items[i - 1].value;
+        uint32_t made =
+            stet_python_kind(w->ast, value) == PY_CALL
+                ? stet_python_name(w->ast, stet_python_field(w->ast, value, PY_FIELD_FUNCTION))
+                : 0;
+
+        if (made)
+            add_pair(w, &w->class_moves, made, attribute);
+    }
 }
 
-static void note_target(struct lint_walk *w, stet_python_ref left)
+/* `object.attribute = …` outside of the object's own methods, in a loop or by it. */
+static void note_binding(struct lint_walk *w, const struct stet_python_binding *b)
 {
-    if (stet_python_kind(w->ast, left) == PY_ATTRIBUTE)
-        add_move(w, stet_python_name(w->ast, stet_python_field(w->ast, left, PY_FIELD_OBJECT)),
-                 stet_python_name(w->ast, stet_python_field(w->ast, left, PY_FIELD_ATTRIBUTE)),
-                 left);
+    const struct stet_python_module *m = w->module;
+    stet_python_ref object;
+
+    if (!b->attribute || stet_python_kind(w->ast, m->parents[b->target]) == PY_SUBSCRIPT ||
+        (b->how != PY_BIND_ELEMENT && !stet_python_loop_around(m, b->target)))
+        return;
+    object = stet_python_field(w->ast, b->target, PY_FIELD_OBJECT);
+    if (!stet_python_self_class(m, object))
+        add_move(w, stet_python_name(w->ast, object), b->name);
 }
 
 /* eqx.tree_at(lambda m: m.rate, model, …) */
 static void note_tree_at(struct lint_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
-    stet_python_ref where = lint_arg_at(w, call, 0), object = lint_arg_at(w, call, 1), body;
+    stet_python_ref where = stet_python_argument(w->module, call, 0);
+    stet_python_ref object = stet_python_argument(w->module, call, 1), body;
 
     if (stet_python_kind(a, where) != PY_LAMBDA || !object)
         return;
     body = stet_python_field(a, where, PY_FIELD_BODY);
     if (stet_python_kind(a, body) == PY_ATTRIBUTE)
         add_move(w, stet_python_name(a, object),
-                 stet_python_name(a, stet_python_field(a, body, PY_FIELD_ATTRIBUTE)), call);
+                 stet_python_name(a, stet_python_field(a, body, PY_FIELD_ATTRIBUTE)));
 }
 
-void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop)
+void lint_note_moves(struct lint_walk *w)
 {
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), right;
+    const struct stet_python_module *m = w->module;
 
-    switch (stet_python_kind(a, n)) {
-    case PY_ASSIGNMENT:
-        right = stet_python_field(a, n, PY_FIELD_RIGHT);
-        if (stet_python_kind(a, right) == PY_CALL)
-            add_instance(w, stet_python_name(a, left),
-                         stet_python_name(a, stet_python_field(a, right, PY_FIELD_FUNCTION)));
-        if (in_loop)
-            note_target(w, left);
-        break;
-    case PY_AUGMENTED:
-        if (in_loop)
-            note_target(w, left);
-        break;
-    case PY_FOR:
-        note_target(w, left);
-        break;
-    case PY_CALL:
-        if (in_loop && stet_view_is(lint_callee_name(w, n), "tree_at"))
-            note_tree_at(w, n);
-        break;
-    default:
-        break;
-    }
+    for (uint32_t i = 0; i < m->bindings.count; i++)
+        note_binding(w, &m->bindings.items[i]);
+    for (uint32_t i = 0; i < m->calls.count; i++)
+        if (stet_view_is(stet_python_callee(m, m->calls.items[i]), "tree_at") &&
+            stet_python_loop_around(m, m->calls.items[i]))
+            note_tree_at(w, m->calls.items[i]);
 }
 
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute)
 {
-    for (uint32_t i = 0; i < w->move_count && lint_spend(w); i++) {
-        if (w->moves[i].object == object && w->moves[i].attribute == attribute)
-            return true;
-    }
-    return false;
+    return stet_map_get(&w->moves, stet_map_pair(object, attribute)) != STET_MAP_NONE;
 }
 
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute)
 {
-    for (uint32_t i = 0; i < w->move_count && lint_spend(w); i++) {
-        if (w->moves[i].attribute != attribute)
+    return stet_map_get(&w->class_moves, stet_map_pair(w->classes[owner].name, attribute)) !=
+           STET_MAP_NONE;
+}
+
+/* Counts the writes of an attribute after construction, and in it, other than of None. */
+static unsigned count_moves(const struct lint_walk *w, uint32_t owner, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    unsigned writes = 0, begun = 0;
+
+    for (uint32_t i = m->first_binding[name]; i && lint_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        stet_python_ref object =
+            b->attribute ? stet_python_field(w->ast, b->target, PY_FIELD_OBJECT) : 0;
+
+        if (!object || stet_python_kind(w->ast, m->parents[b->target]) == PY_SUBSCRIPT ||
+            stet_python_self_class(m, object) != w->classes[owner].node)
             continue;
-        for (uint32_t k = 0; k < w->instance_count && lint_spend(w); k++) {
-            if (w->instances[k].object == w->moves[i].object &&
-                w->instances[k].class_name == w->classes[owner].name)
-                return true;
-        }
+        if (stet_map_get(&w->builders, stet_python_method_around(m, b->target)) == STET_MAP_NONE)
+            writes++;
+        else
+            begun += stet_python_kind(w->ast, b->value) != PY_NONE_;
     }
-    return false;
+    return !writes ? 0 : LINT_MOVES | (writes > 1 || begun ? LINT_KEEPS_MOVING : 0u);
+}
+
+unsigned lint_attribute_moves(const struct lint_walk *w, uint32_t owner, uint32_t name)
+{
+    uint64_t key = stet_map_pair(owner, name);
+    uint32_t known = stet_map_get(w->attribute_moves, key);
+
+    if (known == STET_MAP_NONE) {
+        known = name ? count_moves(w, owner, name) : 0;
+        stet_map_put(w->attribute_moves, key, known); /* otherwise it is counted again */
+    }
+    return known;
 }

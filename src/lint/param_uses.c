@@ -16,21 +16,22 @@ static bool is_tensor_method(struct stet_view name)
     enum stet_python_effect effect = stet_python_library_method(name);
 
     return stet_python_array(name) || effect == PY_GIVES_SCALAR || effect == PY_GIVES_ARRAYS ||
-           effect == PY_GIVES_REDUCES || effect == PY_GIVES_SIZE || effect == PY_GIVES_MOVES ||
-           effect == PY_GIVES_TENSOR;
+           effect == PY_GIVES_HOSTED || effect == PY_GIVES_REDUCES || effect == PY_GIVES_SIZE ||
+           effect == PY_GIVES_RANK || effect == PY_GIVES_MOVES || effect == PY_GIVES_TENSOR ||
+           effect == PY_GIVES_PARTS || effect == PY_GIVES_GRADS;
 }
 
 /* torch.relu(x), F.linear(x, …): the first argument is a tensor unless it is a size. */
 static bool is_array_function(struct lint_walk *w, stet_python_ref function)
 {
     char room[160];
-    struct stet_view dotted = lint_imported(w, function, room);
+    struct stet_view dotted = stet_python_imported(w->module, function, room);
     const char *dot = dotted.len ? memrchr(dotted.ptr, '.', dotted.len) : NULL;
     struct stet_view last =
         dot ? stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot) - 1) : dotted;
     const struct stet_python_array *array = stet_python_array(last);
 
-    return dotted.len && stet_python_library(dotted) == PY_GIVES_DEVICE &&
+    return dotted.len && stet_python_is_device(stet_python_library(dotted)) &&
            !takes_host_values(last) && last.ptr[0] >= 'a' && !(array && array->first == 0);
 }
 
@@ -41,8 +42,7 @@ static bool is_submodule(const struct lint_walk *w, uint32_t fn, stet_python_ref
     uint32_t owner = w->fns[fn].owner;
 
     return owner != LINT_NONE && stet_python_kind(a, function) == PY_ATTRIBUTE &&
-           lint_name_is(w, stet_python_name(a, stet_python_field(a, function, PY_FIELD_OBJECT)),
-                        "self") &&
+           stet_python_self_class(w->module, stet_python_field(a, function, PY_FIELD_OBJECT)) &&
            stet_python_field(a, w->classes[owner].node, PY_FIELD_SUPERCLASSES) &&
            lint_method(w, owner,
                        stet_python_name(a, stet_python_field(a, function, PY_FIELD_ATTRIBUTE))) ==
@@ -57,20 +57,21 @@ static bool is_jit(struct lint_walk *w, stet_python_ref n)
     n = stet_python_bare(w->ast, n);
     if (stet_python_kind(w->ast, n) == PY_CALL)
         n = stet_python_field(w->ast, n, PY_FIELD_FUNCTION);
-    t = stet_python_transform(lint_imported(w, n, room));
+    t = stet_python_transform(stet_python_imported(w->module, n, room));
     return t && t->kind == PY_JITS;
 }
 
 void lint_note_compiled(struct lint_walk *w)
 {
+    const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
 
-    for (stet_python_ref n = 1; n < a->count; n++) {
-        stet_python_ref right =
-            a->nodes[n].kind == PY_ASSIGNMENT ? stet_python_field(a, n, PY_FIELD_RIGHT) : 0;
+    for (uint32_t i = 0; i < m->bindings.count; i++) {
+        const struct stet_python_binding *b = &m->bindings.items[i];
 
-        if (stet_python_kind(a, right) == PY_CALL && is_jit(w, right))
-            w->compiled[stet_python_name(a, stet_python_field(a, n, PY_FIELD_LEFT))] = true;
+        if (b->how == PY_BIND_VALUE && !b->attribute && b->position < 0 &&
+            stet_python_kind(a, b->value) == PY_CALL && is_jit(w, b->value))
+            w->compiled[b->name] = true;
     }
     for (uint32_t f = 1; f < w->fn_count; f++) {
         stet_python_ref c = w->fns[f].decorated ? stet_python_child(a, w->fns[f].decorated) : 0;
@@ -90,8 +91,8 @@ static bool call_takes(struct lint_walk *w, uint32_t fn, stet_python_ref call, u
         stet_python_kind(a, f) == PY_ATTRIBUTE ? stet_python_field(a, f, PY_FIELD_OBJECT) : 0;
 
     if (stet_python_name(a, object) == name)
-        return is_tensor_method(lint_callee_name(w, call));
-    return stet_python_name(a, lint_arg_at(w, call, 0)) == name &&
+        return is_tensor_method(stet_python_callee(w->module, call));
+    return stet_python_name(a, stet_python_argument(w->module, call, 0)) == name &&
            (is_array_function(w, f) || is_submodule(w, fn, f) ||
             w->compiled[stet_python_name(a, f)]);
 }
@@ -156,13 +157,13 @@ static bool is_mask_use(struct lint_walk *w, stet_python_ref n, uint32_t name)
         return a->nodes[n].op == '~' && stet_python_name(a, stet_python_child(a, n)) == name;
     if (stet_python_kind(a, n) != PY_CALL)
         return false;
-    object = lint_callee_object(w, n);
+    object = stet_python_callee_object(w->module, n);
     if (stet_python_name(a, object) == name)
-        return lint_any_of(lint_callee_name(w, n), methods);
-    return lint_any_of(lint_callee_name(w, n), takers) &&
-           (stet_python_name(a, lint_arg_at(w, n, 0)) == name ||
-            stet_python_name(a, lint_arg_at(w, n, 1)) == name) &&
-           lint_arg_at(w, n, 1);
+        return lint_any_of(stet_python_callee(w->module, n), methods);
+    return lint_any_of(stet_python_callee(w->module, n), takers) &&
+           (stet_python_name(a, stet_python_argument(w->module, n, 0)) == name ||
+            stet_python_name(a, stet_python_argument(w->module, n, 1)) == name) &&
+           stet_python_argument(w->module, n, 1);
 }
 
 bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name)
@@ -172,8 +173,8 @@ bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name)
 
     for (stet_python_ref n = body; body && name && lint_within(w, n, body); n++)
         if (stet_python_kind(a, n) == PY_CALL &&
-            stet_python_name(a, lint_callee_object(w, n)) == name &&
-            stet_python_library_method(lint_callee_name(w, n)) == PY_GIVES_DRAWS)
+            stet_python_name(a, stet_python_callee_object(w->module, n)) == name &&
+            stet_python_library_method(stet_python_callee(w->module, n)) == PY_GIVES_DRAWS)
             return true;
     return false;
 }
@@ -199,7 +200,7 @@ static bool is_given_mask(struct lint_walk *w, uint32_t fn, uint32_t name)
     for (stet_python_ref n = 1; p && w->fns[fn].name && lint_within(w, n, 0); n++)
         if (stet_python_kind(a, n) == PY_CALL &&
             stet_python_name(a, stet_python_field(a, n, PY_FIELD_FUNCTION)) == w->fns[fn].name &&
-            gives_mask(a, lint_arg_at(w, n, position)))
+            gives_mask(a, stet_python_argument(w->module, n, position)))
             return true;
     return false;
 }

@@ -41,25 +41,6 @@ void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n)
         lint_rule_table[*r].run(w, n);
 }
 
-struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call)
-{
-    stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
-
-    if (stet_python_kind(w->ast, f) == PY_ATTRIBUTE)
-        f = stet_python_field(w->ast, f, PY_FIELD_ATTRIBUTE);
-    return stet_python_kind(w->ast, f) == PY_IDENTIFIER ? stet_python_text(w->ast, f)
-                                                        : STET_VIEW("");
-}
-
-stet_python_ref lint_callee_object(const struct lint_walk *w, stet_python_ref call)
-{
-    stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
-
-    return stet_python_kind(w->ast, f) == PY_ATTRIBUTE
-               ? stet_python_field(w->ast, f, PY_FIELD_OBJECT)
-               : 0;
-}
-
 bool lint_any_of(struct stet_view v, const char *const *list)
 {
     char first = v.len ? v.ptr[0] : '\0';
@@ -96,20 +77,4 @@ bool lint_mentions(const struct lint_walk *w, stet_python_ref n, const char *con
             return true;
     }
     return false;
-}
-
-long lint_integer(const struct lint_walk *w, stet_python_ref n)
-{
-    struct stet_view v;
-    long value = 0;
-
-    if (stet_python_kind(w->ast, n) != PY_INTEGER)
-        return -1;
-    v = stet_python_text(w->ast, n);
-    for (size_t i = 0; i < v.len && value < 1000000000; i++) {
-        if (v.ptr[i] < '0' || v.ptr[i] > '9')
-            return -1;
-        value = value * 10 + (v.ptr[i] - '0');
-    }
-    return value;
 }

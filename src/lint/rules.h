@@ -48,19 +48,11 @@ void lint_rules_prepare(void);
 void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n);
 
 /* Helpers that several rules share. */
-/* Returns the last part of the called name: "item" for x.y.item(). */
-struct stet_view lint_callee_name(const struct lint_walk *w, stet_python_ref call);
-/* Returns the object of a method call, or 0. */
-stet_python_ref lint_callee_object(const struct lint_walk *w, stet_python_ref call);
 bool lint_any_of(struct stet_view v, const char *const *list);
 /* Returns a short piece of source for a message. */
 struct stet_view lint_quote(const struct lint_walk *w, stet_python_ref n);
 /* Is an identifier of this text somewhere inside n? */
 bool lint_mentions(const struct lint_walk *w, stet_python_ref n, const char *const *names);
-/* Is self.name assigned or counted outside of the builders of its class? */
-bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name);
-/* True unless it is None at first and set once, late. */
-bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name);
 /* The arguments of compiled functions (rules_feed.c), for the rules of other files. */
 void lint_fed_keys(struct lint_walk *w, stet_python_ref call);
 void lint_fed_short(struct lint_walk *w, stet_python_ref call);
@@ -78,7 +70,5 @@ bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps);
-/* Returns an integer literal; -1 otherwise. */
-long lint_integer(const struct lint_walk *w, stet_python_ref n);
 
 #endif

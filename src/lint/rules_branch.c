@@ -107,9 +107,10 @@ void rule_optional_key(struct lint_walk *w, stet_python_ref n)
     n = stet_python_bare(a, n);
     if (stet_python_kind(a, n) == PY_CALL) {
         lint_fed_keys(w, n);
-        if (stet_view_is(lint_callee_name(w, n), "get") && lint_callee_object(w, n) &&
-            lint_arg_at(w, n, 0))
-            report_key(w, n, lint_callee_object(w, n), lint_arg_at(w, n, 0));
+        if (stet_view_is(stet_python_callee(w->module, n), "get") &&
+            stet_python_callee_object(w->module, n) && stet_python_argument(w->module, n, 0))
+            report_key(w, n, stet_python_callee_object(w->module, n),
+                       stet_python_argument(w->module, n, 0));
         return;
     }
     if (stet_python_kind(a, n) == PY_BOOLEAN) {
@@ -177,15 +178,13 @@ static bool counts(const struct lint_walk *w, stet_python_ref n)
     struct lint_value v = lint_value_of(w, n);
     stet_python_ref object =
         stet_python_kind(a, n) == PY_ATTRIBUTE ? stet_python_field(a, n, PY_FIELD_OBJECT) : 0;
-    uint32_t fn = w->fn;
+    uint32_t owner = lint_self_class(w, object);
 
     if (v.kind <= LINT_V_PYTHON && lint_turns(v))
         return true;
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn && object && lint_name_is(w, stet_python_name(a, object), "self") &&
-           lint_attribute_moves(w, w->fns[fn].owner,
-                                stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
+    return owner != LINT_NONE &&
+           lint_attribute_moves(w, owner,
+                                stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
 }
 
 /* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
@@ -251,18 +250,17 @@ void rule_logging_branch(struct lint_walk *w, stet_python_ref n)
 static bool is_switched(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t object, attribute, fn = w->fn;
+    uint32_t object, attribute, owner;
 
-    if (stet_python_kind(a, n) != PY_ATTRIBUTE || !w->move_count)
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE || !w->moves.count)
         return false;
     object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
     attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
-    if (!lint_name_is(w, object, "self"))
-        return object && lint_object_attribute_moved(w, object, attribute) &&
-               !lint_scope_find(&w->fns[w->fn].scope, object);
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn && lint_class_attribute_moved(w, w->fns[fn].owner, attribute);
+    owner = lint_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    if (owner != LINT_NONE)
+        return lint_class_attribute_moved(w, owner, attribute);
+    return object && lint_object_attribute_moved(w, object, attribute) &&
+           !lint_scope_find(&w->fns[w->fn].scope, object);
 }
 
 /* Parameters that the condition reads as Python values. */

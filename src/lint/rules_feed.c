@@ -21,13 +21,13 @@ static stet_python_ref moved_to_device(const struct lint_walk *w, stet_python_re
 {
     stet_python_ref first;
 
-    if (!w->step_loops || !stet_view_is(lint_callee_name(w, call), "to"))
+    if (!w->step_loops || !stet_view_is(stet_python_callee(w->module, call), "to"))
         return 0;
-    first = lint_arg_at(w, call, 0);
+    first = stet_python_argument(w->module, call, 0);
     if (stet_python_kind(w->ast, first) != PY_STRING &&
         stet_python_kind(w->ast, first) != PY_IDENTIFIER)
         return 0;
-    return lint_callee_object(w, call);
+    return stet_python_callee_object(w->module, call);
 }
 
 struct feed {
@@ -83,7 +83,7 @@ static void each_fed(struct lint_walk *w, stet_python_ref call,
             return;
         at = position_of(w, f.jit, c, position);
         position += stet_python_kind(a, c) != PY_KEYWORD_ARGUMENT;
-        f.arg = lint_arg_value(w, c);
+        f.arg = stet_python_argument_value(w->module, c);
         f.v = lint_value_of(w, f.arg);
         f.first = at < LINT_FED && f.jit->fed[at].line && f.jit->fed[at].fn == w->fn
                       ? &f.jit->fed[at]
@@ -116,10 +116,15 @@ static long turns(struct lint_walk *w)
             count++;
         return count;
     }
-    if (stet_python_kind(a, right) != PY_CALL || !stet_view_is(lint_callee_name(w, right), "range"))
+    if (stet_python_kind(a, right) != PY_CALL ||
+        !stet_view_is(stet_python_callee(w->module, right), "range"))
         return 0;
-    from = lint_arg_at(w, right, 1) ? lint_known_integer(w, lint_arg_at(w, right, 0)) : 0;
-    to = lint_known_integer(w, lint_arg_at(w, right, lint_arg_at(w, right, 1) ? 1 : 0));
+    from = stet_python_argument(w->module, right, 1)
+               ? lint_known_integer(w, stet_python_argument(w->module, right, 0))
+               : 0;
+    to = lint_known_integer(
+        w,
+        stet_python_argument(w->module, right, stet_python_argument(w->module, right, 1) ? 1 : 0));
     return from < 0 || to < from ? 0 : to - from;
 }
 
@@ -360,7 +365,7 @@ void lint_fed_static(struct lint_walk *w, stet_python_ref n)
 
     if (!j || j->lane != LINT_JAX || !j->static_positions || !w->loops)
         return;
-    for (at = 0; at < LINT_FED && lint_arg_at(w, n, at); at++) {
+    for (at = 0; at < LINT_FED && stet_python_argument(w->module, n, at); at++) {
         struct stet_view text = default_of(w, j, at);
 
         if ((j->static_positions >> at & 1) && text.len && !j->fed[at].line)
@@ -376,8 +381,9 @@ void rule_static_object(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
 
-    for (unsigned i = 0; j && j->static_positions && i < 8 && lint_arg_at(w, n, i); i++) {
-        stet_python_ref arg = lint_arg_at(w, n, i);
+    for (unsigned i = 0; j && j->static_positions && i < 8 && stet_python_argument(w->module, n, i);
+         i++) {
+        stet_python_ref arg = stet_python_argument(w->module, n, i);
         struct lint_binding *b;
 
         if (!(j->static_positions >> i & 1) || !w->outer_loop ||
@@ -409,10 +415,11 @@ void rule_grad_mode(struct lint_walk *w, stet_python_ref n)
 
 void rule_eval_mode(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref object = lint_callee_object(w, n);
+    stet_python_ref object = stet_python_callee_object(w->module, n);
     struct lint_jit *j = fed_jit(w, n);
 
-    if (object && stet_view_is(lint_callee_name(w, n), "eval") && !lint_arg_at(w, n, 0)) {
+    if (object && stet_view_is(stet_python_callee(w->module, n), "eval") &&
+        !stet_python_argument(w->module, n, 0)) {
         for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
             struct lint_value v = lint_value_of(w, object);
 
@@ -438,8 +445,8 @@ void lint_fed_remember(struct lint_walk *w, stet_python_ref n)
 {
     struct lint_jit *j = fed_jit(w, n);
 
-    for (unsigned i = 0; j && i < LINT_FED && lint_arg_at(w, n, i); i++) {
-        stet_python_ref arg = lint_arg_at(w, n, i);
+    for (unsigned i = 0; j && i < LINT_FED && stet_python_argument(w->module, n, i); i++) {
+        stet_python_ref arg = stet_python_argument(w->module, n, i);
 
         if (!j->fed[i].line)
             j->fed[i] =

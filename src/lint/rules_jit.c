@@ -25,7 +25,7 @@ static bool is_fresh(struct lint_walk *w, stet_python_ref operand)
         return true;
     if (stet_python_kind(a, operand) == PY_CALL) {
         struct stet_view made =
-            lint_imported(w, stet_python_field(a, operand, PY_FIELD_FUNCTION), room);
+            stet_python_imported(w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room);
 
         return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
     }
@@ -43,7 +43,7 @@ static bool is_collected(const struct lint_walk *w)
     if (stet_python_kind(a, w->statement) == PY_RETURN)
         return true;
     if (stet_python_kind(a, inner) == PY_CALL)
-        return lint_any_of(lint_callee_name(w, inner), keeps);
+        return lint_any_of(stet_python_callee(w->module, inner), keeps);
     if (stet_python_kind(a, inner) != PY_ASSIGNMENT)
         return false;
     left = stet_python_field(a, inner, PY_FIELD_LEFT);
@@ -53,13 +53,11 @@ static bool is_collected(const struct lint_walk *w)
 }
 
 /* Runs once because of its place: at module level, memoized, behind "if it is not made yet", or in
- * a method that Python or Flax calls when an object is made. */
+ * a method that runs while an object is made. */
 static bool runs_once(const struct lint_walk *w)
 {
-    static const char *const builders[] = {"__init__", "__post_init__", "__new__", "setup", NULL};
-
     return !w->fn || w->once || w->fns[w->fn].memoized ||
-           (w->fns[w->fn].owner != LINT_NONE && lint_any_of(w->out->fns[w->fn].name, builders));
+           stet_map_get(&w->builders, w->fns[w->fn].node) != STET_MAP_NONE;
 }
 
 /* jit(partial(f, rate=rate)) with a rate that varies: the number is baked in. */
@@ -72,12 +70,13 @@ static bool bakes_bound(struct lint_walk *w, stet_python_ref operand)
 
     operand = stet_python_bare(a, operand);
     if (stet_python_kind(a, operand) != PY_CALL || !w->loops ||
-        !stet_view_is(lint_imported(w, stet_python_field(a, operand, PY_FIELD_FUNCTION), room),
-                      "functools.partial"))
+        !stet_view_is(
+            stet_python_imported(w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room),
+            "functools.partial"))
         return false;
     args = stet_python_field(a, operand, PY_FIELD_ARGUMENTS);
     for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
-        stet_python_ref value = lint_arg_value(w, c);
+        stet_python_ref value = stet_python_argument_value(w->module, c);
         struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
         if (v.kind > LINT_V_PYTHON || !(v.flags & LINT_VARIES))
@@ -117,7 +116,7 @@ static bool is_used_here_only(const struct lint_walk *w, stet_python_ref call)
 
 void rule_fresh_jit(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref operand = lint_arg_at(w, n, 0);
+    stet_python_ref operand = stet_python_argument(w->module, n, 0);
     bool in_loop = w->loops && !w->once && !(w->fn && w->fns[w->fn].memoized);
     struct lint_value v = lint_value_of(w, n);
 
@@ -147,18 +146,15 @@ static const struct lint_jit *called_jit(struct lint_walk *w, stet_python_ref ca
     const struct stet_python_ast *a = w->ast;
     stet_python_ref f = stet_python_field(a, call, PY_FIELD_FUNCTION);
     struct lint_value v = lint_value_of(w, f);
+    uint32_t owner = stet_python_kind(a, f) == PY_ATTRIBUTE
+                         ? lint_self_class(w, stet_python_field(a, f, PY_FIELD_OBJECT))
+                         : LINT_NONE;
 
     *shift = 0;
-    if (stet_python_kind(a, f) == PY_ATTRIBUTE &&
-        lint_name_is(w, stet_python_name(a, stet_python_field(a, f, PY_FIELD_OBJECT)), "self")) {
-        uint32_t fn = w->fn;
+    if (owner != LINT_NONE) {
         struct lint_binding *b;
 
-        while (fn && w->fns[fn].owner == LINT_NONE)
-            fn = w->fns[fn].parent;
-        if (!fn)
-            return NULL;
-        b = lint_scope_find(&w->classes[w->fns[fn].owner].attributes,
+        b = lint_scope_find(&w->classes[owner].attributes,
                             stet_python_name(a, stet_python_field(a, f, PY_FIELD_ATTRIBUTE)));
         v = b ? b->value : (struct lint_value){0};
         /* A decorated method counts self among its positions, jax.jit(self.step) does not. */
@@ -208,15 +204,13 @@ static void each_static(struct lint_walk *w, stet_python_ref call,
 static bool counts_itself(const struct lint_walk *w, stet_python_ref value)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t fn = w->fn;
-    stet_python_ref class_node;
+    stet_python_ref class_node =
+        stet_python_kind(a, value) == PY_ATTRIBUTE
+            ? stet_python_self_class(w->module, stet_python_field(a, value, PY_FIELD_OBJECT))
+            : 0;
 
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    if (!fn || stet_python_kind(a, value) != PY_ATTRIBUTE ||
-        !lint_name_is(w, stet_python_name(a, stet_python_field(a, value, PY_FIELD_OBJECT)), "self"))
+    if (!class_node)
         return false;
-    class_node = w->classes[w->fns[fn].owner].node;
     for (stet_python_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
         if (a->nodes[c].kind == PY_AUGMENTED &&
             stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)),
@@ -328,7 +322,7 @@ void rule_baked_schedule(struct lint_walk *w, stet_python_ref n)
         return;
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
          c = stet_python_next(w->ast, c)) {
-        stet_python_ref value = lint_arg_value(w, c);
+        stet_python_ref value = stet_python_argument_value(w->module, c);
         struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
         if (!(v.flags & LINT_VARIES) || (v.deps & LINT_ALWAYS) || is_switch(w, value) ||
@@ -416,15 +410,14 @@ static bool in_condition(const struct lint_walk *w, stet_python_ref n)
 static bool outside_value(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT)), fn = w->fn;
+    uint32_t object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
     uint32_t attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
-    bool self = lint_name_is(w, object, "self");
+    uint32_t owner = lint_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    bool self = owner != LINT_NONE;
 
-    if (!w->move_count || !fn || !object || w->target)
+    if (!w->moves.count || !w->fn || !object || w->target)
         return false;
-    while (self && fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    if (self ? !fn || !lint_class_attribute_moved(w, w->fns[fn].owner, attribute)
+    if (self ? !lint_class_attribute_moved(w, owner, attribute)
              : !lint_object_attribute_moved(w, object, attribute) ||
                    lint_scope_find(&w->fns[w->fn].scope, object))
         return !self;
@@ -439,8 +432,7 @@ static bool outside_value(struct lint_walk *w, stet_python_ref n)
 void rule_self_value(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t fn = w->fn;
-    struct stet_view name;
+    uint32_t fn = w->fn, name;
 
     if (stet_python_kind(a, n) != PY_ATTRIBUTE || outside_value(w, n))
         return;
@@ -448,15 +440,13 @@ void rule_self_value(struct lint_walk *w, stet_python_ref n)
         fn = w->fns[fn].parent;
     if (!fn || !is_compiled(w, fn))
         return;
-    name = stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
-    if (lint_method(w, w->fns[fn].owner,
-                    stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) !=
-            LINT_NONE ||
-        !lint_attribute_keeps_moving(w, w->fns[fn].owner, name))
+    name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    if (lint_method(w, w->fns[fn].owner, name) != LINT_NONE ||
+        !(lint_attribute_moves(w, w->fns[fn].owner, name) & LINT_KEEPS_MOVING))
         return;
     lint_report(w, LINT_RULE_self_value, n, LINT_JAX, LINT_ANY, 0,
                 "`self.%.*s` is changed after construction, and its value here is baked in",
-                STET_FMT(name));
+                STET_FMT(w->ast->names.items[name]));
 }
 
 /* Returns the node that reads the name in this range before it is bound again, or 0. */
@@ -558,7 +548,7 @@ void rule_donated_reuse(struct lint_walk *w, stet_python_ref n)
     if (!j || !j->donated_positions)
         return;
     for (unsigned i = 0; i + shift < 64; i++) {
-        stet_python_ref arg = lint_arg_at(w, n, i);
+        stet_python_ref arg = stet_python_argument(w->module, n, i);
 
         if (!arg)
             break;

@@ -91,14 +91,14 @@ static bool environment_write(struct lint_walk *w, stet_python_ref n, struct ste
         key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
         given = stet_python_field(a, n, PY_FIELD_RIGHT);
     } else {
-        struct stet_view callee = lint_callee_name(w, n);
-        stet_python_ref object = lint_callee_object(w, n);
+        struct stet_view callee = stet_python_callee(w->module, n);
+        stet_python_ref object = stet_python_callee_object(w->module, n);
 
         if (!(stet_view_is(callee, "setdefault") && object && lint_mentions(w, object, environ)) &&
             !stet_view_is(callee, "putenv"))
             return false;
-        key = lint_arg_at(w, n, 0);
-        given = lint_arg_at(w, n, 1);
+        key = stet_python_argument(w->module, n, 0);
+        given = stet_python_argument(w->module, n, 1);
     }
     if (!key || !given)
         return false;
@@ -128,16 +128,16 @@ void rule_debug_flags(struct lint_walk *w, stet_python_ref n)
     }
     if (stet_python_kind(w->ast, n) != PY_CALL)
         return;
-    name = lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-    if (stet_view_is(name, "jax.config.update") && lint_arg_at(w, n, 1)) {
-        struct stet_view option = stet_python_string(w->ast, lint_arg_at(w, n, 0));
+    name = stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+    if (stet_view_is(name, "jax.config.update") && stet_python_argument(w->module, n, 1)) {
+        struct stet_view option = stet_python_string(w->ast, stet_python_argument(w->module, n, 0));
 
         if (lint_any_of(option, options) &&
-            stet_python_kind(w->ast, lint_arg_at(w, n, 1)) == PY_TRUE)
+            stet_python_kind(w->ast, stet_python_argument(w->module, n, 1)) == PY_TRUE)
             lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
                         STET_FMT(option));
     } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
-               stet_python_kind(w->ast, lint_arg_at(w, n, 0)) == PY_TRUE &&
+               stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_TRUE &&
                (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE))) {
         lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0,
                     "anomaly detection is on: every gradient is checked on the host");
@@ -158,13 +158,14 @@ void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
 
         if (stet_python_kind(w->ast, n) != PY_CALL)
             return;
-        callee = lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-        if (stet_view_is(callee, "jax.config.update") && lint_arg_at(w, n, 1) &&
-            stet_view_is(stet_python_string(w->ast, lint_arg_at(w, n, 0)),
+        callee =
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+        if (stet_view_is(callee, "jax.config.update") && stet_python_argument(w->module, n, 1) &&
+            stet_view_is(stet_python_string(w->ast, stet_python_argument(w->module, n, 0)),
                          "jax_compilation_cache_dir"))
-            value = text_of(w, lint_arg_at(w, n, 1));
-        else if (lint_any_of(callee, setters) && lint_arg_at(w, n, 0))
-            value = text_of(w, lint_arg_at(w, n, 0));
+            value = text_of(w, stet_python_argument(w->module, n, 1));
+        else if (lint_any_of(callee, setters) && stet_python_argument(w->module, n, 0))
+            value = text_of(w, stet_python_argument(w->module, n, 0));
         else
             return;
         name = STET_VIEW("JAX_COMPILATION_CACHE_DIR");
@@ -178,8 +179,9 @@ void rule_torch_xla_cache(struct lint_walk *w, stet_python_ref n)
 {
     char room[160];
 
-    if (stet_view_is(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-                     "torch_xla.runtime.initialize_cache"))
+    if (stet_view_is(
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
+            "torch_xla.runtime.initialize_cache"))
         lint_report(w, LINT_RULE_torch_xla_cache, n, 0, LINT_ANY, 0,
                     "entries written here are not loaded back over a PJRT plugin");
 }

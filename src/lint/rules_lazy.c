@@ -16,12 +16,12 @@ static stet_python_ref worked_on(struct lint_walk *w, stet_python_ref call, bool
 {
     stet_python_ref function =
         stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
-    stet_python_ref object = lint_callee_object(w, call);
+    stet_python_ref object = stet_python_callee_object(w->module, call);
     char room[160];
 
-    *library = stet_view_starts(lint_imported(w, function, room), "torch.");
+    *library = stet_view_starts(stet_python_imported(w->module, function, room), "torch.");
     if (*library)
-        return lint_arg_at(w, call, 0);
+        return stet_python_argument(w->module, call, 0);
     return object && lint_is_tensor(lint_value_of(w, object)) ? object : 0;
 }
 
@@ -46,7 +46,8 @@ void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
     stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS), tensor;
     bool library;
 
-    if (!(w->facts & LINT_USES_TORCH) || !lint_any_of(lint_callee_name(w, call), shaped_by) ||
+    if (!(w->facts & LINT_USES_TORCH) ||
+        !lint_any_of(stet_python_callee(w->module, call), shaped_by) ||
         stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
     tensor = worked_on(w, call, &library);
@@ -54,7 +55,7 @@ void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
         return;
     for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
         if (c != tensor && stet_python_kind(a, c) != PY_COMMENT)
-            look_number(w, lint_arg_value(w, c));
+            look_number(w, stet_python_argument_value(w->module, c));
     }
 }
 

@@ -5,7 +5,7 @@
 static void look_option(struct lint_walk *w, stet_python_ref call, const char *keyword,
                         unsigned rule, const char *what)
 {
-    stet_python_ref value = lint_arg_named(w, call, keyword);
+    stet_python_ref value = stet_python_keyword(w->module, call, stet_view_str(keyword));
     struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
 
     if (!value)
@@ -48,7 +48,7 @@ static void look_sharding(struct lint_walk *w, stet_python_ref n, bool layout)
     static const char *const keywords[] = {"in_shardings", "out_shardings", NULL};
 
     for (const char *const *k = keywords; *k; k++) {
-        stet_python_ref value = lint_arg_named(w, n, *k);
+        stet_python_ref value = stet_python_keyword(w->module, n, stet_view_str(*k));
 
         if (value && speaks_of_layout(w, value) == layout)
             look_option(w, n, *k, layout ? LINT_RULE_layout_change : LINT_RULE_sharding_change,
@@ -84,7 +84,8 @@ static void look_lowered(struct lint_walk *w, stet_python_ref call)
 
 void rule_sharding_change(struct lint_walk *w, stet_python_ref n)
 {
-    if (lint_callee_object(w, n) && stet_view_is(lint_callee_name(w, n), "lower"))
+    if (stet_python_callee_object(w->module, n) &&
+        stet_view_is(stet_python_callee(w->module, n), "lower"))
         look_lowered(w, n);
     else
         look_sharding(w, n, false);

@@ -10,7 +10,7 @@ static bool is_array_library(struct stet_view dotted)
 static struct stet_view library_name(struct lint_walk *w, stet_python_ref call, char room[160])
 {
     struct stet_view dotted =
-        lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
+        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
 
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
@@ -100,22 +100,23 @@ void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
     }
     if (stet_python_kind(w->ast, n) != PY_CALL)
         return;
-    name = lint_callee_name(w, n);
+    name = stet_python_callee(w->module, n);
     for (const char *const *b = bounds; *b; b++) {
-        if (lint_arg_named(w, n, *b))
+        if (stet_python_keyword(w->module, n, stet_view_str(*b)))
             return;
     }
     dotted = library_name(w, n, room);
-    v = lint_callee_object(w, n) ? lint_value_of(w, lint_callee_object(w, n))
-                                 : (struct lint_value){0};
-    one =
-        stet_view_is(name, "where") && dotted.len && lint_arg_at(w, n, 0) && !lint_arg_at(w, n, 1);
+    v = stet_python_callee_object(w->module, n)
+            ? lint_value_of(w, stet_python_callee_object(w->module, n))
+            : (struct lint_value){0};
+    one = stet_view_is(name, "where") && dotted.len && stet_python_argument(w->module, n, 0) &&
+          !stet_python_argument(w->module, n, 1);
     if (stet_view_is(name, "repeat_interleave") ||
         (stet_view_is(name, "repeat") && stet_view_starts(dotted, "jax.numpy."))) {
-        stet_python_ref counts = lint_arg_at(w, n, dotted.len ? 1 : 0);
+        stet_python_ref counts = stet_python_argument(w->module, n, dotted.len ? 1 : 0);
 
         if (!counts)
-            counts = lint_arg_named(w, n, "repeats");
+            counts = stet_python_keyword(w->module, n, STET_VIEW("repeats"));
         one = counts && lint_is_strong(lint_value_of(w, counts));
         if (one)
             v.deps = lint_value_of(w, counts).deps;
@@ -139,12 +140,13 @@ static bool is_clamped(struct lint_walk *w, stet_python_ref n)
 
     if (b && b->value.from)
         n = b->value.from;
-    return stet_python_kind(w->ast, n) == PY_CALL && stet_view_is(lint_callee_name(w, n), "min");
+    return stet_python_kind(w->ast, n) == PY_CALL &&
+           stet_view_is(stet_python_callee(w->module, n), "min");
 }
 
 void rule_topk_k(struct lint_walk *w, stet_python_ref n)
 {
-    struct stet_view name = lint_callee_name(w, n);
+    struct stet_view name = stet_python_callee(w->module, n);
     struct lint_value v;
     char room[160];
     stet_python_ref k;
@@ -152,9 +154,9 @@ void rule_topk_k(struct lint_walk *w, stet_python_ref n)
     if (!stet_view_is(name, "topk") && !stet_view_is(name, "top_k") &&
         !stet_view_is(name, "approx_max_k"))
         return;
-    k = lint_arg_named(w, n, "k");
+    k = stet_python_keyword(w->module, n, STET_VIEW("k"));
     if (!k)
-        k = lint_arg_at(w, n, library_name(w, n, room).len ? 1 : 0);
+        k = stet_python_argument(w->module, n, library_name(w, n, room).len ? 1 : 0);
     if (!k || is_clamped(w, k))
         return;
     v = lint_value_of(w, k);
@@ -180,25 +182,28 @@ void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
         "view",  "expand",  "repeat", "tile",      "broadcast_to", "linspace", "randn",
         "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
         "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
-    struct stet_view name = lint_callee_name(w, n);
+    struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
     char room[160];
 
     if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
-        !lint_arg_at(w, n, 1) && !lint_arg_named(w, n, "num_classes")) {
+        !stet_python_argument(w->module, n, 1) &&
+        !stet_python_keyword(w->module, n, STET_VIEW("num_classes"))) {
         lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_ANY, 0,
                     "one_hot without num_classes takes its size from the largest value");
         return;
     }
-    if (stet_view_starts(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-                         "numpy."))
+    if (stet_view_starts(
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
+            "numpy."))
         return; /* an array of the host */
-    if (!lint_any_of(name, makers) || (!library_name(w, n, room).len && !lint_callee_object(w, n)))
+    if (!lint_any_of(name, makers) ||
+        (!library_name(w, n, room).len && !stet_python_callee_object(w->module, n)))
         return;
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
          c = stet_python_next(w->ast, c)) {
         struct lint_value v = lint_value_of(w, c);
-        stet_python_ref value = lint_arg_value(w, c);
+        stet_python_ref value = stet_python_argument_value(w->module, c);
 
         if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT && value)
             v = lint_value_of(w, value);
@@ -218,7 +223,7 @@ void rule_dim_readback(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref object = stet_python_kind(a, n) == PY_CALL
-                                 ? lint_callee_object(w, n)
+                                 ? stet_python_callee_object(w->module, n)
                                  : stet_python_field(a, n, PY_FIELD_OBJECT);
     struct lint_value v = object ? lint_value_of(w, object) : (struct lint_value){0};
 
@@ -288,7 +293,7 @@ static bool limits(const struct lint_walk *w, uint32_t name)
         tested = test_end(a, n) > tested ? test_end(a, n) : tested;
         if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
             return true;
-        if (a->nodes[n].kind == PY_CALL && lint_any_of(lint_callee_name(w, n), calls) &&
+        if (a->nodes[n].kind == PY_CALL && lint_any_of(stet_python_callee(w->module, n), calls) &&
             holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
             return true;
     }
@@ -324,103 +329,36 @@ void rule_varlen(struct lint_walk *w, stet_python_ref n)
                                         "pack_padded_sequence",
                                         NULL};
 
-    if (lint_callee_object(w, n) && lint_arg_at(w, n, 0) &&
-        stet_view_starts(lint_callee_name(w, n), "split")) {
-        struct lint_value v = lint_value_of(w, lint_arg_at(w, n, 0));
+    if (stet_python_callee_object(w->module, n) && stet_python_argument(w->module, n, 0) &&
+        stet_view_starts(stet_python_callee(w->module, n), "split")) {
+        struct lint_value v = lint_value_of(w, stet_python_argument(w->module, n, 0));
 
-        if (lint_is_tensor(lint_value_of(w, lint_callee_object(w, n))) && v.deps & ~LINT_ALWAYS)
+        if (lint_is_tensor(lint_value_of(w, stet_python_callee_object(w->module, n))) &&
+            v.deps & ~LINT_ALWAYS)
             lint_report(w, LINT_RULE_varlen, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
                         v.deps & ~LINT_ALWAYS, "`%.*s` is split into other lengths by each call",
                         STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (lint_any_of(lint_callee_name(w, n), calls))
+    if (lint_any_of(stet_python_callee(w->module, n), calls))
         lint_report(w, LINT_RULE_varlen, n, LINT_TRACED, LINT_ANY, 0,
                     "`%.*s` takes its layout from the lengths in the batch",
                     STET_FMT(lint_quote(w, n)));
 }
 
-static bool starts_as(struct stet_view name, const char *const *words)
-{
-    for (; *words; words++) {
-        if (stet_view_starts(name, *words))
-            return true;
-    }
-    return false;
-}
-
-/* Counts the changes of self.name outside the builders of its class; `begun` counts those that are
- * not None there. */
-static unsigned attribute_writes(const struct lint_walk *w, uint32_t owner, struct stet_view name,
-                                 unsigned *begun)
-{
-    static const char *const builders[] = {
-        "__init__", "setup", "__post_init__", "__new__", "_setup",  "load", "_load",
-        "init",     "_init", "build",         "_build",  "prepare", NULL};
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref class_node = w->classes[owner].node;
-    bool building = false;
-    unsigned writes = 0;
-
-    *begun = 0;
-    for (stet_python_ref c = class_node + 1; lint_within(w, c, class_node); c++) {
-        stet_python_ref left, object;
-
-        if (a->nodes[c].kind == PY_FUNCTION) {
-            stet_python_ref fn_name = stet_python_field(a, c, PY_FIELD_NAME);
-
-            building = fn_name && starts_as(stet_python_text(a, fn_name), builders);
-        }
-        if (a->nodes[c].kind != PY_AUGMENTED && a->nodes[c].kind != PY_ASSIGNMENT)
-            continue;
-        left = stet_python_field(a, c, PY_FIELD_LEFT);
-        if (stet_python_kind(a, left) != PY_ATTRIBUTE)
-            continue;
-        object = stet_python_field(a, left, PY_FIELD_OBJECT);
-        if (!lint_name_is(w, stet_python_name(a, object), "self") ||
-            !stet_view_eq(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)),
-                          name))
-            continue;
-        if (building)
-            *begun += stet_python_kind(a, stet_python_field(a, c, PY_FIELD_RIGHT)) != PY_NONE_;
-        else
-            writes++;
-    }
-    return writes;
-}
-
-bool lint_attribute_moves(const struct lint_walk *w, uint32_t owner, struct stet_view name)
-{
-    unsigned begun;
-
-    return attribute_writes(w, owner, name, &begun) != 0;
-}
-
-/* None at first and set once, late: the usual form of caches and lazy parts. */
-bool lint_attribute_keeps_moving(const struct lint_walk *w, uint32_t owner, struct stet_view name)
-{
-    unsigned begun, writes = attribute_writes(w, owner, name, &begun);
-
-    return writes > 1 || (writes && begun);
-}
-
 /* Finds the attribute in `self.pos`, somewhere in n, that changes. */
-static bool moving_attribute(const struct lint_walk *w, stet_python_ref n)
+static bool moving_attribute(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    uint32_t fn = w->fn;
 
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    if (!fn)
-        return false;
     for (stet_python_ref c = n; lint_within(w, c, n); c++) {
-        stet_python_ref object =
-            a->nodes[c].kind == PY_ATTRIBUTE ? stet_python_field(a, c, PY_FIELD_OBJECT) : 0;
+        uint32_t owner = a->nodes[c].kind == PY_ATTRIBUTE
+                             ? lint_self_class(w, stet_python_field(a, c, PY_FIELD_OBJECT))
+                             : LINT_NONE;
 
-        if (object && lint_name_is(w, stet_python_name(a, object), "self") &&
-            lint_attribute_moves(w, w->fns[fn].owner,
-                                 stet_python_text(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
+        if (owner != LINT_NONE &&
+            lint_attribute_moves(w, owner,
+                                 stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;
     }
     return false;
@@ -465,8 +403,8 @@ void rule_python_loop(struct lint_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
     struct lint_value v = lint_value_of(w, right);
-    bool range =
-        stet_python_kind(a, right) == PY_CALL && stet_view_is(lint_callee_name(w, right), "range");
+    bool range = stet_python_kind(a, right) == PY_CALL &&
+                 stet_view_is(stet_python_callee(w->module, right), "range");
 
     if (w->step_loops) {
         if (range && (v.flags & LINT_STEPS) && v.kind <= LINT_V_PYTHON)

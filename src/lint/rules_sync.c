@@ -27,7 +27,8 @@ static bool sync_method(struct lint_walk *w, stet_python_ref n, struct stet_view
 {
     static const char *const reads[] = {"item", "tolist", "cpu", "numpy", NULL};
     static const char *const telling[] = {"item", "cpu", NULL};
-    stet_python_ref object = lint_callee_object(w, n), first = lint_arg_at(w, n, 0);
+    stet_python_ref object = stet_python_callee_object(w->module, n),
+                    first = stet_python_argument(w->module, n, 0);
     struct lint_value v;
 
     if (!object)
@@ -56,10 +57,11 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
                                         NULL};
     char room[160];
     struct stet_view dotted =
-        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
     if (lint_any_of(dotted, syncs) ||
-        (stet_view_is(lint_callee_name(w, n), "block_until_ready") && lint_callee_object(w, n))) {
+        (stet_view_is(stet_python_callee(w->module, n), "block_until_ready") &&
+         stet_python_callee_object(w->module, n))) {
         report_sync(w, n, LINT_ANY, 0);
         return true;
     }
@@ -69,8 +71,8 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
         return true;
     }
     if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
-        for (unsigned i = 0; lint_arg_at(w, n, i); i++) {
-            struct lint_value v = lint_value_of(w, lint_arg_at(w, n, i));
+        for (unsigned i = 0; stet_python_argument(w->module, n, i); i++) {
+            struct lint_value v = lint_value_of(w, stet_python_argument(w->module, n, i));
 
             if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE))) {
                 report_sync(w, n, LINT_TENSOR, v.deps);
@@ -84,13 +86,13 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
 void rule_host_sync(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const casts[] = {"int", "float", "bool", "complex", NULL};
-    struct stet_view name = lint_callee_name(w, n);
-    stet_python_ref first = lint_arg_at(w, n, 0);
+    struct stet_view name = stet_python_callee(w->module, n);
+    stet_python_ref first = stet_python_argument(w->module, n, 0);
     struct lint_value v;
 
     if (sync_method(w, n, name) || sync_function(w, n))
         return;
-    if (lint_callee_object(w, n) || !first || !lint_any_of(name, casts))
+    if (stet_python_callee_object(w->module, n) || !first || !lint_any_of(name, casts))
         return;
     v = lint_value_of(w, first);
     if (sync_eager(w, n, v))
@@ -130,9 +132,9 @@ static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lin
     uint32_t jax = stet_python_ast_name(w->ast, "jax");
     stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
     struct stet_buf text = STET_BUF_INIT;
-    unsigned count = lint_arg_count(w, n);
+    unsigned count = stet_python_argument_count(w->module, n);
 
-    if (!c || !jax || !stet_view_is(w->alias[jax], "jax") || !count || count > 6)
+    if (!c || !jax || !stet_view_is(w->module->imports[jax], "jax") || !count || count > 6)
         return;
     stet_buf_str(&text, "jax.debug.print(\"");
     for (stet_python_ref a = stet_python_child(w->ast, args); a; a = stet_python_next(w->ast, a)) {
@@ -147,7 +149,8 @@ static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lin
     }
     stet_buf_char(&text, '"');
     for (unsigned i = 0; i < count; i++)
-        stet_buf_printf(&text, ", %.*s", STET_FMT(stet_python_text(w->ast, lint_arg_at(w, n, i))));
+        stet_buf_printf(&text, ", %.*s",
+                        STET_FMT(stet_python_text(w->ast, stet_python_argument(w->module, n, i))));
     stet_buf_char(&text, ')');
     if (!text.failed)
         c->edit =
@@ -160,8 +163,8 @@ void rule_traced_print(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const loggers[] = {"logger", "logging", "log", NULL};
     static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
-    struct stet_view name = lint_callee_name(w, n);
-    stet_python_ref object = lint_callee_object(w, n);
+    struct stet_view name = stet_python_callee(w->module, n);
+    stet_python_ref object = stet_python_callee_object(w->module, n);
     bool print = !object && stet_view_is(name, "print");
     uint64_t deps;
 
@@ -186,10 +189,11 @@ void rule_side_effect(struct lint_walk *w, stet_python_ref n)
         "torch.save", "pickle.dump",       "json.dump",      NULL};
     char room[160];
     struct stet_view dotted =
-        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
     bool dice = stet_view_starts(dotted, "random.") || stet_view_starts(dotted, "numpy.random.");
     bool file =
-        !lint_callee_object(w, n) && stet_view_is(lint_callee_name(w, n), "open") &&
+        !stet_python_callee_object(w->module, n) &&
+        stet_view_is(stet_python_callee(w->module, n), "open") &&
         !lint_lookup(w, w->fn,
                      stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
 
@@ -210,7 +214,7 @@ void rule_barrier(struct lint_walk *w, stet_python_ref n)
                                            "torch_xla.core.xla_model.wait_device_ops", NULL};
     char room[160];
     struct stet_view dotted =
-        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
     if (!w->loops || w->branches > w->loops || !(w->facts & (LINT_USES_XLA | LINT_USES_JAX)))
         return;

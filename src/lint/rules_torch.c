@@ -9,8 +9,8 @@ static bool is_buffer(const struct lint_walk *w, uint32_t owner, struct stet_vie
 
     for (c++; lint_within(w, c, end); c++) {
         if (a->nodes[c].kind == PY_CALL &&
-            stet_view_is(lint_callee_name(w, c), "register_buffer") &&
-            stet_view_eq(stet_python_string(a, lint_arg_at(w, c, 0)), name))
+            stet_view_is(stet_python_callee(w->module, c), "register_buffer") &&
+            stet_view_eq(stet_python_string(a, stet_python_argument(w->module, c, 0)), name))
             return true;
         if (a->nodes[c].kind == PY_ASSIGNMENT) {
             stet_python_ref left = stet_python_field(a, c, PY_FIELD_LEFT),
@@ -38,7 +38,7 @@ void rule_python_counter(struct lint_walk *w, stet_python_ref n)
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
                     right = stet_python_field(a, n, PY_FIELD_RIGHT);
     struct lint_value v;
-    uint32_t fn = w->fn;
+    uint32_t owner;
 
     if (!left || !right || w->step_loops)
         return;
@@ -63,13 +63,12 @@ void rule_python_counter(struct lint_walk *w, stet_python_ref n)
             report_counter(w, n, stet_python_text(a, left));
         return;
     }
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    if (!fn || stet_python_kind(a, left) != PY_ATTRIBUTE ||
-        !lint_name_is(w, stet_python_name(a, stet_python_field(a, left, PY_FIELD_OBJECT)), "self"))
+    owner = stet_python_kind(a, left) == PY_ATTRIBUTE
+                ? lint_self_class(w, stet_python_field(a, left, PY_FIELD_OBJECT))
+                : LINT_NONE;
+    if (owner == LINT_NONE)
         return;
-    if (!is_buffer(w, w->fns[fn].owner,
-                   stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
+    if (!is_buffer(w, owner, stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
         report_counter(w, n, stet_python_text(a, left));
 }
 
@@ -117,10 +116,10 @@ static bool accumulates(const struct lint_walk *w)
 
 void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref kept = lint_arg_named(w, n, "set_to_none");
+    stet_python_ref kept = stet_python_keyword(w->module, n, STET_VIEW("set_to_none"));
     struct lint_candidate *c;
 
-    if (!stet_view_is(lint_callee_name(w, n), "zero_grad") || !w->loops)
+    if (!stet_view_is(stet_python_callee(w->module, n), "zero_grad") || !w->loops)
         return;
     if (!(w->facts & LINT_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
         return;
@@ -183,7 +182,8 @@ void rule_micro_step(struct lint_walk *w, stet_python_ref n)
         if (stet_python_kind(w->ast, call) != PY_CALL)
             return;
     }
-    dotted = lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
+    dotted =
+        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
     if (!lint_any_of(dotted, ends)) {
         struct lint_value f = lint_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
 
@@ -212,7 +212,8 @@ static void report_lr_write(struct lint_walk *w, stet_python_ref n)
         lint_is_tensor(lint_value_of(w, n)))
         return;
     if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_CALL &&
-        stet_view_is(lint_callee_name(w, stet_python_field(a, n, PY_FIELD_RIGHT)), "tensor"))
+        stet_view_is(stet_python_callee(w->module, stet_python_field(a, n, PY_FIELD_RIGHT)),
+                     "tensor"))
         return;
     lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                 "the learning rate is a new Python number at each step");
@@ -223,17 +224,19 @@ static void scalar_in_step(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {"adam",    "adamw",     "sgd",  "lion", "adagrad",
                                          "rmsprop", "adafactor", "lamb", "lars", NULL};
-    struct stet_view name = lint_callee_name(w, n);
-    stet_python_ref object = lint_callee_object(w, n), rate = lint_arg_at(w, n, 0);
+    struct stet_view name = stet_python_callee(w->module, n);
+    stet_python_ref object = stet_python_callee_object(w->module, n),
+                    rate = stet_python_argument(w->module, n, 0);
     struct lint_binding *b =
         object ? lint_lookup(w, w->fn, stet_python_name(w->ast, object)) : NULL;
     char room[160];
 
     if (!rate)
-        rate = lint_arg_named(w, n, "learning_rate");
+        rate = stet_python_keyword(w->module, n, STET_VIEW("learning_rate"));
     if (rate && lint_any_of(name, makers) &&
-        stet_view_starts(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-                         "optax.")) {
+        stet_view_starts(
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
+            "optax.")) {
         lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_JAX, LINT_STATIC,
                     lint_value_of(w, rate).deps & ~LINT_ALWAYS,
                     "the rate of `%.*s` is a Python argument, baked in",
@@ -243,10 +246,10 @@ static void scalar_in_step(struct lint_walk *w, stet_python_ref n)
     if (!stet_view_is(name, "step") || !b || !(w->facts & LINT_USES_SCHEDULER) || !b->value.from)
         return;
     if (stet_python_kind(w->ast, b->value.from) == PY_CALL) {
-        stet_python_ref lr = lint_arg_named(w, b->value.from, "lr");
+        stet_python_ref lr = stet_python_keyword(w->module, b->value.from, STET_VIEW("lr"));
 
-        struct stet_view made =
-            lint_dotted(w, stet_python_field(w->ast, b->value.from, PY_FIELD_FUNCTION), room);
+        struct stet_view made = stet_python_imported(
+            w->module, stet_python_field(w->ast, b->value.from, PY_FIELD_FUNCTION), room);
 
         if (stet_view_starts(made, "torch.optim.") &&
             !stet_view_starts(made, "torch.optim.lr_scheduler") &&
@@ -276,10 +279,11 @@ void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
         report_lr_write(w, n);
         return;
     }
-    if (!lint_any_of(lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-                     capturable))
+    if (!lint_any_of(
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
+            capturable))
         return;
-    kept = lint_arg_named(w, n, "capturable");
+    kept = stet_python_keyword(w->module, n, STET_VIEW("capturable"));
     if (kept && stet_python_kind(w->ast, kept) != PY_FALSE)
         return;
     if (stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
@@ -287,7 +291,7 @@ void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
         return;
     c = lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                     "%.*s without capturable=True counts its steps in Python%s",
-                    STET_FMT(lint_callee_name(w, n)),
+                    STET_FMT(stet_python_callee(w->module, n)),
                     w->facts & LINT_USES_SCHEDULER ? ", and a scheduler changes its lr" : "");
     if (kept)
         offer_replace(w, c, kept, "True");
@@ -297,10 +301,10 @@ void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
 
 void rule_load_assign(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref assign = lint_arg_named(w, n, "assign");
+    stet_python_ref assign = stet_python_keyword(w->module, n, STET_VIEW("assign"));
 
     if (!assign || !(w->facts & LINT_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
-        !stet_view_is(lint_callee_name(w, n), "load_state_dict"))
+        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict"))
         return;
     offer_replace(w,
                   lint_report(w, LINT_RULE_load_assign, n, 0, LINT_ANY, 0,
@@ -323,7 +327,7 @@ void rule_compile_on_xla(struct lint_walk *w, stet_python_ref n)
         w->jits[v.index].lane != LINT_TORCH)
         return;
     call = w->jits[v.index].node;
-    backend = call ? lint_arg_named(w, call, "backend") : 0;
+    backend = call ? stet_python_keyword(w->module, call, STET_VIEW("backend")) : 0;
     if (backend && !stet_view_is(stet_python_string(w->ast, backend), "inductor"))
         return;
     report_stacked(w, n);
@@ -338,17 +342,18 @@ static bool is_loader(struct lint_walk *w, stet_python_ref call)
 {
     char room[160];
 
-    return stet_view_is(lint_imported(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
-                        "torch.utils.data.DataLoader");
+    return stet_view_is(
+        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
+        "torch.utils.data.DataLoader");
 }
 
 static bool is_shuffled(const struct lint_walk *w, stet_python_ref call)
 {
-    stet_python_ref shuffle = lint_arg_named(w, call, "shuffle");
+    stet_python_ref shuffle = stet_python_keyword(w->module, call, STET_VIEW("shuffle"));
 
     if (!shuffle)
-        shuffle = lint_arg_at(w, call, 2);
-    return lint_arg_named(w, call, "sampler") ||
+        shuffle = stet_python_argument(w->module, call, 2);
+    return stet_python_keyword(w->module, call, STET_VIEW("sampler")) ||
            (shuffle && stet_python_kind(w->ast, shuffle) != PY_FALSE);
 }
 
@@ -366,14 +371,16 @@ static bool is_for_training(struct lint_walk *w, stet_python_ref call)
 
 static void loader_last_batch(struct lint_walk *w, stet_python_ref n)
 {
-    stet_python_ref size = lint_arg_named(w, n, "batch_size");
+    stet_python_ref size = stet_python_keyword(w->module, n, STET_VIEW("batch_size"));
 
-    if (!is_loader(w, n) || !compiled_file(w) || lint_arg_named(w, n, "drop_last") ||
-        lint_arg_named(w, n, "batch_sampler"))
+    if (!is_loader(w, n) || !compiled_file(w) ||
+        stet_python_keyword(w->module, n, STET_VIEW("drop_last")) ||
+        stet_python_keyword(w->module, n, STET_VIEW("batch_sampler")))
         return;
     if (!size)
-        size = lint_arg_at(w, n, 1);
-    if (!size || stet_python_kind(w->ast, size) == PY_NONE_ || lint_integer(w, size) == 1 ||
+        size = stet_python_argument(w->module, n, 1);
+    if (!size || stet_python_kind(w->ast, size) == PY_NONE_ ||
+        stet_python_integer(w->module, size) == 1 ||
         stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
                              PY_DICT_SPLAT))
         return;
@@ -393,18 +400,19 @@ void rule_dynamic_padding(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
                                             "pad_sequence", NULL};
-    stet_python_ref padding = lint_arg_named(w, n, "padding");
-    bool collator = lint_any_of(lint_callee_name(w, n), collators);
+    stet_python_ref padding = stet_python_keyword(w->module, n, STET_VIEW("padding"));
+    bool collator = lint_any_of(stet_python_callee(w->module, n), collators);
     struct stet_view word = padding ? stet_python_string(w->ast, padding) : (struct stet_view){0};
 
-    if (!compiled_file(w) || lint_arg_named(w, n, "pad_to_multiple_of"))
+    if (!compiled_file(w) || stet_python_keyword(w->module, n, STET_VIEW("pad_to_multiple_of")))
         return;
     if (!(padding || collator) || !(w->facts & LINT_FEEDS_BATCHES))
         return;
     if (padding ? stet_python_kind(w->ast, padding) == PY_TRUE || stet_view_is(word, "longest")
                 : collator)
         lint_report(w, LINT_RULE_dynamic_padding, n, 0, LINT_ANY, 0,
-                    "`%.*s` pads to the longest of each batch", STET_FMT(lint_callee_name(w, n)));
+                    "`%.*s` pads to the longest of each batch",
+                    STET_FMT(stet_python_callee(w->module, n)));
 }
 
 void rule_recompile_limit(struct lint_walk *w, stet_python_ref n)
@@ -415,9 +423,11 @@ void rule_recompile_limit(struct lint_walk *w, stet_python_ref n)
                                          "torch._dynamo.config.accumulated_recompile_limit", NULL};
     char room[160];
     stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
-    long value = right ? lint_integer(w, right) : -1;
+    long value = right ? stet_python_integer(w->module, right) : -1;
 
-    if (lint_any_of(lint_dotted(w, stet_python_field(w->ast, n, PY_FIELD_LEFT), room), limits) &&
+    if (lint_any_of(
+            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT), room),
+            limits) &&
         value > 8)
         lint_report(w, LINT_RULE_recompile_limit, n, 0, LINT_ANY, 0, "the limit is raised to %ld",
                     value);

@@ -21,7 +21,7 @@ static uint8_t lane_of(const struct stet_python_transform *t)
 static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    long one = lint_integer(w, n);
+    long one = stet_python_integer(w->module, n);
     uint64_t bits = 0;
 
     if (one >= 0 && one < 64)
@@ -29,7 +29,7 @@ static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
     if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST)
         return 0;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
-        one = lint_integer(w, c);
+        one = stet_python_integer(w->module, c);
         if (one >= 0 && one < 64)
             bits |= (uint64_t)1 << one;
     }
@@ -93,11 +93,11 @@ static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char ro
     if (stet_python_kind(a, n) == PY_CALL) {
         stet_python_ref function = stet_python_field(a, n, PY_FIELD_FUNCTION);
         const struct stet_python_transform *t =
-            stet_python_transform(lint_imported(w, function, inner));
+            stet_python_transform(stet_python_imported(w->module, function, inner));
 
         if (t && t->kind == PY_PARTIAL) {
-            o = operand_of(w, lint_arg_at(w, n, 0), room);
-            for (unsigned i = 1; lint_arg_at(w, n, i) && i < 60; i++)
+            o = operand_of(w, stet_python_argument(w->module, n, 0), room);
+            for (unsigned i = 1; stet_python_argument(w->module, n, i) && i < 60; i++)
                 o.bound |= (uint64_t)1 << (i - 1);
             o.bound_by = n;
             return o;
@@ -108,7 +108,7 @@ static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char ro
     else if (v.kind == LINT_V_JITTED)
         o.fn = w->jits[v.index].fn;
     if (o.fn == LINT_NONE && n) {
-        struct stet_view dotted = lint_imported(w, n, room);
+        struct stet_view dotted = stet_python_imported(w->module, n, room);
 
         if (dotted.len && !lint_is_library(dotted))
             o.target = dotted;
@@ -129,18 +129,21 @@ static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint3
                                 uint8_t lane)
 {
     struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
-    stet_python_ref dynamic = call ? lint_arg_named(w, call, "dynamic") : 0;
+    stet_python_ref dynamic = call ? stet_python_keyword(w->module, call, STET_VIEW("dynamic")) : 0;
 
     j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
     j.fixed = stet_python_kind(w->ast, dynamic) == PY_FALSE;
     if (!call)
         return j;
-    j.static_positions = positions(w, lint_arg_named(w, call, "static_argnums")) |
-                         positions(w, lint_arg_named(w, call, "static_broadcasted_argnums"));
-    names(w, &j, lint_arg_named(w, call, "static_argnames"));
-    j.donated_positions = positions(w, lint_arg_named(w, call, "donate_argnums")) |
-                          named_positions(w, fn, lint_arg_named(w, call, "donate_argnames"));
-    j.static_positions |= named_positions(w, fn, lint_arg_named(w, call, "static_argnames"));
+    j.static_positions =
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_argnums"))) |
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_broadcasted_argnums")));
+    names(w, &j, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
+    j.donated_positions =
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("donate_argnums"))) |
+        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("donate_argnames")));
+    j.static_positions |=
+        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
     return j;
 }
 
@@ -194,7 +197,7 @@ static struct lint_value trace_all(struct lint_walk *w, stet_python_ref call,
 
     for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
          n = stet_python_next(w->ast, n)) {
-        stet_python_ref value = lint_arg_value(w, n);
+        stet_python_ref value = stet_python_argument_value(w->module, n);
         struct operand o = operand_of(w, value, room);
 
         if (o.fn == LINT_NONE && !first)
@@ -221,12 +224,13 @@ static struct lint_value make_jit(struct lint_walk *w, stet_python_ref call,
                                   const struct stet_python_transform *t)
 {
     char room[160];
-    struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
+    struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
     struct lint_jit j = read_jit(w, call, o.fn, lane_of(t));
     uint32_t index;
 
     j.shifted = o.bound != 0;
-    j.module = stet_python_name(w->ast, stet_python_bare(w->ast, lint_arg_at(w, call, 0)));
+    j.module = stet_python_name(w->ast,
+                                stet_python_bare(w->ast, stet_python_argument(w->module, call, 0)));
     trace(w, call, &o, &j, t);
     index = add_jit(w, j);
     if (t->lane == PY_LANE_TORCH)
@@ -255,10 +259,10 @@ bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view 
         *out = trace_all(w, call, t);
         return true;
     case PY_PARTIAL: {
-        struct operand o = operand_of(w, lint_arg_at(w, call, 0), room);
+        struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
 
         *out = (struct lint_value){0};
-        if (o.fn != LINT_NONE && lint_arg_count(w, call) == 1)
+        if (o.fn != LINT_NONE && stet_python_argument_count(w->module, call) == 1)
             *out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
         return true;
     }
@@ -268,15 +272,6 @@ bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view 
         break;
     }
     return false;
-}
-
-unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call)
-{
-    unsigned count = 0;
-
-    while (lint_arg_at(w, call, count))
-        count++;
-    return count;
 }
 
 /* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
@@ -290,12 +285,13 @@ decorator_transform(struct lint_walk *w, stet_python_ref n, stet_python_ref *opt
     *options = 0;
     n = stet_python_bare(w->ast, n);
     if (stet_python_kind(w->ast, n) != PY_CALL)
-        return stet_python_transform(lint_imported(w, n, room));
+        return stet_python_transform(stet_python_imported(w->module, n, room));
     t = stet_python_transform(
-        lint_imported(w, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room));
+        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room));
     *options = n;
     if (t && t->kind == PY_PARTIAL)
-        t = stet_python_transform(lint_imported(w, lint_arg_at(w, n, 0), room));
+        t = stet_python_transform(
+            stet_python_imported(w->module, stet_python_argument(w->module, n, 0), room));
     return t;
 }
 

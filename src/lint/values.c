@@ -1,6 +1,7 @@
 /* Evaluates an expression: a tensor, a Python value, a shape, a value read back. */
 #include "lint/rules.h"
 #include "lint/walk.h"
+#include "python/library.h"
 
 /* Deeper expressions are generated or hostile and count as unknown. */
 enum { MAX_DEPTH = 150 };
@@ -93,12 +94,10 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
         break;
     case PY_ATTRIBUTE: {
         stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
-        uint32_t fn = w->fn;
+        uint32_t owner = lint_self_class(w, object);
 
-        while (fn && w->fns[fn].owner == LINT_NONE)
-            fn = w->fns[fn].parent;
-        if (fn && lint_name_is(w, stet_python_name(a, object), "self"))
-            lint_bind(w, &w->classes[w->fns[fn].owner].attributes,
+        if (owner != LINT_NONE)
+            lint_bind(w, &w->classes[owner].attributes,
                       stet_python_name(a, stet_python_field(a, target, PY_FIELD_ATTRIBUTE)), v);
         else
             lint_eval(w, object);
@@ -118,66 +117,22 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
     }
 }
 
-/* The class of the `self` in scope, or LINT_NONE. */
-static uint32_t self_class(const struct lint_walk *w)
-{
-    uint32_t fn = w->fn;
-
-    while (fn && w->fns[fn].owner == LINT_NONE)
-        fn = w->fns[fn].parent;
-    return fn ? w->fns[fn].owner : LINT_NONE;
-}
-
-static bool one_of(struct stet_view v, const char *const *list)
-{
-    return lint_any_of(v, list);
-}
-
 /* Attributes of a tensor that need no read-back. */
 static struct lint_value tensor_attribute(struct lint_value v, struct stet_view name)
 {
-    static const char *const same[] = {"T", "mT", "H", "real", "imag", "at", "data", "grad", NULL};
-    static const char *const sizes[] = {"shape", "size", "nbytes", NULL};
-    static const char *const plain[] = {"dtype",
-                                        "device",
-                                        "ndim",
-                                        "is_cuda",
-                                        "is_sparse",
-                                        "requires_grad",
-                                        "layout",
-                                        "names",
-                                        "sharding",
-                                        "weak_type",
-                                        "aval",
-                                        "itemsize",
-                                        "is_leaf",
-                                        "grad_fn",
-                                        "is_quantized",
-                                        "is_nested",
-                                        "is_mps",
-                                        "is_xla",
-                                        "is_cpu",
-                                        "is_meta",
-                                        "__class__",
-                                        "config",
-                                        "training",
-                                        "_fields",
-                                        "is_fully_replicated",
-                                        "is_fully_addressable",
-                                        "mesh",
-                                        "spec",
-                                        NULL};
-
-    if (one_of(name, same))
+    switch (stet_python_library_attribute(name)) {
+    case PY_GIVES_THROUGH:
+    case PY_GIVES_GRADIENT:
         return v;
-    if (one_of(name, sizes)) {
+    case PY_GIVES_SIZE:
         v.kind = LINT_V_SHAPE;
         return v;
-    }
-    if (one_of(name, plain))
+    case PY_GIVES_NOTHING_KNOWN:
+        v.flags |= LINT_WEAK | LINT_TREE;
+        return v;
+    default:
         return python;
-    v.flags |= LINT_WEAK | LINT_TREE;
-    return v;
+    }
 }
 
 static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
@@ -186,15 +141,14 @@ static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
     stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT);
     stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
     struct lint_value v;
+    uint32_t owner;
 
     if (!object || !attribute)
         return unknown;
-    if (lint_name_is(w, stet_python_name(a, object), "self")) {
-        uint32_t owner = self_class(w);
+    owner = lint_self_class(w, object);
+    if (owner != LINT_NONE) {
         struct lint_binding *b;
 
-        if (owner == LINT_NONE)
-            return unknown;
         lint_rules(w, ON_NAME, n);
         b = lint_scope_find(&w->classes[owner].attributes, stet_python_name(a, attribute));
         if (b && (b->value.kind == LINT_V_JITTED || b->value.kind == LINT_V_FN))
@@ -205,7 +159,7 @@ static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)
         return python;
     }
     v = lint_eval(w, object);
-    if (w->move_count && stet_python_kind(a, object) == PY_IDENTIFIER)
+    if (w->moves.count && stet_python_kind(a, object) == PY_IDENTIFIER)
         lint_rules(w, ON_NAME, n);
     if (v.kind == LINT_V_TENSOR && v.deps) {
         v = tensor_attribute(v, stet_python_text(a, attribute));

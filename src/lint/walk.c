@@ -130,9 +130,7 @@ static bool summarize_functions(struct lint_walk *w, uint32_t *used)
             count++;
         f->params = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
         first = parameters ? stet_python_child(a, parameters) : 0;
-        f->is_method = w->fns[i].owner != LINT_NONE && first &&
-                       (lint_name_is(w, stet_python_name(a, first), "self") ||
-                        lint_name_is(w, stet_python_name(a, first), "cls"));
+        f->is_method = i && stet_python_is_method(w->module, w->fns[i].node);
         for (stet_python_ref c = first; c && f->params; c = stet_python_next(a, c))
             add_parameter(w, i, f, c);
         used[f->nest] += f->param_count;
@@ -161,7 +159,8 @@ static bool summarize_classes(struct lint_walk *w)
         c->bases = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
         for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b && c->bases;
              b = stet_python_next(a, b)) {
-            struct stet_view base = lint_dotted(w, b, room);
+            bool imported;
+            struct stet_view base = stet_python_dotted(w->module, b, room, &imported);
 
             if (base.len)
                 c->bases[c->base_count++] = stet_arena_copy(&w->out->arena, base);
@@ -439,15 +438,13 @@ static void release(struct lint_walk *w)
     stet_mem_free(w->fns);
     stet_mem_free(w->classes);
     stet_mem_free(w->jits);
-    stet_mem_free(w->alias);
-    stet_map_release(&w->fn_of_node);
-    stet_map_release(&w->method_of);
-    stet_mem_free(w->class_of);
+    stet_map_release(&w->index_of);
+    stet_map_release(&w->moves);
+    stet_map_release(&w->class_moves);
+    stet_map_release(&w->builders);
     stet_mem_free(w->global_writes);
     stet_mem_free(w->compiled);
     stet_mem_free(w->values);
-    stet_mem_free(w->moves);
-    stet_mem_free(w->instances);
 }
 
 static bool walk(struct lint_walk *w)
@@ -455,12 +452,14 @@ static bool walk(struct lint_walk *w)
     uint32_t *used = NULL;
     bool fine;
 
-    w->alias = stet_mem_calloc(w->ast->names.count, sizeof *w->alias);
     w->global_writes = stet_mem_calloc(w->ast->names.count, sizeof *w->global_writes);
     w->compiled = stet_mem_calloc(w->ast->names.count, sizeof *w->compiled);
     w->values = stet_mem_calloc(w->ast->count, sizeof *w->values);
-    if (!w->alias || !w->global_writes || !w->compiled || !w->values || !lint_collect(w))
+    if (!w->global_writes || !w->compiled || !w->values || !lint_collect(w))
         return false;
+    if (!stet_python_builders(w->module, &w->builders))
+        return false;
+    lint_note_moves(w);
     lint_note_compiled(w);
     w->facts = find_facts(w);
     used = stet_mem_calloc(w->fn_count, sizeof *used);
@@ -474,16 +473,21 @@ static bool walk(struct lint_walk *w)
     return !w->failed;
 }
 
-enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_ast *ast,
-                            struct stet_view path, struct stet_view module, struct stet_err *err)
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_module *module,
+                            struct stet_err *err)
 {
-    struct lint_work work = {.most = (1 << 16) + (uint64_t)ast->count * 256};
-    struct lint_walk w = {.ast = ast, .out = out, .path = path, .work = &work};
+    struct lint_work work = {.most = (1 << 16) + (uint64_t)module->ast.count * 256};
+    struct stet_map moves = {0};
+    struct lint_walk w = {.module = module,
+                          .ast = &module->ast,
+                          .out = out,
+                          .work = &work,
+                          .attribute_moves = &moves};
     bool fine;
 
-    *out = (struct lint_summary){.broken = ast->broken};
+    *out = (struct lint_summary){.broken = module->ast.broken};
     stet_arena_init(&out->arena, (size_t)256 << 20);
-    out->module = stet_arena_copy(&out->arena, module);
+    out->module = stet_arena_copy(&out->arena, module->name);
     lint_rules_prepare();
     fine = walk(&w);
     out->imports = settle(&w, out->imports, out->import_count, sizeof *out->imports);
@@ -491,6 +495,7 @@ enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_a
     out->candidates = settle(&w, out->candidates, out->candidate_count, sizeof *out->candidates);
     out->steps = work.steps;
     release(&w);
+    stet_map_release(&moves);
     if (!fine || w.failed || out->arena.failed) {
         lint_summary_release(out);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");

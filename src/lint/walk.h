@@ -7,7 +7,7 @@
 #include "base/vec.h"
 #include "lint/array_facts.h"
 #include "lint/summary.h"
-#include "python/ast.h"
+#include "python/module.h"
 
 /* What is known about a value. "If its deps are tensors" applies to each of these except the first
  * two and the last two. */
@@ -107,37 +107,22 @@ struct lint_class_info {
     struct lint_scope attributes; /* attributes of self */
 };
 
-/* `object.attribute = …` outside of the object's own methods, in a loop. */
-struct lint_move {
-    uint32_t object, attribute;
-    stet_python_ref at;
-};
-
-/* `object = Class(…)`, anywhere. */
-struct lint_instance {
-    uint32_t object, class_name;
-};
-
 struct lint_walk {
-    const struct stet_python_ast *ast;
+    const struct stet_python_module *module;
+    const struct stet_python_ast *ast; /* of the module */
     struct lint_summary *out;
-    struct stet_view path;
     struct lint_function *fns;
     uint32_t fn_count;
     struct lint_class_info *classes;
     uint32_t class_count;
     struct lint_jit *jits;
     uint32_t jit_count;
-    struct lint_move *moves;
-    uint32_t move_count;
-    struct lint_instance *instances;
-    uint32_t instance_count;
-    size_t fn_room, class_room, jit_room, move_room, instance_room, call_room, candidate_room,
-        import_room;
-    struct stet_view *alias;    /* by name number: the dotted target of an import, or empty */
-    struct stet_map fn_of_node; /* node -> function */
-    struct stet_map method_of;  /* class and name -> the first function */
-    uint32_t *class_of;         /* by name number: class + 1 */
+    size_t fn_room, class_room, jit_room, call_room, candidate_room, import_room;
+    struct stet_map index_of;         /* node -> function or class */
+    struct stet_map moves;            /* object and attribute, by name: a loop sets it */
+    struct stet_map class_moves;      /* class and attribute, by name: a loop sets it */
+    struct stet_map builders;         /* methods that run while an object is made */
+    struct stet_map *attribute_moves; /* class and attribute -> lint_attribute_moves, as asked */
     struct lint_work *work;
     bool *compiled; /* by name number: some statement of the file gives it a jitted function */
     uint32_t *global_writes;   /* by name number: writes from functions through `global` */
@@ -180,9 +165,9 @@ enum lint_fact {
     LINT_USES_TPU = 2048,      /* PyTorch on the device "tpu": operations there are programs */
 };
 
-/* The whole analysis: fills `out`, whose arena it uses. */
-enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_ast *ast,
-                            struct stet_view path, struct stet_view module, struct stet_err *err);
+/* The whole analysis of an indexed module: fills `out`, whose arena it uses. */
+enum stet_rc lint_walk_file(struct lint_summary *out, const struct stet_python_module *module,
+                            struct stet_err *err);
 
 /* scopes.c */
 bool lint_collect(struct lint_walk *w);
@@ -192,13 +177,11 @@ void lint_scope_release(struct lint_scope *s);
 void lint_bind(struct lint_walk *w, struct lint_scope *s, uint32_t name, struct lint_value v);
 uint32_t lint_fn_at(const struct lint_walk *w, stet_python_ref node);
 uint32_t lint_method(const struct lint_walk *w, uint32_t owner, uint32_t name);
-/* A class of this file, or LINT_NONE. */
-uint32_t lint_class_named(const struct lint_walk *w, uint32_t name);
-/* "jax.numpy.where" for jnp.where when jnp is imported so and not shadowed; else as written
- * ("self.layer", "x.sum"). Empty when it is not a dotted name or does not fit. */
-struct stet_view lint_dotted(struct lint_walk *w, stet_python_ref n, char room[160]);
-/* As above, but empty unless the first name is an import. */
-struct stet_view lint_imported(struct lint_walk *w, stet_python_ref n, char room[160]);
+/* The class of a definition; of the object that a name stands for in a method ("self"); of the
+ * method around this place. LINT_NONE for none. */
+uint32_t lint_class_at(const struct lint_walk *w, stet_python_ref node);
+uint32_t lint_self_class(const struct lint_walk *w, stet_python_ref object);
+uint32_t lint_class_around(const struct lint_walk *w);
 
 /* param_uses.c: a function uses the parameter as only a tensor can be used */
 bool lint_used_as_tensor(struct lint_walk *w, uint32_t fn, uint32_t name);
@@ -209,8 +192,11 @@ void lint_note_compiled(struct lint_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
 bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name);
 
-/* moves.c */
-void lint_note_moves(struct lint_walk *w, stet_python_ref n, bool in_loop);
+/* moves.c: how an attribute of a class changes after construction; bits. None at first and set
+ * once, late, is the usual form of caches and lazy parts: it moves, but does not keep moving. */
+enum { LINT_MOVES = 1, LINT_KEEPS_MOVING = 2 };
+unsigned lint_attribute_moves(const struct lint_walk *w, uint32_t owner, uint32_t name);
+void lint_note_moves(struct lint_walk *w);
 /* Is the attribute set from outside, in a loop: of an object of this class, or of this name? */
 bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute);
 bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute);
@@ -256,13 +242,6 @@ void lint_run_for(struct lint_walk *w, stet_python_ref n);
 void lint_run_while(struct lint_walk *w, stet_python_ref n);
 /* Notes what is known about each part of a tuple that a function of this file returns or yields. */
 void lint_note_items(struct lint_walk *w, stet_python_ref left, stet_python_ref right);
-
-/* Arguments of a call. */
-stet_python_ref lint_arg_at(const struct lint_walk *w, stet_python_ref call, unsigned position);
-stet_python_ref lint_arg_named(const struct lint_walk *w, stet_python_ref call, const char *name);
-unsigned lint_arg_count(const struct lint_walk *w, stet_python_ref call);
-/* The value node of a keyword_argument, or the node itself. */
-stet_python_ref lint_arg_value(const struct lint_walk *w, stet_python_ref arg);
 
 /* Counts one step of a search; false if the file has used up its share. */
 static inline bool lint_spend(const struct lint_walk *w)

@@ -11,6 +11,36 @@ static void bind(struct stet_python_module *m, uint32_t name, struct stet_python
         STET_VEC_PUSH(&m->bindings, b);
 }
 
+/* Notes that a scope binds a name, and the first method of each name. What a class binds is an
+ * attribute of it, which no function sees as a name. */
+static bool note_local(struct stet_python_module *m, const struct stet_python_binding *b)
+{
+    bool definition = b->how == PY_BIND_FUNCTION || b->how == PY_BIND_CLASS;
+    stet_python_ref class_node;
+
+    if (b->attribute || b->how == PY_BIND_AUGMENTED)
+        return true;
+    class_node = stet_python_class_around(m, definition ? b->value : b->target);
+    if (!class_node)
+        return stet_map_put(&m->locals, stet_map_pair(b->scope, b->name), 1);
+    return b->how != PY_BIND_FUNCTION || stet_python_method_of(m, class_node, b->name) ||
+           stet_map_put(&m->methods, stet_map_pair(class_node, b->name), b->value);
+}
+
+static bool note_parameters(struct stet_python_module *m, stet_python_ref function)
+{
+    stet_python_ref list = stet_python_field(&m->ast, function, PY_FIELD_PARAMETERS);
+
+    for (stet_python_ref c = list ? stet_python_child(&m->ast, list) : 0; c;
+         c = stet_python_next(&m->ast, c)) {
+        uint32_t name = stet_python_parameter_name(m, c);
+
+        if (name && !stet_map_put(&m->locals, stet_map_pair(function, name), 1))
+            return false;
+    }
+    return true;
+}
+
 /* `a, (b, c) = value`, `self.x = value`, `x[i] = value`: b is all but the target. */
 static void bind_target(struct stet_python_module *m, stet_python_ref target,
                         struct stet_python_binding b)
@@ -113,12 +143,34 @@ static void import_statement(struct stet_python_module *m, stet_python_ref n)
     }
 }
 
-/* A relative import keeps its dots: "..layers.norm". */
+/* "..layers" in module a.b.c is a.layers; it keeps its dots in a module without a name. */
+static struct stet_view absolute(struct stet_python_module *m, struct stet_view from)
+{
+    struct stet_view base = m->name, rest = from;
+    size_t up = 0;
+
+    while (rest.len && (rest.ptr[0] == '.' || rest.ptr[0] == ' ')) {
+        up += rest.ptr[0] == '.';
+        rest = stet_view_of(rest.ptr + 1, rest.len - 1);
+    }
+    if (!up || !m->name.len)
+        return from;
+    for (up -= m->package; up && base.len; up--) {
+        const char *dot = memrchr(base.ptr, '.', base.len);
+
+        base.len = dot ? (size_t)(dot - base.ptr) : 0;
+    }
+    return !base.len  ? rest
+           : rest.len ? stet_arena_printf(&m->arena, "%.*s.%.*s", STET_FMT(base), STET_FMT(rest))
+                      : base;
+}
+
 static void import_from(struct stet_python_module *m, stet_python_ref n)
 {
     const struct stet_python_ast *a = &m->ast;
     stet_python_ref module = stet_python_field(a, n, PY_FIELD_MODULE_NAME);
-    struct stet_view from = module ? stet_python_text(a, module) : (struct stet_view){0};
+    struct stet_view from =
+        module ? absolute(m, stet_python_text(a, module)) : (struct stet_view){0};
 
     for (stet_python_ref c = module ? stet_python_next(a, module) : 0; c;
          c = stet_python_next(a, c)) {
@@ -131,7 +183,7 @@ static void import_from(struct stet_python_module *m, stet_python_ref n)
             continue;
         import_as(m, local,
                   stet_arena_printf(&m->arena, "%.*s%s%.*s", STET_FMT(from),
-                                    from.len && from.ptr[from.len - 1] == '.' ? "" : ".",
+                                    !from.len || from.ptr[from.len - 1] == '.' ? "" : ".",
                                     STET_FMT(stet_python_text(a, name))));
     }
 }
@@ -172,6 +224,20 @@ static void find_one(struct stet_python_module *m, stet_python_ref n)
     }
 }
 
+static bool index_scopes(struct stet_python_module *m)
+{
+    for (stet_python_ref n = 1; n < m->ast.count; n++) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        if ((k == PY_FUNCTION || k == PY_LAMBDA) && !note_parameters(m, n))
+            return false;
+    }
+    for (uint32_t i = 0; i < m->bindings.count; i++)
+        if (!note_local(m, &m->bindings.items[i]))
+            return false;
+    return true;
+}
+
 bool stet_python_bindings_find(struct stet_python_module *m)
 {
     uint32_t *last = stet_mem_calloc(m->ast.names.count, sizeof *last);
@@ -191,7 +257,8 @@ bool stet_python_bindings_find(struct stet_python_module *m)
         last[name] = i + 1;
     }
     stet_mem_free(last);
-    return last && m->imports && m->first_binding && !m->bindings.failed && !m->arena.failed;
+    return last && m->imports && m->first_binding && !m->bindings.failed && !m->arena.failed &&
+           index_scopes(m);
 }
 
 /* ---- dotted names ---- */
@@ -200,19 +267,11 @@ bool stet_python_bindings_find(struct stet_python_module *m)
  * its import? */
 static bool is_hidden(const struct stet_python_module *m, stet_python_ref n, uint32_t name)
 {
-    uint32_t position;
-
-    for (stet_python_ref f = stet_python_function_around(m, n); f;
-         f = stet_python_function_around(m, f))
-        if (stet_python_parameter(m, f, name, &position))
+    do {
+        n = stet_python_function_around(m, n);
+        if (stet_python_binds(m, n, name))
             return true;
-    for (uint32_t i = m->first_binding[name]; i; i = m->bindings.items[i - 1].next) {
-        const struct stet_python_binding *b = &m->bindings.items[i - 1];
-
-        if (!b->attribute && b->how != PY_BIND_AUGMENTED &&
-            (!b->scope || stet_python_is_inside(m, n, b->scope)))
-            return true;
-    }
+    } while (n);
     return false;
 }
 
@@ -226,8 +285,13 @@ struct stet_view stet_python_dotted(const struct stet_python_module *m, stet_pyt
 
     *imported = false;
     for (; stet_python_kind(a, n) == PY_ATTRIBUTE && count < 11;
-         n = stet_python_field(a, n, PY_FIELD_OBJECT))
-        parts[count++] = stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+         n = stet_python_field(a, n, PY_FIELD_OBJECT)) {
+        stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
+
+        if (!attribute)
+            return STET_VIEW("");
+        parts[count++] = stet_python_text(a, attribute);
+    }
     name = stet_python_name(a, n);
     if (!name)
         return STET_VIEW("");
@@ -238,10 +302,20 @@ struct stet_view stet_python_dotted(const struct stet_python_module *m, stet_pyt
 
         if (at + p.len + 1 >= 160)
             return STET_VIEW("");
-        memcpy(room + at, p.ptr, p.len);
+        if (p.len)
+            memcpy(room + at, p.ptr, p.len);
         at += p.len;
         if (count)
             room[at++] = '.';
     }
     return stet_view_of(room, at);
+}
+
+struct stet_view stet_python_imported(const struct stet_python_module *m, stet_python_ref n,
+                                      char room[160])
+{
+    bool imported;
+    struct stet_view dotted = stet_python_dotted(m, n, room, &imported);
+
+    return imported ? dotted : STET_VIEW("");
 }

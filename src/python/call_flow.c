@@ -64,11 +64,11 @@ static const struct stet_python_binding *only_binding(const struct stet_python_m
 
 static bool is_bound(const struct stet_python_module *m, stet_python_ref n)
 {
-    uint32_t name = stet_python_name(&m->ast, n), position;
+    uint32_t name = stet_python_name(&m->ast, n);
 
     for (stet_python_ref f = stet_python_function_around(m, n); f;
          f = stet_python_function_around(m, f))
-        if (stet_python_parameter(m, f, name, &position))
+        if (stet_python_binds(m, f, name))
             return true;
     for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
@@ -103,17 +103,13 @@ stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref
                                      const struct stet_python_module **module)
 {
     const struct stet_python_module *m = x->frame->module;
-    stet_python_ref function = stet_python_function_around(m, object);
-    uint32_t name = stet_python_name(&m->ast, object), position;
+    stet_python_ref self = stet_python_self_class(m, object), value;
     const struct stet_python_binding *b;
     struct stet_python_callee made;
-    stet_python_ref value;
 
     *module = m;
-    for (; name && function; function = stet_python_function_around(m, function))
-        if (stet_python_class_around(m, function) &&
-            stet_python_parameter(m, function, name, &position) && position == 0)
-            return stet_python_class_around(m, function); /* self */
+    if (self)
+        return self;
     b = only_binding(m, object);
     value = b && b->how == PY_BIND_VALUE ? stet_python_bare(&m->ast, b->value) : 0;
     if (stet_python_kind(&m->ast, value) != PY_CALL || x->depth > 40)
@@ -250,14 +246,20 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
 {
     switch (effect) {
     case PY_GIVES_HOST:
+    case PY_GIVES_DESCRIBES:
     case PY_GIVES_DRAWS:
     case PY_GIVES_KEYS:
+    case PY_GIVES_SCHEDULER:
         return nothing;
     case PY_GIVES_DEVICE:
+    case PY_GIVES_OPAQUE:
+    case PY_GIVES_MAKER:
+    case PY_GIVES_PARTS:
         return shaped(x, call);
     case PY_GIVES_SCALAR:
         return stet_python_read_in(x, call, v, true);
     case PY_GIVES_ARRAYS:
+    case PY_GIVES_HOSTED:
     case PY_GIVES_WAITS:
         return stet_python_read_in(x, call, v, false);
     case PY_GIVES_SHOWS:
@@ -273,9 +275,11 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
                    ? stet_python_read_in(x, call, v, true)
                    : v;
     case PY_GIVES_TENSOR:
+    case PY_GIVES_GRADS:
         v.from |= v.from & PY_FROM_READ ? 0 : PY_FROM_DEVICE;
         return v;
     case PY_GIVES_THROUGH:
+    case PY_GIVES_HOLDS:
     case PY_GIVES_KEYED:
     case PY_GIVES_BARS:
         return v;
@@ -283,6 +287,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         v.from = PY_FROM_DEVICE;
         return v;
     case PY_GIVES_SIZE:
+    case PY_GIVES_RANK:
         return (struct stet_python_value){.from = PY_FROM_SHAPE};
     case PY_GIVES_TYPE:
         return (struct stet_python_value){.from = PY_FROM_TYPE};
@@ -295,6 +300,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_GRADIENT:
         return (struct stet_python_value){.from = PY_FROM_GRADIENT | PY_FROM_DEVICE};
     case PY_GIVES_LOADER:
+    case PY_GIVES_TRAINER:
     case PY_GIVES_STEPS:
     case PY_GIVES_UNKNOWN:
     case PY_GIVES_NOTHING_KNOWN:
@@ -315,7 +321,7 @@ static struct stet_python_value method(struct stet_python_flow *x, stet_python_r
         return stet_python_read_in(x, call, stet_python_either(v, arguments(x, call)), false);
     if (c->effect == PY_GIVES_MOVES && !(v.from & PY_FROM_DEVICE))
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
-    if (c->effect != PY_GIVES_NOTHING_KNOWN)
+    if (c->effect != PY_GIVES_NOTHING_KNOWN && c->effect != PY_GIVES_PARTS)
         return by_effect(x, call, c->effect, v);
     if (v.from & PY_FROM_OPTIMIZER)
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
@@ -341,7 +347,7 @@ static struct stet_python_value instance(struct stet_python_flow *x, stet_python
             imported ? stet_python_library(dotted) : PY_GIVES_NOTHING_KNOWN;
 
         v.from |= effect == PY_GIVES_OPTIMIZER ? PY_FROM_OPTIMIZER : 0;
-        v.from |= effect == PY_GIVES_DEVICE ? PY_FROM_DEVICE : 0;
+        v.from |= stet_python_is_device(effect) ? PY_FROM_DEVICE : 0;
     }
     return v;
 }

@@ -79,6 +79,11 @@ static bool index_nodes(struct stet_python_module *m)
     return !m->calls.failed;
 }
 
+bool stet_python_module_index(struct stet_python_module *m)
+{
+    return index_nodes(m) && stet_python_bindings_find(m);
+}
+
 bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_parser *p,
                               struct stet_view text)
 {
@@ -87,7 +92,7 @@ bool stet_python_module_parse(struct stet_python_module *m, struct stet_python_p
     if (stet_python_ast_parse(&m->ast, p, text, NULL) != STET_OK)
         return true;
     m->parsed = true;
-    return index_nodes(m) && stet_python_bindings_find(m);
+    return stet_python_module_index(m);
 }
 
 bool stet_python_module_open(struct stet_python_module *m, struct stet_view path)
@@ -109,6 +114,8 @@ void stet_python_module_close(struct stet_python_module *m)
     stet_mem_free(m->statements);
     stet_mem_free(m->imports);
     stet_mem_free(m->first_binding);
+    stet_map_release(&m->locals);
+    stet_map_release(&m->methods);
     STET_VEC_RELEASE(&m->bindings);
     STET_VEC_RELEASE(&m->calls);
     if (m->parsed)
@@ -168,6 +175,17 @@ stet_python_ref stet_python_class_around(const struct stet_python_module *m, ste
             return n;
         if (k == PY_FUNCTION || k == PY_LAMBDA)
             return 0;
+    }
+    return 0;
+}
+
+stet_python_ref stet_python_loop_around(const struct stet_python_module *m, stet_python_ref n)
+{
+    for (n = n ? m->parents[n] : 0; n; n = m->parents[n]) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        if (k == PY_FOR || k == PY_WHILE)
+            return n;
     }
     return 0;
 }
@@ -251,22 +269,6 @@ stet_python_ref stet_python_function_named(const struct stet_python_module *m,
     return 0;
 }
 
-stet_python_ref stet_python_method(const struct stet_python_module *m, stet_python_ref class_node,
-                                   struct stet_view name)
-{
-    uint32_t number = stet_intern_find(&m->ast.names, name);
-
-    if (number == STET_INTERN_NONE || !number)
-        return 0;
-    for (uint32_t i = m->first_binding[number]; i; i = m->bindings.items[i - 1].next) {
-        const struct stet_python_binding *b = &m->bindings.items[i - 1];
-
-        if (b->how == PY_BIND_FUNCTION && stet_python_class_around(m, b->value) == class_node)
-            return b->value;
-    }
-    return 0;
-}
-
 /* ---- calls ---- */
 
 stet_python_ref stet_python_argument(const struct stet_python_module *m, stet_python_ref call,
@@ -311,4 +313,44 @@ struct stet_view stet_python_callee(const struct stet_python_module *m, stet_pyt
     if (stet_python_kind(a, f) == PY_ATTRIBUTE)
         f = stet_python_field(a, f, PY_FIELD_ATTRIBUTE);
     return stet_python_kind(a, f) == PY_IDENTIFIER ? stet_python_text(a, f) : STET_VIEW("");
+}
+
+stet_python_ref stet_python_callee_object(const struct stet_python_module *m, stet_python_ref call)
+{
+    const struct stet_python_ast *a = &m->ast;
+    stet_python_ref f = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+
+    return stet_python_kind(a, f) == PY_ATTRIBUTE ? stet_python_field(a, f, PY_FIELD_OBJECT) : 0;
+}
+
+uint32_t stet_python_argument_count(const struct stet_python_module *m, stet_python_ref call)
+{
+    uint32_t count = 0;
+
+    while (stet_python_argument(m, call, count))
+        count++;
+    return count;
+}
+
+stet_python_ref stet_python_argument_value(const struct stet_python_module *m, stet_python_ref arg)
+{
+    return stet_python_kind(&m->ast, arg) == PY_KEYWORD_ARGUMENT
+               ? stet_python_field(&m->ast, arg, PY_FIELD_VALUE)
+               : arg;
+}
+
+long stet_python_integer(const struct stet_python_module *m, stet_python_ref n)
+{
+    struct stet_view v;
+    long value = 0;
+
+    if (stet_python_kind(&m->ast, n) != PY_INTEGER)
+        return -1;
+    v = stet_python_text(&m->ast, n);
+    for (size_t i = 0; i < v.len && value < 1000000000; i++) {
+        if (v.ptr[i] < '0' || v.ptr[i] > '9')
+            return -1;
+        value = value * 10 + (v.ptr[i] - '0');
+    }
+    return value;
 }

@@ -70,6 +70,9 @@ void stet_session_line_json(struct stet_json *j, const char *key, const struct s
 /* Writes one recompile as an object of that format. --json-events writes its lines with it too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 
+/* Appends a block of Markdown: the three answers and the most expensive causes. */
+enum stet_rc stet_account_markdown(struct stet_buf *out, const struct stet_account *a,
+                                   const struct stet_account_tally *t, struct stet_err *err);
 /* Writes the table of recompiles as CSV, with a header line. */
 enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
 

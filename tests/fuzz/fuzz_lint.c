@@ -54,14 +54,16 @@ static void check_python(struct stet_view text)
      * costs more than making one. */
     struct stet_python_parser *p = stet_python_parser_new();
     struct lint_summary s, again;
-    struct stet_python_ast ast;
+    struct stet_python_module m = {.parsed = true, .name = STET_VIEW("a.b")};
     struct stet_buf one = STET_BUF_INIT, two = STET_BUF_INIT;
     struct stet_err err = STET_ERR_INIT;
 
     CHECK(p);
-    CHECK(stet_python_ast_parse(&ast, p, text, &err) == STET_OK);
-    check_tree(&ast);
-    CHECK(lint_walk_file(&s, &ast, STET_VIEW("a/b.py"), STET_VIEW("a.b"), &err) == STET_OK);
+    CHECK(stet_python_ast_parse(&m.ast, p, text, &err) == STET_OK);
+    check_tree(&m.ast);
+    stet_arena_init(&m.arena, (size_t)16 << 20);
+    CHECK(stet_python_module_index(&m));
+    CHECK(lint_walk_file(&s, &m, &err) == STET_OK);
     lint_summary_write(&s, &one);
     CHECK(lint_summary_read(&again, stet_buf_as_view(&one), LINT_RULES, &err) == STET_OK);
     lint_summary_write(&again, &two);
@@ -69,7 +71,7 @@ static void check_python(struct stet_view text)
     check_link(&again, text);
     lint_summary_release(&again);
     lint_summary_release(&s);
-    stet_python_ast_release(&ast);
+    stet_python_module_close(&m);
     stet_buf_release(&one);
     stet_buf_release(&two);
     stet_python_parser_free(p);

@@ -22,6 +22,10 @@ class Program:
     sequence: bool = False   # every array of the batch is [rows, positions, ...]
     jit: str = "jax.jit"     # what compiles the step; eqx.filter_jit takes no static_argnames
 
+    def needs(self):
+        """The libraries that the program imports."""
+        return {line.split()[1].split(".")[0] for line in self.imports.split("\n") if line} | {"jax"}
+
 
 DENSE_BATCH = '''
     def $make_batch($rng, $size):

@@ -15,6 +15,9 @@ class Program:
     jit: str = "torch.compile"
     integer: bool = False
 
+    def needs(self):
+        return {"torch"}
+
 
 def dense(name, init, body):
     text = f'''

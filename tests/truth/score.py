@@ -1,6 +1,6 @@
 """Holds Stet's answer against the planted truth, and adds up many cases.
 
-    python3 tests/truth/score.py results.json…      prints the tables again, of one run or of several
+    python3 tests/truth/score.py cases.jsonl…      prints the tables again, of one run or of several
 """
 import collections
 import json
@@ -81,7 +81,7 @@ def percent(part, whole):
 
 def row(name, cases, width=22):
     cells = [percent(sum(c["verdict"][key] for c in cases), len(cases)) for key in ("class", "exact", "line")]
-    both = percent(sum(c["verdict"]["class"] and c["verdict"]["line"] for c in cases), len(cases))
+    both = percent(sum(map(right, cases)), len(cases))
     alarms = percent(sum(bool(c["clean"]["after"]) for c in cases), len(cases))
     return f"{name:{width}} {cells[0]:>13} {cells[1]:>13} {cells[2]:>13} {both:>13} {alarms:>13}"
 
@@ -94,10 +94,50 @@ def group(cases, key):
     return sorted(groups.items())
 
 
-def tables(cases, unplanted):
+def right(case):
+    return case["verdict"]["class"] and case["verdict"]["line"]
+
+
+def is_missed(case):
+    return not right(case) or bool(case["clean"]["after"] or case["clean"]["live"])
+
+
+def miss(case):
+    """What was said instead of what was planted, for a person."""
+    told = {(a["class"], a["sure"], str(a["origin"]), str(a["source"])) for a in case["verdict"]["answers"]}
+    said = "; ".join(" ".join(part) for part in sorted(told, key=str)) or "nothing"
+    alarms = "".join(f"; twin: {alarm['class']} {alarm['evidence']}" for alarm in case["clean"]["after"]) + "".join("; live: " + text for text in case["clean"]["live"])
+    return f"{case['index']} {case['program']} {case['drift']} {case['accepted']} origin {case['origin']} source {case['source']}: {said}{alarms}"
+
+
+def judged(cases):
+    return [case for case in cases if "verdict" in case]
+
+
+def line(cases):
+    """The figures of a run that is still going on."""
+    cases = judged(cases)
+    certain = [case for case in cases if case["verdict"]["sure"] == "certain"]
+    alarms = sum(bool(case["clean"]["after"] or case["clean"]["live"]) for case in cases)
+    return (f"{len(cases)} cases: class and line right {percent(sum(map(right, cases)), len(cases))}, "
+            f"certain and right {percent(sum(map(right, certain)), len(certain))}, twins alarmed {alarms}")
+
+
+def verdict(cases, at_least):
+    """The exit code of a run with a threshold: each case must have been judged, and no twin alarmed."""
+    missing = [case for case in cases if "verdict" not in case]
+    cases = judged(cases)
+    alarms = [case for case in cases if case["clean"]["after"] or case["clean"]["live"]]
+    enough = cases and 100 * sum(map(right, cases)) >= at_least * len(cases)
+    return 0 if enough and not missing and not alarms else 1
+
+
+def tables(every):
     """The report: all cases, then by lane, drift, framework and idiom, then calibration."""
+    cases = judged(every)
+    thrown_out = [sum(bool(case[key]) for case in every) for key in ("unplanted", "failed")]
     head = f"{'':22} {'class':>13} {'most specific':>13} {'line':>13} {'class + line':>13} {'twin alarms':>13}"
-    out = [f"{len(cases)} cases counted, {len(unplanted)} thrown out as unplanted", "", head, row("all", cases)]
+    out = [f"{len(cases)} cases counted, {thrown_out[0]} thrown out as unplanted, {thrown_out[1]} failed", "", head, row("all", cases)]
     for title, key in (("lane", lambda c: [c["lane"]]), ("drift", lambda c: [f"{c['lane'][0]} {c['drift']}"]), ("framework", lambda c: [c["framework"]]),
                        ("idiom", lambda c: c["idioms"])):
         out += ["", f"by {title}", *(row(name, some) for name, some in group(cases, key))]
@@ -107,29 +147,33 @@ def tables(cases, unplanted):
             f"false alarms on clean twins: live {percent(sum(bool(c['clean']['live']) for c in cases), len(cases))}, "
             f"after {percent(sum(bool(c['clean']['after']) for c in cases), len(cases))}", "", "calibration: class and line right, by confidence"]
     for word, some in group(cases, lambda c: [c["verdict"]["sure"]]):
-        out.append(f"  {word:10} {percent(sum(c['verdict']['class'] and c['verdict']['line'] for c in some), len(some))}")
+        out.append(f"  {word:10} {percent(sum(map(right, some)), len(some))}")
     return "\n".join(out)
 
 
 def cross_table(cases):
     """Drift by idiom: percent of the cases with class and line right; a dot where there is no case."""
+    cases = judged(cases)
     idioms = sorted({idiom for case in cases for idiom in case["idioms"]})
     out = ["class + line right in percent, by drift and idiom; the columns are", "  ".join(f"{n} {idiom}" for n, idiom in enumerate(idioms, 1)), ""]
     out.append(f"{'':20}" + "".join(f"{n:4}" for n in range(1, len(idioms) + 1)))
     for drift, some in group(cases, lambda c: [f"{c['lane'][0]} {c['drift']}"]):
         cells = []
         for idiom in idioms:
-            here = [c["verdict"]["class"] and c["verdict"]["line"] for c in some if idiom in c["idioms"]]
+            here = [right(c) for c in some if idiom in c["idioms"]]
             cells.append(f"{100 * sum(here) // len(here):4}" if here else "   .")
         out.append(f"{drift:20}" + "".join(cells))
     return "\n".join(out)
 
 
+def read(paths):
+    cases = []
+    for path in paths:
+        with open(path) as lines:
+            cases += [json.loads(text) for text in lines if text.endswith("\n")]
+    return cases
+
+
 if __name__ == "__main__":
-    counted, thrown_out = [], []
-    for path in sys.argv[1:]:
-        with open(path) as results:
-            part = json.load(results)
-        counted += part["cases"]
-        thrown_out += part["unplanted"]
-    print(tables(counted, thrown_out), cross_table(counted), sep="\n\n")
+    known = read(sys.argv[1:])
+    print(tables(known), cross_table(known), sep="\n\n")

@@ -6,12 +6,14 @@ forked copy of this process, which has the framework imported, so that a count c
   JAX    the "Compiling NAME" messages of jax_log_compiles, in order: {"compiles": [name, ...]}
   torch  torch's own logs "recompiles" and "graph_breaks": {"compiles": [function, ...], "breaks": n}
 """
+import contextlib
 import io
 import json
 import logging
 import os
 import re
 import runpy
+import signal
 import sys
 import traceback
 
@@ -20,7 +22,8 @@ def jax_counter():
     import jax
     import numpy  # noqa: F401
     for name in ("optax", "flax.linen", "equinox"):
-        __import__(name)
+        with contextlib.suppress(ImportError):
+            __import__(name)
     jax.config.update("jax_platforms", "cpu")
     # Compiles are counted, not timed: what an earlier script compiled comes from a cache, after JAX has logged it.
     jax.config.update("jax_disable_most_optimizations", True)
@@ -76,11 +79,12 @@ def run_script(request, counter):
     return answer
 
 
-def serve(counter):
+def serve(counter, limit_s):
     for line in sys.stdin:
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
+            signal.alarm(limit_s)
             os.close(read)
             with os.fdopen(write, "w") as pipe:
                 json.dump(run_script(json.loads(line), counter), pipe)
@@ -89,8 +93,8 @@ def serve(counter):
         with os.fdopen(read) as pipe:
             text = pipe.read()
         os.waitpid(child, 0)
-        print(text or json.dumps({"error": "the script ended its process"}), flush=True)
+        print(text or json.dumps({"error": "the script ended its process, or ran too long"}), flush=True)
 
 
 if __name__ == "__main__":
-    serve({"jax": jax_counter, "torch": torch_counter}[sys.argv[1]]())
+    serve({"jax": jax_counter, "torch": torch_counter}[sys.argv[1]](), int(sys.argv[2]))

@@ -348,7 +348,7 @@ TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
                 COMPILED("_wrapped_bw_compiler"), 22);
     torchtpu_of(&r, "export_L589C0_as_strided", "6", "exponential",
                 COMPILED("_wrapped_bw_compiler"), 22);
-    ran(&r, "abacabac");
+    ran(&r, "abacacab");
     EXPECT(stet_view_is(r.h.sightings[1].traits->function, "loss_of"));
     EXPECT_CLASS("nothing", judged(&r, 1));
     EXPECT_CLASS("shape-drift", judged(&r, 2)); /* the gradient itself, compiled twice */
