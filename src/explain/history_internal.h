@@ -111,8 +111,9 @@ struct stet_history_judge {
     uint32_t series_count;
     size_t series_room;
     struct stet_map by_change;
-    struct stet_map packed; /* groups in which a list of integers changed its length with the data */
-    uint32_t next;          /* finding whose values are not in the series yet */
+    struct stet_map
+        packed;    /* groups in which a list of integers changed its length with the data */
+    uint32_t next; /* finding whose values are not in the series yet */
     /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
      * unknown. */
     uint32_t *turns;

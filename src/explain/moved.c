@@ -291,8 +291,7 @@ static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more
     for (uint32_t i = 0; i < more->count && n < STET_MOVED_MOST; i++) {
         const struct stet_journal_value *v = &more->items[i];
 
-        if (!is_array(v) ||
-            arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
+        if (!is_array(v) || arrays_like(more, i + 1, v) <= arrays_like(less, less->count, v))
             continue;
         add(arena, more, &none, came ? NULL : v, came ? v : NULL, &out[n]);
         out[n++].wrapped = true;
