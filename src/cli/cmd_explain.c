@@ -155,6 +155,7 @@ int cmd_explain(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--export is json, csv or markdown");
     c.format = args.format;
     c.view.colour = stet_text_colour(STDOUT_FILENO);
+    c.view.width = stet_text_width(STDOUT_FILENO);
     if (dump && args.count)
         return stet_cli_usage_error(&usage, "explains a run or a folder of dumps");
     stet_framework_log_init(&c.log);

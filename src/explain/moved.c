@@ -229,6 +229,40 @@ static struct stet_view words(struct stet_arena *arena, const struct stet_journa
     return text;
 }
 
+/* Does jit give the number the type of the array? */
+static bool is_weak_form(const struct stet_journal_value *number,
+                         const struct stet_journal_value *array)
+{
+    static const struct {
+        enum stet_journal_value_kind kind;
+        const char *type, *dtype;
+        bool weak;
+    } forms[] = {{STET_VALUE_INT, "int", "int", true},
+                 {STET_VALUE_FLOAT, "float", "float", true},
+                 {STET_VALUE_BOOL, "bool", "bool", false}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (number->kind == forms[i].kind && stet_view_is(number->type, forms[i].type))
+            return array->kind == STET_VALUE_ARRAY && !array->rank &&
+                   array->weak == forms[i].weak && stet_view_starts(array->text, forms[i].dtype);
+    return false;
+}
+
+static bool is_number(const struct stet_journal_value *v)
+{
+    return v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT || v->kind == STET_VALUE_BOOL;
+}
+
+static void compare_types(const struct stet_journal_value *a, const struct stet_journal_value *b,
+                          struct stet_moved *m)
+{
+    bool arrays = a->kind == STET_VALUE_ARRAY && b->kind == STET_VALUE_ARRAY;
+
+    m->traced_alike = is_weak_form(a, b) || is_weak_form(b, a);
+    m->typed = arrays ? a->weak != b->weak || !stet_view_eq(a->text, b->text)
+                      : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -246,6 +280,8 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->one_sided = !from || !to;
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
+    if (from && to)
+        compare_types(from, to, m);
 }
 
 /* Scopes in the order in which they are worth reporting. */
@@ -320,13 +356,13 @@ static const struct stet_journal_value *held_as(const struct table *a, const str
  * variable, if one held it. */
 static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
                                 const struct table *b, const struct statics *statics,
-                                struct stet_moved *out)
+                                struct stet_moved *out, uint32_t n)
 {
-    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL), n = 0;
+    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL);
 
     if (before != now)
-        return now > before ? arrays_beyond(arena, b, a, true, out, 0)
-                            : arrays_beyond(arena, a, b, false, out, 0);
+        return now > before ? arrays_beyond(arena, b, a, true, out, n)
+                            : arrays_beyond(arena, a, b, false, out, n);
     for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
         const struct stet_journal_value *v = &b->items[i], *was, *held;
 
@@ -344,16 +380,34 @@ static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
 
 /* ---- all ---- */
 
+/* How many axes the mesh has that jax.set_mesh or a `with` sets around the call. */
+static uint32_t compare_mesh(const struct table *a, const struct table *b, struct stet_moved *out)
+{
+    const struct stet_journal_value like = {
+        .kind = STET_VALUE_LENGTH, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("mesh")};
+    const struct stet_journal_value *was = find(a, &like), *is = find(b, &like);
+
+    if (!was || !is || was->number == is->number)
+        return 0;
+    *out = (struct stet_moved){
+        .scope = STET_SCOPE_CALLED,
+        .path = STET_VIEW("the mesh that is set"),
+        .from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+        .to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+    };
+    return 1;
+}
+
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
                         bool library, struct stet_moved *out)
 {
     struct statics statics = {0};
     bool wrapped = wraps(b);
-    uint32_t n = 0;
+    uint32_t n = compare_mesh(a, b, out);
 
     learn_statics(b, &statics);
     if (wrapped && !library)
-        n = compare_wrapped(arena, a, b, &statics, out);
+        n = compare_wrapped(arena, a, b, &statics, out, n);
     for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++) {
         for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
             const struct stet_journal_value *v = &b->items[i], *was;
@@ -398,4 +452,41 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     memcpy(kept, moved, n * sizeof *kept);
     *out = kept;
     return n;
+}
+
+struct stet_view stet_explain_moved_root(const struct stet_moved *m)
+{
+    size_t n = 0;
+
+    while (n < m->path.len && stet_is_word(m->path.ptr[n]))
+        n++;
+    return stet_view_of(m->path.ptr, n);
+}
+
+/* Is there a value of this path in the bytes that is another object of the same definition? */
+static bool another_object(struct stet_view bytes, const struct stet_journal_value *like)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && v.scope == like->scope &&
+            stet_view_eq(v.path, like->path))
+            return same(&v, like) && v.address != like->address;
+    return false;
+}
+
+bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, now, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && !stet_journal_values_in_library(v.file) &&
+            (v.scope == STET_SCOPE_CALLED || v.scope == STET_SCOPE_ARGUMENT) &&
+            another_object(before, &v))
+            return true;
+    return false;
 }

@@ -2,6 +2,7 @@
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/phases.h"
 #include "intercept/pystack.h"
 #include "intercept/threads.h"
 #include "journal/environment.h"
@@ -82,6 +83,7 @@ PJRT_Error *on_PJRT_Executable_DeserializeAndLoad(struct stet_plugin *p,
 {
     PJRT_Error *error;
 
+    stet_intercept_phases_compiled();
     if (stet_intercept_guard_enter()) {
         stet_plugin_announce(p);
         error = load(p, args);

@@ -19,6 +19,7 @@ enum {
     FRAME_INSIDE = 2,
     NAMES_MAX = 256,
     WRAPPERS_MAX = 4,
+    HELD_DEPTH = 3,     /* functions that close over functions */
     GLOBALS_MAX = 4096, /* globals read for those that code names */
 };
 
@@ -36,7 +37,7 @@ enum {
 struct look {
     struct stet_pyread read;
     const struct stet_intercept_python *py;
-    bool call_found, jit_found;
+    bool call_found, jit_found, mesh_found;
     unsigned user_frames;
 };
 
@@ -196,26 +197,61 @@ static void read_module(struct look *l, PyObject *globals)
 
 /* --- the called function ------------------------------------------------------------------- */
 
-static void read_closure(struct look *l, PyObject *code, PyObject *closure)
+/* A cell's value; a new reference, or NULL. */
+static PyObject *in_cell(const struct stet_intercept_python *py, PyObject *cell)
+{
+    PyObject *value =
+        cell && stet_intercept_pyread_is(py, cell, py->PyCell_Type) ? py->PyCell_Get(cell) : NULL;
+
+    py->PyErr_Clear();
+    return value;
+}
+
+static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
+                         unsigned deeper);
+
+/* A function that a closure holds closes over others in turn, as those that a library's transform
+ * returns do: they tell two functions apart that one line of the library defines. */
+static void read_held(struct look *l, PyObject *value, struct stet_view path, unsigned deeper)
+{
+    const struct stet_intercept_python *py = l->py;
+    PyObject *code;
+
+    if (!deeper || !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+        return;
+    code = py->PyFunction_GetCode(value);
+    if (code)
+        read_closure(l, code, py->PyFunction_GetClosure(value), path, deeper - 1);
+    py->PyErr_Clear();
+}
+
+/* The variables of enclosing functions. `owner` is the path of the function, empty for the one that
+ * is called; of another one, only the functions that it closes over are read. */
+static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
+                         unsigned deeper)
 {
     const struct stet_intercept_python *py = l->py;
     PyObject *names =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_freevars, STET_BY_C);
     Py_ssize_t n = closure && names ? py->PyTuple_Size(closure) : 0;
 
-    l->read.scope = STET_SCOPE_CLOSURE;
-    for (Py_ssize_t i = 0; i < n && i < py->PyTuple_Size(names); i++) {
-        PyObject *cell = py->PyTuple_GetItem(closure, i), *name = py->PyTuple_GetItem(names, i);
-        PyObject *value = cell && stet_intercept_pyread_is(py, cell, py->PyCell_Type)
-                              ? py->PyCell_Get(cell)
-                              : NULL;
+    for (Py_ssize_t i = 0; i < n && i < py->PyTuple_Size(names) && l->read.left; i++) {
+        PyObject *value = in_cell(py, py->PyTuple_GetItem(closure, i));
+        struct stet_view name = stet_intercept_pyread_text(py, py->PyTuple_GetItem(names, i));
+        char path[STET_VALUES_PATH_MAX];
+        int length = snprintf(path, sizeof path, "%.*s%s%.*s", STET_FMT(owner),
+                              owner.len ? "." : "", STET_FMT(name));
+        struct stet_view own =
+            stet_view_of(path, (size_t)length < sizeof path ? (size_t)length : sizeof path - 1);
 
-        if (value && name) {
-            stet_intercept_pyread_named(&l->read, stet_intercept_pyread_text(py, name), value,
-                                        FRAME_DEPTH, FRAME_INSIDE);
-            py->Py_DecRef(value);
+        l->read.scope = STET_SCOPE_CLOSURE;
+        if (value && name.len &&
+            (!owner.len || stet_intercept_pyread_is(py, value, py->PyFunction_Type))) {
+            stet_intercept_pyread_named(&l->read, own, value, FRAME_DEPTH, FRAME_INSIDE);
+            read_held(l, value, own, deeper);
         }
-        py->PyErr_Clear();
+        if (value)
+            py->Py_DecRef(value);
     }
     if (names)
         py->Py_DecRef(names);
@@ -288,7 +324,8 @@ static void read_called(struct look *l, PyObject *fun)
         if (code) {
             if (!i)
                 read_parameters(l, code, method);
-            read_closure(l, code, py->PyFunction_GetClosure(fun));
+            read_closure(l, code, py->PyFunction_GetClosure(fun), (struct stet_view){0},
+                         HELD_DEPTH);
             read_globals(l, code, py->PyFunction_GetGlobals(fun));
         }
         py->PyErr_Clear();
@@ -339,16 +376,30 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     variables_release(l, &v);
 }
 
+/* How many axes the mesh has that is set around the call. The mesh is a part of JAX's own key. */
+static void read_mesh(struct look *l, PyObject *mesh)
+{
+    PyObject *axes = stet_intercept_pyread_member(l->py, mesh, "axis_names");
+
+    if (!axes || l->mesh_found)
+        return;
+    l->mesh_found = true;
+    l->read.scope = STET_SCOPE_CALLED;
+    stet_intercept_pyread_named(&l->read, STET_VIEW("mesh"), axes, 0, 0);
+}
+
 /* Inner frames have the arguments flattened and no function; an outer frame may know how it was
  * jitted. */
 static void read_call(struct look *l, PyObject *frame, PyObject *code)
 {
-    enum { FUN, ARGS, KWARGS, JIT, NAMES };
-    static const char *const names[NAMES] = {"fun", "args", "kwargs", "jit_info"};
+    enum { FUN, ARGS, KWARGS, JIT, MESH, NAMES };
+    static const char *const names[NAMES] = {"fun", "args", "kwargs", "jit_info", "ctx_mesh"};
     PyObject *values[NAMES];
 
     find_variables(l, frame, code, names, values, NAMES);
     l->read.left = CALL_OBJECTS;
+    if (values[MESH])
+        read_mesh(l, values[MESH]);
     if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
         l->call_found = true;
         l->read.scope = STET_SCOPE_ARGUMENT;

@@ -89,6 +89,7 @@ void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_val
  * partials. */
 struct stet_journal_function {
     uint64_t identity; /* 0 if the framework's call was not seen */
+    uint64_t object;   /* distinguishes two functions that one definition made */
     bool library;      /* none of it is the user's: an operation outside any jitted function */
     struct stet_view name,
         file; /* of the user's own innermost definition; empty if there is none */

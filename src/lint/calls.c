@@ -3,6 +3,9 @@
 #include "lint/walk.h"
 
 #include "base/mem.h"
+#include "python/library.h"
+
+#include <stdio.h>
 
 static const struct lint_value python = {.kind = LINT_V_PYTHON};
 static const struct lint_value unknown = {.kind = LINT_V_UNKNOWN};
@@ -149,237 +152,146 @@ static struct lint_value call_function(struct lint_walk *w, stet_python_ref n, u
 
 bool lint_is_library(struct stet_view dotted)
 {
-    static const char *const known[] = {
-        "jax.",         "torch.",       "numpy.",      "flax.",      "optax.",     "math.",
-        "os.",          "functools.",   "typing.",     "re.",        "logging.",   "time.",
-        "random.",      "json.",        "sys.",        "haiku.",     "chex.",      "equinox.",
-        "einops.",      "scipy.",       "itertools.",  "torch_xla.", "warnings.",  "copy.",
-        "dataclasses.", "collections.", "tensorflow.", "pathlib.",   "shutil.",    "inspect.",
-        "contextlib.",  "PIL.",         "enum.",       "tqdm.",      "torch_tpu.", NULL};
-
-    for (const char *const *k = known; *k; k++) {
-        if (stet_view_starts(dotted, *k))
-            return true;
-    }
-    return false;
+    return stet_python_library(dotted) != PY_GIVES_NOTHING_KNOWN;
 }
 
 /* int(), len(), range() and similar; true when it is one of them. */
 static bool call_builtin(struct lint_walk *w, stet_python_ref n, struct stet_view name,
                          struct lint_value *out)
 {
-    static const char *const reads[] = {"int", "float", "bool",   "complex",
-                                        "str", "repr",  "format", NULL};
-    static const char *const plain[] = {"isinstance", "issubclass", "hasattr", "type", "callable",
-                                        "id",         "print",      "super",   "open", "hash",
-                                        "vars",       "dir",        NULL};
-    static const char *const through[] = {"max",    "min", "sum",   "abs",   "round",
-                                          "divmod", "pow", "range", "slice", NULL};
-    static const char *const trees[] = {"enumerate", "zip",  "list",   "tuple", "reversed",
-                                        "sorted",    "map",  "filter", "dict",  "set",
-                                        "iter",      "next", NULL};
     struct lint_value v = of_arguments(w, n);
+    char room[64];
+    int length = snprintf(room, sizeof room, "builtins.%.*s", STET_FMT(name));
 
-    if (lint_any_of(name, reads)) {
-        if (v.kind == LINT_V_TENSOR)
-            v.kind = LINT_V_HOST;
-        *out = v;
-    } else if (stet_view_is(name, "len")) {
-        if (v.kind == LINT_V_TENSOR)
-            v.kind = LINT_V_SHAPE;
-        *out = v;
-    } else if (lint_any_of(name, plain)) {
-        *out = python;
-    } else if (lint_any_of(name, through)) {
-        *out = v;
-    } else if (lint_any_of(name, trees)) {
-        if (v.kind == LINT_V_TENSOR)
-            v.flags |= LINT_TREE | LINT_WEAK;
-        *out = v;
-    } else if (stet_view_is(name, "getattr")) {
-        *out = unknown;
-    } else {
+    if (length < 0 || (size_t)length >= sizeof room)
+        return false;
+    switch (stet_python_library(stet_view_of(room, (size_t)length))) {
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_ARRAYS:
+        v.kind = v.kind == LINT_V_TENSOR ? LINT_V_HOST : v.kind;
+        break;
+    case PY_GIVES_SIZE:
+        v.kind = v.kind == LINT_V_TENSOR ? LINT_V_SHAPE : v.kind;
+        break;
+    case PY_GIVES_HOST:
+    case PY_GIVES_SHOWS:
+        v = python;
+        break;
+    case PY_GIVES_THROUGH:
+    case PY_GIVES_ITERATES:
+        break;
+    case PY_GIVES_HOLDS:
+        v.flags |= v.kind == LINT_V_TENSOR ? LINT_TREE | LINT_WEAK : 0;
+        break;
+    case PY_GIVES_UNKNOWN:
+        v = unknown;
+        break;
+    default:
         return false;
     }
+    *out = v;
     return true;
 }
 
-static const char *const bool_names[] = {"any",         "all",         "isnan",
-                                         "isinf",       "isfinite",    "eq",
-                                         "ne",          "gt",          "lt",
-                                         "ge",          "le",          "bool",
-                                         "logical_and", "logical_or",  "logical_not",
-                                         "logical_xor", "equal",       "not_equal",
-                                         "greater",     "less",        "greater_equal",
-                                         "less_equal",  "allclose",    "isclose",
-                                         "isin",        "array_equal", NULL};
-static const char *const dynamic_names[] = {
-    "nonzero",  "unique",  "masked_select", "argwhere", "flatnonzero", "unique_consecutive",
-    "compress", "extract", "unique_values", NULL};
-
 static uint8_t result_flags(struct stet_view name)
 {
-    if (lint_any_of(name, bool_names))
+    const struct stet_python_array *array = stet_python_array(name);
+
+    if (stet_python_compares(name))
         return LINT_BOOL;
-    return lint_any_of(name, dynamic_names) ? LINT_DYNAMIC : 0;
+    return array && array->role & (PY_FINDS | PY_SELECTS) ? LINT_DYNAMIC : 0;
+}
+
+/* x.to(…), x.sum(): another tensor. */
+static struct lint_value call_tensor_method(struct lint_walk *w, stet_python_ref n,
+                                            struct lint_value self, struct stet_view name,
+                                            enum stet_python_effect effect)
+{
+    struct lint_value args = of_arguments(w, n);
+    uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
+
+    /* A method that only tensors have makes it one. */
+    if (result_flags(name) || effect == PY_GIVES_REDUCES)
+        weak = weak & LINT_TREE ? weak : 0;
+    if (lint_is_strong(args))
+        self.deps |= args.deps;
+    self.flags = (uint8_t)(weak | result_flags(name));
+    return self;
 }
 
 /* A method of a tensor. */
 static struct lint_value call_method(struct lint_walk *w, stet_python_ref n, struct lint_value self,
                                      struct stet_view name)
 {
-    static const char *const reads[] = {"item",    "tolist",    "numpy", "__bool__",
-                                        "__int__", "__float__", NULL};
-    static const char *const sizes[] = {"size", "numel", "nelement", "__len__", NULL};
-    static const char *const plain[] = {"dim",
-                                        "ndimension",
-                                        "is_floating_point",
-                                        "is_contiguous",
-                                        "is_complex",
-                                        "get_device",
-                                        "element_size",
-                                        "stride",
-                                        "type",
-                                        "is_fully_replicated",
-                                        "keys",
-                                        "is_sparse",
-                                        "data_ptr",
-                                        "register_hook",
-                                        "get_seq_length",
-                                        "get_mask_sizes",
-                                        "get_max_cache_shape",
-                                        "backward",
-                                        NULL};
-    static const char *const trees[] = {"items", "values",  "split", "chunk",        "unbind",
-                                        "get",   "_asdict", "pop",   "tensor_split", NULL};
-    struct lint_value args = of_arguments(w, n);
+    enum stet_python_effect effect = stet_python_library_method(name);
 
-    if (lint_any_of(name, reads)) {
+    switch (effect) {
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_ARRAYS:
         self.kind = LINT_V_HOST;
-    } else if (lint_any_of(name, sizes)) {
+        return self;
+    case PY_GIVES_SIZE:
         self.kind = LINT_V_SHAPE;
         w->values[n] = self;
         lint_rules(w, ON_READBACK, n);
-    } else if (lint_any_of(name, plain)) {
+        return self;
+    case PY_GIVES_RANK:
+    case PY_GIVES_HOST:
+    case PY_GIVES_KEYS:
+    case PY_GIVES_GRADS:
         return python;
-    } else if (lint_any_of(name, trees)) {
+    case PY_GIVES_KEYED:
+    case PY_GIVES_PARTS:
         self.flags |= LINT_TREE;
-    } else {
-        uint8_t weak = self.flags & (LINT_WEAK | LINT_TREE);
-
-        /* .to(), .sum(), …: a method that only tensors have makes it one. */
-        if (result_flags(name) || stet_view_is(name, "sum") || stet_view_is(name, "max"))
-            weak = weak & LINT_TREE ? weak : 0;
-        if (lint_is_strong(args))
-            self.deps |= args.deps;
-        self.flags = (uint8_t)(weak | result_flags(name));
+        return self;
+    default:
+        return call_tensor_method(w, n, self, name, effect);
     }
-    return self;
-}
-
-/* Functions of the array libraries that return Python values. */
-static bool gives_python(struct stet_view dotted, struct stet_view last)
-{
-    static const char *const lasts[] = {"finfo",
-                                        "iinfo",
-                                        "dtype",
-                                        "device",
-                                        "Size",
-                                        "result_type",
-                                        "promote_types",
-                                        "issubdtype",
-                                        "isscalar",
-                                        "ndim",
-                                        "is_tensor",
-                                        "is_floating_point",
-                                        "is_complex",
-                                        "get_default_dtype",
-                                        "Generator",
-                                        "is_grad_enabled",
-                                        "is_autocast_enabled",
-                                        "get_autocast_gpu_dtype",
-                                        "get_autocast_dtype",
-                                        "no_grad",
-                                        "enable_grad",
-                                        "set_grad_enabled",
-                                        "autocast",
-                                        "is_inference_mode_enabled",
-                                        "inference_mode",
-                                        "manual_seed",
-                                        "load",
-                                        "save",
-                                        "canonicalize_dtype",
-                                        "iscomplexobj",
-                                        "can_cast",
-                                        "is_storage",
-                                        "broadcast_shapes",
-                                        "are_deterministic_algorithms_enabled",
-                                        "set_default_dtype",
-                                        "float32",
-                                        "tree_structure",
-                                        NULL};
-    static const char *const prefixes[] = {"torch.cuda.",     "torch.distributed.",
-                                           "torch.compiler.", "torch.jit.",
-                                           "torch._dynamo.",  "torch.backends.",
-                                           "torch.utils.",    "torch.nn.Module",
-                                           "torch.nn.init.",  "torch.mps.",
-                                           "torch.xpu.",      "torch._C.",
-                                           "torch.version.",  "torch.onnx.",
-                                           "torch.fx.",       "torch.profiler.",
-                                           "torch.autograd.", "torch.amp.",
-                                           "torch.hub.",      "torch.optim.",
-                                           "torch.export.",   NULL};
-
-    if (lint_any_of(last, lasts))
-        return true;
-    for (const char *const *p = prefixes; *p; p++) {
-        if (stet_view_starts(dotted, *p))
-            return true;
-    }
-    /* torch.nn.Linear(…) is a layer, torch.nn.functional.linear a tensor. */
-    if (stet_view_starts(dotted, "torch.nn.") && !stet_view_starts(dotted, "torch.nn.functional."))
-        return true;
-    return false;
 }
 
 /* A function of jax, torch or numpy; true when it is one. */
 static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct lint_value *out)
 {
-    static const char *const arrays[] = {"jax.numpy.",  "jax.lax.",   "jax.nn.",
-                                         "jax.random.", "jax.scipy.", "torch.",
-                                         "jax.image.",  "jax.ops.",   NULL};
     struct stet_view last = stet_python_callee(w->module, n);
     struct lint_value args = of_arguments(w, n);
+    enum stet_python_effect effect = stet_python_library(dotted);
 
-    for (const char *const *p = arrays; *p; p++) {
-        if (!stet_view_starts(dotted, *p))
-            continue;
-        if (gives_python(dotted, last)) {
-            *out = python;
-        } else if (stet_view_is(last, "shape") || stet_view_is(last, "size") ||
-                   stet_view_is(last, "numel")) {
-            args.kind = args.kind == LINT_V_TENSOR ? LINT_V_SHAPE : args.kind;
-            *out = args;
-        } else {
-            *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
-            out->flags = result_flags(last);
-            if ((stet_view_is(last, "split") || stet_view_is(last, "chunk") ||
-                 stet_view_is(last, "unbind")))
-                out->flags |= LINT_TREE;
-            /* A random key is an array, but code does not branch on its value. */
-            if (stet_view_starts(dotted, "jax.lax.axis_") || stet_view_ends(dotted, "PRNGKey"))
-                out->flags |= LINT_WEAK;
-        }
+    if (effect == PY_GIVES_SCALAR && stet_python_compares(last))
+        effect = PY_GIVES_DEVICE; /* torch.equal(x, y): a branch on it is one on the tensors */
+    switch (effect) {
+    case PY_GIVES_DEVICE:
+        *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
+        out->flags = result_flags(last);
+        if (stet_python_library_method(last) == PY_GIVES_PARTS)
+            out->flags |= LINT_TREE;
         return true;
-    }
-    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
-        if (args.kind == LINT_V_TENSOR)
-            args.kind = LINT_V_HOST;
-        *out = args;
+    case PY_GIVES_OPAQUE:
+        *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
         return true;
+    case PY_GIVES_SIZE:
+        args.kind = args.kind == LINT_V_TENSOR ? LINT_V_SHAPE : args.kind;
+        break;
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_COPIES:
+    case PY_GIVES_ITERATES:
+        args.kind = args.kind == LINT_V_TENSOR ? LINT_V_HOST : args.kind;
+        break;
+    case PY_GIVES_HOST:
+    case PY_GIVES_RANK:
+    case PY_GIVES_TYPE:
+    case PY_GIVES_HANDLE:
+    case PY_GIVES_GRADIENT:
+    case PY_GIVES_OPTIMIZER:
+    case PY_GIVES_SCHEDULER:
+    case PY_GIVES_LOADER:
+        args = python;
+        break;
+    default:
+        return false;
     }
-    return false;
+    *out = args;
+    return true;
 }
 
 /* Functions given to a function we don't know: called there, with values we don't know. */

@@ -16,8 +16,9 @@ static bool is_tensor_method(struct stet_view name)
     enum stet_python_effect effect = stet_python_library_method(name);
 
     return stet_python_array(name) || effect == PY_GIVES_SCALAR || effect == PY_GIVES_ARRAYS ||
-           effect == PY_GIVES_REDUCES || effect == PY_GIVES_SIZE || effect == PY_GIVES_MOVES ||
-           effect == PY_GIVES_TENSOR;
+           effect == PY_GIVES_HOSTED || effect == PY_GIVES_REDUCES || effect == PY_GIVES_SIZE ||
+           effect == PY_GIVES_RANK || effect == PY_GIVES_MOVES || effect == PY_GIVES_TENSOR ||
+           effect == PY_GIVES_PARTS || effect == PY_GIVES_GRADS;
 }
 
 /* torch.relu(x), F.linear(x, …): the first argument is a tensor unless it is a size. */
@@ -30,7 +31,7 @@ static bool is_array_function(struct lint_walk *w, stet_python_ref function)
         dot ? stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot) - 1) : dotted;
     const struct stet_python_array *array = stet_python_array(last);
 
-    return dotted.len && stet_python_library(dotted) == PY_GIVES_DEVICE &&
+    return dotted.len && stet_python_is_device(stet_python_library(dotted)) &&
            !takes_host_values(last) && last.ptr[0] >= 'a' && !(array && array->first == 0);
 }
 

@@ -1,6 +1,7 @@
 /* Evaluates an expression: a tensor, a Python value, a shape, a value read back. */
 #include "lint/rules.h"
 #include "lint/walk.h"
+#include "python/library.h"
 
 /* Deeper expressions are generated or hostile and count as unknown. */
 enum { MAX_DEPTH = 150 };
@@ -116,56 +117,22 @@ void lint_assign(struct lint_walk *w, stet_python_ref target, struct lint_value 
     }
 }
 
-static bool one_of(struct stet_view v, const char *const *list)
-{
-    return lint_any_of(v, list);
-}
-
 /* Attributes of a tensor that need no read-back. */
 static struct lint_value tensor_attribute(struct lint_value v, struct stet_view name)
 {
-    static const char *const same[] = {"T", "mT", "H", "real", "imag", "at", "data", "grad", NULL};
-    static const char *const sizes[] = {"shape", "size", "nbytes", NULL};
-    static const char *const plain[] = {"dtype",
-                                        "device",
-                                        "ndim",
-                                        "is_cuda",
-                                        "is_sparse",
-                                        "requires_grad",
-                                        "layout",
-                                        "names",
-                                        "sharding",
-                                        "weak_type",
-                                        "aval",
-                                        "itemsize",
-                                        "is_leaf",
-                                        "grad_fn",
-                                        "is_quantized",
-                                        "is_nested",
-                                        "is_mps",
-                                        "is_xla",
-                                        "is_cpu",
-                                        "is_meta",
-                                        "__class__",
-                                        "config",
-                                        "training",
-                                        "_fields",
-                                        "is_fully_replicated",
-                                        "is_fully_addressable",
-                                        "mesh",
-                                        "spec",
-                                        NULL};
-
-    if (one_of(name, same))
+    switch (stet_python_library_attribute(name)) {
+    case PY_GIVES_THROUGH:
+    case PY_GIVES_GRADIENT:
         return v;
-    if (one_of(name, sizes)) {
+    case PY_GIVES_SIZE:
         v.kind = LINT_V_SHAPE;
         return v;
-    }
-    if (one_of(name, plain))
+    case PY_GIVES_NOTHING_KNOWN:
+        v.flags |= LINT_WEAK | LINT_TREE;
+        return v;
+    default:
         return python;
-    v.flags |= LINT_WEAK | LINT_TREE;
-    return v;
+    }
 }
 
 static struct lint_value eval_attribute(struct lint_walk *w, stet_python_ref n)

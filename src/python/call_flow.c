@@ -246,14 +246,20 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
 {
     switch (effect) {
     case PY_GIVES_HOST:
+    case PY_GIVES_DESCRIBES:
     case PY_GIVES_DRAWS:
     case PY_GIVES_KEYS:
+    case PY_GIVES_SCHEDULER:
         return nothing;
     case PY_GIVES_DEVICE:
+    case PY_GIVES_OPAQUE:
+    case PY_GIVES_MAKER:
+    case PY_GIVES_PARTS:
         return shaped(x, call);
     case PY_GIVES_SCALAR:
         return stet_python_read_in(x, call, v, true);
     case PY_GIVES_ARRAYS:
+    case PY_GIVES_HOSTED:
     case PY_GIVES_WAITS:
         return stet_python_read_in(x, call, v, false);
     case PY_GIVES_SHOWS:
@@ -269,9 +275,11 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
                    ? stet_python_read_in(x, call, v, true)
                    : v;
     case PY_GIVES_TENSOR:
+    case PY_GIVES_GRADS:
         v.from |= v.from & PY_FROM_READ ? 0 : PY_FROM_DEVICE;
         return v;
     case PY_GIVES_THROUGH:
+    case PY_GIVES_HOLDS:
     case PY_GIVES_KEYED:
     case PY_GIVES_BARS:
         return v;
@@ -279,6 +287,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         v.from = PY_FROM_DEVICE;
         return v;
     case PY_GIVES_SIZE:
+    case PY_GIVES_RANK:
         return (struct stet_python_value){.from = PY_FROM_SHAPE};
     case PY_GIVES_TYPE:
         return (struct stet_python_value){.from = PY_FROM_TYPE};
@@ -291,6 +300,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_GRADIENT:
         return (struct stet_python_value){.from = PY_FROM_GRADIENT | PY_FROM_DEVICE};
     case PY_GIVES_LOADER:
+    case PY_GIVES_TRAINER:
     case PY_GIVES_STEPS:
     case PY_GIVES_UNKNOWN:
     case PY_GIVES_NOTHING_KNOWN:
@@ -311,7 +321,7 @@ static struct stet_python_value method(struct stet_python_flow *x, stet_python_r
         return stet_python_read_in(x, call, stet_python_either(v, arguments(x, call)), false);
     if (c->effect == PY_GIVES_MOVES && !(v.from & PY_FROM_DEVICE))
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
-    if (c->effect != PY_GIVES_NOTHING_KNOWN)
+    if (c->effect != PY_GIVES_NOTHING_KNOWN && c->effect != PY_GIVES_PARTS)
         return by_effect(x, call, c->effect, v);
     if (v.from & PY_FROM_OPTIMIZER)
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
@@ -337,7 +347,7 @@ static struct stet_python_value instance(struct stet_python_flow *x, stet_python
             imported ? stet_python_library(dotted) : PY_GIVES_NOTHING_KNOWN;
 
         v.from |= effect == PY_GIVES_OPTIMIZER ? PY_FROM_OPTIMIZER : 0;
-        v.from |= effect == PY_GIVES_DEVICE ? PY_FROM_DEVICE : 0;
+        v.from |= stet_python_is_device(effect) ? PY_FROM_DEVICE : 0;
     }
     return v;
 }

@@ -25,6 +25,10 @@ static const char *const constructors[] = {
 #define CONSTRUCTS(name) name,
 #include "python/library.def"
 };
+static const char *const comparisons[] = {
+#define COMPARES(name) name,
+#include "python/library.def"
+};
 static const struct stet_python_transform transforms[] = {
 #define TRANSFORM(name, kind, lane) {name, PY_##kind, PY_LANE_##lane},
 #include "python/library.def"
@@ -103,12 +107,22 @@ enum stet_python_effect stet_python_library_attribute(struct stet_view name)
     return find(attributes, COUNT(attributes), name);
 }
 
-bool stet_python_constructs(struct stet_view method)
+static bool is_among(const char *const *names, size_t count, struct stet_view name)
 {
-    for (size_t i = 0; i < COUNT(constructors); i++)
-        if (stet_view_is(method, constructors[i]))
+    for (size_t i = 0; name.len && i < count; i++)
+        if (names[i][0] == name.ptr[0] && stet_view_is(name, names[i]))
             return true;
     return false;
+}
+
+bool stet_python_constructs(struct stet_view method)
+{
+    return is_among(constructors, COUNT(constructors), method);
+}
+
+bool stet_python_compares(struct stet_view name)
+{
+    return is_among(comparisons, COUNT(comparisons), name);
 }
 
 const struct stet_python_transform *stet_python_transform(struct stet_view dotted)

@@ -9,21 +9,29 @@
 enum stet_python_effect {
     PY_GIVES_NOTHING_KNOWN, /* the name is not in the table */
     PY_GIVES_UNKNOWN,
-    PY_GIVES_HOST,     /* a value of the host that depends on no array */
-    PY_GIVES_DEVICE,   /* an array on the device, or a function that makes one */
-    PY_GIVES_TENSOR,   /* another tensor; no other class has this method */
-    PY_GIVES_DRAWS,    /* values of the host; only random generators have this method */
-    PY_GIVES_SCALAR,   /* a number that is read back from an array */
-    PY_GIVES_ARRAYS,   /* a whole array that is read back */
-    PY_GIVES_COPIES,   /* a host array; a device array is read back for it */
+    PY_GIVES_HOST,      /* a value of the host that depends on no array */
+    PY_GIVES_DESCRIBES, /* such a value, made of its arguments: a sharding, a shape with a type */
+    PY_GIVES_DEVICE,    /* an array on the device */
+    PY_GIVES_OPAQUE, /* one whose values no code branches on: a random key, the index of an axis */
+    PY_GIVES_MAKER,  /* what makes arrays on the device when it is called: a layer, a function */
+    PY_GIVES_TENSOR, /* another tensor; no other class has this method */
+    PY_GIVES_PARTS,  /* several tensors */
+    PY_GIVES_GRADS,  /* nothing: it computes gradients; only tensors have this method */
+    PY_GIVES_DRAWS,  /* values of the host; only random generators have this method */
+    PY_GIVES_SCALAR, /* a number that is read back from an array */
+    PY_GIVES_ARRAYS, /* a whole array that is read back */
+    PY_GIVES_HOSTED, /* the same array in the memory of the host; it is read back */
+    PY_GIVES_COPIES, /* a host array; a device array is read back for it */
     PY_GIVES_ITERATES, /* one value out of many; an array of the device is read back */
     PY_GIVES_REDUCES,  /* one value out of an array, wherever that is */
     PY_GIVES_SHOWS,    /* nothing: it prints or records its arguments, which reads them back */
     PY_GIVES_WAITS,    /* its argument, when it has been computed */
-    PY_GIVES_THROUGH,  /* its arguments, or a container of them */
+    PY_GIVES_THROUGH,  /* its arguments, or something computed from them */
+    PY_GIVES_HOLDS,    /* a container of its arguments, or an iterator over them */
     PY_GIVES_KEYS,     /* names of a container's items */
     PY_GIVES_KEYED,    /* items of a container, by name */
     PY_GIVES_SIZE,     /* a shape, or a part of one */
+    PY_GIVES_RANK,     /* a number that follows from the rank or the type, not from the sizes */
     PY_GIVES_TYPE,     /* a type of elements */
     PY_GIVES_HANDLE,   /* a device */
     PY_GIVES_MOVES,    /* its argument, on a device that another argument names */
@@ -31,7 +39,9 @@ enum stet_python_effect {
     PY_GIVES_LOADER,   /* an iterator over batches of the host */
     PY_GIVES_BARS,     /* an iterator over its argument that can show numbers */
     PY_GIVES_OPTIMIZER,
-    PY_GIVES_STEPS, /* makes an optimizer take its step */
+    PY_GIVES_STEPS,     /* makes an optimizer take its step */
+    PY_GIVES_SCHEDULER, /* changes the rate of an optimizer */
+    PY_GIVES_TRAINER,   /* runs a training loop over batches */
     PY_GIVES_GRADIENT,
 };
 
@@ -72,6 +82,13 @@ struct stet_python_array {
     uint32_t first;
 };
 
+/* Is the effect an array on the device, or something that makes one? */
+static inline bool stet_python_is_device(enum stet_python_effect effect)
+{
+    return effect == PY_GIVES_DEVICE || effect == PY_GIVES_OPAQUE || effect == PY_GIVES_MAKER ||
+           effect == PY_GIVES_PARTS;
+}
+
 /* Looks up the dotted name with imports resolved: the longest entry that covers it. */
 enum stet_python_effect stet_python_library(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);
@@ -81,6 +98,8 @@ const struct stet_python_transform *stet_python_transform(struct stet_view dotte
 /* Finds a function of an array library by the last part of its name; NULL when it takes no
  * numbers. */
 const struct stet_python_array *stet_python_array(struct stet_view name);
+/* Is the result of this function or method a truth value, or a mask of them? */
+bool stet_python_compares(struct stet_view name);
 /* Does Python or a framework call a method of this name while it makes an object? */
 bool stet_python_constructs(struct stet_view method);
 /* Does this name ("**", "[]", "pow") pass numbers to the operation of a program? */

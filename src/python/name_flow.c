@@ -281,7 +281,7 @@ static struct stet_python_value annotated(const struct stet_python_module *m,
 
     if (!name || !dotted.len)
         return unknown;
-    if (imported && stet_python_library(dotted) == PY_GIVES_DEVICE)
+    if (imported && stet_python_is_device(stet_python_library(dotted)))
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
     if (imported && stet_python_library(dotted) == PY_GIVES_HANDLE)
         return (struct stet_python_value){.from = PY_FROM_HANDLE};

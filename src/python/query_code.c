@@ -157,7 +157,7 @@ bool stet_python_code_copies(struct stet_python_sources *s, const struct stet_py
 
         if (stet_python_kind(&code->module->ast, n) == PY_CALL)
             c = stet_python_resolve(x, n);
-        if (c.object && c.effect == PY_GIVES_ARRAYS)
+        if (c.object && (c.effect == PY_GIVES_ARRAYS || c.effect == PY_GIVES_HOSTED))
             return true;
     }
     return false;
@@ -171,8 +171,10 @@ bool stet_python_code_asks_shape(const struct stet_python_code *code)
         stet_python_ref name = stet_python_kind(a, n) == PY_ATTRIBUTE
                                    ? stet_python_field(a, n, PY_FIELD_ATTRIBUTE)
                                    : 0;
+        enum stet_python_effect effect =
+            name ? stet_python_library_attribute(stet_python_text(a, name)) : PY_GIVES_UNKNOWN;
 
-        if (name && stet_python_library_attribute(stet_python_text(a, name)) == PY_GIVES_SIZE)
+        if (effect == PY_GIVES_SIZE || effect == PY_GIVES_RANK)
             return true;
     }
     return false;

@@ -245,7 +245,7 @@ bool stet_python_condition_reads(struct stet_python_sources *s, struct stet_view
 static bool is_reader(const struct stet_python_callee *c)
 {
     return c->effect != PY_GIVES_NOTHING_KNOWN && c->effect != PY_GIVES_UNKNOWN &&
-           c->effect != PY_GIVES_DEVICE && c->effect != PY_GIVES_MOVES;
+           !stet_python_is_device(c->effect) && c->effect != PY_GIVES_MOVES;
 }
 
 bool stet_python_argument_reads(struct stet_python_sources *s, struct stet_view file, uint32_t line,

@@ -149,7 +149,7 @@ static struct stet_python_value imported_attribute(struct stet_python_flow *x,
     if (stet_python_flow_of_import(x, dotted, &v))
         return v;
     return (struct stet_python_value){
-        .from = stet_python_library(dotted) == PY_GIVES_DEVICE ? PY_FROM_TYPE : 0};
+        .from = stet_python_is_device(stet_python_library(dotted)) ? PY_FROM_TYPE : 0};
 }
 
 static struct stet_python_value of_effect(enum stet_python_effect effect,
@@ -157,6 +157,7 @@ static struct stet_python_value of_effect(enum stet_python_effect effect,
 {
     switch (effect) {
     case PY_GIVES_SIZE:
+    case PY_GIVES_RANK:
         return (struct stet_python_value){.from = PY_FROM_SHAPE};
     case PY_GIVES_TYPE:
         return (struct stet_python_value){.from = PY_FROM_TYPE};
@@ -192,7 +193,7 @@ static struct stet_python_value attribute(struct stet_python_flow *x, stet_pytho
         if (number != STET_INTERN_NONE)
             return stet_python_flow_of_field(x, where, class_node, number);
     }
-    return effect == PY_GIVES_NOTHING_KNOWN
+    return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH
                ? stet_python_flow_of(x, object)
                : of_effect(effect,
                            effect == PY_GIVES_GRADIENT ? stet_python_flow_of(x, object) : nothing);
@@ -256,4 +257,30 @@ struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_py
     v = of_kind(x, n);
     x->depth--;
     return v;
+}
+
+uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref n, uint32_t *steps)
+{
+    struct stet_python_frame frame = {.module = m};
+    struct stet_python_flow x = {.frame = &frame, .position = -1};
+    uint32_t from = stet_python_flow_of(&x, n).from;
+
+    *steps = x.steps;
+    return from;
+}
+
+bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps)
+{
+    struct stet_python_frame frame = {.module = m};
+    struct stet_python_flow x = {.frame = &frame, .position = -1};
+    struct stet_python_callee c = stet_python_resolve(&x, call);
+    stet_python_ref arg = stet_python_argument(m, call, 0);
+    bool found = false;
+
+    if (!c.definition && c.effect == PY_GIVES_STEPS)
+        found = !c.object ||
+                stet_python_flow_of(&x, c.object).from & (PY_FROM_OPTIMIZER | PY_FROM_UNKNOWN) ||
+                (arg && stet_python_flow_of(&x, arg).from & PY_FROM_OPTIMIZER);
+    *steps = x.steps;
+    return found;
 }

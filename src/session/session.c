@@ -38,6 +38,7 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
     return (struct stet_sighting){
         .values = c->values,
         .function = function.identity,
+        .object = function.object,
         .library = function.library,
         .process = process,
         .rank = p->rank,
