@@ -190,6 +190,15 @@ static struct stet_lift_family *oldest_idle(void)
     return count > IDLE_MAX ? oldest : NULL;
 }
 
+/* With the lock held: nothing but the key is left, so that the quarantine goes on. */
+static void make_tombstone(struct stet_lift_family *f)
+{
+    f->plain = NULL;
+    stet_program_release(&f->base);
+    stet_mem_free(f->bytes);
+    f->bytes = NULL;
+}
+
 /* A framework that jits anew in each step destroys one program before it compiles the next, so a
  * destroyed program is kept for a while. */
 bool stet_intercept_lift_keeps(struct stet_plugin *p, PJRT_LoadedExecutable *loaded, bool destroyed)
@@ -207,6 +216,8 @@ bool stet_intercept_lift_keeps(struct stet_plugin *p, PJRT_LoadedExecutable *loa
         f->ours |= destroyed;
         f->deleted |= !destroyed;
         dropped = oldest_idle();
+    } else if (f && f->refused) {
+        make_tombstone(f);
     } else if (f && !f->ours) { /* the family goes with its program */
         dropped = f;
     }
