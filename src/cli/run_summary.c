@@ -156,7 +156,7 @@ static void say_account(struct stet_buf *out, const struct stet_account *a)
     stet_cli_counters_text(out, "stet: ", true, a->counters, a->counter_count);
 }
 
-static void explain(struct stet_buf *out, const char *folder)
+static void print_causes(struct stet_buf *out, const char *folder)
 {
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
@@ -266,7 +266,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if (d.compiles && d.compiles <= MOST_COMPILES)
-        explain(&out, folder);
+        print_causes(&out, folder);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)
