@@ -1,29 +1,8 @@
 /* See pyobject.h. PyObject_GetAttr is never called on an object whose class the user may have
  * defined. */
-#include "intercept/pyobject.h"
+#include "intercept/pyread_internal.h"
 
 #include <string.h>
-
-/* Py_TPFLAGS_*, part of the stable ABI. */
-#define HEAP_TYPE      (1UL << 9)
-#define LIST_SUBCLASS  (1UL << 25)
-#define TUPLE_SUBCLASS (1UL << 26)
-#define DICT_SUBCLASS  (1UL << 29)
-#define TYPE_SUBCLASS  (1UL << 31)
-
-enum {
-    TYPE_NAME_MAX = sizeof((struct stet_pytype *)0)->name,
-    KEY_MAX = 48,
-    ITEMS_MAX = 64,
-    WORD_MAX = 32,
-    TP_NAME_OFFSET = 24
-};
-
-static void drop(const struct stet_intercept_python *py, PyObject *o)
-{
-    if (o)
-        py->Py_DecRef(o);
-}
 
 struct stet_view stet_intercept_pyread_text(const struct stet_intercept_python *py, PyObject *s)
 {
@@ -57,8 +36,8 @@ static void copy_name(char out[TYPE_NAME_MAX], struct stet_view name)
 
 /* type.__name__ would call the metaclass. Before PyType_GetName there is the field tp_name, whose
  * offset is the same in every Python 3. */
-static void type_name(const struct stet_intercept_python *py, PyObject *type,
-                      char out[TYPE_NAME_MAX])
+void stet_intercept_pyread_type_name(const struct stet_intercept_python *py, PyObject *type,
+                                     char out[TYPE_NAME_MAX])
 {
     PyObject *name;
     const char *field, *dot;
@@ -77,7 +56,7 @@ static void type_name(const struct stet_intercept_python *py, PyObject *type,
 
 /* The type of an object. It stays valid until the end: nothing runs meanwhile that could destroy
  * the object or its type. */
-static const struct stet_pytype *type_of(struct stet_pyread *r, PyObject *o)
+const struct stet_pytype *stet_intercept_pyread_type(struct stet_pyread *r, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     PyObject *type = py->PyObject_Type(o);
@@ -88,7 +67,7 @@ static const struct stet_pytype *type_of(struct stet_pyread *r, PyObject *o)
     if (t->type != type) {
         t->type = type;
         t->flags = py->PyType_GetFlags(type);
-        type_name(py, type, t->name);
+        stet_intercept_pyread_type_name(py, type, t->name);
     }
     return t;
 }
@@ -110,11 +89,11 @@ static bool native_property(struct stet_pyread *r, PyObject *property)
              *call;
     bool native = false;
 
-    if (getter && strcmp(type_of(r, getter)->name, "nb_method") == 0) {
-        call = lookup(r, type_of(r, getter)->type, STET_PYNAME___call__);
+    if (getter && strcmp(stet_intercept_pyread_type(r, getter)->name, "nb_method") == 0) {
+        call = lookup(r, stet_intercept_pyread_type(r, getter)->type, STET_PYNAME___call__);
         native = call && stet_intercept_pyread_is(r->py, call, r->py->PyWrapperDescr_Type);
     }
-    drop(r->py, getter);
+    stet_intercept_pyread_drop(r->py, getter);
     return native;
 }
 
@@ -134,7 +113,7 @@ static bool allowed(struct stet_pyread *r, PyObject *descriptor, unsigned by)
 PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
                                           enum stet_pyread_name name, unsigned by)
 {
-    PyObject *descriptor = lookup(r, type_of(r, o)->type, name), *value = NULL;
+    PyObject *descriptor = lookup(r, stet_intercept_pyread_type(r, o)->type, name), *value = NULL;
 
     if (descriptor && allowed(r, descriptor, by))
         value = r->py->PyObject_GenericGetAttr(o, r->names[name]);
@@ -206,7 +185,7 @@ void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_interce
 void stet_intercept_pyread_release(struct stet_pyread *r)
 {
     for (size_t i = 0; i < STET_PYNAMES; i++)
-        drop(r->py, r->names[i]);
+        stet_intercept_pyread_drop(r->py, r->names[i]);
 }
 
 static uint64_t hidden(const struct stet_pyread *r, struct stet_view bytes)
@@ -214,7 +193,8 @@ static uint64_t hidden(const struct stet_pyread *r, struct stet_view bytes)
     return stet_hash_mix_u64(stet_hash_bytes(bytes), r->salt).lo;
 }
 
-static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet_journal_value *v)
+void stet_intercept_pyread_emit(struct stet_pyread *r, const struct stet_pytype *k,
+                                struct stet_journal_value *v)
 {
     v->scope = r->scope;
     v->frame = r->frame;
@@ -251,7 +231,7 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
         v.text = text;
     else
         v.hash = hidden(r, text);
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
@@ -263,7 +243,7 @@ static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObjec
     r->py->PyErr_Clear();
     if (overflow)
         v = (struct stet_journal_value){.kind = STET_VALUE_OBJECT};
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
@@ -271,114 +251,7 @@ static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     struct stet_journal_value v = {.kind = STET_VALUE_FLOAT, .real = r->py->PyFloat_AsDouble(o)};
 
     r->py->PyErr_Clear();
-    emit(r, k, &v);
-}
-
-/* A tuple of exact ints, such as a shape. False for anything else. */
-static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
-{
-    const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n = type_of(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
-    int overflow = 0;
-
-    if (n < 0 || n > STET_VALUES_RANK_MAX)
-        return false;
-    v->rank = (uint32_t)n;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *size = py->PyTuple_GetItem(tuple, i);
-
-        if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
-            return false; /* symbolic */
-        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
-        py->PyErr_Clear();
-    }
-    return true;
-}
-
-/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. */
-static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAME_MAX])
-{
-    PyObject *type =
-        dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
-
-    out[0] = '\0';
-    if (type && (type_of(r, type)->flags & TYPE_SUBCLASS))
-        type_name(r->py, type, out);
-    drop(r->py, type);
-}
-
-/* jax.Array: its abstract value has everything that tracing uses, in slots. */
-static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
-    PyObject *shape =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
-    PyObject *dtype =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
-    PyObject *weak =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
-    PyObject *sharding =
-        stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
-    char name[TYPE_NAME_MAX];
-    bool known = shape && read_dims(r, shape, &v);
-
-    if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
-        v.weak = weak == py->_Py_TrueStruct;
-        if (sharding)
-            v.place = stet_view_str(type_of(r, sharding)->name);
-        emit(r, k, &v);
-    }
-    drop(py, aval);
-    drop(py, shape);
-    drop(py, dtype);
-    drop(py, weak);
-    drop(py, sharding);
-    return known;
-}
-
-static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    char name[TYPE_NAME_MAX];
-    bool known = shape && read_dims(r, shape, &v);
-
-    if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
-        emit(r, k, &v);
-    }
-    drop(py, shape);
-    drop(py, dtype);
-    return known;
-}
-
-/* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
- * are read. */
-static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
-    bool known = shape && read_dims(r, shape, &v);
-
-    py->PyErr_Clear();
-    if (known) {
-        v.text = stet_intercept_pyread_text(py, text);
-        emit(r, k, &v);
-    }
-    drop(py, shape);
-    drop(py, dtype);
-    drop(py, text);
-    return known;
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 static bool one_of(const char *name, const char *const *names, size_t n)
@@ -412,7 +285,7 @@ static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k
     else if (plain && stet_intercept_pyread_is(py, plain, py->PyFloat_Type))
         read_float(r, k, plain);
     py->PyErr_Clear();
-    drop(py, plain);
+    stet_intercept_pyread_drop(py, plain);
     return true;
 }
 
@@ -438,10 +311,10 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
     if (line)
         v.line = (uint32_t)py->PyLong_AsLongLongAndOverflow(line, &overflow);
     py->PyErr_Clear();
-    emit(r, k, &v);
-    drop(py, file);
-    drop(py, name);
-    drop(py, line);
+    stet_intercept_pyread_emit(r, k, &v);
+    stet_intercept_pyread_drop(py, file);
+    stet_intercept_pyread_drop(py, name);
+    stet_intercept_pyread_drop(py, line);
 }
 
 /* --- paths ------------------------------------------------------------------------------- */
@@ -502,15 +375,16 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
 
 static void read_length(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n)
 {
-    emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
+    stet_intercept_pyread_emit(
+        r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
 }
 
 /* The names of a named tuple's fields, or NULL; borrowed from its class. */
 static PyObject *fields_of(struct stet_pyread *r, PyObject *o, Py_ssize_t n)
 {
-    PyObject *fields = lookup(r, type_of(r, o)->type, STET_PYNAME__fields);
+    PyObject *fields = lookup(r, stet_intercept_pyread_type(r, o)->type, STET_PYNAME__fields);
 
-    return fields && (type_of(r, fields)->flags & TUPLE_SUBCLASS) &&
+    return fields && (stet_intercept_pyread_type(r, fields)->flags & TUPLE_SUBCLASS) &&
                    r->py->PyTuple_Size(fields) == n
                ? fields
                : NULL;
@@ -579,10 +453,10 @@ static void read_wrapped(struct stet_pyread *r, PyObject *o)
 
         if (held && stet_intercept_pyread_is(r->py, held, r->py->PyFunction_Type)) {
             push(r, ".", stet_intercept_pyread_text(r->py, r->names[slots[i]]), "");
-            read_function(r, type_of(r, held), held);
+            read_function(r, stet_intercept_pyread_type(r, held), held);
             r->length = old;
         }
-        drop(r->py, held);
+        stet_intercept_pyread_drop(r->py, held);
     }
 }
 
@@ -602,7 +476,7 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
         py->Py_DecRef(dict);
         return;
     }
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
     if (inside)
         read_wrapped(r, o);
     if (!dict)
@@ -625,11 +499,11 @@ static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     const struct stet_intercept_python *py = r->py;
 
     if (o == py->_Py_NoneStruct)
-        emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
+        stet_intercept_pyread_emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
     else if (k->type == py->PyBool_Type)
-        emit(r, k,
-             &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
-                                          .number = o == py->_Py_TrueStruct});
+        stet_intercept_pyread_emit(r, k,
+                                   &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
+                                                                .number = o == py->_Py_TrueStruct});
     else if (k->type == py->PyLong_Type)
         read_int(r, k, o);
     else if (k->type == py->PyFloat_Type)
@@ -647,7 +521,7 @@ static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     else if (k->flags & DICT_SUBCLASS)
         read_dict(r, k, o, depth, inside);
     else if (k->type == r->tensor || k->type == r->parameter)
-        read_torch_tensor(r, k, o);
+        stet_intercept_pyread_torch_tensor(r, k, o);
     else if (!read_numpy_scalar(r, k, o))
         read_instance(r, k, o, depth, inside);
 }
@@ -660,12 +534,13 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
     if (!o || !r->left)
         return;
     r->left--;
-    k = *type_of(r, o); /* the next type may take its slot in the table */
+    k = *stet_intercept_pyread_type(r, o); /* the next type may take its slot in the table */
     if ((k.flags & TYPE_SUBCLASS) || k.type == py->PyModule_Type)
         return;
-    if (strcmp(k.name, "ArrayImpl") == 0 && read_jax_array(r, &k, o))
+    if (strcmp(k.name, "ArrayImpl") == 0 && stet_intercept_pyread_jax_array(r, &k, o))
         return;
-    if (!(k.flags & HEAP_TYPE) && strcmp(k.name, "ndarray") == 0 && read_numpy_array(r, &k, o))
+    if (!(k.flags & HEAP_TYPE) && strcmp(k.name, "ndarray") == 0 &&
+        stet_intercept_pyread_numpy_array(r, &k, o))
         return;
     read_known(r, &k, o, depth, inside);
 }

@@ -1,0 +1,113 @@
+/* Arrays of JAX, NumPy and PyTorch as values: shape, type of elements, place. */
+#include "intercept/pyread_internal.h"
+
+/* A tuple of exact ints, such as a shape. False for anything else. */
+static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
+{
+    const struct stet_intercept_python *py = r->py;
+    Py_ssize_t n =
+        stet_intercept_pyread_type(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
+    int overflow = 0;
+
+    if (n < 0 || n > STET_VALUES_RANK_MAX)
+        return false;
+    v->rank = (uint32_t)n;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *size = py->PyTuple_GetItem(tuple, i);
+
+        if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
+            return false; /* symbolic */
+        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
+        py->PyErr_Clear();
+    }
+    return true;
+}
+
+/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. */
+static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAME_MAX])
+{
+    PyObject *type =
+        dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
+
+    out[0] = '\0';
+    if (type && (stet_intercept_pyread_type(r, type)->flags & TYPE_SUBCLASS))
+        stet_intercept_pyread_type_name(r->py, type, out);
+    stet_intercept_pyread_drop(r->py, type);
+}
+
+/* jax.Array: its abstract value has everything that tracing uses, in slots. */
+bool stet_intercept_pyread_jax_array(struct stet_pyread *r, const struct stet_pytype *k,
+                                     PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
+    PyObject *shape =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
+    PyObject *dtype =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
+    PyObject *weak =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
+    PyObject *sharding =
+        stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
+    char name[TYPE_NAME_MAX];
+    bool known = shape && read_dims(r, shape, &v);
+
+    if (known) {
+        dtype_name(r, dtype, name);
+        v.text = stet_view_str(name);
+        v.weak = weak == py->_Py_TrueStruct;
+        if (sharding)
+            v.place = stet_view_str(stet_intercept_pyread_type(r, sharding)->name);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    stet_intercept_pyread_drop(py, aval);
+    stet_intercept_pyread_drop(py, shape);
+    stet_intercept_pyread_drop(py, dtype);
+    stet_intercept_pyread_drop(py, weak);
+    stet_intercept_pyread_drop(py, sharding);
+    return known;
+}
+
+bool stet_intercept_pyread_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
+                                       PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    char name[TYPE_NAME_MAX];
+    bool known = shape && read_dims(r, shape, &v);
+
+    if (known) {
+        dtype_name(r, dtype, name);
+        v.text = stet_view_str(name);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    stet_intercept_pyread_drop(py, shape);
+    stet_intercept_pyread_drop(py, dtype);
+    return known;
+}
+
+/* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
+ * are read. */
+bool stet_intercept_pyread_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k,
+                                        PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
+    bool known = shape && read_dims(r, shape, &v);
+
+    py->PyErr_Clear();
+    if (known) {
+        v.text = stet_intercept_pyread_text(py, text);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    stet_intercept_pyread_drop(py, shape);
+    stet_intercept_pyread_drop(py, dtype);
+    stet_intercept_pyread_drop(py, text);
+    return known;
+}
