@@ -110,7 +110,7 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
     return STET_OK;
 }
 
-static void explain(struct stet_buf *out, const char *folder)
+static void print_causes(struct stet_buf *out, const char *folder)
 {
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
@@ -219,7 +219,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if ((d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
-        explain(&out, folder);
+        print_causes(&out, folder);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)

@@ -204,16 +204,25 @@ static struct stet_view parameter(const struct table *t, int64_t number)
     return v ? v->text : (struct stet_view){0};
 }
 
+/* Does jit take the argument of this path as static? *name is its parameter, and *end where the
+ * path goes on behind that. */
+static bool is_static(const struct table *t, const struct statics *s, struct stet_view path,
+                      struct stet_view *name, size_t *end)
+{
+    int64_t number = argument_number(path, end);
+
+    *name = number >= 0 ? parameter(t, number) : keyword(path, end);
+    return (number >= 0 && is_static_number(s, number)) || (name->len && is_static_name(s, *name));
+}
+
 /* An argument by the name of its parameter, and whether jit takes it as static. */
 static void name_argument(struct stet_arena *arena, const struct table *t, const struct statics *s,
                           struct stet_view path, struct stet_moved *m)
 {
     size_t end = 0;
-    int64_t number = argument_number(path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(path, &end);
+    struct stet_view name;
 
-    m->static_argument =
-        (number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name));
+    m->static_argument = is_static(t, s, path, &name, &end);
     m->path = name.len && end <= path.len ? stet_arena_printf(arena, "%.*s%.*s", STET_FMT(name),
                                                               (int)(path.len - end), path.ptr + end)
                                           : stet_arena_copy(arena, path);
@@ -223,13 +232,11 @@ static void name_argument(struct stet_arena *arena, const struct table *t, const
 static bool made_anew(const struct table *t, const struct statics *s,
                       const struct stet_journal_value *a, const struct stet_journal_value *b)
 {
+    struct stet_view name;
     size_t end = 0;
-    int64_t number = argument_number(b->path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(b->path, &end);
 
     return b->scope == STET_SCOPE_ARGUMENT && b->kind == STET_VALUE_OBJECT &&
-           a->address != b->address &&
-           ((number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name)));
+           a->address != b->address && is_static(t, s, b->path, &name, &end);
 }
 
 static bool number_of(const struct stet_journal_value *v, double *out)
