@@ -16,10 +16,15 @@ static const struct stet_moved *came_or_went(const struct stet_finding *f)
 
 void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_moved *m = f->cause == STET_CAUSE_PYTHON_LOOP ? came_or_went(f) : NULL;
+    const struct stet_moved *m = came_or_went(f);
 
-    if (m)
-        stet_finding_is(h, f, STET_CAUSE_OPTIONAL_KEY, STET_SURE_CERTAIN, false,
-                        "argument %.*s: %.*s -> %.*s; a block is repeated for each",
-                        STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    if (!m)
+        return;
+    if (f->cause == STET_CAUSE_PYTHON_LOOP)
+        stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, CERTAIN),
+                          "argument %.*s: %.*s -> %.*s; a block is repeated for each",
+                          STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    /* Code that came with an argument may be the argument's. */
+    if (f->cause == STET_CAUSE_HIDDEN_BRANCH)
+        stet_finding_doubt(f);
 }

@@ -14,16 +14,19 @@ static bool arrays_moved(const struct stet_finding *f)
     return false;
 }
 
+static bool name_static(struct stet_history *h, struct stet_finding *f, const struct stet_moved *m)
+{
+    return stet_finding_hear(h, f, STET_ANSWER(STATIC_ARGUMENT, VALUES, CERTAIN),
+                             "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path),
+                             STET_FMT(m->from), STET_FMT(m->to));
+}
+
 /* The source named the argument; the values that it had are better evidence. */
 static void observed(struct stet_history *h, struct stet_finding *f)
 {
-    for (uint32_t i = 0; i < f->moved_count; i++) {
-        const struct stet_moved *m = &f->moved[i];
-
-        if (m->static_argument && stet_view_eq(m->path, f->detail))
-            f->evidence = stet_arena_printf(&h->arena, "static argument %.*s: %.*s -> %.*s",
-                                            STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
-    }
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument && stet_view_eq(f->moved[i].path, f->detail))
+            name_static(h, f, &f->moved[i]);
 }
 
 /* A size inside follows from a number that is passed as a static argument. */
@@ -55,9 +58,8 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
     if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
-    stet_finding_is(h, f, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
-                    "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),
-                    STET_FMT(m->to));
+    if (!name_static(h, f, m))
+        return;
     f->also_count = 0; /* what else differs follows from it */
     f->detail = m->path;
     if (m->flag)
@@ -81,13 +83,27 @@ static void same_around(struct stet_history *h, struct stet_finding *f)
 static void in_another_mesh(struct stet_history *h, struct stet_finding *f,
                             const struct stet_moved *m)
 {
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "the program is the same; %.*s was set around the call before, and %.*s is now",
-                    STET_FMT(m->from), STET_FMT(m->to));
+    stet_finding_hear(
+        h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+        "the program is the same; %.*s was set around the call before, and %.*s is now",
+        STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
     f->fix_text =
         "Make every call of this function inside the same jax.set_mesh (or `with mesh:`), "
         "or every call outside.";
+}
+
+static void static_object(struct stet_history *h, struct stet_finding *f,
+                          const struct stet_moved *m)
+{
+    bool alike = stet_view_eq(m->from, m->to);
+
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "static argument %.*s %s %.*s; the program is the same", STET_FMT(m->path),
+                      alike ? "is another" : "is now", STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text = "The program is the same: only the key of JAX differs. Give {detail}, a static "
+                  "argument, __eq__ and __hash__ by value, or drop it.";
 }
 
 /* The program is the same, but the framework requested it again: another mesh is set, or an
@@ -97,8 +113,10 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
     const struct stet_moved *m = NULL;
 
     for (uint32_t i = 0; i < f->moved_count && !m; i++) {
-        if (f->moved[i].static_argument)
-            return; /* the default advice covers this case */
+        if (f->moved[i].static_argument) {
+            static_object(h, f, &f->moved[i]);
+            return;
+        }
         if (f->moved[i].scope == STET_SCOPE_CALLED) {
             in_another_mesh(h, f, &f->moved[i]);
             return;
@@ -109,9 +127,9 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
         same_around(h, f);
         return;
     }
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "argument %.*s was %.*s and is %.*s; the program is the same",
-                    STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "argument %.*s was %.*s and is %.*s; the program is the same",
+                      STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
     f->fix_text = m->one_sided
                       ? "Pass {detail} in every call or in none: the function does not use it, but "
@@ -133,9 +151,9 @@ static void converted(struct stet_history *h, struct stet_finding *f)
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].typed ? &f->moved[i] : NULL;
     if (!m)
         return;
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "argument %.*s was %.*s and is %.*s; Python numbers are weakly typed",
-                    STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "argument %.*s was %.*s and is %.*s; Python numbers are weakly typed",
+                      STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
     f->fix_text =
         "Give {detail} one dtype in every call, jnp.asarray(…, dtype): a Python number, or "

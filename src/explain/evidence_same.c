@@ -17,6 +17,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_view made_in;
+    bool anew;
     uint32_t line;
 
     if (f->pair != STET_CAUSE_IDENTICAL)
@@ -26,22 +27,31 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         f->cause = STET_CAUSE_NONE; /* two operations that are the same program */
         return;
     }
+    anew = stet_explain_made_anew(h->sightings[f->against].values, s->values);
     line = stet_python_makes_jit(&h->sources, s->trigger.file, s->trigger.line, &made_in);
     if (line && s->traits->framework == STET_FRAMEWORK_JAX) {
-        stet_finding_is(h, f, STET_CAUSE_FRESH_JIT, STET_SURE_CERTAIN, false,
-                        "the same program, and line %u makes a jitted function each time", line);
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){STET_CAUSE_FRESH_JIT,
+                                         .rests = anew ? STET_RESTS_VALUES : STET_RESTS_SOURCE,
+                                         .sure = STET_SURE_CERTAIN},
+            "the same program, and line %u makes a jitted function each time", line);
         f->origin = s->trigger;
         if (!stet_view_eq(made_in, s->trigger.file))
             f->origin = (struct stet_place){.file = stet_arena_copy(&h->arena, made_in)};
         f->origin.line = line;
     } else if (s->traits->framework == STET_FRAMEWORK_JAX && is_made_anew(s->traits)) {
-        stet_finding_is(h, f, STET_CAUSE_FRESH_JIT, STET_SURE_LIKELY, false,
-                        "the same program, of a function that is made each time");
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){STET_CAUSE_FRESH_JIT,
+                                         .rests = anew ? STET_RESTS_VALUES : STET_RESTS_PROGRAMS,
+                                         .sure = anew ? STET_SURE_CERTAIN : STET_SURE_LIKELY},
+            "the same program, of a function that is made each time");
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
     } else {
-        stet_finding_is(h, f, STET_CAUSE_IDENTICAL_REHASH, STET_SURE_CERTAIN, false,
-                        "the same program as compile %llu, byte for byte or except for names",
-                        (unsigned long long)h->sightings[f->against].index);
+        stet_finding_hear(h, f, STET_ANSWER(IDENTICAL_REHASH, PROGRAMS, CERTAIN),
+                          "the same program as compile %llu, byte for byte or except for names",
+                          (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */
         f->benign = stet_history_is_eager(s);
         f->origin = s->trigger.line ? s->trigger : s->traits->place;

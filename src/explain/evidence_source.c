@@ -86,16 +86,6 @@ static bool computed(const struct stet_history *h, struct stet_finding *f)
     return false;
 }
 
-/* "batch" of "batch['x'].mask" or "batch[0]". */
-static struct stet_view root_of(struct stet_view path)
-{
-    size_t n = 0;
-
-    while (n < path.len && stet_is_word(path.ptr[n]))
-        n++;
-    return stet_view_of(path.ptr, n);
-}
-
 /* The static argument that differs; NULL when none does. */
 static const struct stet_moved *static_argument(const struct stet_finding *f)
 {
@@ -121,7 +111,7 @@ static void bound(struct stet_history *h, struct stet_finding *f, const struct s
         if (!fits || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
             continue;
         line = stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
-                                        root_of(m->path));
+                                        stet_explain_moved_root(m));
         if (line) {
             f->source = (struct stet_place){s->trigger.file, s->trigger.function, line};
             return;

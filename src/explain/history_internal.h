@@ -4,6 +4,7 @@
 #define STET_EXPLAIN_HISTORY_INTERNAL_H
 
 #include "base/map.h"
+#include "explain/arbiter.h"
 #include "explain/history.h"
 #include "python/library.h"
 #include "python/queries.h"
@@ -131,21 +132,17 @@ struct stet_history_judge {
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
                                          const struct stet_reported_change *change);
 
+/* The same for a value that Python held. */
+const struct stet_series *stet_series_of_moved(const struct stet_history *h,
+                                               const struct stet_finding *f,
+                                               const struct stet_moved *m);
+
 static inline struct stet_sighting *stet_sighting_of(const struct stet_history *h,
                                                      const struct stet_finding *f)
 {
     return &h->sightings[f->sighting];
 }
 
-/* Makes `cause` the class; the previous class goes to `also` if `keep`. The evidence is copied. */
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
-                     enum stet_sure sure, bool keep, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
-/* A better name for one of its causes, the first or a further one. The first one also gets the
- * sureness and the evidence that are passed; they are unused for a further one. */
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
-                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* Returns the first change of this kind that is a cause, or NULL. */

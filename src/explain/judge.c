@@ -5,9 +5,6 @@
 #include "base/vec.h"
 #include "fingerprint/scalar.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 /* ---- findings ---- */
 
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause)
@@ -32,52 +29,6 @@ void stet_finding_drop(struct stet_finding *f, enum stet_cause cause)
         if (f->also[i] != cause)
             f->also[n++] = f->also[i];
     f->also_count = n;
-}
-
-static void set_evidence(struct stet_history *h, struct stet_finding *f, const char *fmt,
-                         va_list list)
-{
-    char text[512];
-    int n = vsnprintf(text, sizeof text, fmt, list);
-
-    if (n > 0)
-        f->evidence = stet_arena_copy(
-            &h->arena, stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
-}
-
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
-                     enum stet_sure sure, bool keep, const char *fmt, ...)
-{
-    enum stet_cause was = f->cause;
-    va_list list;
-
-    va_start(list, fmt);
-    set_evidence(h, f, fmt, list);
-    va_end(list);
-    stet_finding_drop(f, cause);
-    f->cause = cause;
-    f->sure = sure;
-    if (keep)
-        stet_finding_also(f, was);
-}
-
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
-                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
-{
-    va_list list;
-
-    if (f->cause != old) {
-        for (uint32_t i = 0; i < f->also_count; i++)
-            if (f->also[i] == old)
-                f->also[i] = cause;
-        return;
-    }
-    va_start(list, fmt);
-    set_evidence(h, f, fmt, list);
-    va_end(list);
-    stet_finding_drop(f, cause);
-    f->cause = cause;
-    f->sure = sure;
 }
 
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
@@ -151,26 +102,30 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
     add_value(s, to, stet_sighting_of(h, f)->executions);
 }
 
-static bool add_change(struct stet_history *h, const struct stet_finding *f,
-                       const struct stet_reported_change *c)
+static bool add_values(struct stet_history *h, const struct stet_finding *f, uint64_t key,
+                       double from, double to)
 {
-    uint32_t group = stet_sighting_of(h, f)->group;
     struct stet_history_judge *j = h->judge;
-    uint64_t key = change_key(group, c);
     uint32_t at = stet_map_get(&j->by_change, key);
 
-    if (!c->data.has_values)
-        return true;
     if (at == STET_NONE) {
         if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
             return false;
         at = j->series_count++;
-        j->series[at] = (struct stet_series){.group = group, .numeric = true};
+        j->series[at] =
+            (struct stet_series){.group = stet_sighting_of(h, f)->group, .numeric = true};
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(h, f, &j->series[at], c->data.values[0], c->data.values[1]);
+    extend(h, f, &j->series[at], from, to);
     return true;
+}
+
+static uint64_t moved_key(uint32_t group, const struct stet_moved *m)
+{
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(m->path), (uint64_t)m->scope);
+
+    return stet_hash_mix_u64(h, ~(uint64_t)group).lo;
 }
 
 /* Did the size of another argument move together with a list of integers? */
@@ -191,7 +146,14 @@ static bool gather_series(struct stet_history *h)
         if (is_packed(f) && !stet_map_put(&h->judge->packed, stet_sighting_of(h, f)->group, 1))
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
-            if (!add_change(h, f, &f->changes[i]))
+            if (f->changes[i].data.has_values &&
+                !add_values(h, f, change_key(stet_sighting_of(h, f)->group, &f->changes[i]),
+                            f->changes[i].data.values[0], f->changes[i].data.values[1]))
+                return false;
+        for (uint32_t i = 0; i < f->moved_count; i++)
+            if (f->moved[i].numeric &&
+                !add_values(h, f, moved_key(stet_sighting_of(h, f)->group, &f->moved[i]),
+                            f->moved[i].from_number, f->moved[i].to_number))
                 return false;
     }
     return true;
@@ -202,6 +164,15 @@ const struct stet_series *stet_series_of(const struct stet_history *h, const str
 {
     uint32_t at =
         stet_map_get(&h->judge->by_change, change_key(stet_sighting_of(h, f)->group, change));
+
+    return at == STET_NONE ? NULL : &h->judge->series[at];
+}
+
+const struct stet_series *stet_series_of_moved(const struct stet_history *h,
+                                               const struct stet_finding *f,
+                                               const struct stet_moved *m)
+{
+    uint32_t at = stet_map_get(&h->judge->by_change, moved_key(stet_sighting_of(h, f)->group, m));
 
     return at == STET_NONE ? NULL : &h->judge->series[at];
 }
@@ -265,21 +236,21 @@ static void judge_past(struct stet_history *h, struct stet_finding *f)
     f->facts.first = false;
 }
 
+static bool is_observed(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_sighting_of(h, f)->values.len &&
+           (f->against == STET_NONE || h->sightings[f->against].values.len);
+}
+
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
-    f->cause = f->pair;
-    f->also_count = 0;
-    for (uint32_t i = 0; i < f->pair_also_count; i++)
-        stet_finding_also(f, f->pair_also[i]);
+    stet_finding_begin(f);
     f->benign = false;
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
-    f->sure = stet_cause_is(f->pair, STET_CAUSE_VAGUE) ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;
     f->source = (struct stet_place){0};
-    f->evidence = f->pair != STET_CAUSE_NONE ? stet_view_str(stet_cause_about(f->pair))
-                                             : (struct stet_view){0};
     if (f->facts.past) {
         judge_past(h, f);
         return;
@@ -287,6 +258,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE
+    stet_finding_settle(f, is_observed(h, f));
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
 }
 

@@ -32,4 +32,10 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out);
 
+/* "batch" of "batch['x'].mask" or "batch[0]". */
+struct stet_view stet_explain_moved_root(const struct stet_moved *m);
+/* Was the user's function that the framework received made anew between two compiles: another
+ * object, of the same definition? Within one process. */
+bool stet_explain_made_anew(struct stet_view before, struct stet_view now);
+
 #endif

@@ -39,6 +39,15 @@ static bool may_be_one(const struct stet_sighting *a, const struct stet_sighting
            (a->library ? !a->line || !b->line || a->line == b->line : a->function == b->function);
 }
 
+/* A factory makes functions of one definition around different objects. Two of them that are called
+ * from different lines are two functions, unless their programs are the same. */
+static bool from_a_factory(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    return !a->past && !b->past && a->process == b->process && a->object && b->object &&
+           a->object != b->object && !a->library && a->trigger.line && b->trigger.line &&
+           !stet_place_eq(&a->trigger, &b->trigger);
+}
+
 static void try(const struct stet_history *h, const struct stet_sighting *s, uint32_t number,
                 double *best, uint32_t *found)
 {
@@ -47,6 +56,8 @@ static void try(const struct stet_history *h, const struct stet_sighting *s, uin
     if (number == STET_NONE || !may_be_one(&h->sightings[number], s))
         return;
     d = distance(h->sightings[number].traits, s->traits);
+    if (d > 0 && from_a_factory(&h->sightings[number], s))
+        return;
     if (d >= 0 && (*found == STET_NONE || d < *best)) {
         *best = d;
         *found = number;

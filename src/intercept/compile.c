@@ -11,6 +11,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
+#include "intercept/phases.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/threads.h"
@@ -163,6 +164,7 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
                                .client = client,
                                .program = program,
                                .options = options};
+    stet_intercept_phases_compiled();
     if (!c->outermost)
         return;
     c->begin_ns = stet_journal_now();

@@ -343,7 +343,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
                                        const PJRT_Client_Compile_Args *args)
 {
     struct stet_lift_code *code, *made = NULL;
-    bool may;
+    bool may, worn;
 
     stet_intercept_lift_lock();
     code = f->code;
@@ -353,7 +353,8 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
     if (code && stet_lift_values(&code->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
         return code;
     stet_intercept_lift_lock();
-    may = !f->lifting && !f->refused && f->lifts < LIFTS_MAX && m->different;
+    worn = f->lifts >= LIFTS_MAX;
+    may = !f->lifting && !f->refused && !worn && m->different;
     f->lifting |= may;
     stet_intercept_lift_unlock();
     if (may) {
@@ -363,7 +364,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
         stet_intercept_lift_lock();
         f->lifting = false;
         stet_intercept_lift_unlock();
-    } else if (f->lifts >= LIFTS_MAX) {
+    } else if (worn) {
         stet_intercept_lift_quarantine(f, false, "values drift in ever new places");
     }
     if (code)

@@ -3,6 +3,7 @@
 #include "intercept/guard.h"
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
+#include "intercept/phases.h"
 #include "intercept/pystack.h"
 #include "intercept/threads.h"
 #include "journal/environment.h"
@@ -90,6 +91,7 @@ PJRT_Error *on_PJRT_Executable_DeserializeAndLoad(struct stet_plugin *p,
 {
     PJRT_Error *error;
 
+    stet_intercept_phases_compiled();
     if (stet_intercept_guard_enter()) {
         stet_plugin_announce(p);
         error = load(p, args);

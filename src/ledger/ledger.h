@@ -12,7 +12,7 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-enum { STET_LEDGER_VERSION = 5, STET_LEDGER_RUNS_KEPT = 2000 };
+enum { STET_LEDGER_VERSION = 6, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 

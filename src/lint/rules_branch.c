@@ -81,20 +81,33 @@ void rule_value_branch(struct lint_walk *w, stet_python_ref n)
                 STET_FMT(lint_quote(w, n)));
 }
 
+/* Does the function use an item of the object, other than to ask whether it is there? */
+static bool uses_items(const struct lint_walk *w, stet_python_ref object)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+    uint32_t name = stet_python_name(a, object);
+
+    for (stet_python_ref c = fn; name && lint_within(w, c, fn); c++) {
+        stet_python_ref value =
+            stet_python_kind(a, c) == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
+
+        if (value && stet_python_name(a, value) == name &&
+            stet_python_kind(a, stet_python_next(a, value)) == PY_STRING)
+            return true;
+    }
+    return !name;
+}
+
 static void report_key(struct lint_walk *w, stet_python_ref at, stet_python_ref object,
                        stet_python_ref key)
 {
-    static const char *const settings[] = {"config", "cfg",    "kwargs",   "options", "opts",
-                                           "args",   "params", "settings", NULL};
-    static const char *const words[] = {"keys", "key",      "path",     "name", "names",
-                                        "meta", "metadata", "__dict__", NULL};
     struct lint_value v = lint_value_of(w, object);
 
-    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != LINT_V_TENSOR || !v.deps ||
-        lint_mentions(w, object, words))
+    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != LINT_V_TENSOR || !v.deps)
         return;
     lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED,
-                lint_mentions(w, object, settings) ? LINT_TENSOR : LINT_ROOTED, v.deps,
+                uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
                 "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
                 STET_FMT(lint_quote(w, key)));
 }

@@ -1,5 +1,7 @@
 /* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
+#include "python/library.h"
+#include "python/value_flow.h"
 
 static void report_sync(struct lint_walk *w, stet_python_ref n, enum lint_mode mode, uint64_t deps)
 {
@@ -159,18 +161,27 @@ static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lin
     stet_buf_release(&text);
 }
 
+/* A function of the logging module, or a method of what it made. */
+static bool logs(const struct lint_walk *w, stet_python_ref call)
+{
+    char room[160];
+    struct stet_view dotted =
+        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
+
+    return dotted.len
+               ? stet_python_library(dotted) == PY_GIVES_SHOWS
+               : lint_origins(w, stet_python_callee_object(w->module, call)) & PY_FROM_LOGGER;
+}
+
 void rule_traced_print(struct lint_walk *w, stet_python_ref n)
 {
-    static const char *const loggers[] = {"logger", "logging", "log", NULL};
     static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
     struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref object = stet_python_callee_object(w->module, n);
     bool print = !object && stet_view_is(name, "print");
     uint64_t deps;
 
-    if (!print && !(object && lint_any_of(name, levels) &&
-                    stet_python_kind(w->ast, object) == PY_IDENTIFIER &&
-                    lint_any_of(stet_python_text(w->ast, object), loggers)))
+    if (!print && !(object && lint_any_of(name, levels) && logs(w, n)))
         return;
     deps = printed_tensors(w, n);
     if (deps)

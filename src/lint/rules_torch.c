@@ -100,18 +100,19 @@ static void offer_replace(struct lint_walk *w, struct lint_candidate *c, stet_py
                                stet_arena_copy(&w->out->arena, stet_view_str(text))};
 }
 
-/* Does a loop inside this one call backward, so that several calls add to one gradient? */
+/* Do several calls of backward add to one gradient: in a loop inside this one, or because the
+ * optimizer takes its step in some turns only? */
 static bool accumulates(const struct lint_walk *w)
 {
-    static const char *const backward[] = {"backward", NULL};
     const struct stet_python_ast *a = w->ast;
+    bool sometimes;
 
     for (stet_python_ref c = w->loop + 1; lint_within(w, c, w->loop); c++) {
-        if (a->nodes[c].kind == PY_FOR && lint_mentions(w, c, backward) &&
+        if (a->nodes[c].kind == PY_FOR && lint_computes_gradients(w, c) &&
             !lint_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
             return true;
     }
-    return false;
+    return lint_computes_gradients(w, w->loop) && lint_updates(w, w->loop, &sometimes) && sometimes;
 }
 
 void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
@@ -123,7 +124,7 @@ void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
         return;
     if (!(w->facts & LINT_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
         return;
-    if (!(w->facts & LINT_USES_ACCUMULATION) && !accumulates(w))
+    if (!accumulates(w))
         return;
     c = lint_report(w, LINT_RULE_grad_accumulate, n, 0, LINT_ANY, 0,
                     "`%.*s` drops the gradients, so the next micro-step creates them",
@@ -134,39 +135,24 @@ void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
         offer_keyword(w, n, c, "set_to_none=False");
 }
 
-static bool is_micro_loop(const struct lint_walk *w, stet_python_ref loop)
+/* Does a turn of the loop only add to gradients, because the optimizer takes its step after the
+ * loop or in some turns? `step` is the compiled function that a turn calls, or LINT_NONE. */
+static bool is_micro_loop(const struct lint_walk *w, stet_python_ref loop, uint32_t step)
 {
-    const struct stet_python_ast *a = w->ast;
-    struct stet_view head = stet_python_text(a, loop);
-    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    bool sometimes, inside;
+    bool gradients = lint_computes_gradients(w, loop) ||
+                     (step != LINT_NONE && lint_computes_gradients(w, w->fns[step].node));
 
-    if (body)
-        head.len = stet_python_at(a, body)->start - stet_python_at(a, loop)->start;
-    return memmem(head.ptr, head.len, "micro", 5) || memmem(head.ptr, head.len, "accum", 5);
-}
-
-/* `if (i + 1) % accumulation == 0` somewhere in the loop. */
-static bool has_cycle(const struct lint_walk *w, stet_python_ref loop)
-{
-    const struct stet_python_ast *a = w->ast;
-
-    for (stet_python_ref c = loop + 1; lint_within(w, c, loop); c++) {
-        struct stet_view v;
-
-        if (a->nodes[c].kind != PY_BINARY || a->nodes[c].op != '%')
-            continue;
-        v = stet_python_text(a, c);
-        if (memmem(v.ptr, v.len, "accum", 5) || memmem(v.ptr, v.len, "micro", 5))
-            return true;
-    }
-    return false;
+    if (!gradients || (step != LINT_NONE && lint_updates(w, w->fns[step].node, &inside)))
+        return false;
+    return !lint_updates(w, loop, &sometimes) || sometimes;
 }
 
 void rule_micro_step(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ends[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
                                        "torch_xla.step", NULL};
-    static const char *const steps[] = {"optimizer_step", NULL};
+    uint32_t step = LINT_NONE;
     stet_python_ref call = n;
     struct stet_view dotted;
     char room[160];
@@ -189,23 +175,39 @@ void rule_micro_step(struct lint_walk *w, stet_python_ref n)
 
         if (f.kind != LINT_V_JITTED || w->jits[f.index].lane != LINT_XLA)
             return;
+        step = w->jits[f.index].fn;
     } else if (stet_view_is(dotted, "torch_xla.step") && !region) {
         return;
     }
     if (w->branches > w->loops)
         return;
-    if ((is_micro_loop(w, w->loop) && !lint_mentions(w, w->loop, steps)) || has_cycle(w, w->loop))
+    if (is_micro_loop(w, w->loop, step))
         lint_report(w, LINT_RULE_micro_step, region ? call : n, 0, LINT_ANY, 0,
                     "`%.*s` closes a program at every micro-step", STET_FMT(lint_quote(w, call)));
+}
+
+/* optimizer.param_groups[0], or the name of a loop over optimizer.param_groups */
+static bool is_group(const struct lint_walk *w, stet_python_ref n)
+{
+    static const char *const groups[] = {"param_groups", NULL};
+    const struct stet_python_module *m = w->module;
+    uint32_t name = stet_python_name(w->ast, n);
+
+    if (!name)
+        return lint_mentions(w, n, groups);
+    for (uint32_t i = m->first_binding[name]; i && lint_spend(w); i = m->bindings.items[i - 1].next)
+        if (lint_mentions(w, m->bindings.items[i - 1].value, groups))
+            return true;
+    return false;
 }
 
 static void report_lr_write(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    static const char *const groups[] = {"param_groups", "group", "param_group", "pg", NULL};
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), key;
 
-    if (stet_python_kind(a, left) != PY_SUBSCRIPT || !w->loops || !lint_mentions(w, left, groups))
+    if (stet_python_kind(a, left) != PY_SUBSCRIPT || !w->loops ||
+        !is_group(w, stet_python_field(a, left, PY_FIELD_VALUE)))
         return;
     key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
     if (!key || !stet_view_is(stet_python_string(a, key), "lr") ||

@@ -169,52 +169,6 @@ static bool summarize_classes(struct lint_walk *w)
     return !w->out->arena.failed;
 }
 
-static uint32_t find_facts(const struct lint_walk *w)
-{
-    static const char *const schedulers[] = {
-        "lr_scheduler", "get_scheduler", "LambdaLR", "CosineAnnealingLR",
-        "OneCycleLR",   "StepLR",        NULL};
-    static const char *const feeders[] = {"DataLoader", "collate_fn",   "dataset",    "optimizer",
-                                          "Trainer",    "train_loader", "dataloader", NULL};
-    uint32_t facts = 0;
-
-    for (uint32_t i = 0; i < w->out->import_count; i++) {
-        struct stet_view t = w->out->imports[i].target;
-
-        if (stet_view_is(t, "jax") || stet_view_starts(t, "jax."))
-            facts |= LINT_USES_JAX;
-        if (stet_view_is(t, "torch") || stet_view_starts(t, "torch."))
-            facts |= LINT_USES_TORCH;
-        if (stet_view_starts(t, "torch_xla") || stet_view_starts(t, "torch_tpu"))
-            facts |= LINT_USES_XLA;
-        if (stet_view_starts(t, "torch_xla"))
-            facts |= LINT_USES_TORCH_XLA;
-    }
-    for (uint32_t i = 1; i < w->ast->names.count; i++) {
-        struct stet_view name = w->ast->names.items[i];
-
-        if (stet_view_contains(name, "accum") || stet_view_contains(name, "micro"))
-            facts |= LINT_USES_ACCUMULATION;
-        if (lint_any_of(name, schedulers))
-            facts |= LINT_USES_SCHEDULER;
-        if (lint_any_of(name, feeders))
-            facts |= LINT_FEEDS_BATCHES;
-    }
-    if (memmem(w->ast->text.ptr, w->ast->text.len, "torch.compile", 13))
-        facts |= LINT_USES_COMPILE | LINT_USES_JIT;
-    if (stet_view_contains(w->ast->text, "jit"))
-        facts |= LINT_USES_JIT;
-    if ((facts & LINT_USES_TORCH) &&
-        (stet_view_contains(w->ast->text, "\"tpu\"") || stet_view_contains(w->ast->text, "'tpu'")))
-        facts |= LINT_USES_TPU;
-    if (stet_view_contains(w->ast->text, "mark_dynamic"))
-        facts |= LINT_MARKS_DYNAMIC;
-    if ((facts & LINT_USES_COMPILE) && (stet_view_contains(w->ast->text, "torch.compile(opt") ||
-                                        stet_view_contains(w->ast->text, "torch.compile(self.opt")))
-        facts |= LINT_COMPILES_OPTIMIZER;
-    return facts;
-}
-
 /* Returns the line without leading blanks, cut to a readable length. */
 static struct stet_view source_line(const struct stet_python_ast *a, uint32_t row)
 {
@@ -461,7 +415,7 @@ static bool walk(struct lint_walk *w)
         return false;
     lint_note_moves(w);
     lint_note_compiled(w);
-    w->facts = find_facts(w);
+    w->facts = lint_file_facts(w);
     used = stet_mem_calloc(w->fn_count, sizeof *used);
     fine = used && summarize_functions(w, used) && summarize_classes(w);
     stet_mem_free(used);

@@ -149,13 +149,12 @@ struct lint_walk {
     bool failed;                /* out of memory */
 };
 
-/* Facts of a whole file, found by names before the walk. */
+/* Facts of a whole file, found before the walk. */
 enum lint_fact {
     LINT_USES_JAX = 1,
     LINT_USES_TORCH = 2,
     LINT_USES_XLA = 4, /* torch_xla or torch_tpu */
     LINT_USES_COMPILE = 8,
-    LINT_USES_ACCUMULATION = 16,
     LINT_USES_SCHEDULER = 32,
     LINT_USES_TORCH_XLA = 64,
     LINT_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
@@ -191,6 +190,16 @@ bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name);
 void lint_note_compiled(struct lint_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
 bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name);
+
+/* file_facts.c */
+uint32_t lint_file_facts(struct lint_walk *w);
+/* The origins of an expression (enum stet_python_from), as far as this file shows them. */
+uint32_t lint_origins(const struct lint_walk *w, stet_python_ref n);
+/* Does a call in the range make an optimizer take its step? *sometimes: only under a condition of
+ * the range. */
+bool lint_updates(const struct lint_walk *w, stet_python_ref range, bool *sometimes);
+/* Does it compute gradients? */
+bool lint_computes_gradients(const struct lint_walk *w, stet_python_ref range);
 
 /* moves.c: how an attribute of a class changes after construction; bits. None at first and set
  * once, late, is the usual form of caches and lazy parts: it moves, but does not keep moving. */

@@ -258,3 +258,29 @@ struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_py
     x->depth--;
     return v;
 }
+
+uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref n, uint32_t *steps)
+{
+    struct stet_python_frame frame = {.module = m};
+    struct stet_python_flow x = {.frame = &frame, .position = -1};
+    uint32_t from = stet_python_flow_of(&x, n).from;
+
+    *steps = x.steps;
+    return from;
+}
+
+bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps)
+{
+    struct stet_python_frame frame = {.module = m};
+    struct stet_python_flow x = {.frame = &frame, .position = -1};
+    struct stet_python_callee c = stet_python_resolve(&x, call);
+    stet_python_ref arg = stet_python_argument(m, call, 0);
+    bool found = false;
+
+    if (!c.definition && c.effect == PY_GIVES_STEPS)
+        found = !c.object ||
+                stet_python_flow_of(&x, c.object).from & (PY_FROM_OPTIMIZER | PY_FROM_UNKNOWN) ||
+                (arg && stet_python_flow_of(&x, arg).from & PY_FROM_OPTIMIZER);
+    *steps = x.steps;
+    return found;
+}

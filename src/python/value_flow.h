@@ -73,6 +73,14 @@ struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *
                                                        stet_python_ref parameter,
                                                        uint32_t position);
 
+/* The origins of an expression, without following imports into other files. *steps counts the
+ * work. */
+uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref n,
+                             uint32_t *steps);
+/* Does the call make an optimizer take its step: optimizer.step(), scaler.step(optimizer)? An
+ * object that nothing is known of may be one. */
+bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps);
+
 /* ---- shared by the files of this analysis ---- */
 
 struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, stet_python_ref n);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "cause/cause.h"
 #include "ledger/ledger.h"
+#include "story/story.h"
 
 struct stet_framework_log;
 
@@ -41,6 +42,8 @@ struct stet_account {
     uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
     const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
     struct stet_ledger_saved saved;   /* zero when the ledger is not available */
+    const struct stet_stories
+        *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };
 
 struct stet_answer {
@@ -51,7 +54,9 @@ struct stet_answer {
 
 /* One walk over all recompiles. */
 struct stet_account_tally {
-    uint64_t alarms, harmless, torch; /* torch: of that lane */
+    uint64_t alarms;                  /* rows that are not harmless, of every kind */
+    uint64_t events[STET_ROW_EVENTS]; /* of the alarms, by kind; [AGAIN]: recompiles */
+    uint64_t harmless, torch;         /* harmless: recompiles; torch: rows of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
     uint64_t lifted;                  /* of the alarms: a lifted program served them */
     uint64_t wait_ns;                 /* the time that the process waited for all of them */

@@ -3,11 +3,7 @@
 here="$SOURCE/tests/intercept/python"
 export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=150
 case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
-pythons=()
-for p in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3; do
-    [ -x "$p" ] && pythons+=("$p")
-done
-[ ${#pythons[@]} -gt 0 ] || { echo "skipped: no Python"; exit 77; }
+find_pythons
 for python in "${pythons[@]}"; do
     version="$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
     rm -rf "$STET_DIR"

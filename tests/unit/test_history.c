@@ -19,6 +19,8 @@ struct run {
     uint32_t count;
     const char *file;  /* that calls; one that is not there unless said */
     uint64_t function; /* that it is of; 0: not known */
+    uint64_t object;   /* the one of that function's objects that was called; 0: not known */
+    bool values;       /* Python's frames were read */
     int64_t rank;      /* and process; -1 for one without */
 };
 
@@ -60,6 +62,8 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
         .executions = executions,
         .executable = n + 1,
         .function = r->function,
+        .object = r->object,
+        .values = r->values ? STET_VIEW("read") : (struct stet_view){0},
         .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},
     };
 
@@ -322,6 +326,54 @@ TEST(a_compile_whose_function_was_not_read_is_of_the_last_of_its_name)
     end(&r);
 }
 
+/* f's program with another argument. Those of a call have names. */
+static void half_of(struct run *run, const char *name, const char *op)
+{
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @jit_f {\nfunc.func public @main(%%x: tensor<4xf32>%s, %%r: tensor<8x4xf32>%s) "
+        "-> tensor<4xf32> {\n"
+        "%%y = stablehlo.%s %%x : tensor<4xf32> loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+        "return %%y : tensor<4xf32>\n}\n}\n",
+        name, name, op);
+    add(run, 20, 3);
+}
+
+TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
+{
+    start(&r);
+    r.values = true;
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 0; /* the frames hold no call of the function */
+    half_of(&r, "", "negate");
+    half_of(&r, " loc(\"x\")", "abs"); /* compiled ahead: its arguments have names */
+    ran(&r, "abababc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(functions_that_a_factory_made_are_not_recompiles_of_each_other)
+{
+    start(&r);
+    r.function = 1;
+    r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3); /* made anew and called from the same line */
+    snprintf(r.texts[2], sizeof r.texts[2],
+             "module @jit_f {\nfunc.func public @main(%%x: tensor<6x4xf32> loc(\"x\")) -> "
+             "tensor<6x4xf32> {\n%%y = stablehlo.tanh %%x : tensor<6x4xf32> "
+             "loc(\"f\"(\"/nowhere/train.py\":9:5 to :9))\nreturn %%y : tensor<6x4xf32>\n}\n}\n");
+    r.object = 3;
+    add(&r, 30, 3); /* called from a line of its own */
+    ran(&r, "abcabcabc");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("nothing", judged(&r, 2));
+    end(&r);
+}
+
 /* As TorchTPU sends it, in frames from the inside out. */
 static void torchtpu_of(struct run *run, const char *name, const char *argument, const char *op,
                         const char *frames, uint32_t line)
@@ -367,7 +419,7 @@ static const struct stet_finding *judged_of(char *path, int fd)
     return f;
 }
 
-static const struct stet_finding *read_back(const char *file, uint32_t line)
+static const struct stet_finding *read_back(const char *file, uint32_t line, const char *order)
 {
     static char path[] = "/tmp/stet-history-XXXXXX";
     const char *source = "for x in data:\n    y = f(x)\n    print(abs(y).item())\n";
@@ -380,18 +432,28 @@ static const struct stet_finding *read_back(const char *file, uint32_t line)
     torchtpu_of(&r, "train_L8C0_loss_of_tanh", "4x8", "tanh", COMPILED("__call__"), 2);
     snprintf(frames, sizeof frames, "\"run\"(\"%s\":%u:0)", file ? file : path, line);
     torchtpu_of(&r, "abs", "4", "abs", frames, 3);
-    ran(&r, "ababababab");
+    ran(&r, order);
     return judged_of(path, fd);
 }
 
 TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
 {
-    const struct stet_finding *f = read_back(NULL, 3);
+    const struct stet_finding *f = read_back(NULL, 3, "ababababab");
 
     EXPECT_CLASS("host-sync", f);
     end(&r);
-    f = read_back("/p/site-packages/torch/optim/adam.py", 793);
+    f = read_back("/p/site-packages/torch/optim/adam.py", 793, "ababababab");
     EXPECT_CLASS("nothing", f);
+    end(&r);
+}
+
+TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
+{
+    EXPECT_CLASS("nothing", read_back(NULL, 3, "aaaaaaaabbbbb"));
+    end(&r);
+    EXPECT_CLASS("nothing", read_back(NULL, 3, "baaaaaaaaaab"));
+    end(&r);
+    EXPECT_CLASS("host-sync", read_back(NULL, 3, "aabaabaab"));
     end(&r);
 }
 

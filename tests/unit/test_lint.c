@@ -321,8 +321,9 @@ TEST(configuration_reads_its_keys_and_refuses_others)
 
 TEST(fixes_are_made_and_shown)
 {
-    static const char old[] = "import torch_xla\ndef train(opt, loader, accum):\n"
-                              "    for b in loader:\n        opt.zero_grad()\n        b.x()\n";
+    static const char old[] = "import torch_xla\ndef train(opt, loader):\n"
+                              "    for b in loader:\n        opt.zero_grad()\n"
+                              "        for x in b:\n            x.backward()\n";
     struct stet_lint_result r;
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf text = STET_BUF_INIT, diff = STET_BUF_INIT;
@@ -332,10 +333,10 @@ TEST(fixes_are_made_and_shown)
     stet_lint_fix_text(&r, "x.py", stet_view_str(old), &text, &count);
     stet_lint_fix_diff("x.py", stet_view_str(old), stet_buf_as_view(&text), &diff);
     EXPECT_INT(1, count);
-    EXPECT_STR("--- a/x.py\n+++ b/x.py\n@@ -1,5 +1,5 @@\n import torch_xla\n"
-               " def train(opt, loader, accum):\n     for b in loader:\n"
+    EXPECT_STR("--- a/x.py\n+++ b/x.py\n@@ -1,6 +1,6 @@\n import torch_xla\n"
+               " def train(opt, loader):\n     for b in loader:\n"
                "-        opt.zero_grad()\n+        opt.zero_grad(set_to_none=False)\n"
-               "         b.x()\n",
+               "         for x in b:\n             x.backward()\n",
                diff.ptr);
     stet_buf_release(&text);
     stet_buf_release(&diff);

@@ -81,13 +81,17 @@ def extract(program, root, folder):
     return script
 
 
+def environment(folder):
+    return dict(os.environ, PYTHONPATH=f"{HERE / 'stubs'}:{folder / 'source'}", MPLBACKEND="Agg",
+                PYTHONWARNINGS="ignore", STET_STATE_DIR=str(folder / "state"))
+
+
 def run(program, args, folder):
     shutil.rmtree(folder, ignore_errors=True)
     (folder / "run").mkdir(parents=True)
     source = folder / "source"
     script = extract(program, args.repositories, source)
-    env = dict(os.environ, PYTHONPATH=f"{HERE / 'stubs'}:{source}", MPLBACKEND="Agg", PYTHONWARNINGS="ignore",
-               STET_STATE_DIR=str(folder / "state"))
+    env = environment(folder)
     command = [args.python, str(script), *program.args.split()]
     start = time.time()
     with open(folder / "stdout", "wb") as out, open(folder / "stderr", "wb") as err:
@@ -129,6 +133,7 @@ def main():
     parser.add_argument("repositories", type=pathlib.Path)
     parser.add_argument("out", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("--only", help="names of programs, separated by commas")
+    parser.add_argument("--explain", action="store_true", help="run nothing; explain the recorded runs again")
     parser.add_argument("--again", action="store_true", help="also run programs that have results")
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -136,7 +141,12 @@ def main():
     results = json.loads(store.read_text()) if store.exists() else {}
     only = args.only.split(",") if args.only else None
     for program in programs.PROGRAMS:
-        if (only and program.name not in only) or (not only and program.name in results and not args.again):
+        if args.explain and program.name in results:
+            explain(args, args.out / program.name, environment(args.out / program.name))
+            results[program.name].update(counts(args.out / program.name))
+            store.write_text(json.dumps(results, indent=1))
+            continue
+        if args.explain or (only and program.name not in only) or (not only and program.name in results and not args.again):
             continue
         result = run(program, args, args.out / program.name)
         results[program.name] = result

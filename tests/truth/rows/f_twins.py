@@ -24,5 +24,6 @@ def recorded(i):
     return jax.pure_callback(lambda k: np.float32(k) - 1, jax.ShapeDtypeStruct((), jnp.float32), i)
 
 
-halves = [jax.jit(f) for f in (lambda v: v / 2, lambda w: w / 2)]
-print(celsius(50.0), rescale(59.0), looked_up(3), recorded(3), [h(5.0) for h in halves])
+half = jax.jit(lambda v: v / 2)
+quarter = jax.jit(lambda w: w / 2)
+print(celsius(50.0), rescale(59.0), looked_up(3), recorded(3), half(5.0), quarter(5.0))

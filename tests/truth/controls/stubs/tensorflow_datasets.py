@@ -4,7 +4,7 @@ import numpy as np
 
 import tensorflow as tf
 
-SIZES = {"train": 1200, "test": 300, "validation": 300}
+SIZES = {"train": 600, "test": 150, "validation": 150}
 TEXT = "the quick brown fox jumps over the lazy dog and runs away from the wolf. "
 
 
