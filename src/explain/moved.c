@@ -2,6 +2,7 @@
 #include "explain/moved.h"
 
 #include "base/buf.h"
+#include "fingerprint/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -294,6 +295,11 @@ static void compare_types(const struct stet_journal_value *a, const struct stet_
                       : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
 }
 
+static bool is_present(const struct stet_journal_value *v)
+{
+    return v && v->kind != STET_VALUE_NONE;
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -308,7 +314,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
-    m->one_sided = !from || !to;
+    m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
     if (from && to)
@@ -484,6 +490,16 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     memcpy(kept, moved, n * sizeof *kept);
     *out = kept;
     return n;
+}
+
+const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
+                                                   const double *values)
+{
+    for (uint32_t i = 0; values && i < count; i++)
+        if (moved[i].numeric && stet_scalar_close(moved[i].from_number, values[0], 1e-6) &&
+            stet_scalar_close(moved[i].to_number, values[1], 1e-6))
+            return &moved[i];
+    return NULL;
 }
 
 struct stet_view stet_explain_moved_root(const struct stet_moved *m)
