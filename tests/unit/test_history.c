@@ -354,6 +354,18 @@ TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
     end(&r);
 }
 
+TEST(a_call_of_what_was_compiled_ahead_is_compared_with_it)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 0); /* no call was seen */
+    r.function = 1;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    ran(&r, "bbb");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+}
+
 TEST(functions_that_a_factory_made_are_not_recompiles_of_each_other)
 {
     start(&r);
