@@ -300,6 +300,20 @@ TEST(the_same_program_again_is_reported_as_such)
     end(&r);
 }
 
+TEST(the_same_program_of_another_function_object_was_jitted_anew)
+{
+    start(&r);
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "abcabcabc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
 TEST(another_function_is_not_a_recompile)
 {
     start(&r);
