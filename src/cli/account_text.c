@@ -19,10 +19,12 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
     if (times == 1)
         stet_story_text_row(&out, r, stet_text_colour(STDERR_FILENO));
     else
-        stet_buf_printf(&out,
-                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, waited %.1f s\n",
-                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times,
-                        (double)wait_ns / 1e9);
+        stet_buf_printf(&out, "stet: %s: %.*s compiled again %" PRIu64 " times so far, waited ",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times);
+    if (times > 1) {
+        stet_text_duration(&out, wait_ns);
+        stet_buf_char(&out, '\n');
+    }
     stet_say_text(&out);
     stet_buf_release(&out);
 }
@@ -88,10 +90,10 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
     if (s->known) {
         stet_buf_str(out, ": ");
         stet_text_duration(out, s->took_ns);
-        stet_buf_str(out, " instead of ");
+        stet_buf_str(out, s->took_ns < s->instead_ns ? " instead of " : ", and compiling took ");
         stet_text_duration(out, s->instead_ns);
         if (s->known < s->served)
-            stet_buf_printf(out, " for the %llu whose compile is remembered",
+            stet_buf_printf(out, " for the %llu whose compile time is known",
                             (unsigned long long)s->known);
     }
     stet_buf_char(out, '\n');

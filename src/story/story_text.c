@@ -256,6 +256,9 @@ void stet_story_text(struct stet_buf *out, const struct stet_story *t,
     sentence(&p, sureness(t->lead.sure), t->lead.evidence, view->width);
     sentence(&p, "jax says", view->why, view->width);
     sentence(&p, "fix", t->lead.fix, view->width);
+    if (!t->benign)
+        stet_buf_printf(out, "  %s%-8s%s stet help %s\n", p.dim, "more", p.plain,
+                        stet_cause_id(t->cause));
 }
 
 void stet_story_text_line(struct stet_buf *out, const struct stet_story *t)
