@@ -486,3 +486,13 @@ void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, P
     push(r, "", name, "");
     read_object(r, o, depth, inside);
 }
+
+void stet_intercept_pyread_among(struct stet_pyread *r, size_t count, struct stet_view name,
+                                 PyObject *o, unsigned depth, unsigned inside)
+{
+    struct share all = begin_child(r, count);
+    unsigned given = r->left;
+
+    stet_intercept_pyread_named(r, name, o, depth, inside);
+    end_child(r, all, given);
+}

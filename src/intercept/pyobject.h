@@ -13,6 +13,10 @@
 void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o,
                                  unsigned depth, unsigned inside);
 
+/* The same for the next of so many objects that share what is left. `o` may be NULL. */
+void stet_intercept_pyread_among(struct stet_pyread *r, size_t count, struct stet_view name,
+                                 PyObject *o, unsigned depth, unsigned inside);
+
 /* Adds a value of that type at the reader's path. */
 void stet_intercept_pyread_emit(struct stet_pyread *r, const struct stet_pytype *k,
                                 struct stet_journal_value *v);

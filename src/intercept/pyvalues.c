@@ -288,7 +288,8 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure, stru
         l->read.scope = STET_SCOPE_CLOSURE;
         if (value && name.len &&
             (!owner.len || stet_intercept_pyread_is(py, value, py->PyFunction_Type))) {
-            stet_intercept_pyread_named(&l->read, own, value, FRAME_DEPTH, FRAME_INSIDE);
+            stet_intercept_pyread_among(&l->read, (size_t)(n - i), own, value, FRAME_DEPTH,
+                                        FRAME_INSIDE);
             read_held(l, value, own, deeper);
         }
         if (value)
@@ -339,16 +340,15 @@ static void read_called(struct look *l, PyObject *fun)
 
     for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
         bool method = stet_intercept_pyread_is(py, fun, py->PyMethod_Type);
-        PyObject *wrapped, *code;
+        PyObject *self = method ? py->PyMethod_Self(fun) : NULL, *wrapped, *code;
 
-        if (method) {
-            l->read.scope = STET_SCOPE_CLOSURE;
-            stet_intercept_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun),
-                                        FRAME_DEPTH, FRAME_INSIDE);
+        if (method)
             fun = py->PyMethod_Function(fun);
-        }
         l->read.scope = STET_SCOPE_CALLED;
         stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
+        l->read.scope = STET_SCOPE_CLOSURE;
+        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("self"), self, FRAME_DEPTH,
+                                    FRAME_INSIDE);
         if (!fun)
             break;
         if (!stet_intercept_pyread_is(py, fun, py->PyFunction_Type)) {
@@ -417,6 +417,15 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     variables_release(l, &v);
 }
 
+/* Bounds what is read next. */
+static void allow(struct look *l, unsigned objects, uint32_t bytes)
+{
+    uint32_t used = l->read.out->used;
+
+    l->read.left = objects;
+    l->read.room = bytes < STET_VALUES_SIZE - used ? used + bytes : STET_VALUES_SIZE;
+}
+
 /* How many axes the mesh has that is set around the call. The mesh is a part of JAX's own key. */
 static void read_mesh(struct look *l, PyObject *mesh)
 {
@@ -427,15 +436,6 @@ static void read_mesh(struct look *l, PyObject *mesh)
     l->mesh_found = true;
     l->read.scope = STET_SCOPE_CALLED;
     stet_intercept_pyread_named(&l->read, STET_VIEW("mesh"), axes, 0, 0);
-}
-
-/* Bounds what is read next. */
-static void allow(struct look *l, unsigned objects, uint32_t bytes)
-{
-    uint32_t used = l->read.out->used;
-
-    l->read.left = objects;
-    l->read.room = bytes < STET_VALUES_SIZE - used ? used + bytes : STET_VALUES_SIZE;
 }
 
 /* Inner frames have the arguments flattened and no function; an outer frame may know how it was
@@ -452,13 +452,12 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
         read_mesh(l, values[MESH]);
     if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
         l->call_found = true;
-        allow(l, CALLED_OBJECTS, CALLED_ROOM);
         read_called(l, values[FUN]);
         allow(l, CALL_OBJECTS, CALL_ROOM);
         l->read.scope = STET_SCOPE_ARGUMENT;
-        stet_intercept_pyread_named(&l->read, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
+        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
                                     CALL_INSIDE);
-        stet_intercept_pyread_named(&l->read, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
+        stet_intercept_pyread_among(&l->read, 1, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
                                     CALL_INSIDE);
     }
     allow(l, CALLED_OBJECTS, CALLED_ROOM);
@@ -498,7 +497,8 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
 
         l->read.scope = v.scopes[i];
         if (value && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-            stet_intercept_pyread_named(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
+            stet_intercept_pyread_among(&l->read, v.count - i, text, value, FRAME_DEPTH,
+                                        FRAME_INSIDE);
         if (value)
             py->Py_DecRef(value);
     }
