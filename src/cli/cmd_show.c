@@ -88,13 +88,11 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
     struct stet_run_digest digest;
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open_at(&runs, name, &run, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_ledger_runs_find(&runs, name, &run, err);
-    if (rc == STET_OK)
-        rc = stet_ledger_run_load(&digest, run->folder, err);
+    rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
         stet_ledger_run_steps(&digest, run->folder, NULL); /* the rest is shown without them */
         if (format == STET_FORMAT_JSON)
