@@ -84,6 +84,8 @@ char *stet_fs_join(const char *a, const char *b);
  * or does not exist. */
 const char *stet_fs_network(const char *folder);
 
+/* The size of all files in a folder; 0 when there is no such folder. */
+uint64_t stet_fs_tree_bytes(const char *path);
 /* Removes a folder and everything in it; links are removed, not followed. 0 when all of it is gone.
  */
 int stet_fs_remove_tree(const char *path);

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 enum { PENS = STET_PEN_CYAN + 1 };
@@ -295,4 +296,11 @@ bool stet_text_colour(int fd)
     const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
 
     return isatty(fd) && !(no && *no) && term && strcmp(term, "dumb") != 0;
+}
+
+size_t stet_text_width(int fd)
+{
+    struct winsize size;
+
+    return isatty(fd) && ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }

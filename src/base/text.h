@@ -48,6 +48,9 @@ int stet_text_write(int fd, const struct stet_buf *out);
 /* Use colours on this file? Yes on a terminal, unless NO_COLOR or TERM=dumb is set. */
 bool stet_text_colour(int fd);
 
+/* Returns the width of a terminal in columns; 0 for anything else. */
+size_t stet_text_width(int fd);
+
 /* printf, where the text of %s is foreign and colours pass. Supports the conversions c d i u x X o
  * f g e p s with the usual flags and lengths. */
 void stet_text_vprint(struct stet_buf *out, const char *fmt, va_list args);

@@ -12,6 +12,7 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
 
 struct stet_account_view {
     bool colour, all;
+    size_t width; /* of the terminal; 0 does not wrap */
 };
 
 enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,

@@ -2,12 +2,26 @@
 #include "cli/command.h"
 
 #include "base/fs.h"
+#include "help/markdown.h"
+#include "help/similar.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+static struct {
+    stet_cli_describer *take;
+    void *context;
+    const char *part;
+} describe;
+
+void stet_cli_describe(stet_cli_describer *take, void *context)
+{
+    describe.take = take;
+    describe.context = context;
+}
 
 static void print_row(const char *name, const char *operand, const char *help)
 {
@@ -52,6 +66,24 @@ static const struct stet_option *find_option(const struct stet_option *options, 
     return NULL;
 }
 
+static void complain_unknown(const struct stet_usage *usage, const struct stet_option *options,
+                             const char *given, size_t len)
+{
+    char name[STET_SIMILAR_WORD] = "";
+    struct stet_help_similar s = {.word = name};
+
+    if (given[1] == '-')
+        snprintf(name, sizeof name, "%.*s", (int)len, given + 2);
+    stet_help_similar_try(&s, "format");
+    stet_help_similar_try(&s, "help");
+    for (; options->name; options++)
+        stet_help_similar_try(&s, options->name);
+    stet_say("stet: unknown option '%s'", given);
+    if (s.best[0])
+        stet_say("; did you mean --%s?", s.best);
+    stet_say("\nusage: %s\n", usage->synopsis);
+}
+
 /* Consumes one option at argv[i]. Returns the index of the last argument used, or -1 after an error
  * message. */
 static int take_option(struct stet_args *args, int i, int argc, char **argv,
@@ -67,7 +99,7 @@ static int take_option(struct stet_args *args, int i, int argc, char **argv,
     if (!o && len == 6 && !memcmp(name, "format", 6))
         o = &format;
     if (!o || is_short != (len == 1)) {
-        complain_usage(usage, "unknown option", argv[i]);
+        complain_unknown(usage, options, argv[i], len);
         return -1;
     }
     if (o->kind == STET_OPTION_FLAG) {
@@ -98,6 +130,10 @@ int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
                         const struct stet_usage *usage, const struct stet_option *options,
                         bool stop_at_positional)
 {
+    if (describe.take) {
+        describe.take(describe.context, describe.part, usage, options);
+        return STET_EXIT_FINE;
+    }
     *args = (struct stet_args){.values = argv + 1};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--") || (stop_at_positional && argv[i][0] != '-')) {
@@ -117,6 +153,56 @@ int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
         }
     }
     return -1;
+}
+
+static const struct stet_cli_part *part_at(const struct stet_cli_parts *p, size_t i)
+{
+    return (const void *)((const char *)p->rows + i * p->size);
+}
+
+static void list_parts(FILE *to, const struct stet_cli_parts *p)
+{
+    size_t wide = 0;
+
+    for (size_t i = 0; i < p->count; i++) {
+        size_t n = stet_help_columns(stet_view_str(part_at(p, i)->operands));
+
+        wide = n > wide ? n : wide;
+    }
+    fprintf(to, "usage: stet %s PART [options]\n\n%s\n\n", p->name, p->about);
+    for (size_t i = 0; i < p->count; i++) {
+        const struct stet_cli_part *part = part_at(p, i);
+
+        fprintf(to, "  %-8s%s%*s %s\n", part->name, part->operands,
+                (int)(wide - stet_help_columns(stet_view_str(part->operands))), "", part->about);
+    }
+    fprintf(to, "\nMore: stet help %s\n", p->name);
+}
+
+int stet_cli_parts_run(const struct stet_cli_parts *p, int argc, char **argv)
+{
+    bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    struct stet_help_similar s = {.word = argc > 1 ? argv[1] : ""};
+
+    for (size_t i = 0; i < p->count; i++) {
+        const struct stet_cli_part *part = part_at(p, i);
+
+        if (describe.take) {
+            describe.part = part->name;
+            p->run(part, 1, argv);
+            describe.part = NULL;
+        } else if (argc > 1 && !strcmp(argv[1], part->name)) {
+            return p->run(part, argc - 1, argv + 1);
+        }
+        stet_help_similar_try(&s, part->name);
+    }
+    if (describe.take)
+        return STET_EXIT_FINE;
+    if (argc > 1 && !help)
+        stet_say("stet: no command '%s %s'%s%s%s\n", p->name, argv[1],
+                 s.best[0] ? "; did you mean '" : "", s.best, s.best[0] ? "'?" : "");
+    list_parts(help ? stdout : stderr, p);
+    return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
 }
 
 int stet_cli_usage_error(const struct stet_usage *usage, const char *what)

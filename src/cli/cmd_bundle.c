@@ -187,23 +187,27 @@ static int check(const struct stet_args *args)
 }
 
 static const struct part {
-    const char *name, *operands, *about;
+    struct stet_cli_part head;
     int least, most;
     int (*run)(const struct stet_args *args);
 } parts[] = {
-    {"record", "", "record what is here now, as JSON", 0, 0, record},
-    {"show", "[FILE|RUN|now]", "print a bundle (default: the present one)", 0, 1, show},
-    {"diff", "A [B]", "what changed between two bundles (B: the present one), most serious first",
-     1, 2, diff},
-    {"check", "FILE [B]", "is it still the bundle that was validated? exit 1 when not", 1, 2,
+    {{"record", "", "record what is here now, as JSON"}, 0, 0, record},
+    {{"show", "[FILE|RUN|now]", "print a bundle (default: the present one)"}, 0, 1, show},
+    {{"diff", "A [B]", "what changed between two bundles (B: the present one), most serious first"},
+     1,
+     2,
+     diff},
+    {{"check", "FILE [B]", "is it still the bundle that was validated? exit 1 when not"},
+     1,
+     2,
      check},
 };
-enum { PARTS = sizeof parts / sizeof *parts };
 
-static int run_part(const struct part *p, int argc, char **argv)
+static int run_part(const void *row, int argc, char **argv)
 {
+    const struct part *p = row;
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "bundle"};
+    struct stet_usage usage = {synopsis, p->head.about, "bundle"};
     const struct stet_option options[] = {
         {"python", "PYTHON", "of this interpreter (default: $VIRTUAL_ENV, python3 on PATH)",
          STET_OPTION_VALUE, &wishes.python},
@@ -223,7 +227,8 @@ static int run_part(const struct part *p, int argc, char **argv)
     struct stet_args args;
     int done;
 
-    snprintf(synopsis, sizeof synopsis, "stet bundle %s [options] %s", p->name, p->operands);
+    snprintf(synopsis, sizeof synopsis, "stet bundle %s [options] %s", p->head.name,
+             p->head.operands);
     done = stet_cli_args_parse(&args, argc, argv, &usage, options, false);
     if (done >= 0)
         return done;
@@ -234,29 +239,16 @@ static int run_part(const struct part *p, int argc, char **argv)
     return p->run(&args);
 }
 
-static void help(FILE *out)
-{
-    fputs("usage: stet bundle COMMAND [options]\n\n"
-          "Everything below a program that can change it, or the key it is cached under.\n\n",
-          out);
-    for (size_t i = 0; i < PARTS; i++)
-        fprintf(out, "  %-8s %-16s %s\n", parts[i].name, parts[i].operands, parts[i].about);
-    fputs("\nMore: stet help bundle\n", out);
-}
-
 int cmd_bundle(int argc, char **argv)
 {
-    if (argc < 2) {
-        help(stderr);
-        return STET_EXIT_USAGE;
-    }
-    if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h")) {
-        help(stdout);
-        return STET_EXIT_FINE;
-    }
-    for (size_t i = 0; i < PARTS; i++)
-        if (!strcmp(argv[1], parts[i].name))
-            return run_part(&parts[i], argc - 1, argv + 1);
-    stet_say("stet: no command 'bundle %s'\n", argv[1]);
-    return STET_EXIT_USAGE;
+    static const struct stet_cli_parts whole = {
+        "bundle",
+        "Everything below a program that can change it, or the key it is cached under.",
+        parts,
+        sizeof parts / sizeof *parts,
+        sizeof *parts,
+        run_part,
+    };
+
+    return stet_cli_parts_run(&whole, argc, argv);
 }

@@ -322,39 +322,54 @@ int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args)
     if (rc == STET_OK && json)
         return stet_cli_print(&out, STET_EXIT_FINE);
     stet_buf_release(&out);
+    if (rc == STET_OK)
+        stet_say("stet: %d entr%s removed\n", args->count, args->count == 1 ? "y" : "ies");
     return rc == STET_OK ? STET_EXIT_FINE : stet_cli_complain(&err);
 }
 
 struct part {
-    const char *name, *operands, *about;
-    int least; /* positional arguments needed */
+    struct stet_cli_part head;
+    bool reads; /* a store that is not there is an error, not an empty one */
+    int least;  /* positional arguments needed */
     int (*run)(const struct stet_store *s, const struct stet_args *args);
 };
 
 static const struct part parts[] = {
-    {"ls", "", "list the entries, last used first", 0, stet_cli_cache_ls},
-    {"show", "KEY", "what an entry's key is made of", 1, stet_cli_cache_show},
-    {"stats", "", "how much is stored", 0, stet_cli_cache_stats},
-    {"verify", "", "reload every entry in a child process", 0, stet_cli_cache_verify},
-    {"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded", 1,
+    {{"ls", "", "list the entries, last used first"}, true, 0, stet_cli_cache_ls},
+    {{"show", "KEY", "what an entry's key is made of"}, true, 1, stet_cli_cache_show},
+    {{"stats", "", "how much is stored"}, true, 0, stet_cli_cache_stats},
+    {{"verify", "", "reload every entry in a child process"}, true, 0, stet_cli_cache_verify},
+    {{"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded"},
+     false,
+     1,
      stet_cli_cache_prove},
-    {"gc", "", "remove the least recently used: --max-bytes, --max-age", 0, stet_cli_cache_gc},
-    {"rm", "KEY…", "remove entries", 1, stet_cli_cache_rm},
-    {"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named", 1,
+    {{"gc", "", "remove the least recently used: --max-bytes, --max-age"},
+     true,
+     0,
+     stet_cli_cache_gc},
+    {{"rm", "KEY…", "remove entries"}, true, 1, stet_cli_cache_rm},
+    {{"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named"},
+     true,
+     1,
      stet_cli_cache_export},
-    {"import", "ARCHIVE", "add the entries that a trusted key signed", 1, stet_cli_cache_import},
-    {"key", "new|show|trust|untrust", "the key that signs, and those that are trusted", 1,
+    {{"import", "ARCHIVE", "add the entries that a trusted key signed"},
+     false,
+     1,
+     stet_cli_cache_import},
+    {{"key", "new|show|trust|untrust", "the key that signs, and those that are trusted"},
+     false,
+     1,
      stet_cli_cache_key},
-    {"path", "", "print the store's folder", 0, stet_cli_cache_path},
+    {{"path", "", "print the store's folder"}, false, 0, stet_cli_cache_path},
 };
-enum { PARTS = sizeof parts / sizeof *parts };
 
 struct stet_cache_wishes stet_cache_wishes;
 
-static int run_part(const struct part *p, int argc, char **argv)
+static int run_part(const void *row, int argc, char **argv)
 {
+    const struct part *p = row;
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "cache"};
+    struct stet_usage usage = {synopsis, p->head.about, "cache"};
     const struct stet_option options[] = {
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE,
          &stet_cache_wishes.folder},
@@ -375,12 +390,18 @@ static int run_part(const struct part *p, int argc, char **argv)
     char *folder;
     int done;
 
-    snprintf(synopsis, sizeof synopsis, "stet cache %s [options] %s", p->name, p->operands);
+    snprintf(synopsis, sizeof synopsis, "stet cache %s [options] %s", p->head.name,
+             p->head.operands);
     done = stet_cli_args_parse(&args, argc, argv, &usage, options, p->run == stet_cli_cache_prove);
     if (done >= 0)
         return done;
     if (args.count < p->least)
-        return stet_cli_usage_error(&usage, "something is missing");
+        return stet_cli_usage_error(&usage, "an operand is missing");
+    if (p->reads && stet_cache_wishes.folder && !stet_fs_exists(stet_cache_wishes.folder)) {
+        stet_fail(&err, STET_IO, "%s: no such folder; without --store, the default store is used",
+                  stet_cache_wishes.folder);
+        return stet_cli_complain(&err);
+    }
     folder = stet_cache_wishes.folder ? stet_mem_strdup(stet_cache_wishes.folder)
                                       : stet_store_default(&err);
     if (!folder || stet_store_open(&store, folder, &err) != STET_OK) {
@@ -394,21 +415,11 @@ static int run_part(const struct part *p, int argc, char **argv)
 
 int cmd_cache(int argc, char **argv)
 {
-    bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-    FILE *to = help ? stdout : stderr;
+    static const struct stet_cli_parts whole = {
+        "cache",       "Manages the executables that `stet run` stores and loads again.",
+        parts,         sizeof parts / sizeof *parts,
+        sizeof *parts, run_part,
+    };
 
-    for (size_t i = 0; argc > 1 && i < PARTS; i++) {
-        if (!strcmp(argv[1], parts[i].name))
-            return run_part(&parts[i], argc - 1, argv + 1);
-    }
-    if (argc > 1 && !help)
-        stet_say("stet: no command 'cache %s'\n", argv[1]);
-    fputs("usage: stet cache PART [options]\n\n"
-          "Manages the executables that `stet run` stores and loads again.\n\n",
-          to);
-    for (size_t i = 0; i < PARTS; i++)
-        fprintf(to, "  %-7s %-*s %s\n", parts[i].name, strstr(parts[i].operands, "…") ? 24 : 22,
-                parts[i].operands, parts[i].about);
-    fputs("\nMore: stet help cache\n", to);
-    return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
+    return stet_cli_parts_run(&whole, argc, argv);
 }

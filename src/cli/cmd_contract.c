@@ -60,7 +60,8 @@ static int tell(enum stet_format format, const char *file, const char *run,
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-static int init(const char *run, const char *file, bool force, enum stet_format format)
+static int init(const char *run, const char *file, bool force, bool helpers,
+                enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_BUF_INIT;
@@ -76,7 +77,7 @@ static int init(const char *run, const char *file, bool force, enum stet_format 
     }
     if (stet_contract_lanes_open(&l, run, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (stet_contract_make(&c, &l, &err) != STET_OK) {
+    if (stet_contract_make(&c, &l, helpers, &err) != STET_OK) {
         stet_contract_lanes_close(&l);
         return stet_cli_complain(&err);
     }
@@ -97,13 +98,15 @@ static int init(const char *run, const char *file, bool force, enum stet_format 
 int cmd_contract(int argc, char **argv)
 {
     const char *file = STET_CONTRACT_FILE, *run;
-    bool force = false, write = false;
+    bool force = false, write = false, helpers = false;
     const struct stet_option options[] = {
         {"output", "FILE", "init: where to write it (default " STET_CONTRACT_FILE "; - prints it)",
          STET_OPTION_VALUE, &file},
         {"o", "FILE", "the same", STET_OPTION_VALUE, &file},
         {"contract", "FILE", "update: which one", STET_OPTION_VALUE, &file},
         {"force", NULL, "init: replace what is there", STET_OPTION_FLAG, &force},
+        {"helpers", NULL, "init: list the framework's own helpers one by one", STET_OPTION_FLAG,
+         &helpers},
         {"write", NULL, "update: make the changes", STET_OPTION_FLAG, &write},
         {0},
     };
@@ -116,7 +119,7 @@ int cmd_contract(int argc, char **argv)
         return stet_cli_usage_error(&usage, "give init or update, and at most one run");
     run = args.count == 2 ? args.values[1] : NULL;
     if (!strcmp(args.values[0], "init"))
-        return init(run, file, force, args.format);
+        return init(run, file, force, helpers, args.format);
     if (!strcmp(args.values[0], "update"))
         return stet_cli_contract_update(run, file, write, args.format);
     return stet_cli_usage_error(&usage, "give init or update");

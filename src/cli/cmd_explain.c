@@ -36,9 +36,12 @@ static enum stet_rc print_joined(const struct stet_account *a,
     *code = tally->alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
-    if (c->export || c->format == STET_FORMAT_JSON)
+    if (c->export && !strcmp(c->export, "markdown"))
+        rc = stet_account_markdown(&out, a, tally, err);
+    else if (c->export || c->format == STET_FORMAT_JSON)
         return stet_account_json(a, tally, err);
-    rc = stet_cli_account_text(&out, a, tally, &c->view, err);
+    else
+        rc = stet_cli_account_text(&out, a, tally, &c->view, err);
     if (rc != STET_OK)
         stet_buf_release(&out);
     else
@@ -97,6 +100,7 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
 static int explain_run(const char *name, struct choices *c)
 {
     struct printing p = {c, STET_EXIT_FAILURE};
+    const struct stet_misses *asked;
     struct stet_misses misses = {0};
     struct stet_err err = STET_ERR_INIT;
     const struct stet_run *run;
@@ -110,10 +114,14 @@ static int explain_run(const char *name, struct choices *c)
     }
     if (!c->log_file)
         stet_session_logs_read(&c->log, run->folder);
-    c->misses = ask_store(&misses, run);
+    asked = ask_store(&misses, run);
+    /* On the first launch of a command, the store cannot have its programs. */
+    if (asked && (c->format == STET_FORMAT_JSON || misses.places.elsewhere ||
+                  stet_ledger_run_has_earlier(&runs, run)))
+        c->misses = asked;
     if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
         p.code = stet_cli_complain(&err);
-    if (c->misses)
+    if (asked)
         stet_misses_release(&misses);
     stet_ledger_runs_close(&runs);
     return p.code;
@@ -126,8 +134,8 @@ int cmd_explain(int argc, char **argv)
     const struct stet_option options[] = {
         {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG,
          &c.view.all},
-        {"export", "json|csv", "all recompiles as JSON or as a table", STET_OPTION_VALUE,
-         &c.export},
+        {"export", "json|csv|markdown", "all recompiles as data, or a summary to paste",
+         STET_OPTION_VALUE, &c.export},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
         {"log", "FILE", "read what JAX or PyTorch/XLA logged there about tracing and graphs",
@@ -142,10 +150,12 @@ int cmd_explain(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "explains one run at a time");
-    if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0)
-        return stet_cli_usage_error(&usage, "--export is json or csv");
+    if (c.export && strcmp(c.export, "json") != 0 && strcmp(c.export, "csv") != 0 &&
+        strcmp(c.export, "markdown") != 0)
+        return stet_cli_usage_error(&usage, "--export is json, csv or markdown");
     c.format = args.format;
     c.view.colour = stet_text_colour(STDOUT_FILENO);
+    c.view.width = stet_text_width(STDOUT_FILENO);
     if (dump && args.count)
         return stet_cli_usage_error(&usage, "explains a run or a folder of dumps");
     stet_framework_log_init(&c.log);

@@ -57,7 +57,7 @@ struct run {
 
 /* The options of the command line. */
 struct wishes {
-    bool quiet, cpu, xla_dump, torch_fix, no_store;
+    bool quiet, cpu, xla_dump, torch_fix, no_store, lift;
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
         *format;
 };
@@ -98,7 +98,8 @@ static enum stet_rc write_run(const struct run *r, struct stet_err *err)
 /* Removes a run whose command did not start. */
 static void forget_run(const struct run *r)
 {
-    static const char *const files[] = {"run.json", "libstet.so", "libstet_cpu.so", "python"};
+    static const char *const files[] = {"run.json", "libstet.so", STET_LAUNCH_CPU_LIBRARY,
+                                        "python"};
     char path[PATH_MAX + 16];
 
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
@@ -148,6 +149,8 @@ static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const st
         rc = stet_launch_env_set(env, "STET_RUN", r->id, err);
     if (rc == STET_OK)
         rc = set_store(env, w, err);
+    if (rc == STET_OK && w->lift)
+        rc = stet_launch_env_set(env, "STET_LIFT", "1", err);
     /* torch.compile writes its structured trace there, unless the user chose a folder. */
     if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
         return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
@@ -384,6 +387,8 @@ int cmd_run(int argc, char **argv)
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
          STET_OPTION_FLAG, &w.no_store},
+        {"lift", NULL, "compile a program once for all values that drift in it (stet help lift)",
+         STET_OPTION_FLAG, &w.lift},
         {0},
     };
     struct stet_args args;

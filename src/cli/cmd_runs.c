@@ -1,11 +1,12 @@
 /* stet runs: lists runs, newest first, and removes old ones. */
 #include "cli/command.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/human.h"
 #include "base/mem.h"
 #include "cli/run_text.h"
-#include "ledger/ledger.h"
+#include "ledger/prune.h"
 #include "session/torch_lane.h"
 #include "session/torch_rows.h"
 
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A run that has ended and is in the ledger need not be read again. */
@@ -142,7 +142,7 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
 {
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_json j;
-    size_t shown = 0;
+    size_t shown = 0, left = 0;
 
     stet_json_init(&j, &out);
     if (format == STET_FORMAT_JSON) {
@@ -153,11 +153,15 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
         stet_buf_printf(&out, "%-22s  %-9s  %8s  %9s  %10s  %10s  %s\n", "RUN", "OUTCOME",
                         "COMPILES", "TIME", "RECOMPILES", "EXECUTIONS", "COMMAND");
     }
-    for (size_t i = 0; i < runs->count && shown < most; i++) {
+    for (size_t i = 0; i < runs->count; i++) {
         struct totals t;
 
         if (here && strcmp(here, runs->items[i].cwd) != 0)
             continue;
+        if (shown == most) {
+            left++;
+            continue;
+        }
         shown++;
         t = totals_of(l, &runs->items[i]);
         if (format == STET_FORMAT_JSON)
@@ -173,6 +177,11 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
     } else {
         if (!shown)
             stet_buf_str(&out, "no runs; `stet run -- COMMAND` makes one\n");
+        if (left)
+            stet_buf_printf(&out,
+                            "%zu more: --limit=0 lists all, --prune=30 --dry-run those that are a "
+                            "month old\n",
+                            left);
         if (runs->unreadable) {
             stet_text_count(&out, runs->unreadable, "folder");
             stet_buf_str(&out, " without a readable run.json\n");
@@ -183,43 +192,84 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
 
 /* ---- pruning ---- */
 
-/* Removes only old runs that have ended or whose process no longer exists. */
-static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
-                 unsigned long days)
-{
-    struct stet_buf out = STET_TEXT_INIT;
-    struct stet_json j;
-    const uint64_t day = 86400u * (uint64_t)1000000000u, now = (uint64_t)time(NULL) * 1000000000u;
-    size_t gone = 0, failed = 0;
+struct pruning {
+    unsigned long days;
+    bool dry, yes;
+};
 
+/* Deleting every run needs --yes, or a "y" typed on a terminal. */
+static bool may_delete(const struct pruning *p, size_t count, uint64_t bytes)
+{
+    struct stet_buf size = STET_TEXT_INIT;
+    char line[16] = "";
+
+    if (p->days || p->dry || p->yes || !count)
+        return true;
+    stet_text_bytes(&size, bytes);
+    stet_say("stet: --prune=0 deletes all %zu runs (%s)", count, size.ptr ? size.ptr : "");
+    stet_buf_release(&size);
+    if (!isatty(STDIN_FILENO)) {
+        stet_say("; give --yes too, or --dry-run to list them\n");
+        return false;
+    }
+    stet_say("; delete them? [y/N] ");
+    return fgets(line, sizeof line, stdin) && (line[0] == 'y' || line[0] == 'Y');
+}
+
+static void prune_text(struct stet_buf *out, const struct pruning *p, size_t gone, size_t failed,
+                       uint64_t bytes)
+{
+    stet_text_count(out, gone, "run");
+    stet_buf_str(out, p->dry ? " would be deleted (" : " deleted (");
+    stet_text_bytes(out, bytes);
+    stet_buf_char(out, ')');
+    if (failed)
+        stet_buf_printf(out, ", %zu could not be", failed);
+}
+
+static void prune_json(struct stet_buf *out, const struct pruning *p, size_t gone, size_t failed,
+                       uint64_t bytes)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "schema", "stet.prune/1");
+    stet_json_bool(&j, "dry_run", p->dry);
+    stet_json_uint(&j, "deleted", gone);
+    stet_json_uint(&j, "failed", failed);
+    stet_json_uint(&j, "bytes", bytes);
+    stet_json_end_object(&j);
+}
+
+/* Deletes the old runs, or with --dry-run lists them. */
+static int prune(enum stet_format format, const struct stet_runs *runs, struct stet_ledger *l,
+                 const struct pruning *p)
+{
+    const uint64_t now = stet_clock_wall_ns();
+    bool json = format == STET_FORMAT_JSON;
+    struct stet_buf out = STET_TEXT_INIT;
+    size_t old = 0, failed = 0;
+    uint64_t bytes = 0;
+
+    for (size_t i = 0; i < runs->count; i++)
+        if (stet_ledger_run_is_old(&runs->items[i], p->days, now)) {
+            old++;
+            bytes += stet_fs_tree_bytes(runs->items[i].folder);
+        }
+    if (!may_delete(p, old, bytes))
+        return STET_EXIT_USAGE;
     for (size_t i = 0; i < runs->count; i++) {
         const struct stet_run *r = &runs->items[i];
-        uint64_t last = r->ended_ns ? r->ended_ns : r->started_ns;
 
-        /* compared in days, because a large number of days overflows in nanoseconds */
-        if (last > now || (now - last) / day < days ||
-            (!r->ended_ns && stet_ledger_run_is_alive(r)))
+        if (!stet_ledger_run_is_old(r, p->days, now))
             continue;
-        if (stet_fs_remove_tree(r->folder) == 0)
-            gone++;
-        else
-            failed++;
-        if (l)
-            stet_ledger_forget(l, r->id, NULL);
+        if (!p->dry)
+            failed += !stet_ledger_run_delete(r, l);
+        else if (!json)
+            stet_buf_printf(&out, "%s  %s\n", r->id, r->command);
     }
-    if (format == STET_FORMAT_JSON) {
-        stet_json_init(&j, &out);
-        stet_json_object(&j, NULL);
-        stet_json_cstr(&j, "schema", "stet.prune/1");
-        stet_json_uint(&j, "deleted", gone);
-        stet_json_uint(&j, "failed", failed);
-        stet_json_end_object(&j);
-    } else {
-        stet_text_count(&out, gone, "run");
-        stet_buf_str(&out, " deleted");
-        if (failed)
-            stet_buf_printf(&out, ", %zu could not be", failed);
-    }
+    (json ? prune_json : prune_text)(&out, p, old - failed, failed, bytes);
     stet_buf_char(&out, '\n');
     return stet_cli_print(&out, failed ? STET_EXIT_FAILURE : STET_EXIT_FINE);
 }
@@ -239,17 +289,21 @@ int cmd_runs(int argc, char **argv)
         "Lists the runs that `stet run` made, newest first. With --prune deletes old ones.",
         "runs",
     };
-    const char *most_text = "20", *prune_text = NULL;
+    const char *limit_text = "20", *prune_days = NULL;
+    struct pruning p = {0};
     bool here = false;
     const struct stet_option options[] = {
         {"here", NULL, "only runs started in this folder", STET_OPTION_FLAG, &here},
-        {"most", "N", "at most N runs (default 20)", STET_OPTION_VALUE, &most_text},
-        {"prune", "DAYS", "delete the runs that ended more than DAYS days ago", STET_OPTION_VALUE,
-         &prune_text},
+        {"limit", "N", "at most N runs (default 20; 0: all)", STET_OPTION_VALUE, &limit_text},
+        {"most", NULL, NULL, STET_OPTION_VALUE, &limit_text},
+        {"prune", "DAYS", "delete the runs that ended DAYS days ago or earlier", STET_OPTION_VALUE,
+         &prune_days},
+        {"dry-run", NULL, "with --prune: list them, and delete nothing", STET_OPTION_FLAG, &p.dry},
+        {"yes", NULL, "with --prune=0: delete all runs without asking", STET_OPTION_FLAG, &p.yes},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
-    unsigned long most, days = 0;
+    unsigned long limit;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
     struct stet_args args;
@@ -258,14 +312,16 @@ int cmd_runs(int argc, char **argv)
 
     if (done >= 0)
         return done;
-    if (args.count || !number(most_text, &most) || (prune_text && !number(prune_text, &days)))
-        return stet_cli_usage_error(&usage, "takes --most=N, --prune=DAYS and no other argument");
+    if (args.count || !number(limit_text, &limit) || (prune_days && !number(prune_days, &p.days)))
+        return stet_cli_usage_error(&usage, "takes --limit=N, --prune=DAYS and no other argument");
+    if ((p.dry || p.yes) && !prune_days)
+        return stet_cli_usage_error(&usage, "--dry-run and --yes go with --prune=DAYS");
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_ledger_open(&l, NULL, NULL); /* if the ledger cannot be opened, the journals are read */
     folder = here ? getcwd(NULL, 0) : NULL;
-    done =
-        prune_text ? prune(args.format, &runs, l, days) : list(args.format, &runs, l, folder, most);
+    done = prune_days ? prune(args.format, &runs, l, &p)
+                      : list(args.format, &runs, l, folder, limit ? (size_t)limit : SIZE_MAX);
     free(folder);
     stet_ledger_close(l);
     stet_ledger_runs_close(&runs);

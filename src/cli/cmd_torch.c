@@ -10,24 +10,34 @@
 #include <string.h>
 
 struct part {
-    const char *name, *about, *schema;
+    struct stet_cli_part head;
+    const char *schema;
     void (*text)(const struct stet_torch *t, struct stet_buf *out);
     void (*json)(const struct stet_torch *t, struct stet_json *j);
 };
 
 static const struct part parts[] = {
-    {"ingest", "read traces, store them as a run, print what is in them and what is damaged",
-     "stet.torch.ingest/1", stet_cli_torch_ingest_text, NULL},
-    {"frames", "every frame that was compiled again: guard, class, line, values, cost, fix",
-     "stet.torch.frames/1", stet_cli_torch_frames_text, stet_session_torch_frames_json},
-    {"breaks", "graph breaks: where, why, what to do", "stet.torch.breaks/1",
-     stet_cli_torch_breaks_text, stet_session_torch_breaks_json},
-    {"fixes", "what would save the recompiles, as environment lines and as edits",
-     "stet.torch.fixes/1", stet_cli_torch_fixes_text, stet_cli_torch_fixes_json},
-    {"caches", "what torch's caches did not have, and the component of the key that changed",
-     "stet.torch.caches/1", stet_cli_torch_caches_text, stet_cli_torch_caches_json},
+    {{"ingest", "", "read traces, store them as a run, print what is in them and what is damaged"},
+     "stet.torch.ingest/1",
+     stet_cli_torch_ingest_text,
+     NULL},
+    {{"frames", "", "every frame that was compiled again: guard, class, line, values, cost, fix"},
+     "stet.torch.frames/1",
+     stet_cli_torch_frames_text,
+     stet_session_torch_frames_json},
+    {{"breaks", "", "graph breaks: where, why, what to do"},
+     "stet.torch.breaks/1",
+     stet_cli_torch_breaks_text,
+     stet_session_torch_breaks_json},
+    {{"fixes", "", "what would save the recompiles, as environment lines and as edits"},
+     "stet.torch.fixes/1",
+     stet_session_torch_fixes_text,
+     stet_session_torch_fixes_json},
+    {{"caches", "", "what torch's caches did not have, and the component of the key that changed"},
+     "stet.torch.caches/1",
+     stet_session_torch_caches_text,
+     stet_session_torch_caches_json},
 };
-enum { PARTS = sizeof parts / sizeof *parts };
 
 static int print(const struct part *p, const struct stet_torch *t, const struct stet_args *args,
                  struct stet_view from, const char *id)
@@ -74,11 +84,12 @@ static enum stet_rc keep(struct stet_torch *t, const struct stet_args *args, cha
     return rc;
 }
 
-static int run_part(const struct part *p, int argc, char **argv)
+static int run_part(const void *row, int argc, char **argv)
 {
-    bool ingest = !strcmp(p->name, "ingest");
+    const struct part *p = row;
+    bool ingest = !strcmp(p->head.name, "ingest");
     char synopsis[96];
-    struct stet_usage usage = {synopsis, p->about, "torch"};
+    struct stet_usage usage = {synopsis, p->head.about, "torch"};
     bool look = false;
     const struct stet_option only_look[] = {
         {"look", NULL, "print what is there, and store nothing", STET_OPTION_FLAG, &look}, {0}};
@@ -91,7 +102,7 @@ static int run_part(const struct part *p, int argc, char **argv)
     enum stet_rc rc;
     int done;
 
-    snprintf(synopsis, sizeof synopsis, "stet torch %s [options] [RUN|FOLDER|LOG]…", p->name);
+    snprintf(synopsis, sizeof synopsis, "stet torch %s [options] [RUN|FOLDER|LOG]…", p->head.name);
     done = stet_cli_args_parse(&args, argc, argv, &usage, ingest ? only_look : none, false);
     if (done >= 0)
         return done;
@@ -108,20 +119,15 @@ static int run_part(const struct part *p, int argc, char **argv)
 
 int cmd_torch(int argc, char **argv)
 {
-    bool help = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
+    static const struct stet_cli_parts whole = {
+        "torch",
+        "What torch.compile did, from the traces that TORCH_TRACE writes (`stet run` sets it).\n"
+        "Each part takes [RUN|FOLDER|LOG]…; without one, it reads the latest run.",
+        parts,
+        sizeof parts / sizeof *parts,
+        sizeof *parts,
+        run_part,
+    };
 
-    for (size_t i = 0; argc > 1 && i < PARTS; i++) {
-        if (!strcmp(argv[1], parts[i].name))
-            return run_part(&parts[i], argc - 1, argv + 1);
-    }
-    if (argc > 1 && !help)
-        stet_say("stet: no command 'torch %s'\n", argv[1]);
-    fputs("usage: stet torch PART [options] [RUN|FOLDER|LOG]…\n\n"
-          "What torch.compile did, from the traces that TORCH_TRACE writes (`stet run` sets it).\n"
-          "Without a name, the latest run.\n\n",
-          help ? stdout : stderr);
-    for (size_t i = 0; i < PARTS; i++)
-        fprintf(help ? stdout : stderr, "  %-8s %s\n", parts[i].name, parts[i].about);
-    fputs("\nMore: stet help torch\n", help ? stdout : stderr);
-    return help ? STET_EXIT_FINE : STET_EXIT_USAGE;
+    return stet_cli_parts_run(&whole, argc, argv);
 }

@@ -7,27 +7,10 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "base/text.h"
+#include "help/option.h"
 
 /* Exit codes of every command except `run`, which returns the child's own. */
 enum { STET_EXIT_FINE = 0, STET_EXIT_FINDING = 1, STET_EXIT_USAGE = 2, STET_EXIT_FAILURE = 3 };
-
-enum stet_option_kind { STET_OPTION_FLAG, STET_OPTION_VALUE };
-
-/* One row of a command's option table; ends with a row whose `name` is NULL. */
-struct stet_option {
-    const char *name;    /* without the dashes; a name of one letter takes one dash */
-    const char *operand; /* shown in --help for STET_OPTION_VALUE, e.g. "FILE" */
-    const char *help;
-    enum stet_option_kind kind;
-    void *target; /* bool * for a flag, const char ** for a value */
-};
-
-/* Text that --help prints around the option table. */
-struct stet_usage {
-    const char *synopsis; /* "stet show [options] RUN|PROGRAM|FILE" */
-    const char *about;    /* a paragraph or two */
-    const char *page;     /* "show": the page of `stet help` */
-};
 
 enum stet_format { STET_FORMAT_TEXT, STET_FORMAT_JSON };
 
@@ -45,6 +28,28 @@ struct stet_args {
 int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
                         const struct stet_usage *usage, const struct stet_option *options,
                         bool stop_at_positional);
+
+/* Receives the option table of a command, or of one of its parts (NULL for the command itself). */
+typedef void stet_cli_describer(void *context, const char *part, const struct stet_usage *usage,
+                                const struct stet_option *options);
+/* From now on, commands give their tables to `take` and do nothing else. */
+void stet_cli_describe(stet_cli_describer *take, void *context);
+
+/* The first fields of a part's row: stet cache ls. */
+struct stet_cli_part {
+    const char *name, *operands, *about;
+};
+
+/* A command that consists of parts. */
+struct stet_cli_parts {
+    const char *name, *about;
+    const void *rows; /* each begins with a struct stet_cli_part */
+    size_t count, size;
+    int (*run)(const void *row, int argc, char **argv);
+};
+
+/* Runs the part that argv[1] names, or lists the parts. */
+int stet_cli_parts_run(const struct stet_cli_parts *p, int argc, char **argv);
 
 /* Prints "stet: <what>" and the synopsis on stderr; returns STET_EXIT_USAGE. */
 int stet_cli_usage_error(const struct stet_usage *usage, const char *what);

@@ -8,6 +8,8 @@
 
 /* ---- counters ---- */
 
+enum { MOST_LINES = 3 };
+
 static const struct stet_counter *sum_of(const struct stet_counter *counters, size_t count,
                                          const char *name, struct stet_counter *sum)
 {
@@ -52,6 +54,34 @@ static void fallbacks(struct stet_buf *out, const char *indent, const struct ste
     }
     if (said)
         stet_buf_char(out, '\n');
+}
+
+/* Compiles of a backend that the layer does not see, with the lines that asked for most of them. */
+static void unseen(struct stet_buf *out, const char *indent, const struct stet_counter *counters,
+                   size_t count)
+{
+    struct stet_counter sum = {0};
+    size_t said = 0;
+
+    for (size_t i = 0; i < count; i++)
+        if (stet_view_starts(counters[i].name, STET_COUNTER_UNSEEN)) {
+            sum.samples += counters[i].samples;
+            sum.total += counters[i].total;
+        }
+    if (!sum.samples)
+        return;
+    stet_buf_printf(out, "%sJAX compiled %" PRIu64 " program%s in ", indent, sum.samples,
+                    sum.samples == 1 ? "" : "s");
+    stet_text_duration(out, sum.total);
+    stet_buf_str(out, " on a backend that Stet does not see, such as XLA:CPU in a host callback");
+    for (size_t i = 0; i < count; i++) {
+        if (!stet_view_starts(counters[i].name, STET_COUNTER_UNSEEN) || !counters[i].at.line ||
+            said++ >= MOST_LINES)
+            continue;
+        stet_buf_printf(out, "%s%" PRIu64 "×", said == 1 ? ": " : ", ", counters[i].samples);
+        at(out, &counters[i].at);
+    }
+    stet_buf_char(out, '\n');
 }
 
 static void readbacks(struct stet_buf *out, const char *indent, const struct stet_counter *counters,
@@ -114,7 +144,7 @@ void stet_cli_counters_phases(struct stet_buf *out, const char *indent,
     stet_buf_printf(out, " and lowered %" PRIu64 "× in ", lowerings.samples);
     stet_text_duration(out, lowerings.total);
     if (alone.samples) {
-        stet_buf_printf(out, "; %" PRIu64 " more trace%s led to no compile, ", alone.samples,
+        stet_buf_printf(out, "; %" PRIu64 " more trace%s led to no compile here, ", alone.samples,
                         alone.samples == 1 ? "" : "s");
         stet_text_duration(out, alone.total);
     }
@@ -127,6 +157,7 @@ void stet_cli_counters_text(struct stet_buf *out, const char *indent, bool brief
     if (!brief && has_counters_of("torch_xla", counters, count))
         say_torch_xla(out, indent, counters, count);
     fallbacks(out, indent, counters, count);
+    unseen(out, indent, counters, count);
 }
 
 /* ---- logs ---- */

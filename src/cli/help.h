@@ -1,9 +1,12 @@
-/* Prints the pages of docs/, which are installed beside the executable. main.c calls it for `stet
- * help`. */
+/* stet help: the pages of the documentation, manual pages and completions for shells. */
 #ifndef STET_CLI_HELP_H
 #define STET_CLI_HELP_H
 
-/* Prints the page of a command, a trap or any other subject; returns an exit code. */
-int stet_cli_help_page(const char *subject);
+#include "help/topic.h"
+
+/* `stet help SUBJECT`, `--man[=COMMAND]` or `--completion=SHELL`. `all` has the commands' names,
+ * and `describe` lets them fill in the rest. Returns the exit code. */
+int stet_cli_help_page(const char *subject, struct stet_help_topic *all, size_t count,
+                       void (*describe)(struct stet_help_topic *all, size_t count));
 
 #endif

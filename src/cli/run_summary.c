@@ -5,10 +5,11 @@
 #include "cli/frameworks_text.h"
 #include "cli/run_text.h"
 #include "cli/startup_text.h"
-#include "session/account.h"
+#include "session/account_run.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
 #include "session/session.h"
+#include "story/story_text.h"
 
 #include "base/fs.h"
 #include "cli/command.h"
@@ -24,7 +25,7 @@
 #include <unistd.h>
 
 /* More compiles take seconds to explain, while the caller of the ended command waits. */
-enum { MOST_COMPILES = 4000, TOP = 3, CAUSES = 64 };
+enum { MOST_COMPILES = 4000, TOP = 3 };
 
 static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch *w)
 {
@@ -39,141 +40,103 @@ static void stranger_lines(struct stet_buf *out, const struct stet_launch_watch 
 
 /* ---- causes ---- */
 
-struct cause {
-    enum stet_cause cause;
-    char function[64], file[256];
-    uint64_t line, times, wait_ns, cost_ns;
-};
-
-struct causes {
-    struct cause items[CAUSES];
-    size_t count;
-};
-
-static bool gather(void *context, const struct stet_recompile *r)
-{
-    struct causes *c = context;
-    struct cause one = {.cause = r->cause, .line = r->origin.line};
-
-    if (r->benign)
-        return true;
-    snprintf(one.file, sizeof one.file, "%.*s", STET_FMT(stet_text_path(r->origin.file)));
-    snprintf(one.function, sizeof one.function, "%.*s", STET_FMT(r->function));
-    for (size_t i = 0; i < c->count; i++) {
-        struct cause *o = &c->items[i];
-
-        if (o->line == one.line && o->cause == one.cause && !strcmp(o->file, one.file) &&
-            !strcmp(o->function, one.function)) {
-            o->times++;
-            o->wait_ns += r->wait_ns;
-            o->cost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
-            return true;
-        }
-    }
-    if (c->count < CAUSES) {
-        one.times = 1;
-        one.wait_ns = r->wait_ns;
-        one.cost_ns = stet_recompile_lost(r) ? r->cost_ns : 0;
-        c->items[c->count++] = one;
-    }
-    return true;
-}
-
-static void further(struct stet_buf *out, const struct causes *c)
+static void further(struct stet_buf *out, const struct stet_stories *s)
 {
     uint64_t wait_ns = 0, more = 0;
 
-    for (size_t i = 0; i < c->count; i++) {
-        more += c->items[i].times != 0;
-        wait_ns += c->items[i].times ? c->items[i].wait_ns : 0;
-    }
+    for (size_t i = TOP; i < s->count && !s->items[i].benign; i++, more++)
+        wait_ns += s->items[i].wait_ns;
     if (!more)
         return;
-    stet_buf_printf(out, "stet:   %" PRIu64 " more cause%s, waited ", more, more == 1 ? "" : "s");
+    stet_buf_printf(out, "stet:   and %" PRIu64 " more, waited ", more);
     stet_text_duration(out, wait_ns);
     stet_buf_char(out, '\n');
 }
 
-static void top_lines(struct stet_buf *out, struct causes *c)
+static void top_lines(struct stet_buf *out, const struct stet_stories *s)
 {
-    for (int n = 0; n < TOP; n++) {
-        struct cause *best = NULL;
-
-        for (size_t i = 0; i < c->count; i++)
-            if (c->items[i].times && (!best || c->items[i].wait_ns > best->wait_ns))
-                best = &c->items[i];
-        if (!best)
-            return;
-        stet_buf_printf(out, "stet:   %" PRIu64 "× %s in %s", best->times,
-                        stet_cause_id(best->cause), best->function);
-        if (best->line)
-            stet_buf_printf(out, ", %s:%" PRIu64, best->file, best->line);
-        stet_buf_str(out, ", waited ");
-        stet_text_duration(out, best->wait_ns);
-        if (best->cost_ns != best->wait_ns) {
-            stet_buf_str(out, " (compiler ");
-            stet_text_duration(out, best->cost_ns);
-            stet_buf_char(out, ')');
-        }
-        stet_buf_char(out, '\n');
-        best->times = 0;
+    for (size_t i = 0; i < TOP && i < s->count && !s->items[i].benign; i++) {
+        stet_buf_str(out, "stet:   ");
+        stet_story_text_line(out, &s->items[i]);
     }
-    further(out, c);
+    further(out, s);
 }
 
 /* ---- all of it ---- */
 
-static void say_account(struct stet_buf *out, const struct stet_account *a)
+static void say_programs(struct stet_buf *out, const struct stet_account *a)
 {
-    static struct causes causes;
-    struct stet_account_tally t;
-
-    causes.count = 0;
-    if (stet_account_tally(a, &t, NULL) != STET_OK)
-        return;
-    stet_buf_str(out, "stet: ");
-    if (t.alarms) {
-        stet_cli_account_lost(out, &t);
-        stet_buf_str(out, "; ");
-    }
     if (a->totals.settled)
         stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
     stet_text_count(out, a->totals.programs, "program");
     if (!a->totals.settled)
         stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
     stet_buf_char(out, '\n');
-    for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
-                        t.answers[q].count ? "yes" : "no");
-        if (t.answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t.answers[q].count,
-                            stet_cause_id(t.answers[q].cause));
-        stet_buf_char(out, '\n');
-    }
-    if (t.alarms && a->each(a->source, gather, &causes, NULL) == STET_OK)
-        top_lines(out, &causes);
-    stet_cli_account_saved(out, "stet: ", a);
-    stet_cli_counters_text(out, "stet: ", true, a->counters, a->counter_count);
 }
 
-static void print_causes(struct stet_buf *out, const char *folder)
+static void say_questions(struct stet_buf *out, const struct stet_account_tally *t)
 {
+    for (int q = 0; q < STET_QUESTIONS; q++) {
+        stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
+                        t->answers[q].count ? "yes" : "no");
+        if (t->answers[q].count)
+            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t->answers[q].count,
+                            stet_cause_id(t->answers[q].cause));
+        stet_buf_char(out, '\n');
+    }
+}
+
+struct summary {
+    struct stet_buf *out;
+    bool cpu; /* the command ran with --cpu */
+};
+
+static enum stet_rc say_account(void *context, const struct stet_account *a,
+                                const struct stet_account_tally *t, struct stet_err *err)
+{
+    const struct summary *s = context;
+    struct stet_buf *out = s->out;
+
+    (void)err;
+    if (!a->totals.compiles && !t->alarms) /* torch.compile alone, and nothing to report */
+        return STET_OK;
+    stet_buf_str(out, "stet: ");
+    if (t->alarms)
+        stet_cli_account_lost(out, t);
+    if (a->totals.compiles) {
+        stet_buf_str(out, t->alarms ? "; " : "");
+        say_programs(out, a);
+    } else {
+        stet_buf_char(out, '\n');
+    }
+    if (t->alarms && s->cpu)
+        stet_buf_str(out, "stet: the compiler is Stet's CPU backend; a device's compiler takes "
+                          "longer\n");
+    say_questions(out, t);
+    top_lines(out, a->stories);
+    stet_cli_account_saved(out, "stet: ", a);
+    stet_cli_counters_text(out, "stet: ", true, a->counters, a->counter_count);
+    return STET_OK;
+}
+
+static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
+{
+    struct summary s = {out, cpu};
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
+    struct stet_ledger_saved saved = {0};
     struct stet_session x;
-    struct stet_account a;
 
     if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
     if (stet_ledger_runs_find(&runs, folder, &run, NULL) == STET_OK &&
         stet_session_open(&x, &runs, run, NULL) == STET_OK) {
-        stet_session_account(&a, &x);
         if (stet_ledger_open(&l, NULL, NULL) == STET_OK &&
             stet_session_keep(l, &x, run, NULL) == STET_OK)
-            stet_ledger_saved(l, run->id, &a.saved, NULL);
+            stet_ledger_saved(l, run->id, &saved, NULL);
         stet_ledger_close(l);
-        say_account(out, &a);
+        stet_account_of_session(&x, run, &saved, say_account, &s, NULL);
         stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }
@@ -265,8 +228,8 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_cli_run_totals(&out, &d);
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
-    if (d.compiles && d.compiles <= MOST_COMPILES)
-        print_causes(&out, folder);
+    if ((d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
+        print_causes(&out, folder, end->cpu);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)

@@ -128,6 +128,7 @@ static void explain_violation(struct stet_violation *v, struct stet_session *x, 
         s->finding == STET_NONE ? NULL : &x->history.findings[s->finding];
 
     v->lane = STET_LANE_XLA;
+    v->library = s->library;
     v->rank = s->rank;
     v->process = s->process;
     v->compile = s->index;
@@ -183,7 +184,8 @@ enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
         k->unreadable++;
         rc = STET_OK;
     } else if (rc == STET_OK &&
-               (stet_gate_breaks(gate, &seen, &b) || is_late(c, b.family, s, &b))) {
+               (stet_gate_breaks(gate, &seen, &b) || stet_contract_is_stranger(&seen, s, &b) ||
+                is_late(c, b.family, s, &b))) {
         explain_violation(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;
@@ -286,6 +288,25 @@ static enum stet_rc check_watched(struct stet_contract_check *k, const struct st
     return xla || torch ? stet_contract_check_add(k, &v, err) : STET_OK;
 }
 
+/* Puts the programs of libraries last, because they usually follow from a function of the user's.
+ */
+static enum stet_rc put_libraries_last(struct stet_contract_check *k, struct stet_err *err)
+{
+    struct stet_violation *all = stet_mem_calloc(k->count + 1, sizeof *all);
+    uint32_t n = 0;
+
+    if (!all)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the violations");
+    for (int library = 0; library < 2; library++)
+        for (uint32_t i = 0; i < k->count; i++)
+            if (k->items[i].library == library)
+                all[n++] = k->items[i];
+    if (n)
+        memcpy(k->items, all, n * sizeof *all);
+    stet_mem_free(all);
+    return STET_OK;
+}
+
 enum stet_rc stet_contract_check_run(struct stet_contract_check *k, const struct stet_contract *c,
                                      struct stet_lanes *l, struct stet_err *err)
 {
@@ -297,5 +318,5 @@ enum stet_rc stet_contract_check_run(struct stet_contract_check *k, const struct
         rc = stet_contract_check_torch(k, c, &l->torch, err);
     if (rc == STET_OK)
         rc = check_watched(k, c, l, err);
-    return rc;
+    return rc == STET_OK ? put_libraries_last(k, err) : rc;
 }

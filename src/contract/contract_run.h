@@ -29,6 +29,10 @@ void stet_contract_lanes_close(struct stet_lanes *l);
  * be read. */
 enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct stet_seen *out,
                                struct stet_arena *arena, struct stet_err *err);
+/* Is the program one of the user's functions, while the family is only for those of libraries? Then
+ * the breach is set. */
+bool stet_contract_is_stranger(const struct stet_seen *seen, const struct stet_sighting *s,
+                               struct stet_breach *b);
 /* Does the process run on the embedded CPU backend? */
 bool stet_contract_on_cpu(const struct stet_process_digest *p);
 /* Returns an installed part as a contract has it: the version without the words around it. */
@@ -41,8 +45,9 @@ bool stet_contract_same_flags(struct stet_view a, struct stet_view b);
 /* Is the version the same, or does `wanted` have only its first numbers? 3.11.7 satisfies 3.11. */
 bool stet_contract_same_version(struct stet_view have, struct stet_view wanted);
 
-/* Makes a contract of what the run did. Failed compiles are left out. */
-enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l,
+/* Makes a contract of what the run did. Failed compiles are left out. Without `helpers`, the
+ * programs that no function of the user's made share one family. */
+enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, bool helpers,
                                 struct stet_err *err);
 /* Adds the clauses for torch.compile. False when out of memory. */
 bool stet_contract_take_torch(struct stet_contract *c, const struct stet_torch *t);
@@ -61,6 +66,7 @@ struct stet_violation {
     int64_t rank;   /* -1: not known */
     uint64_t process, compile, step;
     bool has_compile, step_known;
+    bool library;          /* of a program that no function of the user's made */
     enum stet_cause cause; /* STET_CAUSE_NONE: nothing to explain */
     struct stet_view fix;
     struct stet_line origin, trigger;

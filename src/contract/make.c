@@ -3,6 +3,7 @@
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
+#include "launch/cpu.h"
 #include "stet_version.h"
 
 #include <stdio.h>
@@ -17,6 +18,7 @@ enum {
 struct member {
     uint32_t family, process;
     struct stet_hash graph, program, options;
+    bool library;
 };
 
 struct maker {
@@ -102,9 +104,12 @@ static bool add_member(struct maker *m, const struct stet_sighting *s, const str
         for (uint32_t d = 0; d < seen->args[i].rank; d++)
             if (!stet_gate_dim_add(&f->args[i].dims[d], seen->args[i].dims[d], &m->c->arena))
                 return false;
-    m->members[m->count++] =
-        (struct member){(uint32_t)(f - m->c->families), s->process, seen->graph,
-                        stet_hash_mix(seen->program, seen->options), seen->options};
+    m->members[m->count++] = (struct member){(uint32_t)(f - m->c->families),
+                                             s->process,
+                                             seen->graph,
+                                             stet_hash_mix(seen->program, seen->options),
+                                             seen->options,
+                                             s->library};
     return true;
 }
 
@@ -132,7 +137,71 @@ static bool take(struct maker *m, uint32_t number, struct stet_err *err)
     return fine;
 }
 
-/* Folds helpers that a framework makes for every shape into one line. */
+/* ---- helpers ---- */
+
+/* A family that takes any arguments. */
+static struct stet_family open_family(struct stet_view name, bool library)
+{
+    return (struct stet_family){.name = name,
+                                .open = true,
+                                .library = library,
+                                .programs = STET_NO_BUDGET,
+                                .graphs = STET_NO_BUDGET,
+                                .options = STET_NO_BUDGET,
+                                .compiles = STET_NO_BUDGET,
+                                .terms.settled = STET_NO_BUDGET};
+}
+
+/* Gives the members of family `k` to family `i`, and removes `k`. */
+static void merge(struct maker *m, uint32_t i, uint32_t k)
+{
+    struct stet_contract *c = m->c;
+
+    for (uint32_t n = 0; n < m->count; n++) {
+        if (m->members[n].family == k)
+            m->members[n].family = i;
+        else if (m->members[n].family > k)
+            m->members[n].family--;
+    }
+    memmove(&c->families[k], &c->families[k + 1], (c->family_count - k - 1) * sizeof *c->families);
+    c->family_count--;
+}
+
+static bool is_of_library(const struct maker *m, uint32_t family)
+{
+    for (uint32_t n = 0; n < m->count; n++)
+        if (m->members[n].family == family && !m->members[n].library)
+            return false;
+    return true;
+}
+
+/* Puts the programs of libraries (operations outside any jitted function) into one family. Their
+ * sizes follow from those of the user's functions, so a drift would break both. The family is the
+ * last one of the file. */
+static bool fold_libraries(struct maker *m)
+{
+    struct stet_family *last;
+    uint32_t all = UINT32_MAX;
+
+    for (uint32_t k = 0; k < m->c->family_count; k++) {
+        if (!is_of_library(m, k))
+            continue;
+        if (all == UINT32_MAX)
+            m->c->families[all = k] = open_family(STET_VIEW("*"), true);
+        else
+            merge(m, all, k--);
+    }
+    if (all == UINT32_MAX)
+        return true;
+    last = stet_gate_contract_add_family(m->c);
+    if (last) {
+        *last = m->c->families[all];
+        merge(m, m->c->family_count - 2, all);
+    }
+    return last != NULL;
+}
+
+/* Folds functions with many signatures, such as one for every shape, into one line. */
 static void fold_overloads(struct maker *m)
 {
     struct stet_contract *c = m->c;
@@ -147,27 +216,10 @@ static void fold_overloads(struct maker *m)
             same += stet_view_eq(c->families[k].name, f->name);
         if (same <= OVERLOADS)
             continue;
-        *f = (struct stet_family){.name = f->name,
-                                  .open = true,
-                                  .programs = STET_NO_BUDGET,
-                                  .graphs = STET_NO_BUDGET,
-                                  .options = STET_NO_BUDGET,
-                                  .compiles = STET_NO_BUDGET,
-                                  .terms.settled = STET_NO_BUDGET};
-        for (uint32_t k = i + 1; k < c->family_count; k++) {
-            if (!stet_view_eq(c->families[k].name, f->name))
-                continue;
-            for (uint32_t n = 0; n < m->count; n++) {
-                if (m->members[n].family == k)
-                    m->members[n].family = i;
-                else if (m->members[n].family > k)
-                    m->members[n].family--;
-            }
-            memmove(&c->families[k], &c->families[k + 1],
-                    (c->family_count - k - 1) * sizeof *c->families);
-            c->family_count--;
-            k--;
-        }
+        *f = open_family(f->name, false);
+        for (uint32_t k = i + 1; k < c->family_count; k++)
+            if (stet_view_eq(c->families[k].name, f->name))
+                merge(m, i, k--);
     }
 }
 
@@ -215,6 +267,8 @@ static void count_budgets(struct maker *m)
         uint64_t times = 0;
         bool last = true;
 
+        if (f->library)
+            continue;
         for (uint32_t k = 0; k < m->count; k++) {
             bool peer = is_peer(&m->members[k], at);
 
@@ -308,12 +362,19 @@ static size_t to_minor(struct stet_view v)
     return n;
 }
 
+/* The build id of the CPU backend differs between two builds of one version. Its platform version
+ * is Stet's version, which the contract has. */
+static bool is_own_build(const struct stet_part *part)
+{
+    return stet_view_is(part->name, STET_LAUNCH_CPU_LIBRARY);
+}
+
 static bool take_part(struct stet_contract *c, const struct stet_part *part)
 {
     struct stet_pairs *list = part->flags ? &c->terms.flags : &c->terms.bundle;
     struct stet_pair *p;
 
-    if (!part->value.len)
+    if (!part->value.len || is_own_build(part))
         return true;
     for (uint32_t i = 0; i < list->count; i++)
         if (stet_view_eq(list->items[i].name, part->name))
@@ -383,7 +444,8 @@ static void take_settled(struct maker *m)
         m->c->terms.settled = last > LEAST_WARM_UP ? last : LEAST_WARM_UP;
 }
 
-enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, struct stet_err *err)
+enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, bool helpers,
+                                struct stet_err *err)
 {
     uint32_t n = l->x.history.sighting_count;
     struct maker m = {.c = c, .l = l, .members = stet_mem_calloc(n + 1, sizeof *m.members)};
@@ -394,6 +456,8 @@ enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, s
         fine = no_memory(err);
     for (uint32_t i = 0; fine && i < n; i++)
         fine = take(&m, i, err);
+    if (fine && !helpers)
+        fine = fold_libraries(&m) || no_memory(err);
     if (fine) {
         fold_overloads(&m);
         count_budgets(&m);
@@ -424,6 +488,7 @@ static const char about[] =
     "#   at most 4 programs of 1 graph                   budgets of one process\n"
     "#   params*: float32[...]                           all arguments that begin so, any shape\n"
     "#   name(...)                                       any arguments\n"
+    "#   *(...) library only                             programs that no function of yours made\n"
     "# `stet check` compares, `stet contract update` shows what would have to change.\n";
 
 static void list_clauses(struct stet_buf *out, bool travels)

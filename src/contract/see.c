@@ -1,11 +1,13 @@
 /* Extracts what a contract checks from a run, in the contract's terms. */
 #include "contract/contract_run.h"
 
+#include "launch/cpu.h"
 #include "session/program_cache.h"
 #include "session/torch_ranks.h"
 #include "session/torch_rows.h"
 
 #include <ctype.h>
+#include <stdio.h>
 
 enum stet_rc stet_contract_lanes_open(struct stet_lanes *l, const char *name, struct stet_err *err)
 {
@@ -58,11 +60,21 @@ enum stet_rc stet_contract_see(struct stet_session *x, uint32_t sighting, struct
     return rc == STET_OK ? rc : stet_fail(err, rc, "out of memory for a contract");
 }
 
+bool stet_contract_is_stranger(const struct stet_seen *seen, const struct stet_sighting *s,
+                               struct stet_breach *b)
+{
+    if (!b->family || !b->family->library || !s->function || s->library)
+        return false;
+    *b = (struct stet_breach){.clause = STET_CLAUSE_FAMILY, .number = UINT32_MAX};
+    snprintf(b->what, sizeof b->what, "%.*s is in no family", STET_FMT(seen->family));
+    return true;
+}
+
 bool stet_contract_on_cpu(const struct stet_process_digest *p)
 {
     for (size_t i = 0; i < p->plugin_count; i++)
         if (p->plugins[i].platform.len &&
-            stet_view_is(stet_contract_base(p->plugins[i].path), "libstet_cpu.so"))
+            stet_view_is(stet_contract_base(p->plugins[i].path), STET_LAUNCH_CPU_LIBRARY))
             return true;
     return false;
 }

@@ -120,7 +120,8 @@ static int pass(struct stet_contract_update *u, uint32_t process, bool foreign,
             continue;
         stet_arena_init(&arena, (size_t)64 << 20);
         if (stet_contract_see(&u->l.x, i, &seen, &arena, NULL) == STET_OK &&
-            stet_gate_breaks(&gate, &seen, &b))
+            (stet_gate_breaks(&gate, &seen, &b) ||
+             stet_contract_is_stranger(&seen, &h->sightings[i], &b)))
             fine = widen(u, &seen, &b) || no_memory(err) ? 0 : -1;
         stet_arena_release(&arena);
     }
@@ -383,7 +384,7 @@ enum stet_rc stet_contract_update_write(const struct stet_contract_update *u, co
 static enum stet_rc make(struct stet_contract_update *u, const struct stet_contract *before,
                          struct stet_err *err)
 {
-    enum stet_rc rc = stet_contract_make(&u->fresh, &u->l, err);
+    enum stet_rc rc = stet_contract_make(&u->fresh, &u->l, false, err);
 
     if (rc != STET_OK)
         return rc;

@@ -166,6 +166,50 @@ static bool ints_follow(const struct stet_comparison *c, const struct stet_attr 
     return true;
 }
 
+/* ---- foreign kernels ---- */
+
+enum { CONFIG_SHOWN = 160 }; /* a longer configuration of a custom call holds a kernel */
+
+static bool is_custom_call(const struct stet_op *op)
+{
+    struct stet_view name = stet_words_mnemonic(op);
+
+    return stet_view_is(name, "custom_call") || stet_view_is(name, "custom-call");
+}
+
+/* A kernel that was made for these operands and results is another one for other types. */
+static unsigned kernel_follows(struct stet_comparison *c, const struct stet_op *a,
+                               const struct stet_op *b)
+{
+    uint32_t bits = 0;
+
+    if (!is_custom_call(b) || a->operand_count != b->operand_count ||
+        a->result_count != b->result_count)
+        return STET_NO_FACET;
+    for (uint32_t i = 0; i < b->operand_count; i++)
+        bits |= stet_compare_types(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
+    for (uint32_t i = 0; i < b->result_count; i++)
+        bits |= stet_compare_types(c, a->results[i].type, b->results[i].type);
+    if (bits >> STET_FACET_RANKS & 1)
+        return STET_FACET_RANKS;
+    if (bits >> STET_FACET_SHAPES & 1)
+        return STET_FACET_SHAPES;
+    return bits >> STET_FACET_DTYPES & 1 ? STET_FACET_DTYPES : STET_NO_FACET;
+}
+
+/* An attribute as text; a kernel's body is encoded, so only its size and hash are printed. */
+static struct stet_view words_of(struct stet_comparison *c, const struct stet_op *op,
+                                 const struct stet_attr *a)
+{
+    struct stet_view text = a && is_custom_call(op) ? stet_attr_text(a) : (struct stet_view){0};
+
+    if (text.len <= CONFIG_SHOWN)
+        return stet_change_attr(c, a);
+    stet_buf_printf(&c->scratch, "a kernel of %zu bytes (%08x)", text.len,
+                    (unsigned)stet_hash_bytes(text).lo);
+    return stet_change_taken(c);
+}
+
 static unsigned attr_follows(const struct stet_comparison *c, enum stet_attr_class class,
                              const struct stet_attr *x, const struct stet_attr *y)
 {
@@ -185,14 +229,18 @@ static void say_attr(struct stet_comparison *c, const struct stet_op *a, const s
                      enum stet_attr_class class, struct stet_view name, const struct stet_attr *x,
                      const struct stet_attr *y)
 {
+    unsigned follows = kernel_follows(c, a, b);
+
+    if (follows == STET_NO_FACET)
+        follows = attr_follows(c, class, x, y);
     stet_change_add(c,
                     &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
                                           .facet = class,
-                                          .follows = attr_follows(c, class, x, y),
+                                          .follows = follows,
                                           .of = {.name = name, .in = stet_words_mnemonic(b)},
                                           .data = stet_change_values(x, y),
-                                          .from = stet_change_attr(c, x),
-                                          .to = stet_change_attr(c, y)},
+                                          .from = words_of(c, a, x),
+                                          .to = words_of(c, b, y)},
                     a, b);
 }
 

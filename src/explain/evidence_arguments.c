@@ -1,9 +1,7 @@
 /* A loop in the function that goes over its arguments: the number of them changed. */
 #include "explain/history_internal.h"
 
-/* An array that one of the two calls did not pass. jit drops arguments that a function does not
- * use, so only the calls show them. */
-static const struct stet_moved *came_or_went(const struct stet_finding *f)
+const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
@@ -16,10 +14,15 @@ static const struct stet_moved *came_or_went(const struct stet_finding *f)
 
 void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_moved *m = f->cause == STET_CAUSE_PYTHON_LOOP ? came_or_went(f) : NULL;
+    const struct stet_moved *m = stet_evidence_came_or_went(f);
 
-    if (m)
-        stet_finding_is(h, f, STET_CAUSE_OPTIONAL_KEY, STET_SURE_CERTAIN, false,
-                        "argument %.*s: %.*s -> %.*s; a block is repeated for each",
-                        STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    if (!m)
+        return;
+    if (f->cause == STET_CAUSE_PYTHON_LOOP)
+        stet_finding_hear(h, f, STET_ANSWER(OPTIONAL_KEY, VALUES, CERTAIN),
+                          "argument %.*s: %.*s -> %.*s; a block is repeated for each",
+                          STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    /* Code that came with an argument may be the argument's. */
+    if (f->cause == STET_CAUSE_HIDDEN_BRANCH)
+        stet_finding_doubt(f);
 }

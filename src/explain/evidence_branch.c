@@ -2,6 +2,9 @@
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
+/* A first compile in the loop is reported when the loop waited this long for it. */
+#define LATE_TOLD_NS UINT64_C(5000000000)
+
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
 {
@@ -56,32 +59,42 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
+/* A read-back that decides which program runs. */
+struct decider {
+    uint32_t line;
+    enum stet_rests rests;
+    enum stet_sure sure;
+};
+
+static bool seen_to(struct stet_finding *f, const struct stet_read *seen, struct decider *out)
+{
+    out->line = seen->line;
+    out->rests = STET_RESTS_VALUES;
+    out->sure = seen->sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
+    f->source = seen->at;
+    return true;
+}
+
 /* True if a condition that decides whether the call runs depends on a value read back. A loop's
  * condition decides how often the loop runs, which does not explain a first program. */
-static bool on_value(struct stet_history *h, struct stet_finding *f, uint32_t *line,
-                     enum stet_sure *sure)
+static bool on_value(struct stet_history *h, struct stet_finding *f, struct decider *out)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
     struct stet_read seen;
 
-    *sure = STET_SURE_LIKELY;
-    if (stet_explain_read_decides(h, f, &seen)) {
-        *line = seen.line;
-        *sure = seen.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
-        f->source = seen.at;
-        return true;
-    }
+    if (stet_explain_read_decides(h, f, &seen))
+        return seen_to(f, &seen, out);
     if (!stet_python_condition_reads(&h->sources, s->trigger.file, s->trigger.line, !f->facts.first,
                                      &read))
         return false;
-    *line = read.here;
+    *out = (struct decider){read.here, STET_RESTS_SOURCE, STET_SURE_LIKELY};
     return true;
 }
 
 /* True if the passed value was read back and really comes from the device: a program ran in that
  * line, or the run reads back about as often as it calls. */
-static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t *line)
+static bool on_argument(struct stet_history *h, struct stet_finding *f, struct decider *out)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o = order_of(h, s);
@@ -89,19 +102,19 @@ static bool on_argument(struct stet_history *h, struct stet_finding *f, uint32_t
     struct stet_read seen;
 
     if (stet_explain_read_passed(h, f, false, &seen)) {
-        *line = seen.line;
-        f->source = seen.at;
+        seen_to(f, &seen, out);
+        out->sure = STET_SURE_LIKELY;
         return true;
     }
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
-    *line = read.here;
+    *out = (struct decider){read.here, STET_RESTS_SOURCE, STET_SURE_LIKELY};
     return stet_history_ran_where(h, s->process, &read) ||
            (o && o->to_host_count * 2 >= o->steps && o->to_host_count > 2);
 }
 
 /* PyTorch/XLA: a graph was cut at a condition of the same function, so its value was needed. */
-static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+static bool on_cut(struct stet_history *h, const struct stet_sighting *s, struct decider *out)
 {
     uint32_t def;
 
@@ -114,7 +127,7 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
         if (h->sightings[i].process == s->process && stet_view_eq(at->file, s->trigger.file) &&
             stet_python_def_around(&h->sources, at->file, at->line) == def &&
             stet_python_is_condition(&h->sources, at->file, at->line)) {
-            *line = at->line;
+            *out = (struct decider){at->line, STET_RESTS_RUN, STET_SURE_LIKELY};
             return true;
         }
     }
@@ -123,19 +136,19 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, uint32
 
 /* torch.compile continues after a graph break in functions that it names after the line. If the
  * break was at a condition, its value decides which of them runs. */
-static bool on_break(struct stet_history *h, const struct stet_sighting *s, uint32_t *line)
+static bool on_break(struct stet_history *h, const struct stet_sighting *s, struct decider *out)
 {
     struct stet_view name = s->traits->function;
     const char *at =
         stet_view_starts(name, "torch_dynamo_resume_in_") ? memrchr(name.ptr, '_', name.len) : NULL;
 
-    *line = 0;
+    *out = (struct decider){0, STET_RESTS_RUN, STET_SURE_LIKELY};
     for (at = at ? at + 1 : NULL; at && at < name.ptr + name.len; at++) {
-        if (*at < '0' || *at > '9' || *line > UINT32_MAX / 10 - 1)
+        if (*at < '0' || *at > '9' || out->line > UINT32_MAX / 10 - 1)
             return false;
-        *line = *line * 10 + (uint32_t)(*at - '0');
+        out->line = out->line * 10 + (uint32_t)(*at - '0');
     }
-    return stet_python_is_condition(&h->sources, s->traits->place.file, *line);
+    return stet_python_is_condition(&h->sources, s->traits->place.file, out->line);
 }
 
 /* Is the program what the waiting line itself computes? PyTorch/XLA's graphs have no line of their
@@ -148,22 +161,42 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
+/* Does this program run in the loop's turns, at least in one of four? What runs before the loop or
+ * after it, or once in many turns, does not hold the loop up. */
+static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    uint64_t turns = 0, between = 0, mine = 0;
+
+    for (size_t i = 0; o && i < o->count; i++) {
+        if (o->items[i] == number) {
+            turns = mine++ ? turns : 0;
+            between = turns;
+        } else if (o->items[i] != STET_NONE && h->sightings[o->items[i]].group == group) {
+            turns++;
+        }
+    }
+    return s->group == group || mine < 2 || (between && between <= 4 * mine);
+}
+
 /* Reading back inside the loop: the program is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting))
+    if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
+        !in_turns(h, s, f->sighting))
         return false;
     /* A graph of PyTorch/XLA also ends where an operation needs a size, and nothing in the user's
      * code reads there. */
     if (!(stet_history_is_eager(s) && stet_explain_read_at(h, s->process, &s->trigger, 2)) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
         return false;
-    stet_finding_is(h, f, STET_CAUSE_HOST_SYNC, STET_SURE_CERTAIN, false,
-                    "this line ran %llu times as a program of its own, and its result was read "
-                    "back each time",
-                    (unsigned long long)s->executions);
+    stet_finding_hear(h, f, STET_ANSWER(HOST_SYNC, RUN, CERTAIN),
+                      "this line ran %llu times as a program of its own, and its result was read "
+                      "back each time",
+                      (unsigned long long)s->executions);
     f->origin = s->trigger;
     return true;
 }
@@ -171,49 +204,41 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
 static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    enum stet_sure sure;
+    struct decider by;
 
     if (host_sync(h, f))
         return;
     if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        loop_goes_on(h, s, f->sighting) && on_value(h, f, &f->reads, &sure)) {
-        stet_finding_is(h, f, STET_CAUSE_VALUE_BRANCH, sure, false,
-                        "its first call depends on a value read back in %.*s",
-                        STET_FMT(stet_explain_read_words(h, f)));
+        loop_goes_on(h, s, f->sighting) && on_value(h, f, &by)) {
+        f->reads = by.line;
+        stet_finding_hear(h, f,
+                          (struct stet_finding_answer){STET_CAUSE_VALUE_BRANCH, .rests = by.rests,
+                                                       .sure = by.sure},
+                          "its first call depends on a value read back in %.*s",
+                          STET_FMT(stet_explain_read_words(h, f)));
         f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
         return;
     }
     if (!is_late(h, s, f->sighting))
         return;
-    stet_finding_is(h, f, STET_CAUSE_HIDDEN_BRANCH, STET_SURE_LIKELY, false,
-                    "the first program of %.*s, when the loop had long been running",
-                    STET_FMT(s->traits->function));
+    stet_finding_hear(h, f, STET_ANSWER(HIDDEN_BRANCH, RUN, LIKELY),
+                      "the first program of %.*s, when the loop had long been running",
+                      STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
-    f->benign = true; /* evaluation, logging, sampling: compiled once, however late */
+    /* evaluation, logging, sampling: compiled once, however late; told if a step waited long */
+    f->benign = s->wait_ns < LATE_TOLD_NS;
 }
 
-/* New code explains more than a number that moved with it. */
-static void promote(struct stet_finding *f, enum stet_cause cause)
-{
-    enum stet_cause was = f->cause;
-
-    if (was != STET_CAUSE_BAKED_CONSTANT && was != STET_CAUSE_STATIC_ARGUMENT &&
-        was != STET_CAUSE_SLICE_START)
-        return;
-    for (uint32_t i = 0; i < f->also_count; i++)
-        if (f->also[i] == cause) {
-            f->also[i] = was;
-            f->cause = cause;
-        }
-}
-
-/* JAX drops parameters that a program does not use. A parameter that is always passed (no default,
- * no field of a batch) but appears or disappears is evidence of a branch, not of an optional
- * field. */
+/* JAX drops parameters that a program does not use. A parameter that is always passed but appears
+ * or disappears is evidence of a branch, not of an optional field. If the two calls were not seen,
+ * the source tells: no default, no field of a batch. */
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
+    if (s->traits->framework == STET_FRAMEWORK_JAX && s->function && s->values.len &&
+        h->sightings[f->against].values.len)
+        return !stet_evidence_came_or_went(f);
     if (s->traits->framework != STET_FRAMEWORK_JAX ||
         !stet_python_open(&h->sources, s->traits->root.file))
         return false;
@@ -271,10 +296,10 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     if (!turns.known || turns.others_before < 2)
         return false;
-    stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH, STET_SURE_LIKELY,
-                        "%u operation%s added to a program that had run %u times and is otherwise "
-                        "the same",
-                        f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
+    stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, LIKELY),
+                      "%u operation%s added to a program that had run %u times and is otherwise "
+                      "the same",
+                      f->facts.new_ops, f->facts.new_ops == 1 ? "" : "s", turns.others_before);
     find_late_line(h, f);
     return true;
 }
@@ -282,8 +307,7 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    enum stet_sure sure = STET_SURE_LIKELY;
-    uint32_t line = 0;
+    struct decider by;
 
     if (f->facts.first) {
         first_of_kind(h, f);
@@ -293,23 +317,24 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
         f->cause = STET_CAUSE_GRAPH_CHANGE;
     else if (brings_code(f))
         stet_finding_also(f, STET_CAUSE_GRAPH_CHANGE);
-    promote(f, STET_CAUSE_GRAPH_CHANGE);
+    stet_finding_promote(f, STET_CAUSE_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_CAUSE_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &line, &sure) || on_argument(h, f, &line) || on_cut(h, s, &line) ||
-        on_break(h, s, &line)) {
+    if (on_value(h, f, &by) || on_argument(h, f, &by) || on_cut(h, s, &by) || on_break(h, s, &by)) {
         uint32_t switches = stet_turns_of(h, f).switches;
 
-        f->reads = line;
-        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_VALUE_BRANCH, sure,
-                            "which program runs depends on a value read back in %.*s (they "
-                            "alternated %u time%s)",
-                            STET_FMT(stet_explain_read_words(h, f)), switches,
-                            switches == 1 ? "" : "s");
+        f->reads = by.line;
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){STET_CAUSE_VALUE_BRANCH, .names = STET_CAUSE_GRAPH_CHANGE,
+                                         .rests = by.rests, .sure = by.sure},
+            "which program runs depends on a value read back in %.*s (they "
+            "alternated %u time%s)",
+            STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
     } else if (f->facts.new_lines) {
-        stet_finding_rename(h, f, STET_CAUSE_GRAPH_CHANGE, STET_CAUSE_HIDDEN_BRANCH,
-                            STET_SURE_CERTAIN, "%u line%s that no program had before",
-                            f->facts.new_lines, f->facts.new_lines == 1 ? "" : "s");
+        stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),
+                          "%u line%s that no program had before", f->facts.new_lines,
+                          f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
         return;
     }

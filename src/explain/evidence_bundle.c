@@ -57,10 +57,10 @@ static bool part_moved(struct stet_history *h, struct stet_finding *f, struct st
     if (stet_view_eq(from, to))
         return false;
     if (!flags) {
-        stet_finding_is(h, f, STET_CAUSE_BUNDLE_DRIFT, STET_SURE_CERTAIN, false,
-                        "the same program; %.*s was %.*s and is %.*s", STET_FMT(name),
-                        STET_FMT(from.len ? from : STET_VIEW("absent")),
-                        STET_FMT(to.len ? to : STET_VIEW("absent")));
+        stet_finding_hear(h, f, STET_ANSWER(BUNDLE_DRIFT, VALUES, CERTAIN),
+                          "the same program; %.*s was %.*s and is %.*s", STET_FMT(name),
+                          STET_FMT(from.len ? from : STET_VIEW("absent")),
+                          STET_FMT(to.len ? to : STET_VIEW("absent")));
         f->detail = name;
         return true;
     }
@@ -69,9 +69,9 @@ static bool part_moved(struct stet_history *h, struct stet_finding *f, struct st
         flag = only_in(from, to);
     if (!flag.len)
         return false; /* the same flags in another order */
-    stet_finding_is(h, f, STET_CAUSE_OPTIONS_DRIFT, STET_SURE_CERTAIN, false,
-                    "the same program; %.*s was \"%.*s\" and is \"%.*s\"", STET_FMT(name),
-                    STET_FMT(from), STET_FMT(to));
+    stet_finding_hear(h, f, STET_ANSWER(OPTIONS_DRIFT, VALUES, CERTAIN),
+                      "the same program; %.*s was \"%.*s\" and is \"%.*s\"", STET_FMT(name),
+                      STET_FMT(from), STET_FMT(to));
     f->detail = stet_arena_printf(&h->arena, "%.*s (%.*s)", STET_FMT(flag), STET_FMT(name));
     return true;
 }

@@ -2,26 +2,47 @@
  * that has the value of a constant. */
 #include "explain/history_internal.h"
 
-#include "fingerprint/scalar.h"
-
 /* An array argument changed too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++)
-        if (f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array)
+        if (f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array &&
+            !f->moved[i].traced_alike)
             return true;
     return false;
+}
+
+static bool name_static(struct stet_history *h, struct stet_finding *f, const struct stet_moved *m)
+{
+    return stet_finding_hear(h, f, STET_ANSWER(STATIC_ARGUMENT, VALUES, CERTAIN),
+                             "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path),
+                             STET_FMT(m->from), STET_FMT(m->to));
 }
 
 /* The source named the argument; the values that it had are better evidence. */
 static void observed(struct stet_history *h, struct stet_finding *f)
 {
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument && stet_view_eq(f->moved[i].path, f->detail))
+            name_static(h, f, &f->moved[i]);
+}
+
+/* A size inside follows from a number that is passed as a static argument. */
+static void static_size(struct stet_history *h, struct stet_finding *f)
+{
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
 
-        if (m->static_argument && stet_view_eq(m->path, f->detail))
-            f->evidence = stet_arena_printf(&h->arena, "static argument %.*s: %.*s -> %.*s",
-                                            STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+        if (!m->static_argument || !m->numeric)
+            continue;
+        f->evidence = stet_arena_printf(&h->arena, "static argument %.*s: %.*s -> %.*s; %.*s",
+                                        STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to),
+                                        STET_FMT(f->evidence));
+        f->detail = m->path;
+        f->fix_text = "{detail} is static and sets a size, so each value is another program: "
+                      "compute the capacity from the configuration (the largest), pass that one "
+                      "value in every call, and mask what is over.";
+        return;
     }
 }
 
@@ -35,9 +56,8 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
     if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
-    stet_finding_is(h, f, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN, false,
-                    "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path), STET_FMT(m->from),
-                    STET_FMT(m->to));
+    if (!name_static(h, f, m))
+        return;
     f->also_count = 0; /* what else differs follows from it */
     f->detail = m->path;
     if (m->flag)
@@ -45,43 +65,97 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                       "each of them during warm-up, or compute both ways with jnp.where.";
 }
 
-/* The program is the same, but the framework requested it again: an argument from elsewhere
- * (another sharding, NumPy, a weak type) has another key. */
+static void same_around(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_place *was = &h->sightings[f->against].trigger;
+    const struct stet_place *is = &stet_sighting_of(h, f)->trigger;
+
+    if (was->line && is->line && !stet_place_eq(was, is))
+        f->evidence = stet_arena_printf(&h->arena, "%.*s; line %u called it then, line %u now",
+                                        STET_FMT(f->evidence), was->line, is->line);
+    f->fix_text = "The program is the same, and the arguments that were seen are too: something "
+                  "around the call differs, such as a JAX setting. Make the call in the same "
+                  "context each time.";
+}
+
+static void in_another_mesh(struct stet_history *h, struct stet_finding *f,
+                            const struct stet_moved *m)
+{
+    stet_finding_hear(
+        h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+        "the program is the same; %.*s was set around the call before, and %.*s is now",
+        STET_FMT(m->from), STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text =
+        "Make every call of this function inside the same jax.set_mesh (or `with mesh:`), "
+        "or every call outside.";
+}
+
+static void static_object(struct stet_history *h, struct stet_finding *f,
+                          const struct stet_moved *m)
+{
+    bool alike = stet_view_eq(m->from, m->to);
+
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "static argument %.*s %s %.*s; the program is the same", STET_FMT(m->path),
+                      alike ? "is another" : "is now", STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text = "The program is the same: only the key of JAX differs. Give {detail}, a static "
+                  "argument, __eq__ and __hash__ by value, or drop it.";
+}
+
+/* The program is the same, but the framework requested it again: another mesh is set, or an
+ * argument from elsewhere (another sharding, NumPy, a weak type) has another key. */
 static void argument_from_elsewhere(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;
 
-    for (uint32_t i = 0; i < f->moved_count && !m; i++)
+    for (uint32_t i = 0; i < f->moved_count && !m; i++) {
+        if (f->moved[i].static_argument) {
+            static_object(h, f, &f->moved[i]);
+            return;
+        }
+        if (f->moved[i].scope == STET_SCOPE_CALLED) {
+            in_another_mesh(h, f, &f->moved[i]);
+            return;
+        }
         m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].array ? &f->moved[i] : NULL;
-    if (f->moved_count && f->moved[0].static_argument)
-        return; /* the default advice covers this case */
+    }
     if (!m) {
-        f->fix_text = "The program is the same: something around the call differs, such as the "
-                      "mesh context or a JAX setting. Make the call in the same context each time.";
+        same_around(h, f);
         return;
     }
-    stet_finding_is(h, f, f->cause, STET_SURE_CERTAIN, false,
-                    "argument %.*s was %.*s and is %.*s; the program is the same",
-                    STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "argument %.*s was %.*s and is %.*s; the program is the same",
+                      STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;
-    f->fix_text = "Place {detail} before the first call as the function returns it "
-                  "(jax.device_put with the same sharding, the same array type and dtype).";
+    f->fix_text = m->one_sided
+                      ? "Pass {detail} in every call or in none: the function does not use it, but "
+                        "JAX compares the names and the number of all fields that it gets."
+                      : "Place {detail} before the first call as the function returns it "
+                        "(jax.device_put with the same sharding, the same array type and dtype).";
 }
 
-/* The variable that had the constant's two values at the two compiles. */
-static const struct stet_moved *holder(const struct stet_finding *f,
-                                       const struct stet_reported_change *c)
+/* Only the type of an argument differs: the argument is named, not the operation that converts it.
+ */
+static void converted(struct stet_history *h, struct stet_finding *f)
 {
-    const double *v = c->data.values;
+    const struct stet_moved *m = NULL;
 
-    for (uint32_t i = 0; c->data.has_values && i < f->moved_count; i++) {
-        const struct stet_moved *m = &f->moved[i];
-
-        if (m->numeric && stet_scalar_close(m->from_number, v[0], 1e-6) &&
-            stet_scalar_close(m->to_number, v[1], 1e-6))
-            return m;
-    }
-    return NULL;
+    for (uint32_t i = 0; i < f->change_count; i++)
+        if (f->changes[i].kind == STET_CHANGE_ARGUMENT)
+            return; /* the program's own arguments show it */
+    for (uint32_t i = 0; i < f->moved_count && !m; i++)
+        m = f->moved[i].scope == STET_SCOPE_ARGUMENT && f->moved[i].typed ? &f->moved[i] : NULL;
+    if (!m)
+        return;
+    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+                      "argument %.*s was %.*s and is %.*s; Python numbers are weakly typed",
+                      STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
+    f->detail = m->path;
+    f->fix_text =
+        "Give {detail} one dtype in every call, jnp.asarray(…, dtype): a Python number, or "
+        "what is computed from one, is weakly typed (weak_type) until it is converted.";
 }
 
 static void variable(struct stet_history *h, struct stet_finding *f)
@@ -89,7 +163,10 @@ static void variable(struct stet_history *h, struct stet_finding *f)
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_reported_change *c = &f->changes[i];
         const struct stet_moved *m =
-            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET ? holder(f, c) : NULL;
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET
+                ? stet_explain_moved_holder(f->moved, f->moved_count,
+                                            c->data.has_values ? c->data.values : NULL)
+                : NULL;
 
         if (!m)
             continue;
@@ -105,8 +182,12 @@ void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
     if (!stet_sighting_of(h, f)->values.len || f->cause == STET_CAUSE_NONE)
         return;
     static_argument(h, f);
+    if (f->cause == STET_CAUSE_CAPACITY_LEAK)
+        static_size(h, f);
     if (f->cause == STET_CAUSE_IDENTICAL_REHASH)
         argument_from_elsewhere(h, f);
+    if (f->cause == STET_CAUSE_DTYPE_CHANGE)
+        converted(h, f);
     if (stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT) ||
         stet_finding_has(f, STET_CAUSE_PYTHON_COUNTER) ||
         stet_finding_has(f, STET_CAUSE_OPTIMIZER_SCALAR))

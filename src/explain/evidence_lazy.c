@@ -170,11 +170,10 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
                                             f->origin.line, operation_of(&f->changes[i]));
     if (!name.len)
         return;
-    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT,
-                        STET_SURE_LIKELY,
-                        "parameter %.*s of a function traced by torch_xla.compile is a Python "
-                        "number, and its value is used in this line",
-                        STET_FMT(name));
+    stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, STATIC_ARGUMENT, SOURCE, LIKELY),
+                      "parameter %.*s of a function traced by torch_xla.compile is a Python "
+                      "number, and its value is used in this line",
+                      STET_FMT(name));
     f->detail = stet_arena_copy(&h->arena, name);
 }
 

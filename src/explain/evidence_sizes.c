@@ -21,23 +21,45 @@ static struct stet_view words_of(struct stet_history *h, const struct stet_repor
     return stet_arena_copy(&h->arena, stet_words_subject(room, c->kind, &c->of));
 }
 
-/* A small program that gathers by index, run just before outside any jitted function, whose result
- * has the new size. */
-static const struct stet_sighting *gathered(const struct stet_history *h,
-                                            const struct stet_finding *f)
+static bool has_size(const struct stet_traits *t, int64_t size)
+{
+    for (uint32_t k = 0; k < t->size_count; k++)
+        if (t->sizes[k] == size)
+            return true;
+    return false;
+}
+
+/* Does what one line made reach the line that waits, by the names of a function that both are in?
+ * Also true when no lines are known. */
+static bool reaches(struct stet_history *h, const struct stet_sighting *made,
+                    const struct stet_sighting *s)
+{
+    for (size_t w = 0; w < s->lines.count; w++)
+        for (size_t m = 0; m < made->lines.count; m++) {
+            const struct stet_frame *to = &s->lines.items[w], *from = &made->lines.items[m];
+
+            if (stet_view_eq(to->file, from->file) && stet_view_eq(to->function, from->function))
+                return to->line == from->line ||
+                       stet_python_rests_argument(&h->sources, to->file, (uint32_t)to->line,
+                                                  (uint32_t)from->line);
+        }
+    return !s->lines.count || !made->lines.count;
+}
+
+/* A small program that gathers by index, outside any jitted function, whose result has the new size
+ * and reaches the call. It was compiled since the program of the old size. */
+static const struct stet_sighting *gathered(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    for (uint32_t i = f->sighting, looked = 0; i-- > 0 && looked < 512; looked++) {
+    for (uint32_t i = f->sighting, looked = 0; i-- > f->against + 1 && looked < 512; looked++) {
         const struct stet_sighting *o = &h->sightings[i];
 
         if (o->past || o->process != s->process || o->group == s->group)
             continue;
-        if (!(o->traits->marks & STET_TRAIT_GATHER) || !stet_history_is_eager(o))
-            continue;
-        for (uint32_t k = 0; k < o->traits->size_count; k++)
-            if (o->traits->sizes[k] == f->facts.size_to)
-                return o;
+        if ((o->traits->marks & STET_TRAIT_GATHER) && stet_history_is_eager(o) &&
+            has_size(o->traits, f->facts.size_to) && reaches(h, o, s))
+            return o;
     }
     return NULL;
 }
@@ -50,12 +72,14 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
 /* The size is passed to the call and was read back from the device. Evidence: the source shows that
  * an array is read, a program ran in that line, or (unless `ran` is required) the line reads a
  * size. */
-static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
+static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
+                      enum stet_rests *rests)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
     struct stet_read seen;
 
+    *rests = STET_RESTS_VALUES;
     if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
@@ -63,6 +87,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
             stet_lazy_point_at(h, f, seen.line);
         return true;
     }
+    *rests = STET_RESTS_RUN;
     f->reads = stet_lazy_size_read(h, s);
     if (f->reads) {
         stet_lazy_point_at(h, f, f->reads);
@@ -71,6 +96,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran)
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
     f->reads = read.here;
+    *rests = STET_RESTS_SOURCE;
     return read.sure || stet_history_ran_where(h, s->process, &read) ||
            (!ran && stet_python_line_sizes(&h->sources, read.file, read.line));
 }
@@ -85,42 +111,53 @@ static bool source_calls(struct stet_history *h, const struct stet_place *p, uns
 static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
+    enum stet_rests rests;
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
     if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK))
-        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
-                        "no argument changed; the result of a top-k went from %lld to %lld", from,
-                        to);
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){
+                STET_CAUSE_TOPK_K, .rests = f->facts.topk ? STET_RESTS_PROGRAMS : STET_RESTS_SOURCE,
+                .sure = STET_SURE_CERTAIN},
+            "no argument changed; the result of a top-k went from %lld to %lld", from, to);
     else if (f->facts.masked)
-        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
-                        "no argument changed; what a mask selects went from %lld to %lld elements",
-                        from, to);
-    else if (read_back(h, f, f->facts.cut))
-        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_CERTAIN, false,
-                        "no argument changed; a size inside went from %lld to %lld, and what is "
-                        "passed was read back in %.*s",
-                        from, to, STET_FMT(stet_explain_read_words(h, f)));
+        stet_finding_hear(
+            h, f, STET_ANSWER(MASK_GATHER, PROGRAMS, CERTAIN),
+            "no argument changed; what a mask selects went from %lld to %lld elements", from, to);
+    else if (read_back(h, f, f->facts.cut, &rests))
+        stet_finding_hear(h, f,
+                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
+                                                       .sure = STET_SURE_CERTAIN},
+                          "no argument changed; a size inside went from %lld to %lld, and what is "
+                          "passed was read back in %.*s",
+                          from, to, STET_FMT(stet_explain_read_words(h, f)));
     else if (f->facts.cut)
-        stet_finding_is(h, f, STET_CAUSE_TOPK_K, STET_SURE_CERTAIN, false,
-                        "no argument changed; what is taken of a sort, a top-k, went from %lld to "
-                        "%lld",
-                        from, to);
+        stet_finding_hear(
+            h, f, STET_ANSWER(TOPK_K, PROGRAMS, CERTAIN),
+            "no argument changed; what is taken of a sort, a top-k, went from %lld to "
+            "%lld",
+            from, to);
     else if (f->facts.gather || source_calls(h, &f->origin, PY_SELECTS | PY_FINDS | PY_GATHERS))
-        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
-                        "no argument changed; a selection went from %lld to %lld elements", from,
-                        to);
+        stet_finding_hear(h, f,
+                          (struct stet_finding_answer){
+                              STET_CAUSE_MASK_GATHER,
+                              .rests = f->facts.gather ? STET_RESTS_PROGRAMS : STET_RESTS_SOURCE,
+                              .sure = STET_SURE_CERTAIN},
+                          "no argument changed; a selection went from %lld to %lld elements", from,
+                          to);
     else if (f->facts.constant_is_size)
-        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_CERTAIN, false,
-                        "no argument changed; an integer constant and a size inside moved "
-                        "together, %lld to %lld",
-                        from, to);
+        stet_finding_hear(h, f, STET_ANSWER(CAPACITY_LEAK, PROGRAMS, CERTAIN),
+                          "no argument changed; an integer constant and a size inside moved "
+                          "together, %lld to %lld",
+                          from, to);
     else if (f->facts.made_so && f->pair == STET_CAUSE_SHAPE_DRIFT && is_lazy(h, f))
         /* The integer itself is passed as an argument there. */
-        stet_finding_is(h, f, STET_CAUSE_CAPACITY_LEAK, STET_SURE_LIKELY, false,
-                        "no argument changed; a size of what is made inside went from %lld to "
-                        "%lld, by a Python number",
-                        from, to);
+        stet_finding_hear(h, f, STET_ANSWER(CAPACITY_LEAK, PROGRAMS, LIKELY),
+                          "no argument changed; a size of what is made inside went from %lld to "
+                          "%lld, by a Python number",
+                          from, to);
     else
         return false;
     stet_finding_drop(f, STET_CAUSE_SHAPE_DRIFT);
@@ -144,17 +181,23 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
-        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_CERTAIN, false,
-                        "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
-                        STET_FMT(words_of(h, c)), from, to, turns.others_before);
+        stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, CERTAIN),
+                          "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
+                          STET_FMT(words_of(h, c)), from, to, turns.others_before);
+    else if (turns.known && turns.mine >= 2 && turns.others_before == 1 && turns.regular &&
+             stet_place_eq(&stet_sighting_of(h, f)->trigger, &h->sightings[f->against].trigger))
+        stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, LIKELY),
+                          "%.*s is %lld, then %lld, in each of %u passes through the same line",
+                          STET_FMT(words_of(h, c)), from, to, turns.mine);
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
-        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_LIKELY, false,
-                        "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
+        stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, LIKELY),
+                          "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
     else if (!turns.known && !turns.others)
-        stet_finding_is(h, f, STET_CAUSE_LAST_BATCH, STET_SURE_GUESS, false,
-                        "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
-                        "not visible here",
-                        STET_FMT(words_of(h, c)), to);
+        stet_finding_hear(
+            h, f, STET_ANSWER(LAST_BATCH, PROGRAMS, GUESS),
+            "%.*s has two sizes, and the smaller one, %lld, came later; executions are "
+            "not visible here",
+            STET_FMT(words_of(h, c)), to);
 }
 
 /* Packed sequences come with a list of lengths or offsets, and both change their size in this run.
@@ -178,11 +221,34 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
     data = data ? data : list;
     if (!data)
         return false;
-    stet_finding_is(h, f, STET_CAUSE_VARLEN, STET_SURE_LIKELY, false,
-                    "the data comes with a list of integers (lengths, offsets) that changes its "
-                    "length as well");
+    stet_finding_hear(h, f, STET_ANSWER(VARLEN, RUN, LIKELY),
+                      "the data comes with a list of integers (lengths, offsets) that changes its "
+                      "length as well");
     if (data->place.line)
         f->origin = data->place;
+    return true;
+}
+
+/* The argument is what the call before returned, and each call makes it longer by as much. */
+static bool grows(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_reported_change *c = size_change(f);
+    const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
+
+    if (!f->facts.returned || !series || !series->even || series->step <= 0)
+        return false;
+    stet_finding_hear(
+        h, f, STET_ANSWER(SHAPE_DRIFT, RUN, CERTAIN),
+        "%.*s grows by %.0f a call: each call takes what the call before returned, and "
+        "returns more",
+        STET_FMT(words_of(h, c)), series->step);
+    f->fix_text =
+        is_lazy(h, f)
+            ? "Allocate {name} once at its largest size, write each new part in place at "
+              "a position that is a tensor (index_copy_), and mask what is not filled yet."
+            : "Allocate {name} once at its largest size, write each new part with "
+              "jax.lax.dynamic_update_slice at a position that is a traced argument, and "
+              "mask what is not filled yet.";
     return true;
 }
 
@@ -191,27 +257,31 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     const struct stet_reported_change *c = size_change(f);
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     const struct stet_sighting *maker = gathered(h, f);
+    enum stet_rests rests;
 
+    if (grows(h, f))
+        return;
     if (maker) {
-        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_LIKELY, false,
-                        "the %lld elements were gathered in line %u, outside any jitted function",
-                        (long long)f->facts.size_to, stet_history_line(maker)->line);
+        stet_finding_hear(h, f, STET_ANSWER(MASK_GATHER, RUN, LIKELY),
+                          "the %lld elements were gathered in line %u, outside any jitted function",
+                          (long long)f->facts.size_to, stet_history_line(maker)->line);
         f->origin = *stet_history_line(maker);
     } else if (f->facts.selects) {
-        stet_finding_is(h, f, STET_CAUSE_MASK_GATHER, STET_SURE_CERTAIN, false,
-                        "%.*s holds the positions that a mask selects, %lld of them",
-                        STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
+        stet_finding_hear(h, f, STET_ANSWER(MASK_GATHER, PROGRAMS, CERTAIN),
+                          "%.*s holds the positions that a mask selects, %lld of them",
+                          STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
-    } else if (read_back(h, f, false)) {
-        stet_finding_is(h, f, STET_CAUSE_DIM_READBACK, STET_SURE_LIKELY, false,
-                        "what is passed depends on a value read back in %.*s",
-                        STET_FMT(stet_explain_read_words(h, f)));
+    } else if (read_back(h, f, false, &rests)) {
+        stet_finding_hear(h, f,
+                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
+                                                       .sure = STET_SURE_LIKELY},
+                          "what is passed depends on a value read back in %.*s",
+                          STET_FMT(stet_explain_read_words(h, f)));
     } else if (series && series->distinct > 2) {
-        stet_finding_is(h, f, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, false,
-                        "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),
-                        series->distinct == STET_SERIES_VALUES ? "at least " : "",
-                        series->distinct);
+        stet_finding_hear(h, f, STET_ANSWER(SHAPE_DRIFT, RUN, CERTAIN),
+                          "%.*s took %s%u sizes in this run", STET_FMT(words_of(h, c)),
+                          series->more ? "more than " : "", series->distinct);
     } else {
         last_batch(h, f);
     }
@@ -223,7 +293,7 @@ static void bounded(struct stet_history *h, struct stet_finding *f)
     const struct stet_facts *facts = &f->facts;
     char where[128] = "";
 
-    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known)
+    if (f->cause != STET_CAUSE_SHAPE_DRIFT || !facts->bounded_known || f->fix_text)
         return;
     if (!facts->forbids.len) {
         f->evidence = stet_arena_printf(&h->arena,

@@ -19,15 +19,36 @@ static bool special_number(struct stet_history *h, struct stet_finding *f)
         f->pair != STET_CAUSE_OPTIONAL_KEY || f->facts.scalars != moved || !f->facts.only_arguments)
         return false;
     if (f->facts.updates == moved)
-        stet_finding_is(h, f, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN, false,
-                        "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
-                        "two are compiled in, others are passed",
-                        moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "",
-                        moved == 1 ? "is" : "are", when);
+        stet_finding_hear(
+            h, f, STET_ANSWER(OPTIMIZER_SCALAR, PROGRAMS, CERTAIN),
+            "%u number%s that scale%s the update of the parameters %s 0 or 1 %s: those "
+            "two are compiled in, others are passed",
+            moved, moved == 1 ? "" : "s", moved == 1 ? "s" : "", moved == 1 ? "is" : "are", when);
     else
-        stet_finding_is(h, f, STET_CAUSE_BAKED_CONSTANT, STET_SURE_LIKELY, false,
-                        "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
-                        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", when);
+        stet_finding_hear(h, f, STET_ANSWER(BAKED_CONSTANT, PROGRAMS, LIKELY),
+                          "%u number%s %s 0 or 1 %s: those two are compiled in, others are passed",
+                          moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", when);
+    return true;
+}
+
+/* A single number that each turn adds to, and that begins as a Python number: the first turn has it
+ * compiled in. Gradients are added to arrays like the parameters. */
+static bool sum_from_number(struct stet_history *h, struct stet_finding *f)
+{
+    uint32_t moved = f->facts.came + f->facts.went;
+
+    if (!f->facts.accumulates || f->facts.scalars != moved)
+        return false;
+    if (stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_TORCH_XLA)
+        return true;
+    stet_finding_hear(
+        h, f, STET_ANSWER(BAKED_CONSTANT, PROGRAMS, LIKELY),
+        "%u number%s that %s added to in each turn begin%s as a Python number, which is "
+        "compiled in; later turns pass a tensor",
+        moved, moved == 1 ? "" : "s", moved == 1 ? "is" : "are", moved == 1 ? "s" : "");
+    f->also_count = 0;
+    f->fix_text = "Begin the sum with a tensor on the device (torch.zeros((), device=device)) "
+                  "instead of a Python 0.";
     return true;
 }
 
@@ -40,14 +61,16 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->against == STET_NONE || !(f->facts.came || f->facts.went) ||
         (f->pair != STET_CAUSE_OPTIONAL_KEY && f->pair != STET_CAUSE_PYTHON_LOOP))
         return;
-    if (special_number(h, f))
+    if (sum_from_number(h, f) || special_number(h, f))
         return;
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
     if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0)) {
-        stet_finding_is(
-            h, f, STET_CAUSE_GRAD_CREATE_ACCUMULATE,
-            turns.switches >= 3 ? STET_SURE_CERTAIN : STET_SURE_LIKELY, false,
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){STET_CAUSE_GRAD_CREATE_ACCUMULATE, .rests = STET_RESTS_RUN,
+                                         .sure = turns.switches >= 3 ? STET_SURE_CERTAIN
+                                                                     : STET_SURE_LIKELY},
             "%u %s argument%s %s only added to a result; the two programs alternated %u time%s",
             f->facts.came + f->facts.went, f->facts.came ? "new" : "removed",
             f->facts.came + f->facts.went == 1 ? "" : "s",
@@ -62,11 +85,11 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
     if (f->facts.came > f->facts.went && first->executions == 1 && turns.known &&
         (turns.others == turns.others_before || made_by_first(f, &turns)) && turns.mine > 1 &&
         (!s->step_known || s->step <= 2)) {
-        stet_finding_is(h, f, STET_CAUSE_OPTIMIZER_STATE_INIT, STET_SURE_CERTAIN, false,
-                        "the program without the %u new argument%s ran once, this one %llu times "
-                        "after it",
-                        f->facts.came, f->facts.came == 1 ? "" : "s",
-                        (unsigned long long)s->executions);
+        stet_finding_hear(h, f, STET_ANSWER(OPTIMIZER_STATE_INIT, RUN, CERTAIN),
+                          "the program without the %u new argument%s ran once, this one %llu times "
+                          "after it",
+                          f->facts.came, f->facts.came == 1 ? "" : "s",
+                          (unsigned long long)s->executions);
         f->also_count = 0;
     }
 }

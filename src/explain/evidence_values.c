@@ -57,29 +57,84 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
                              const struct stet_reported_change *c, const struct stet_series *s)
 {
     if (is_correction(s))
-        stet_finding_rename(
-            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_CERTAIN,
-            "the constant is 1 - %.4g^step: a bias correction computed in Python", s->ratio);
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, OPTIMIZER_SCALAR, RUN, CERTAIN),
+                          "the constant is 1 - %.4g^step: a bias correction computed in Python",
+                          s->ratio);
     else if (in_optimizer(h, c))
-        stet_finding_rename(
-            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_OPTIMIZER_SCALAR, STET_SURE_LIKELY,
-            "the constant is used by the optimizer and took %u values", s->distinct);
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, OPTIMIZER_SCALAR, SOURCE, LIKELY),
+                          "the constant is used by the optimizer and took %u values", s->distinct);
     else
         return false;
     point_at(f, c, STET_CAUSE_OPTIMIZER_SCALAR);
     return true;
 }
 
+static bool has_static(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument)
+            return true;
+    return false;
+}
+
+/* A counter does not go back to an earlier value. A static argument that stays for several calls is
+ * a setting. */
+static bool is_setting(const struct stet_history *h, const struct stet_finding *f)
+{
+    struct stet_turns turns = stet_turns_of(h, f);
+
+    return turns.known && (turns.longest_mine < turns.mine || (turns.mine > 1 && has_static(f)));
+}
+
 static bool counter(struct stet_history *h, struct stet_finding *f,
                     const struct stet_reported_change *c, const struct stet_series *s)
 {
-    if (!s->even || s->findings < 2 || fabs(s->step) != 1)
+    if (!s->even || s->findings < 2 || fabs(s->step) != 1 || is_setting(h, f))
         return false;
-    stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_PYTHON_COUNTER,
-                        STET_SURE_CERTAIN, "counter: %+g a call, %u times in a row", s->step,
-                        s->findings);
+    stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, PYTHON_COUNTER, RUN, CERTAIN),
+                      "counter: %+g a call, %u times in a row", s->step, s->findings);
     point_at(f, c, STET_CAUSE_PYTHON_COUNTER);
     return true;
+}
+
+/* Is it a field of an object that the waiting line passes, or a variable that the called function
+ * names? A number that is passed itself is an argument. */
+static bool is_given(struct stet_history *h, const struct stet_finding *f,
+                     const struct stet_moved *m)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+
+    if (m->scope == STET_SCOPE_CLOSURE)
+        return true;
+    return m->scope == STET_SCOPE_LOCAL && m->path.len && memchr(m->path.ptr, '.', m->path.len) &&
+           stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
+                                    stet_explain_moved_root(m));
+}
+
+/* A field or variable of the user's counts, and the constant is computed from it. */
+static bool counts(struct stet_history *h, struct stet_finding *f,
+                   const struct stet_reported_change *c, const struct stet_series *constant)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
+
+        if (!s || !s->even || s->findings < 2 || fabs(s->step) != 1 || !is_given(h, f, m) ||
+            is_setting(h, f))
+            continue;
+        stet_finding_hear(
+            h, f,
+            (struct stet_finding_answer){
+                STET_CAUSE_PYTHON_COUNTER, .names = STET_CAUSE_BAKED_CONSTANT,
+                .rests = STET_RESTS_VALUES,
+                .sure = constant && constant->even ? STET_SURE_CERTAIN : STET_SURE_LIKELY},
+            "the constant is computed from %.*s, a counter: %+g a call, %u times in "
+            "a row",
+            STET_FMT(m->path), s->step, s->findings);
+        point_at(f, c, STET_CAUSE_PYTHON_COUNTER);
+        return true;
+    }
+    return false;
 }
 
 /* The source shows which parameters are static; the line that uses the value names one. */
@@ -95,9 +150,9 @@ static bool static_argument(struct stet_history *h, struct stet_finding *f,
 
         if (!name.len)
             continue;
-        stet_finding_rename(
-            h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_STATIC_ARGUMENT, STET_SURE_CERTAIN,
-            "parameter %.*s is static for jit, and its value is used in this line", STET_FMT(name));
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, STATIC_ARGUMENT, SOURCE, CERTAIN),
+                          "parameter %.*s is static for jit, and its value is used in this line",
+                          STET_FMT(name));
         f->detail = stet_arena_copy(&h->arena, name);
         point_at(f, c, STET_CAUSE_STATIC_ARGUMENT);
         return true;
@@ -141,8 +196,10 @@ void stet_evidence_values(struct stet_history *h, struct stet_finding *f)
         if (static_argument(h, f, c))
             return;
     s = first ? stet_series_of(h, f, first) : NULL;
+    if (first && counts(h, f, first, s))
+        return;
     if (s && s->distinct > 2)
-        stet_finding_rename(h, f, STET_CAUSE_BAKED_CONSTANT, STET_CAUSE_BAKED_CONSTANT,
-                            STET_SURE_CERTAIN, "the constant took %s%u values in this run",
-                            s->distinct == STET_SERIES_VALUES ? "at least " : "", s->distinct);
+        stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, BAKED_CONSTANT, RUN, CERTAIN),
+                          "the constant took %s%u values in this run",
+                          s->distinct == STET_SERIES_VALUES ? "at least " : "", s->distinct);
 }

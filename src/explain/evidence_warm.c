@@ -34,11 +34,14 @@ static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
         if (n++ == MOST_AHEAD || !stet_place_eq(&h->sightings[at].trigger, &s->trigger))
             return false;
     for (size_t i = 0; i < o->count && later < MOST_AHEAD; i++) {
-        uint32_t ran = o->items[i];
+        uint32_t ran = o->items[i], number;
 
         if (ran == STET_NONE || h->sightings[ran].group != s->group)
             continue;
-        if (!later && number_in_group(h, ran) == programs)
+        number = number_in_group(h, ran);
+        if (later && number >= programs && stet_place_eq(&h->sightings[ran].trigger, &s->trigger))
+            return false; /* this place goes on compiling */
+        if (!later && number == programs)
             programs++;
         else
             later++;

@@ -342,6 +342,7 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                 f->facts.vector_at = i;
             }
             f->facts.selects |= arg && stet_facts_is_selection(b, arg);
+            f->facts.returned |= arg && stet_facts_is_result(a, arg->value->type);
         }
         if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;

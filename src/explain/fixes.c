@@ -97,10 +97,9 @@ static void add_buckets(struct stet_history *h, const struct stet_finding *f, st
 {
     const struct stet_series *s = stet_fix_sizes(h, f);
 
-    if (!s)
+    if (!s || f->fix_text)
         return;
-    stet_buf_printf(out, " Of the %u sizes seen%s, ", s->distinct,
-                    s->distinct == STET_SERIES_VALUES ? " first" : "");
+    stet_buf_printf(out, " Of the %s%u sizes seen, ", s->more ? "more than " : "", s->distinct);
     stet_buckets_text(out, s->values, s->runs, s->distinct);
     stet_buf_char(out, '.');
 }

@@ -170,6 +170,14 @@ uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
     return stet_map_get(&h->index->eager, line_key(process, line));
 }
 
+/* Did JAX make the program itself, without a call of the function? The frames were read and hold no
+ * such call, and the arguments are no parameters of the function. The backward half of a
+ * differentiated function is such a program. */
+static bool is_derived(const struct stet_sighting *s)
+{
+    return s->values.len && !s->object && s->traits->unnamed && !stet_history_is_eager(s);
+}
+
 /* Compiles of one function, or of one line if a program is only that line. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
 {
@@ -181,7 +189,7 @@ uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process)
         name = stet_hash_mix_u64(name, s->line);
     /* The lines of a compiled function are also those of its gradient: two programs, not one
      * twice. */
-    if (s->traits->backward)
+    if (s->traits->backward || is_derived(s))
         name = stet_hash_mix_u64(name, 1);
     /* Functions of one name are distinguished by where they were defined. */
     if (s->function && !s->library)

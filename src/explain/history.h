@@ -41,6 +41,7 @@ struct stet_sighting {
     struct stet_frames lines;  /* of the thread that waits: the user's own, innermost first */
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* the function of the program; 0 when not known */
+    uint64_t object;           /* distinguishes functions that one definition made; 0 as above */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
@@ -60,6 +61,14 @@ struct stet_history_side {
 };
 
 enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
+
+/* What an answer rests on, the weakest first. */
+enum stet_rests {
+    STET_RESTS_SOURCE,   /* the source alone: what flows where, which line calls what */
+    STET_RESTS_PROGRAMS, /* the two programs */
+    STET_RESTS_RUN,      /* the run: the values that a thing took, the order of executions */
+    STET_RESTS_VALUES,   /* what Python held at the two compiles, what was copied before them */
+};
 
 /* A change in the form that is kept after the programs are freed. */
 struct stet_reported_change {
@@ -90,7 +99,9 @@ struct stet_facts {
     bool accumulates; /* each argument that came is added to a result */
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
-    uint32_t vector_at;  /* number of the change of that vector */
+    bool returned; /* the earlier program returns an array of exactly the type that the argument of
+                      another size has now */
+    uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
     uint32_t made;    /* of the added ones: made as a result of the earlier program is */
@@ -113,6 +124,9 @@ struct stet_finding {
     uint32_t also_count;
     bool benign;
     enum stet_sure sure;
+    enum stet_rests rests;
+    bool answered;             /* a kind of evidence named the cause, not the comparison alone */
+    bool doubted;              /* something observed does not fit it */
     struct stet_view evidence; /* as text */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     const char *fix_text;      /* the fix from observed values, instead of the default; a literal */
@@ -130,6 +144,7 @@ struct stet_finding {
     enum stet_cause pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
+    bool outside;     /* it is one of the operations that a function outside jit runs one by one */
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
     bool joined[2];   /* it and its predecessors on the line already belong to another finding */
 };
@@ -179,6 +194,16 @@ void stet_history_ran(struct stet_history *h, uint32_t sighting, uint64_t execut
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err);
 /* Only for the findings from number `first` on; for code that follows a run. */
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err);
+
+/* Returns the turn of the loop in which a compile was first needed, from 1; 0 if it is not known. A
+ * turn is an execution of the function that runs most. Judging counts the turns. */
+uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
+
+/* Is it an operation outside any jitted function, and nothing more specific is known about its
+ * line? Such findings are judged together, at the end of a run. */
+bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f);
+/* Judges those findings alone; for code that followed a run, when it is over. */
+enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what

@@ -4,6 +4,7 @@
 #define STET_EXPLAIN_HISTORY_INTERNAL_H
 
 #include "base/map.h"
+#include "explain/arbiter.h"
 #include "explain/history.h"
 #include "python/library.h"
 #include "python/queries.h"
@@ -96,9 +97,12 @@ uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_fin
 
 enum { STET_SERIES_VALUES = 16, STET_REACHES = 8 };
 
-/* The values that one thing (a constant at a line, a dimension of an argument) took in a group. */
+/* The values that one thing (a constant at a line, a dimension of an argument) took in a group.
+ * Once there are STET_SERIES_VALUES of them, a further one counts as the next larger one that is
+ * kept; a new largest one takes the place of the largest. */
 struct stet_series {
     uint32_t group, findings, distinct; /* distinct: counted up to STET_SERIES_VALUES */
+    bool more;                          /* there were further values */
     double values[STET_SERIES_VALUES];
     uint64_t runs[STET_SERIES_VALUES]; /* executions of the programs with that value */
     double last, step, ratio;
@@ -111,8 +115,9 @@ struct stet_history_judge {
     uint32_t series_count;
     size_t series_room;
     struct stet_map by_change;
-    struct stet_map packed; /* groups in which a list of integers changed its length with the data */
-    uint32_t next;          /* finding whose values are not in the series yet */
+    struct stet_map
+        packed;    /* groups in which a list of integers changed its length with the data */
+    uint32_t next; /* finding whose values are not in the series yet */
     /* By compile: how often the loop's function had run before its first execution, + 1; 0 if
      * unknown. */
     uint32_t *turns;
@@ -127,21 +132,17 @@ struct stet_history_judge {
 const struct stet_series *stet_series_of(const struct stet_history *h, const struct stet_finding *f,
                                          const struct stet_reported_change *change);
 
+/* The same for a value that Python held. */
+const struct stet_series *stet_series_of_moved(const struct stet_history *h,
+                                               const struct stet_finding *f,
+                                               const struct stet_moved *m);
+
 static inline struct stet_sighting *stet_sighting_of(const struct stet_history *h,
                                                      const struct stet_finding *f)
 {
     return &h->sightings[f->sighting];
 }
 
-/* Makes `cause` the class; the previous class goes to `also` if `keep`. The evidence is copied. */
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
-                     enum stet_sure sure, bool keep, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
-/* A better name for one of its causes, the first or a further one. The first one also gets the
- * sureness and the evidence that are passed; they are unused for a further one. */
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
-                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
-    __attribute__((format(printf, 6, 7)));
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* Returns the first change of this kind that is a cause, or NULL. */
@@ -169,6 +170,9 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
  * read. */
 void stet_history_tell_ranks(struct stet_history *h);
+/* Finds functions of the user's that run outside jit, operation by operation, and gives all their
+ * programs one cause; for a whole run. False if memory runs out. */
+bool stet_explain_storms(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* How the executions of a sighting alternate with those of its group. */
@@ -177,11 +181,16 @@ struct stet_turns {
     uint32_t switches;      /* times it changed from one to the other */
     uint32_t longest_mine;  /* in a row */
     uint32_t others_before; /* of the group, before the first of mine */
+    bool regular;           /* as many others come before each of mine */
     bool ends;              /* the last execution of the group is mine */
     bool known;
 };
 
 struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f);
+
+/* Returns an array that one of the two calls did not pass, or passed None for; NULL for none. jit
+ * drops arguments that a function does not use, so only the calls show them. */
+const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f);
 
 #define EVIDENCE(name, what)                                                                       \
     void stet_evidence_##name(struct stet_history *, struct stet_finding *);

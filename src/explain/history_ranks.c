@@ -95,9 +95,12 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
 
     if (!beside)
         return;
-    stet_finding_is(h, f, STET_CAUSE_RANK_DIVERGENCE, STET_SURE_LIKELY, true,
-                    "rank %lld alone compiled this function; %u other%s the same loop and did not",
-                    (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
+    stet_finding_hear(
+        h, f,
+        (struct stet_finding_answer){STET_CAUSE_RANK_DIVERGENCE, .rests = STET_RESTS_RUN,
+                                     .sure = STET_SURE_LIKELY, .keep = true},
+        "rank %lld alone compiled this function; %u other%s the same loop and did not",
+        (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
     f->origin = s->traits->place;
     f->benign = false;
     stet_fix_write(h, f);

@@ -5,9 +5,6 @@
 #include "base/vec.h"
 #include "fingerprint/scalar.h"
 
-#include <stdarg.h>
-#include <stdio.h>
-
 /* ---- findings ---- */
 
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause)
@@ -34,52 +31,6 @@ void stet_finding_drop(struct stet_finding *f, enum stet_cause cause)
     f->also_count = n;
 }
 
-static void set_evidence(struct stet_history *h, struct stet_finding *f, const char *fmt,
-                         va_list list)
-{
-    char text[512];
-    int n = vsnprintf(text, sizeof text, fmt, list);
-
-    if (n > 0)
-        f->evidence = stet_arena_copy(
-            &h->arena, stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
-}
-
-void stet_finding_is(struct stet_history *h, struct stet_finding *f, enum stet_cause cause,
-                     enum stet_sure sure, bool keep, const char *fmt, ...)
-{
-    enum stet_cause was = f->cause;
-    va_list list;
-
-    va_start(list, fmt);
-    set_evidence(h, f, fmt, list);
-    va_end(list);
-    stet_finding_drop(f, cause);
-    f->cause = cause;
-    f->sure = sure;
-    if (keep)
-        stet_finding_also(f, was);
-}
-
-void stet_finding_rename(struct stet_history *h, struct stet_finding *f, enum stet_cause old,
-                         enum stet_cause cause, enum stet_sure sure, const char *fmt, ...)
-{
-    va_list list;
-
-    if (f->cause != old) {
-        for (uint32_t i = 0; i < f->also_count; i++)
-            if (f->also[i] == old)
-                f->also[i] = cause;
-        return;
-    }
-    va_start(list, fmt);
-    set_evidence(h, f, fmt, list);
-    va_end(list);
-    stet_finding_drop(f, cause);
-    f->cause = cause;
-    f->sure = sure;
-}
-
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
                                                        enum stet_change_kind kind)
 {
@@ -102,17 +53,33 @@ static uint64_t change_key(uint32_t group, const struct stet_reported_change *c)
     return stet_hash_mix_u64(stet_hash_mix_u64(h, c->place.line), group).lo;
 }
 
+/* The least of the kept values that is not below `v`; the largest one when all are. */
+static uint32_t next_larger(const struct stet_series *s, double v)
+{
+    uint32_t best = 0;
+
+    for (uint32_t i = 1; i < s->distinct; i++) {
+        bool fits = s->values[i] >= v, best_fits = s->values[best] >= v;
+
+        if (fits && best_fits ? s->values[i] < s->values[best]
+                              : fits || (!best_fits && s->values[i] > s->values[best]))
+            best = i;
+    }
+    return best;
+}
+
 static void add_value(struct stet_series *s, double v, uint64_t runs)
 {
-    for (uint32_t i = 0; i < s->distinct; i++)
-        if (s->values[i] == v) {
-            s->runs[i] += runs;
-            return;
-        }
-    if (s->distinct < STET_SERIES_VALUES) {
+    uint32_t at = s->distinct ? next_larger(s, v) : 0;
+
+    if ((!s->distinct || s->values[at] != v) && s->distinct < STET_SERIES_VALUES) {
         s->runs[s->distinct] = runs;
         s->values[s->distinct++] = v;
+        return;
     }
+    s->more |= s->values[at] != v;
+    s->runs[at] += runs;
+    s->values[at] = v > s->values[at] ? v : s->values[at];
 }
 
 static void extend(const struct stet_history *h, const struct stet_finding *f,
@@ -135,26 +102,30 @@ static void extend(const struct stet_history *h, const struct stet_finding *f,
     add_value(s, to, stet_sighting_of(h, f)->executions);
 }
 
-static bool add_change(struct stet_history *h, const struct stet_finding *f,
-                       const struct stet_reported_change *c)
+static bool add_values(struct stet_history *h, const struct stet_finding *f, uint64_t key,
+                       double from, double to)
 {
-    uint32_t group = stet_sighting_of(h, f)->group;
     struct stet_history_judge *j = h->judge;
-    uint64_t key = change_key(group, c);
     uint32_t at = stet_map_get(&j->by_change, key);
 
-    if (!c->data.has_values)
-        return true;
     if (at == STET_NONE) {
         if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
             return false;
         at = j->series_count++;
-        j->series[at] = (struct stet_series){.group = group, .numeric = true};
+        j->series[at] =
+            (struct stet_series){.group = stet_sighting_of(h, f)->group, .numeric = true};
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }
-    extend(h, f, &j->series[at], c->data.values[0], c->data.values[1]);
+    extend(h, f, &j->series[at], from, to);
     return true;
+}
+
+static uint64_t moved_key(uint32_t group, const struct stet_moved *m)
+{
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(m->path), (uint64_t)m->scope);
+
+    return stet_hash_mix_u64(h, ~(uint64_t)group).lo;
 }
 
 /* Did the size of another argument move together with a list of integers? */
@@ -175,7 +146,14 @@ static bool gather_series(struct stet_history *h)
         if (is_packed(f) && !stet_map_put(&h->judge->packed, stet_sighting_of(h, f)->group, 1))
             return false;
         for (uint32_t i = 0; i < f->change_count; i++)
-            if (!add_change(h, f, &f->changes[i]))
+            if (f->changes[i].data.has_values &&
+                !add_values(h, f, change_key(stet_sighting_of(h, f)->group, &f->changes[i]),
+                            f->changes[i].data.values[0], f->changes[i].data.values[1]))
+                return false;
+        for (uint32_t i = 0; i < f->moved_count; i++)
+            if (f->moved[i].numeric &&
+                !add_values(h, f, moved_key(stet_sighting_of(h, f)->group, &f->moved[i]),
+                            f->moved[i].from_number, f->moved[i].to_number))
                 return false;
     }
     return true;
@@ -190,6 +168,15 @@ const struct stet_series *stet_series_of(const struct stet_history *h, const str
     return at == STET_NONE ? NULL : &h->judge->series[at];
 }
 
+const struct stet_series *stet_series_of_moved(const struct stet_history *h,
+                                               const struct stet_finding *f,
+                                               const struct stet_moved *m)
+{
+    uint32_t at = stet_map_get(&h->judge->by_change, moved_key(stet_sighting_of(h, f)->group, m));
+
+    return at == STET_NONE ? NULL : &h->judge->series[at];
+}
+
 /* ---- order of executions ---- */
 
 enum { MOST_TURNS = 1 << 14 };
@@ -200,8 +187,8 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_order *o =
         s->process < h->order_count ? &h->orders[s->process] : &(struct stet_order){0};
-    struct stet_turns t = {0};
-    uint32_t row = 0;
+    struct stet_turns t = {.regular = true};
+    uint32_t row = 0, others = 0;
     bool was_mine = false, any = false;
 
     for (size_t i = 0; i < o->count && t.mine + t.others < MOST_TURNS; i++) {
@@ -214,9 +201,12 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
         if (mine) {
             t.mine++;
             row++;
+            t.regular &= others == t.others_before;
+            others = 0;
             t.longest_mine = row > t.longest_mine ? row : t.longest_mine;
         } else {
             t.others++;
+            others++;
             t.others_before += !t.mine;
             row = 0;
         }
@@ -246,21 +236,21 @@ static void judge_past(struct stet_history *h, struct stet_finding *f)
     f->facts.first = false;
 }
 
+static bool is_observed(const struct stet_history *h, const struct stet_finding *f)
+{
+    return stet_sighting_of(h, f)->values.len &&
+           (f->against == STET_NONE || h->sightings[f->against].values.len);
+}
+
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
-    f->cause = f->pair;
-    f->also_count = 0;
-    for (uint32_t i = 0; i < f->pair_also_count; i++)
-        stet_finding_also(f, f->pair_also[i]);
+    stet_finding_begin(f);
     f->benign = false;
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
-    f->sure = stet_cause_is(f->pair, STET_CAUSE_VAGUE) ? STET_SURE_GUESS : STET_SURE_CERTAIN;
     f->origin = f->pair_origin;
     f->source = (struct stet_place){0};
-    f->evidence = f->pair != STET_CAUSE_NONE ? stet_view_str(stet_cause_about(f->pair))
-                                             : (struct stet_view){0};
     if (f->facts.past) {
         judge_past(h, f);
         return;
@@ -268,6 +258,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE
+    stet_finding_settle(f, is_observed(h, f));
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
 }
 
@@ -311,6 +302,8 @@ static void join(struct stet_history *h, struct stet_finding *main)
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)
 {
+    bool good = true;
+
     if (!gather_series(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {
@@ -319,14 +312,28 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
     }
     for (uint32_t i = first; i < h->finding_count; i++)
         join(h, &h->findings[i]);
+    if (h->whole)
+        good = stet_explain_storms(h);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_fix_write(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_alone_rank(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_advice_write(h, &h->findings[i]);
-    return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
-                           : STET_OK;
+    return h->arena.failed || !good
+               ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
+               : STET_OK;
+}
+
+enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err)
+{
+    h->whole = true;
+    if (!stet_explain_storms(h))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        if (h->findings[i].outside)
+            stet_fix_write(h, &h->findings[i]);
+    return STET_OK;
 }
 
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)

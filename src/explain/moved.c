@@ -2,11 +2,12 @@
 #include "explain/moved.h"
 
 #include "base/buf.h"
+#include "fingerprint/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32 };
+enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32, CUTS_MOST = 64 };
 
 /* One compile's values, to be looked up. */
 struct table {
@@ -14,6 +15,9 @@ struct table {
     uint32_t count;
     uint16_t *slots; /* number + 1 by hash of scope and path */
     bool hashes;     /* its hashes compare with the other's */
+    /* The paths of arguments that were not read to their end. */
+    struct stet_view cuts[CUTS_MOST];
+    size_t cut_count;
 };
 
 struct statics {
@@ -50,6 +54,27 @@ static void put(struct table *t, const struct stet_journal_value *v)
     t->slots[at % SLOTS] = (uint16_t)t->count;
 }
 
+static bool is_cut(struct table *t, const struct stet_journal_value *v)
+{
+    size_t end = sizeof STET_VALUES_CUT - 1;
+
+    if (v->kind != STET_VALUE_LENGTH || !stet_view_ends(v->path, STET_VALUES_CUT))
+        return false;
+    if (v->scope == STET_SCOPE_ARGUMENT && t->cut_count < CUTS_MOST)
+        t->cuts[t->cut_count++] = stet_view_of(v->path.ptr, v->path.len - end);
+    return true;
+}
+
+/* Is the argument missing in the table only because it was not read? */
+static bool is_unread(const struct table *t, const struct stet_journal_value *v)
+{
+    for (size_t i = 0; i < t->cut_count; i++)
+        if (v->path.len >= t->cuts[i].len &&
+            memcmp(v->path.ptr, t->cuts[i].ptr, t->cuts[i].len) == 0)
+            return true;
+    return false;
+}
+
 /* If several frames have a name, the innermost counts. */
 static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
 {
@@ -65,7 +90,7 @@ static bool fill(struct table *t, struct stet_arena *arena, struct stet_view byt
     while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v)) {
         if (v.kind == STET_VALUE_HIDDEN && !t->hashes)
             v.hash = 0;
-        if (!find(t, &v))
+        if (!is_cut(t, &v) && !find(t, &v))
             put(t, &v);
     }
     return true;
@@ -236,6 +261,45 @@ static struct stet_view words(struct stet_arena *arena, const struct stet_journa
     return text;
 }
 
+/* Does jit give the number the type of the array? */
+static bool is_weak_form(const struct stet_journal_value *number,
+                         const struct stet_journal_value *array)
+{
+    static const struct {
+        enum stet_journal_value_kind kind;
+        const char *type, *dtype;
+        bool weak;
+    } forms[] = {{STET_VALUE_INT, "int", "int", true},
+                 {STET_VALUE_FLOAT, "float", "float", true},
+                 {STET_VALUE_BOOL, "bool", "bool", false}};
+
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        if (number->kind == forms[i].kind && stet_view_is(number->type, forms[i].type))
+            return array->kind == STET_VALUE_ARRAY && !array->rank &&
+                   array->weak == forms[i].weak && stet_view_starts(array->text, forms[i].dtype);
+    return false;
+}
+
+static bool is_number(const struct stet_journal_value *v)
+{
+    return v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT || v->kind == STET_VALUE_BOOL;
+}
+
+static void compare_types(const struct stet_journal_value *a, const struct stet_journal_value *b,
+                          struct stet_moved *m)
+{
+    bool arrays = a->kind == STET_VALUE_ARRAY && b->kind == STET_VALUE_ARRAY;
+
+    m->traced_alike = is_weak_form(a, b) || is_weak_form(b, a);
+    m->typed = arrays ? a->weak != b->weak || !stet_view_eq(a->text, b->text)
+                      : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
+}
+
+static bool is_present(const struct stet_journal_value *v)
+{
+    return v && v->kind != STET_VALUE_NONE;
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -250,9 +314,11 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
-    m->one_sided = !from || !to;
+    m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
+    if (from && to)
+        compare_types(from, to, m);
 }
 
 /* Scopes in the order in which they are worth reporting. */
@@ -327,13 +393,13 @@ static const struct stet_journal_value *held_as(const struct table *a, const str
  * variable, if one held it. */
 static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
                                 const struct table *b, const struct statics *statics,
-                                struct stet_moved *out)
+                                struct stet_moved *out, uint32_t n)
 {
-    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL), n = 0;
+    uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL);
 
-    if (before != now)
-        return now > before ? arrays_beyond(arena, b, a, true, out, 0)
-                            : arrays_beyond(arena, a, b, false, out, 0);
+    if (before != now && !a->cut_count && !b->cut_count)
+        return now > before ? arrays_beyond(arena, b, a, true, out, n)
+                            : arrays_beyond(arena, a, b, false, out, n);
     for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
         const struct stet_journal_value *v = &b->items[i], *was, *held;
 
@@ -351,16 +417,34 @@ static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
 
 /* ---- all ---- */
 
+/* How many axes the mesh has that jax.set_mesh or a `with` sets around the call. */
+static uint32_t compare_mesh(const struct table *a, const struct table *b, struct stet_moved *out)
+{
+    const struct stet_journal_value like = {
+        .kind = STET_VALUE_LENGTH, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("mesh")};
+    const struct stet_journal_value *was = find(a, &like), *is = find(b, &like);
+
+    if (!was || !is || was->number == is->number)
+        return 0;
+    *out = (struct stet_moved){
+        .scope = STET_SCOPE_CALLED,
+        .path = STET_VIEW("the mesh that is set"),
+        .from = was->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+        .to = is->number ? STET_VIEW("a mesh") : STET_VIEW("no mesh"),
+    };
+    return 1;
+}
+
 static uint32_t compare(struct stet_arena *arena, const struct table *a, const struct table *b,
                         bool library, struct stet_moved *out)
 {
     struct statics statics = {0};
     bool wrapped = wraps(b);
-    uint32_t n = 0;
+    uint32_t n = compare_mesh(a, b, out);
 
     learn_statics(b, &statics);
     if (wrapped && !library)
-        n = compare_wrapped(arena, a, b, &statics, out);
+        n = compare_wrapped(arena, a, b, &statics, out, n);
     for (size_t s = wrapped; s < sizeof scopes / sizeof *scopes; s++) {
         for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
             const struct stet_journal_value *v = &b->items[i], *was;
@@ -371,12 +455,13 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
             /* Locals appear and disappear with the line that runs; only arguments do so for a
              * reason. */
             if (was ? !same(was, v) || made_anew(b, &statics, was, v)
-                    : v->scope == STET_SCOPE_ARGUMENT)
+                    : v->scope == STET_SCOPE_ARGUMENT && !is_unread(a, v))
                 add(arena, b, &statics, was, v, &out[n++]);
         }
         for (uint32_t i = 0;
              scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
-            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]))
+            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]) &&
+                !is_unread(b, &a->items[i]))
                 add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
     }
     return n;
@@ -405,4 +490,51 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     memcpy(kept, moved, n * sizeof *kept);
     *out = kept;
     return n;
+}
+
+const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
+                                                   const double *values)
+{
+    for (uint32_t i = 0; values && i < count; i++)
+        if (moved[i].numeric && stet_scalar_close(moved[i].from_number, values[0], 1e-6) &&
+            stet_scalar_close(moved[i].to_number, values[1], 1e-6))
+            return &moved[i];
+    return NULL;
+}
+
+struct stet_view stet_explain_moved_root(const struct stet_moved *m)
+{
+    size_t n = 0;
+
+    while (n < m->path.len && stet_is_word(m->path.ptr[n]))
+        n++;
+    return stet_view_of(m->path.ptr, n);
+}
+
+/* Is there a value of this path in the bytes that is another object of the same definition? */
+static bool another_object(struct stet_view bytes, const struct stet_journal_value *like)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && v.scope == like->scope &&
+            stet_view_eq(v.path, like->path))
+            return same(&v, like) && v.address != like->address;
+    return false;
+}
+
+bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+
+    stet_reader_init(&r, now, 0);
+    while (stet_journal_values_next(&r, &v))
+        if (v.kind == STET_VALUE_FUNCTION && !stet_journal_values_in_library(v.file) &&
+            (v.scope == STET_SCOPE_CALLED || v.scope == STET_SCOPE_ARGUMENT) &&
+            another_object(before, &v))
+            return true;
+    return false;
 }

@@ -13,19 +13,33 @@ struct stet_moved {
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;
-    bool one_sided;       /* only one of the two compiles had such a value */
+    bool one_sided;       /* one of the two compiles had no such value, or None */
     bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
     bool static_argument; /* an argument that is static for jit */
-    bool wrapped;         /* an argument of a library's function around the user's */
+    bool typed;           /* an array's dtype or weak type differs, or a number became an array of
+                             another type than jit gives that number */
+    bool traced_alike; /* jit traces both as the same type: a number, and an array of weak type */
+    bool wrapped;      /* an argument of a library's function around the user's */
 };
 
-/* Compares the values of two compiles. Arguments of the framework's call come first, then what the
- * called function closes over and the globals it uses, then the user's frames from the innermost
- * out. Hashes are compared only within `one_process`. At most STET_MOVED_MOST, in the arena. */
+/* Compares the values of two compiles. The mesh that is set comes first, then arguments of the
+ * framework's call, what the called function closes over, the globals it uses, and the user's
+ * frames from the innermost out. Hashes are compared only within `one_process`. At most
+ * STET_MOVED_MOST, in the arena. */
 uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view before,
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out);
+
+/* Returns the one that had these two values at the two compiles, or NULL. NULL for `values`: none.
+ */
+const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
+                                                   const double *values);
+/* "batch" of "batch['x'].mask" or "batch[0]". */
+struct stet_view stet_explain_moved_root(const struct stet_moved *m);
+/* Was the user's function that the framework received made anew between two compiles: another
+ * object, of the same definition? Within one process. */
+bool stet_explain_made_anew(struct stet_view before, struct stet_view now);
 
 #endif

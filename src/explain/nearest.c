@@ -39,6 +39,15 @@ static bool may_be_one(const struct stet_sighting *a, const struct stet_sighting
            (a->library ? !a->line || !b->line || a->line == b->line : a->function == b->function);
 }
 
+/* A factory makes functions of one definition around different objects. Two of them that are called
+ * from different lines are two functions, unless their programs are the same. */
+static bool from_a_factory(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    return !a->past && !b->past && a->process == b->process && a->object && b->object &&
+           a->object != b->object && !a->library && a->trigger.line && b->trigger.line &&
+           !stet_place_eq(&a->trigger, &b->trigger);
+}
+
 static void try(const struct stet_history *h, const struct stet_sighting *s, uint32_t number,
                 double *best, uint32_t *found)
 {
@@ -47,10 +56,31 @@ static void try(const struct stet_history *h, const struct stet_sighting *s, uin
     if (number == STET_NONE || !may_be_one(&h->sightings[number], s))
         return;
     d = distance(h->sightings[number].traits, s->traits);
+    if (d > 0 && from_a_factory(&h->sightings[number], s))
+        return;
     if (d >= 0 && (*found == STET_NONE || d < *best)) {
         *best = d;
         *found = number;
     }
+}
+
+/* A program that was compiled ahead (`.lower().compile()`) has no call, and its function is not
+ * known. A call of that name with the same skeleton is the same program again. */
+static uint32_t find_ahead(const struct stet_history *h, const struct stet_sighting *s,
+                           uint64_t process)
+{
+    struct stet_sighting ahead = *s;
+    uint32_t found = STET_NONE;
+    double best = 0;
+
+    if (!s->function || s->library)
+        return STET_NONE;
+    ahead.function = 0;
+    try(h, s,
+        stet_map_get(&h->index->skeletons, stet_history_key(stet_history_group(&ahead, process),
+                                                            s->traits->fingerprint.skeleton)),
+        &best, &found);
+    return found;
 }
 
 static uint32_t find_in(const struct stet_history *h, const struct stet_sighting *s,
@@ -73,7 +103,7 @@ static uint32_t find_in(const struct stet_history *h, const struct stet_sighting
     at = stet_map_get(&h->index->groups, group);
     for (int i = 0; i < LOOK_BACK && at != STET_NONE; i++, at = h->sightings[at].before)
         try(h, s, at, &best, &found);
-    return found;
+    return found != STET_NONE ? found : find_ahead(h, s, process);
 }
 
 uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s)

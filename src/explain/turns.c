@@ -44,6 +44,15 @@ bool stet_turns_count(struct stet_history *h)
     return true;
 }
 
+uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting)
+{
+    uint32_t process = h->sightings[sighting].process;
+
+    return stet_history_loop(h, process) && sighting < h->judge->turn_count
+               ? h->judge->turns[sighting]
+               : 0;
+}
+
 uint32_t stet_turns_compiled(const struct stet_history *h, const struct stet_finding *f,
                              uint32_t most)
 {

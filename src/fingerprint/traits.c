@@ -239,6 +239,16 @@ static bool is_named_lazy(const struct stet_program *p)
     return p->source == STET_SOURCE_HLO && p->argument_count > 0;
 }
 
+/* JAX names the arguments of a call after the function's parameters. It has no names for what it
+ * passes to a program of its own making, such as the backward half of a differentiated function. */
+static bool has_no_names(const struct stet_program *p)
+{
+    for (uint32_t i = 0; i < p->argument_count; i++)
+        if (p->arguments[i].name.len)
+            return false;
+    return p->argument_count != 0;
+}
+
 void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struct stet_arena *arena,
                       bool *no_memory)
 {
@@ -268,6 +278,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
         if (!t->eager && t->place.function.len)
             t->function = t->place.function;
     }
+    t->unnamed = t->framework == STET_FRAMEWORK_JAX && has_no_names(p);
     t->root = keep_place(arena, t->root);
     t->entry = keep_place(arena, t->entry);
     *no_memory = g.lines.failed || arena->failed;

@@ -77,7 +77,8 @@ struct stet_family {
     struct stet_view name; /* "*" is any that is not named elsewhere */
     struct stet_clause_arg *args;
     uint32_t arg_count, arg_room;
-    bool open;                                    /* ends in "...": further arguments are allowed */
+    bool open;    /* ends in "...": further arguments are allowed */
+    bool library; /* only for programs that no function of the user's made */
     uint64_t programs, graphs, options, compiles; /* budgets; STET_NO_BUDGET: none */
     bool has_calls;
     struct stet_view calls; /* custom kernels, sorted, separated by blanks */

@@ -165,10 +165,10 @@ static void count(struct stet_buf *out, uint64_t n, const char *what)
 
 static void budgets(struct stet_buf *out, const struct stet_family *f)
 {
-    const char *before = " ";
+    const char *before = f->library ? ", " : " ";
 
     if (f->programs != STET_NO_BUDGET) {
-        stet_buf_str(out, " at most ");
+        stet_buf_printf(out, "%sat most ", before);
         count(out, f->programs, "program");
         if (f->graphs != STET_NO_BUDGET) {
             stet_buf_str(out, " of ");
@@ -218,6 +218,8 @@ void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_fam
     if (f->open)
         stet_buf_str(out, lines ? "\n    ..." : f->arg_count ? ", ..." : "...");
     stet_buf_str(out, lines ? "\n)" : ")");
+    if (f->library)
+        stet_buf_str(out, " library only");
     budgets(out, f);
     if (f->has_calls)
         kernels(out, f->calls);

@@ -136,13 +136,15 @@ static bool family(struct stet_scan *s, const char *begin, struct stet_view name
             fine = compiled(s, f);
         else if (stet_gate_scan_accept(s, "calls"))
             fine = calls(s, f);
+        else if (stet_gate_scan_accept(s, "library"))
+            fine = f->library = stet_gate_scan_expect(s, "only");
         else if ((shared = term(s, &f->terms)) != 0)
             fine = shared > 0;
         else
             fine = stet_scan_fail(
                 s, s->at,
                 "a clause is missing here: at most N programs, compiled once, settled by "
-                "step N, mesh, flags, bundle or calls");
+                "step N, mesh, flags, bundle, calls or library only");
     }
     f->end = (size_t)(s->at - s->start);
     return fine;

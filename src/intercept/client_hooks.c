@@ -5,6 +5,7 @@
 #include "intercept/guard.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/lifting.h"
 #include "intercept/object.h"
 #include "intercept/phases.h"
 #include "intercept/prepare.h"
@@ -276,6 +277,7 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
 
     stet_ask_finish(p, args->client);
     stet_ahead_finish(p, args->client);
+    stet_intercept_lift_client_gone(p, args->client);
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
         remove_client(p, args->client);

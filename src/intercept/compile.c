@@ -10,6 +10,8 @@
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/lifting.h"
+#include "intercept/phases.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/threads.h"
@@ -29,6 +31,7 @@ struct stet_compile {
     const PJRT_Program *program;
     struct stet_view options;
     struct stet_reload reload;
+    struct stet_lifting lifting;
 };
 
 /* The parts of a program that STET_CAPTURE allows to be kept. */
@@ -161,6 +164,7 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
                                .client = client,
                                .program = program,
                                .options = options};
+    stet_intercept_phases_compiled();
     if (!c->outermost)
         return;
     c->begin_ns = stet_journal_now();
@@ -205,14 +209,15 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
         r->error = stet_journal_env_mask(&e->arena, text);
     } else {
-        stet_executable_ask(c->p, loaded, executable, &e->arena, &facts);
+        stet_executable_ask(c->p, stet_intercept_lifted_plain(loaded), executable, &e->arena,
+                            &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;
         if (facts.has_outputs)
             stet_journal_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
-    r->served = c->reload.served;
+    r->served = c->lifting.served && !c->lifting.compiled ? STET_SERVED_LIFTED : c->reload.served;
     r->store = stet_view_str(stet_journal_outcome_word(c->reload.outcome));
     r->key = c->reload.key;
     r->components = stet_reload_words(&c->reload, &e->arena);
@@ -227,6 +232,8 @@ static uint64_t plugin_time(const struct stet_compile *c)
 {
     if (!c->outermost)
         return 0;
+    if (c->lifting.served)
+        return c->lifting.plugin_ns;
     return c->reload.served ? c->reload.load_ns : stet_journal_now() - c->plugin_begin_ns;
 }
 
@@ -247,7 +254,9 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (id)
         keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
     record_end(c, error, loaded, executable, id, plugin_ns);
-    if (id)
+    if (!c->lifting.served)
+        stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded);
+    if (id && !c->lifting.served)
         stet_ask_memory(&(struct stet_question){
             .plugin = c->p,
             .client = c->client,
@@ -289,6 +298,10 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
         return compile_end(&c, error, NULL, NULL);
     if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup))
         return compile_end(&c, NULL, args->executable, NULL);
+    if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args)) {
+        c.reload.keep = false;
+        return compile_end(&c, NULL, args->executable, NULL);
+    }
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Client_Compile(args);
     return compile_end(&c, error, error ? NULL : args->executable, NULL);

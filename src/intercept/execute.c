@@ -3,6 +3,7 @@
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/lifting.h"
 #include "intercept/threads.h"
 
 #define UNLIKELY(condition) __builtin_expect(!!(condition), 0)
@@ -65,6 +66,14 @@ __attribute__((noinline)) static void follow(const struct stet_handle *h,
             (const void *const *)args->output_lists[0]);
 }
 
+__attribute__((always_inline)) static inline PJRT_Error *
+run(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    if (UNLIKELY(stet_intercept_lifted_is(args->executable)))
+        return stet_intercept_lifted_execute(p, args);
+    return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+}
+
 /* An executable that was created elsewhere (by an extension, for example) gets an id now. If this
  * call comes from inside another watched plugin, that one counts it. */
 __attribute__((noinline)) static PJRT_Error *
@@ -80,7 +89,7 @@ execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
         first_run(h);
     if (outermost)
         count(h);
-    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    error = run(p, args);
     if (!outermost)
         return error;
     stet_intercept_guard_leave();
@@ -99,11 +108,11 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
     id = atomic_load_explicit(&h->id, memory_order_relaxed);
     if (UNLIKELY(id & STET_HANDLE_FRESH)) {
         if (id == STET_HANDLE_SILENT)
-            return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+            return run(p, args);
         first_run(h);
     }
     count(h);
-    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
+    error = run(p, args);
     if (UNLIKELY(error))
         return stet_plugin_failed(p, function, error);
     if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
@@ -127,6 +136,12 @@ PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
 {
     stet_ask_finish(p, args->executable);
     stet_executable_gone(p, args->executable);
+    if (stet_intercept_lifted_is(args->executable)) {
+        stet_intercept_lifted_destroy(p, args->executable);
+        return NULL;
+    }
+    if (stet_intercept_lift_keeps(p, args->executable, true))
+        return NULL;
     return stet_plugin_failed(p, "PJRT_LoadedExecutable_Destroy",
                               stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(args));
 }
@@ -136,14 +151,24 @@ PJRT_Error *on_PJRT_LoadedExecutable_Delete(struct stet_plugin *p,
                                             PJRT_LoadedExecutable_Delete_Args *args)
 {
     stet_ask_finish(p, args->executable);
+    if (stet_intercept_lifted_is(args->executable)) {
+        stet_intercept_lifted_delete(args->executable);
+        return NULL;
+    }
+    if (stet_intercept_lift_keeps(p, args->executable, false))
+        return NULL;
     return stet_plugin_failed(p, "PJRT_LoadedExecutable_Delete",
                               stet_plugin_real(p)->PJRT_LoadedExecutable_Delete(args));
 }
 
 PJRT_Error *on_PJRT_Executable_Destroy(struct stet_plugin *p, PJRT_Executable_Destroy_Args *args)
 {
-    stet_ask_finish(p, args->executable);
-    stet_executable_gone(p, args->executable);
-    return stet_plugin_failed(p, "PJRT_Executable_Destroy",
-                              stet_plugin_real(p)->PJRT_Executable_Destroy(args));
+    PJRT_Executable *executable = args->executable;
+    PJRT_Error *error;
+
+    stet_ask_finish(p, executable);
+    stet_executable_gone(p, executable);
+    error = stet_plugin_real(p)->PJRT_Executable_Destroy(args);
+    stet_intercept_lifted_executable_gone(executable);
+    return stet_plugin_failed(p, "PJRT_Executable_Destroy", error);
 }

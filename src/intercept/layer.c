@@ -12,6 +12,7 @@
 #include "intercept/enforce.h"
 #include "intercept/executable_memory.h"
 #include "intercept/guard.h"
+#include "intercept/lifting.h"
 #include "intercept/plugin.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
@@ -128,6 +129,7 @@ static bool read_settings(void)
         stet_layer.no_store = rc == STET_REFUSED ? STET_OUTCOME_UNSAFE_FOLDER : STET_OUTCOME_NONE;
     }
     stet_remote_init();
+    stet_intercept_lift_init();
     if (memory && *memory)
         stet_intercept_memory_limit(strtoull(memory, NULL, 10));
     if (pending && *pending)
@@ -241,6 +243,7 @@ static void before_fork(void)
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
     stet_intercept_contract_fork_prepare();
+    stet_intercept_lift_fork_prepare();
 }
 
 /* False if before_fork could not stop the writer: a disk that hangs must not hang forks. */
@@ -254,6 +257,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
+    stet_intercept_lift_fork_done();
     stet_intercept_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
@@ -273,6 +277,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
+    stet_intercept_lift_fork_done();
     stet_intercept_contract_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();

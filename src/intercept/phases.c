@@ -1,18 +1,22 @@
-/* JAX reports how long it traced and lowered to listeners of `jax.monitoring`, a public interface.
- * A C function of ours is such a listener: it is called on the thread that traced, with the GIL
- * held, a few times a compile and never while programs only run. It reads two texts and a number
- * and sends a record. It raises nothing, keeps nothing and calls nothing of the user's. */
+/* JAX reports how long it traced, lowered and compiled to listeners of `jax.monitoring`, a public
+ * interface. A C function of ours is such a listener: it is called on the thread that traced, with
+ * the GIL held, a few times a compile and never while programs only run. It reads two texts and a
+ * number and sends a record. It raises nothing, keeps nothing and calls nothing of the user's. */
 #include "intercept/phases.h"
 
+#include "base/mem.h"
 #include "base/view.h"
 #include "intercept/layer.h"
+#include "intercept/pyline.h"
 #include "intercept/threads.h"
 #include "intercept/wait.h"
 #include "intercept/writer.h"
 
 #include <stdatomic.h>
 
-enum { TRACING = 1, LOWERING = 2, NAME_MAX_BYTES = 256, PATIENCE_MS = 20 };
+enum { TRACING = 1, LOWERING = 2, COMPILING = 3, NAME_MAX_BYTES = 256, PATIENCE_MS = 20 };
+/* JAX measures with another clock than ours. */
+enum { CLOCKS_DIFFER_NS = 1000000 };
 
 static const struct stet_intercept_python *python;
 static atomic_bool registered;
@@ -39,13 +43,51 @@ static uint64_t kind_of(const char *event)
 {
     if (!strcmp(event, "/jax/core/compile/jaxpr_trace_duration"))
         return TRACING;
+    if (!strcmp(event, "/jax/core/compile/backend_compile_duration"))
+        return COMPILING;
     return strcmp(event, "/jax/core/compile/jaxpr_to_mlir_module_duration") ? 0 : LOWERING;
+}
+
+/* ---- compiles that do not pass through the layer ---- */
+
+static _Atomic uint64_t compiled_ns; /* when a compile or a load last came through the layer */
+
+void stet_intercept_phases_compiled(void)
+{
+    atomic_store_explicit(&compiled_ns, stet_journal_now(), memory_order_relaxed);
+}
+
+/* Another client of the process, such as JAX's own CPU client inside a host callback, compiled. The
+ * plugin may be called on another thread than JAX's, so a compile of any thread counts: one that
+ * ends while another one begins is not counted as unseen. */
+static bool is_elsewhere(uint64_t duration_ns)
+{
+    uint64_t last = atomic_load_explicit(&compiled_ns, memory_order_relaxed);
+
+    return last + CLOCKS_DIFFER_NS + duration_ns < stet_journal_now();
+}
+
+static void add_line(struct stet_event *e)
+{
+    void *thread = stet_intercept_pyline_thread();
+    struct stet_pyline_cache *cache = thread ? stet_mem_calloc(1, sizeof *cache) : NULL;
+    struct stet_pyline lines[STET_PYLINES_MOST];
+    char file[STET_PYLINE_FILE];
+
+    if (cache && stet_intercept_pyline_read(cache, thread, lines)) {
+        stet_intercept_pyline_text(lines[0].file, file, sizeof file);
+        e->record.phase.file = stet_arena_copy(&e->arena, stet_view_str(file));
+        e->record.phase.line = lines[0].line;
+    }
+    stet_mem_free(cache);
 }
 
 static void send(uint64_t kind, double seconds, const char *function)
 {
-    struct stet_event *e = stet_event_new(STET_REC_phase);
+    uint64_t ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
     struct stet_view name = stet_view_str(function);
+    struct stet_event *e =
+        kind != COMPILING || is_elsewhere(ns) ? stet_event_new(STET_REC_phase) : NULL;
 
     if (!e)
         return;
@@ -53,11 +95,15 @@ static void send(uint64_t kind, double seconds, const char *function)
     e->record.phase = (struct stet_rec_phase){
         .kind = kind,
         .function = stet_arena_copy(&e->arena, name),
-        .duration_ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0,
+        .duration_ns = ns,
         .thread = stet_thread_id(),
     };
+    if (kind == COMPILING)
+        add_line(e);
     stet_event_send(e);
 }
+
+/* ---- listening ---- */
 
 /* listener(event, duration_secs, **metadata); older versions of JAX give no `fun_name`. */
 static PyObject *on_duration(PyObject *self, PyObject *arguments, PyObject *metadata)

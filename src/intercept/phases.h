@@ -12,4 +12,8 @@ void stet_intercept_phases_watch(const struct stet_intercept_python *py);
  * on a thread of ours when this thread does not hold it. */
 void stet_intercept_phases_begin(void);
 
+/* A program is compiled or loaded through the layer. A compile that JAX reports
+ * without such a call ran on a backend that the layer does not see. */
+void stet_intercept_phases_compiled(void);
+
 #endif

@@ -1,12 +1,19 @@
-/* Arrays of JAX, NumPy and PyTorch as values: shape, type of elements, place. */
-#include "intercept/pyread_internal.h"
+/* See pyarray.h. */
+#include "intercept/pyarray.h"
+
+static void drop(const struct stet_intercept_python *py, PyObject *o)
+{
+    if (o)
+        py->Py_DecRef(o);
+}
 
 /* A tuple of exact ints, such as a shape. False for anything else. */
 static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
     const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n =
-        stet_intercept_pyread_type(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
+    Py_ssize_t n = stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE
+                       ? py->PyTuple_Size(tuple)
+                       : -1;
     int overflow = 0;
 
     if (n < 0 || n > STET_VALUES_RANK_MAX)
@@ -23,21 +30,25 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
     return true;
 }
 
-/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. */
-static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAME_MAX])
+/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. Arrays of a
+ * model have few dtypes, so the last one is remembered. */
+static struct stet_view dtype_name(struct stet_pyread *r, PyObject *dtype)
 {
-    PyObject *type =
-        dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
+    PyObject *type;
 
-    out[0] = '\0';
-    if (type && (stet_intercept_pyread_type(r, type)->flags & TYPE_SUBCLASS))
-        stet_intercept_pyread_type_name(r->py, type, out);
-    stet_intercept_pyread_drop(r->py, type);
+    if (dtype && dtype == r->dtype)
+        return stet_view_str(r->dtype_name);
+    type = dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
+    r->dtype = dtype;
+    r->dtype_name[0] = '\0';
+    if (type && stet_intercept_pyread_known(r, type)->form == STET_FORM_SKIPPED)
+        stet_intercept_pyread_type_name(r->py, type, r->dtype_name, sizeof r->dtype_name);
+    drop(r->py, type);
+    return stet_view_str(r->dtype_name);
 }
 
 /* jax.Array: its abstract value has everything that tracing uses, in slots. */
-bool stet_intercept_pyread_jax_array(struct stet_pyread *r, const struct stet_pytype *k,
-                                     PyObject *o)
+bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
@@ -50,49 +61,43 @@ bool stet_intercept_pyread_jax_array(struct stet_pyread *r, const struct stet_py
         aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
     PyObject *sharding =
         stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
-    char name[TYPE_NAME_MAX];
     bool known = shape && read_dims(r, shape, &v);
 
     if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
+        v.text = dtype_name(r, dtype);
         v.weak = weak == py->_Py_TrueStruct;
         if (sharding)
-            v.place = stet_view_str(stet_intercept_pyread_type(r, sharding)->name);
+            v.place = stet_view_str(stet_intercept_pyread_known(r, sharding)->name);
         stet_intercept_pyread_emit(r, k, &v);
     }
-    stet_intercept_pyread_drop(py, aval);
-    stet_intercept_pyread_drop(py, shape);
-    stet_intercept_pyread_drop(py, dtype);
-    stet_intercept_pyread_drop(py, weak);
-    stet_intercept_pyread_drop(py, sharding);
+    drop(py, aval);
+    drop(py, shape);
+    drop(py, dtype);
+    drop(py, weak);
+    drop(py, sharding);
     return known;
 }
 
-bool stet_intercept_pyread_numpy_array(struct stet_pyread *r, const struct stet_pytype *k,
-                                       PyObject *o)
+bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    char name[TYPE_NAME_MAX];
     bool known = shape && read_dims(r, shape, &v);
 
     if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
+        v.text = dtype_name(r, dtype);
         stet_intercept_pyread_emit(r, k, &v);
     }
-    stet_intercept_pyread_drop(py, shape);
-    stet_intercept_pyread_drop(py, dtype);
+    drop(py, shape);
+    drop(py, dtype);
     return known;
 }
 
 /* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
  * are read. */
-bool stet_intercept_pyread_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k,
-                                        PyObject *o)
+bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
     struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
@@ -106,8 +111,8 @@ bool stet_intercept_pyread_torch_tensor(struct stet_pyread *r, const struct stet
         v.text = stet_intercept_pyread_text(py, text);
         stet_intercept_pyread_emit(r, k, &v);
     }
-    stet_intercept_pyread_drop(py, shape);
-    stet_intercept_pyread_drop(py, dtype);
-    stet_intercept_pyread_drop(py, text);
+    drop(py, shape);
+    drop(py, dtype);
+    drop(py, text);
     return known;
 }

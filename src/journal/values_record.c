@@ -275,22 +275,35 @@ bool stet_journal_values_in_library(struct stet_view file)
            stet_view_contains(file, "/lib/python3") || stet_view_starts(file, "<frozen");
 }
 
+/* Is it JAX's stand-in for an argument of a function that a transformation calls? */
+static bool is_tracer(const struct stet_journal_value *v)
+{
+    return v->scope == STET_SCOPE_ARGUMENT && v->kind == STET_VALUE_OBJECT &&
+           stet_view_ends(v->type, "Tracer");
+}
+
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes)
 {
     struct stet_journal_function f = {.library = true};
     struct stet_hash hash = stet_hash_bytes(STET_VIEW("function"));
     struct stet_reader r;
     struct stet_journal_value v;
-    bool called = false;
+    bool called = false, traced = false;
 
     stet_reader_init(&r, bytes, 0);
     while (stet_journal_values_next(&r, &v)) {
         bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
 
         called |= fun;
+        f.object = fun && v.kind == STET_VALUE_FUNCTION ? v.address : f.object;
         /* Closures come after the function that owns them, before any frame of the user's. */
         if (v.scope == STET_SCOPE_LOCAL)
             break;
+        /* vmap(f) and grad(f) of a jitted f make programs of their own. */
+        if (is_tracer(&v) && !traced) {
+            traced = true;
+            hash = stet_hash_mix(hash, stet_hash_bytes(v.type));
+        }
         /* A wrapper may take the user's function as an argument, as equinox's does. */
         if (v.kind != STET_VALUE_FUNCTION ||
             (!fun && v.scope != STET_SCOPE_CLOSURE && v.scope != STET_SCOPE_ARGUMENT) ||

@@ -15,6 +15,8 @@
 #define STET_VALUES_SIZE     ((size_t)24 << 10)
 #define STET_VALUES_PATH_MAX 256
 #define STET_VALUES_RANK_MAX 16
+/* The end of the path of a LENGTH: not everything below the path before it was read. */
+#define STET_VALUES_CUT      "[...]"
 
 /* KIND(identifier, number, name): the numbers are on disk, so add and never renumber. */
 #define STET_JOURNAL_VALUE_KINDS                                                                   \
@@ -89,6 +91,7 @@ void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_val
  * partials. */
 struct stet_journal_function {
     uint64_t identity; /* 0 if the framework's call was not seen */
+    uint64_t object;   /* distinguishes two functions that one definition made */
     bool library;      /* none of it is the user's: an operation outside any jitted function */
     struct stet_view name,
         file; /* of the user's own innermost definition; empty if there is none */

@@ -60,7 +60,8 @@ static enum stet_rc inject(struct stet_launch_env *env, const char *folder, stru
 enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, struct stet_err *err)
 {
     char library[PATH_MAX], named[PATH_MAX + 8];
-    enum stet_rc rc = stet_launch_find_library("libstet_cpu.so", library, sizeof library, err);
+    enum stet_rc rc =
+        stet_launch_find_library(STET_LAUNCH_CPU_LIBRARY, library, sizeof library, err);
 
     if (rc == STET_OK)
         rc = stet_launch_env_listable(library, sizeof library, folder, err);

@@ -77,7 +77,7 @@ static int user_version(struct stet_ledger *l)
     return version;
 }
 
-/* The statements that versions 2 to 5 added; the rest of an older file is unchanged. All runs are
+/* The statements that versions 2 to 6 added; the rest of an older file is unchanged. All runs are
  * fed again anyway when they are read (STET_EXPLAIN_VERSION). */
 static const char *const upgrades[STET_LEDGER_VERSION] = {
     [1] = "CREATE TABLE counter (run TEXT NOT NULL REFERENCES run (id) ON DELETE CASCADE, "
@@ -101,6 +101,10 @@ static const char *const upgrades[STET_LEDGER_VERSION] = {
           "sum(CASE served WHEN 'compiled' THEN cost_ns ELSE 0 END) / 1e9 AS compiler_seconds "
           "FROM recompile WHERE NOT benign "
           "GROUP BY run, lane, class, function, origin_file, origin_line",
+    [5] = "ALTER TABLE recompile ADD COLUMN event TEXT NOT NULL DEFAULT 'recompile'; "
+          "ALTER TABLE recompile ADD COLUMN turn INTEGER; "
+          "ALTER TABLE recompile ADD COLUMN time_ns INTEGER NOT NULL DEFAULT 0; "
+          "ALTER TABLE change ADD COLUMN dim INTEGER",
 };
 
 /* Several processes may open an empty or older file at once: one creates the tables, the others

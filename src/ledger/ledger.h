@@ -12,7 +12,7 @@
 #include "ledger/recompile.h"
 #include "ledger/run_folder.h"
 
-enum { STET_LEDGER_VERSION = 5, STET_LEDGER_RUNS_KEPT = 2000 };
+enum { STET_LEDGER_VERSION = 6, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 
@@ -99,6 +99,8 @@ enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run
 struct stet_ledger_saved {
     uint64_t served, known;       /* known: those of them whose compile is remembered */
     uint64_t took_ns, instead_ns; /* of the known ones */
+    uint64_t lifted;              /* served by a lifted program; not among the served */
+    uint64_t lifted_instead_ns;   /* what compiles of the same functions took in this run */
 };
 
 enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,

@@ -48,15 +48,17 @@ static bool read_changes(struct changes *c, sqlite3_stmt *s, uint64_t recompile)
     sqlite3_reset(s);
     sqlite3_bind_int64(s, 1, (sqlite3_int64)recompile);
     while (sqlite3_step(s) == SQLITE_ROW && c->count < MOST_CHANGES)
-        c->items[c->count++] = (struct stet_row_change){.what = kept(c, s, 0),
-                                                        .from = kept(c, s, 1),
-                                                        .to = kept(c, s, 2),
-                                                        .file = kept(c, s, 3),
-                                                        .line = number(s, 4),
-                                                        .kind = stet_cause_change_find(text(s, 5)),
-                                                        .facet = kept(c, s, 6),
-                                                        .follows = kept(c, s, 7),
-                                                        .count = number(s, 8)};
+        c->items[c->count++] =
+            (struct stet_row_change){.what = kept(c, s, 0),
+                                     .from = kept(c, s, 1),
+                                     .to = kept(c, s, 2),
+                                     .file = kept(c, s, 3),
+                                     .line = number(s, 4),
+                                     .kind = stet_cause_change_find(text(s, 5)),
+                                     .facet = kept(c, s, 6),
+                                     .follows = kept(c, s, 7),
+                                     .count = number(s, 8),
+                                     .dim = is_null(s, 9) ? 0 : number(s, 9) + 1};
     return !c->arena.failed;
 }
 
@@ -91,6 +93,10 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .advice = text(s, 26),
         .source = {text(s, 27), text(s, 29), number(s, 28)},
         .wait_ns = number(s, 30),
+        .event = stet_ledger_event_of(text(s, 31)),
+        .turn_known = !is_null(s, 32),
+        .turn = number(s, 32),
+        .time_ns = number(s, 33),
         .changes = c->items,
         .change_count = c->count,
     };
@@ -119,12 +125,12 @@ static void keep_foreign(struct stet_recompile *r, struct stet_view id, char *ev
 #define BRIEF                                                                                      \
     "SELECT id, lane, process, compile, NULL, NULL, class, also, function, NULL, NULL, NULL, "     \
     "NULL, NULL, NULL, NULL, NULL, cost_ns, served, benign, NULL, evidence, NULL, NULL, 0, NULL, " \
-    "NULL, NULL, NULL, NULL, wait_ns "
+    "NULL, NULL, NULL, NULL, wait_ns, event, NULL, 0 "
 #define FULL                                                                                       \
     "SELECT id, lane, process, compile, rank, step, class, also, function, program, against, "     \
     "origin_file, origin_line, origin_function, trigger_file, trigger_line, trigger_function, "    \
     "cost_ns, served, benign, sure, evidence, temp_bytes, temp_bytes_more, left_out, fix, "        \
-    "advice, source_file, source_line, source_function, wait_ns "
+    "advice, source_file, source_line, source_function, wait_ns, event, turn, time_ns "
 /* Uses the order of the index, so that nothing is sorted. */
 #define OF_LANE "FROM recompile WHERE run = ? AND lane = ? ORDER BY process, compile"
 
@@ -166,10 +172,11 @@ static enum stet_rc read_lanes(struct stet_ledger *l, struct reading *d, const c
                            &lanes, NULL) != SQLITE_OK ||
         sqlite3_prepare_v2(l->db, d->brief ? BRIEF OF_LANE : FULL OF_LANE, -1, &d->rows, NULL) !=
             SQLITE_OK ||
-        sqlite3_prepare_v2(l->db,
-                           "SELECT what, was, is_now, file, line, kind, facet, follows, places "
-                           "FROM change WHERE recompile = ? ORDER BY number",
-                           -1, &d->of, NULL) != SQLITE_OK)
+        sqlite3_prepare_v2(
+            l->db,
+            "SELECT what, was, is_now, file, line, kind, facet, follows, places, dim "
+            "FROM change WHERE recompile = ? ORDER BY number",
+            -1, &d->of, NULL) != SQLITE_OK)
         rc = stet_ledger_fail(l, err, "cannot read");
     if (rc == STET_OK)
         sqlite3_bind_text(lanes, 1, run, -1, SQLITE_STATIC);
@@ -262,6 +269,30 @@ enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct
 
 /* ---- what was saved ---- */
 
+/* A program that was lifted has never been compiled, so what it saved is estimated by the compiles
+ * of its function in this run. */
+static enum stet_rc read_lifted(struct stet_ledger *l, const char *run,
+                                struct stet_ledger_saved *out, struct stet_err *err)
+{
+    sqlite3_stmt *s = NULL;
+
+    if (sqlite3_prepare_v2(
+            l->db,
+            "SELECT count(*), sum(compiled.ns) FROM compile AS k LEFT JOIN (SELECT function, "
+            "avg(cost_ns) AS ns FROM compile WHERE run = ?1 AND served = 0 AND error IS NULL "
+            "GROUP BY function) AS compiled ON compiled.function = k.function "
+            "WHERE k.run = ?1 AND k.served = 4",
+            -1, &s, NULL) != SQLITE_OK)
+        return stet_ledger_fail(l, err, "cannot read");
+    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
+    if (sqlite3_step(s) == SQLITE_ROW) {
+        out->lifted = number(s, 0);
+        out->lifted_instead_ns = number(s, 1);
+    }
+    sqlite3_finalize(s);
+    return STET_OK;
+}
+
 enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
                                struct stet_ledger_saved *out, struct stet_err *err)
 {
@@ -273,14 +304,14 @@ enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
             "SELECT count(*), count(was), sum(CASE WHEN was IS NULL THEN 0 ELSE cost_ns END), "
             "sum(was) FROM (SELECT cost_ns, (SELECT max(c.cost_ns) FROM compile AS c WHERE "
             "c.program = k.program AND c.served = 0 AND c.error IS NULL) AS was "
-            "FROM compile AS k WHERE k.run = ? AND k.served > 0)",
+            "FROM compile AS k WHERE k.run = ? AND k.served BETWEEN 1 AND 3)",
             -1, &s, NULL) != SQLITE_OK)
         return stet_ledger_fail(l, err, "cannot read");
     sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
     if (sqlite3_step(s) == SQLITE_ROW)
         *out = (struct stet_ledger_saved){number(s, 0), number(s, 1), number(s, 2), number(s, 3)};
     sqlite3_finalize(s);
-    return STET_OK;
+    return read_lifted(l, run, out, err);
 }
 
 /* ---- totals ---- */
@@ -297,7 +328,8 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             l->db,
             "SELECT compiles, loads, failed, executions, compile_ns, programs, processes, "
             "settled_step, settled_why, "
-            "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign), "
+            "(SELECT count(*) FROM recompile AS c WHERE c.run = r.id AND NOT benign AND "
+            "event = 'recompile'), "
             "(SELECT sum(cost_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign AND "
             "served = 'compiled'), "
             "(SELECT sum(wait_ns) FROM recompile AS c WHERE c.run = r.id AND NOT benign) "

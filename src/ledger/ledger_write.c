@@ -10,8 +10,8 @@ static const char *const sql[STET_SQL_STATEMENTS] = {
     [STET_SQL_ADD_COUNTER] = "INSERT OR REPLACE INTO counter VALUES (?,?,?,?,?,?,?,?)",
     [STET_SQL_ADD_RECOMPILE] =
         ("INSERT INTO recompile VALUES "
-         "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
-    [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+         "(NULL,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)"),
+    [STET_SQL_ADD_CHANGE] = "INSERT INTO change VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
 };
 
 /* ---- binding by position ---- */
@@ -321,6 +321,7 @@ static enum stet_rc add_change(struct stet_ledger *l, sqlite3_int64 recompile, s
     text_if(&b, c->facet);
     text_if(&b, c->follows);
     number(&b, c->count);
+    number_if(&b, c->dim != 0, c->dim - 1);
     return run_it(l, &b, err);
 }
 
@@ -359,6 +360,9 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     text_if(&b, r->advice);
     line(&b, &r->source);
     number(&b, r->wait_ns);
+    cstr(&b, stet_ledger_event_word(r->event));
+    number_if(&b, r->turn_known, r->turn);
+    number(&b, r->time_ns);
     rc = run_it(l, &b, err);
     id = sqlite3_last_insert_rowid(l->db);
     for (size_t i = 0; rc == STET_OK && i < r->change_count; i++)

@@ -20,22 +20,42 @@ struct stet_row_change {
     enum stet_change_kind kind;
     struct stet_view facet, follows; /* absent where there is none */
     uint64_t count;                  /* places that changed in the same way */
+    uint64_t dim;                    /* the dimension whose size it is, + 1; 0 for none */
 };
+
+/* Begins the name of a counter: programs that JAX compiled on a backend that the layer does not
+ * see. The line follows, because a process has one counter of a name. */
+#define STET_COUNTER_UNSEEN "UnseenCompile"
+
+/* What a row records. */
+enum stet_row_event {
+#define ROW_EVENT(id, word, what) STET_EVENT_##id,
+#include "ledger/row_events.def"
+#undef ROW_EVENT
+    STET_ROW_EVENTS
+};
+
+const char *stet_ledger_event_word(enum stet_row_event e);
+/* AGAIN for a word that this version does not know. */
+enum stet_row_event stet_ledger_event_of(struct stet_view word);
 
 /* What a framework counted itself in one process. */
 struct stet_counter {
     uint64_t process;
     struct stet_view framework, name; /* "torch_xla"; "UncachedCompile", "aten::nonzero" */
     uint64_t samples, total;          /* total: of a metric, nanoseconds or bytes */
-    struct stet_line at;              /* of an operation without a lowering, where it is known */
+    struct stet_line at; /* of an operation without a lowering or an unseen compile, if known */
 };
 
 struct stet_recompile {
     enum stet_lane lane;
+    enum stet_row_event event;
     uint64_t process, compile; /* process: number within the run; compile: 0-based in it */
     int64_t rank;              /* -1 when not known */
-    bool step_known;
+    bool step_known, turn_known;
     uint64_t step;
+    uint64_t turn;    /* of the loop: how often its function had run when this first ran */
+    uint64_t time_ns; /* CLOCK_REALTIME of its beginning; 0 when not known */
     enum stet_cause cause;
     struct stet_cause_list also; /* further causes */
     struct stet_view function;

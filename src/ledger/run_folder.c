@@ -207,6 +207,41 @@ static enum stet_rc find_latest(struct stet_runs *runs, const struct stet_run **
     return stet_fail(err, STET_NOT_FOUND, "no run yet: `stet run -- COMMAND` makes one");
 }
 
+bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b)
+{
+    if (a->argc != b->argc || strcmp(a->cwd, b->cwd) != 0)
+        return false;
+    for (size_t i = 0; i < a->argc; i++)
+        if (strcmp(a->argv[i], b->argv[i]) != 0)
+            return false;
+    return true;
+}
+
+bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet_run *run)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->items[i].started_ns < run->started_ns &&
+            stet_ledger_run_is_same(&runs->items[i], run))
+            return true;
+    return false;
+}
+
+/* Names the newest of the runs. */
+static enum stet_rc ambiguous(const struct stet_runs *runs, const char *name, size_t matches,
+                              struct stet_err *err)
+{
+    struct stet_buf some = STET_BUF_INIT;
+    size_t named = 0;
+
+    for (size_t i = 0; i < runs->count && named < 3; i++)
+        if (!strncmp(runs->items[i].id, name, strlen(name)))
+            stet_buf_printf(&some, "%s%s", named++ ? ", " : "", runs->items[i].id);
+    stet_fail(err, STET_USAGE, "%zu runs begin with '%s': %s%s", matches, name,
+              some.ptr ? some.ptr : "", matches > named ? ", …" : "");
+    stet_buf_release(&some);
+    return STET_USAGE;
+}
+
 enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
                                    const struct stet_run **out, struct stet_err *err)
 {
@@ -226,7 +261,7 @@ enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
     if (matches == 1)
         return STET_OK;
     if (matches > 1)
-        return stet_fail(err, STET_USAGE, "%zu runs begin with '%s'", matches, name);
+        return ambiguous(runs, name, matches, err);
     if (strchr(name, '/') || stet_fs_exists(name)) {
         struct stet_run *one = STET_NEW(&runs->arena, struct stet_run);
 

@@ -6,6 +6,7 @@
 #include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
+#include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
 
 #include <stdlib.h>
@@ -411,7 +412,7 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         on_deserialize(d, p, e->time_ns, e->record);
         break;
     case STET_REC_phase:
-        stet_ledger_wait_phase(p, e->record, e->time_ns);
+        stet_ledger_run_phase(d, p, e->record, e->time_ns);
         break;
     case STET_REC_first_run:
         stet_ledger_wait_ran(p, e->record, e->time_ns);

@@ -103,7 +103,11 @@ CREATE TABLE recompile (
     source_file TEXT,                 -- where the value was made or read back
     source_line INTEGER,
     source_function TEXT,
-    wait_ns INTEGER NOT NULL DEFAULT 0 -- what was waited for it; cost_ns is the compiler's part
+    wait_ns INTEGER NOT NULL DEFAULT 0, -- what was waited for it; cost_ns is the compiler's part
+    event TEXT NOT NULL DEFAULT 'recompile', -- recompile, first-compile, single-operation,
+                                      -- graph-break, recording
+    turn INTEGER,                     -- of the loop; null: not known
+    time_ns INTEGER NOT NULL DEFAULT 0 -- CLOCK_REALTIME of its beginning; 0: not known
 );
 CREATE INDEX recompile_by_run ON recompile (run, lane, process, compile);
 CREATE INDEX recompile_by_class ON recompile (class);
@@ -120,6 +124,7 @@ CREATE TABLE change (
     facet TEXT,
     follows TEXT,
     places INTEGER NOT NULL,
+    dim INTEGER,                      -- the dimension whose size it is; null for none
     PRIMARY KEY (recompile, number)
 ) WITHOUT ROWID;
 

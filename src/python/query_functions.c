@@ -25,6 +25,7 @@ bool stet_python_called_elsewhere(struct stet_python_sources *s, struct stet_vie
 
     for (size_t i = 0; m && i < m->calls.count; i++)
         if (stet_view_eq(stet_python_callee(m, m->calls.items[i]), function) &&
+            m->ast.nodes[m->calls.items[i]].row + 1 != line && /* a line may have two statements */
             stet_python_statement_of(m, m->calls.items[i]) != mine)
             return true;
     return false;

@@ -324,6 +324,8 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->wait_ns = tally->wait_ns;
     r->settled = a->totals.settled && a->totals.compiles;
     r->settled_step = a->totals.settled_step;
+    if (a->totals.programs) /* programs that differ in names alone are one */
+        r->distinct = (uint32_t)a->totals.programs;
     r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
                                                : (struct stet_view){0};
     for (int q = 0; q < STET_QUESTIONS; q++)

@@ -24,10 +24,12 @@ static bool count(void *context, const struct stet_recompile *r)
 
     t->torch += r->lane == STET_LANE_TORCH;
     t->alarms += !r->benign;
-    t->harmless += r->benign;
+    t->harmless += r->benign && r->event == STET_EVENT_AGAIN;
     if (r->benign)
         return true;
-    t->served += !stet_recompile_lost(r);
+    t->events[r->event]++;
+    t->served += !stet_recompile_lost(r) && r->served != STET_SERVED_LIFTED;
+    t->lifted += r->served == STET_SERVED_LIFTED;
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
     t->wait_ns += r->wait_ns;
     answer(t, r->cause, r);

@@ -8,6 +8,7 @@
 #include "base/buf.h"
 #include "cause/cause.h"
 #include "ledger/ledger.h"
+#include "story/story.h"
 
 struct stet_framework_log;
 
@@ -41,6 +42,8 @@ struct stet_account {
     uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
     const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
     struct stet_ledger_saved saved;   /* zero when the ledger is not available */
+    const struct stet_stories
+        *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };
 
 struct stet_answer {
@@ -51,8 +54,11 @@ struct stet_answer {
 
 /* One walk over all recompiles. */
 struct stet_account_tally {
-    uint64_t alarms, harmless, torch; /* torch: of that lane */
+    uint64_t alarms;                  /* rows that are not harmless, of every kind */
+    uint64_t events[STET_ROW_EVENTS]; /* of the alarms, by kind; [AGAIN]: recompiles */
+    uint64_t harmless, torch;         /* harmless: recompiles; torch: rows of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
+    uint64_t lifted;                  /* of the alarms: a lifted program served them */
     uint64_t wait_ns;                 /* the time that the process waited for all of them */
     uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
     struct stet_answer answers[STET_QUESTIONS];
@@ -70,6 +76,9 @@ void stet_session_line_json(struct stet_json *j, const char *key, const struct s
 /* Writes one recompile as an object of that format. --json-events writes its lines with it too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 
+/* Appends a block of Markdown: the three answers and the most expensive causes. */
+enum stet_rc stet_account_markdown(struct stet_buf *out, const struct stet_account *a,
+                                   const struct stet_account_tally *t, struct stet_err *err);
 /* Writes the table of recompiles as CSV, with a header line. */
 enum stet_rc stet_account_csv(const struct stet_account *a, struct stet_err *err);
 

@@ -65,6 +65,8 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     json_known(j, "rank", r->rank >= 0, (uint64_t)r->rank);
     stet_json_uint(j, "process", r->process);
     json_known(j, "step", r->step_known, r->step);
+    json_known(j, "turn", r->turn_known, r->turn);
+    stet_json_cstr(j, "event", stet_ledger_event_word(r->event));
     stet_json_cstr(j, "lane", stet_journal_lane_word(r->lane));
     stet_json_cstr(j, "class", stet_cause_id(r->cause));
     json_causes(j, "also", &r->also);
@@ -164,6 +166,12 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
         stet_json_number(j, "instead_of_s", (double)a->saved.instead_ns / 1e9);
         stet_json_end_object(j);
     }
+    if (a->saved.lifted) {
+        stet_json_object(j, "lifted");
+        stet_json_uint(j, "served", a->saved.lifted);
+        stet_json_number(j, "instead_of_s", (double)a->saved.lifted_instead_ns / 1e9);
+        stet_json_end_object(j);
+    }
     stet_session_counters_json(j, a->counters, a->counter_count);
     if (a->log)
         stet_session_log_json(j, a->log);
@@ -183,6 +191,8 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
     stet_json_array(&w.j, "recompiles");
     rc = a->each(a->source, write_one, &w, err);
     stet_json_end_array(&w.j);
+    if (a->stories)
+        stet_story_json(&w.j, a->stories);
     if (a->misses) {
         stet_json_object(&w.j, "store");
         stet_json_uint(&w.j, "compiles", a->misses->compiles);

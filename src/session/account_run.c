@@ -6,6 +6,24 @@
 #include "session/session.h"
 #include "session/torch_rows.h"
 
+static enum stet_rc use_stories(const struct stet_account *a, const struct stet_account_tally *t,
+                                stet_use_account *use, void *context, struct stet_err *err)
+{
+    struct stet_account whole = *a;
+    struct stet_stories stories;
+    enum stet_rc rc;
+
+    stet_story_init(&stories);
+    rc = a->each(a->source, stet_story_add, &stories, err);
+    if (rc == STET_OK && (stories.arena.failed || !stet_story_finish(&stories)))
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the stories of a run");
+    whole.stories = &stories;
+    if (rc == STET_OK)
+        rc = use(context, &whole, t, err);
+    stet_story_release(&stories);
+    return rc;
+}
+
 enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_account *use,
                                      void *context, struct stet_err *err)
 {
@@ -16,12 +34,12 @@ enum stet_rc stet_account_use_joined(const struct stet_account *a, stet_use_acco
 
     /* With one lane there is nothing to join. */
     if (rc != STET_OK || !tally.torch || !a->totals.compiles)
-        return rc == STET_OK ? use(context, a, &tally, err) : rc;
+        return rc == STET_OK ? use_stories(a, &tally, use, context, err) : rc;
     rc = stet_account_join(&joined, a, &both, err);
     if (rc == STET_OK)
         rc = stet_account_tally(&both, &tally, err);
     if (rc == STET_OK)
-        rc = use(context, &both, &tally, err);
+        rc = use_stories(&both, &tally, use, context, err);
     stet_account_joined_release(&joined);
     return rc;
 }
@@ -103,26 +121,38 @@ static enum stet_rc each_lane(void *source, stet_visit_recompile *visit, void *c
     return rc;
 }
 
-static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,
-                             stet_use_account *use, void *context, struct stet_err *err)
+enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_run *run,
+                                     const struct stet_ledger_saved *saved, stet_use_account *use,
+                                     void *context, struct stet_err *err)
 {
-    struct stet_session x;
     struct stet_account a;
     struct lanes both;
-    enum stet_rc rc = stet_session_open(&x, runs, run, err);
+    enum stet_rc rc;
 
-    if (rc != STET_OK)
-        return rc;
     stet_torch_init(&both.torch);
-    stet_session_account(&both.xla, &x);
+    stet_session_account(&both.xla, x);
     a = both.xla;
     a.each = each_lane;
     a.source = &both;
+    if (saved)
+        a.saved = *saved;
     rc = stet_session_torch_load_run(&both.torch, run, err);
     a.torch_compiles = both.torch.compile_count;
     if (rc == STET_OK || rc == STET_NOT_FOUND)
         rc = stet_account_use_joined(&a, use, context, err);
     stet_torch_release(&both.torch);
+    return rc;
+}
+
+static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,
+                             stet_use_account *use, void *context, struct stet_err *err)
+{
+    struct stet_session x;
+    enum stet_rc rc = stet_session_open(&x, runs, run, err);
+
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_account_of_session(&x, run, NULL, use, context, err);
     stet_session_close(&x);
     return rc;
 }

@@ -15,6 +15,11 @@ typedef enum stet_rc stet_use_account(void *context, const struct stet_account *
  * files. */
 enum stet_rc stet_account_of_run(const struct stet_runs *runs, const struct stet_run *run,
                                  stet_use_account *use, void *context, struct stet_err *err);
+struct stet_session;
+/* Does the same for a session that is open. `saved` may be NULL. */
+enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_run *run,
+                                     const struct stet_ledger_saved *saved, stet_use_account *use,
+                                     void *context, struct stet_err *err);
 /* Returns how often torch.compile compiled, for runs in which nothing else was compiled. The ledger
  * holds recompiles only, so an account from the ledger reads the trace once more. */
 uint64_t stet_account_torch(const struct stet_account *a);

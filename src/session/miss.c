@@ -267,6 +267,21 @@ static void add(struct stet_misses *m, const struct stet_run_digest *d,
         find_nearest(one, &m->arena, *near, c);
 }
 
+/* A lifted program is not the store's. */
+static void drop_lifted(struct stet_served_tally *t)
+{
+    const char *word = stet_journal_served_word(STET_SERVED_LIFTED);
+    size_t n = 0;
+
+    for (size_t i = 0; i < t->places; i++) {
+        if (stet_view_is(t->name[i], word))
+            continue;
+        t->name[n] = t->name[i];
+        t->count[n++] = t->count[i];
+    }
+    t->places = n;
+}
+
 enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_digest *d,
                               struct stet_err *err)
 {
@@ -283,13 +298,14 @@ enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_diges
             const struct stet_compile_event *c = &d->processes[p].compiles[i];
 
             m->compiles += !c->load && c->ended && !c->error_code;
-            m->served += !c->load && c->served;
+            m->served += !c->load && c->served && c->served != STET_SERVED_LIFTED;
             if (is_miss(c))
                 add(m, d, c, &near);
         }
     }
     close_near(near);
     stet_served_count(&m->places, d);
+    drop_lifted(&m->places);
     for (size_t i = 0; i < m->places.places; i++)
         m->places.name[i] = stet_arena_copy(&m->arena, m->places.name[i]);
     if (!m->arena.failed)

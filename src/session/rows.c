@@ -41,9 +41,23 @@ static size_t convert_changes(const struct stet_finding *f, struct stet_session_
                            ? stet_view_str(stet_facet_name((enum stet_facet)c->follows))
                            : (struct stet_view){0},
             .count = c->count,
+            .dim = c->of.aspect == STET_ASPECT_DIMENSION ? (uint64_t)c->of.index + 1 : 0,
         };
     }
     return f->change_count;
+}
+
+/* A program without an earlier version in this run was compiled for the first time, unless an
+ * earlier run had it and what is below it changed. */
+static enum stet_row_event event_of(const struct stet_finding *f)
+{
+    if (f->outside)
+        return STET_EVENT_OUTSIDE;
+    if (f->against == STET_NONE)
+        return STET_EVENT_FIRST;
+    return f->facts.past && stet_cause_question(f->cause) != STET_QUESTION_PROFILE
+               ? STET_EVENT_FIRST
+               : STET_EVENT_AGAIN;
 }
 
 void stet_session_row(struct stet_session_row *row, const struct stet_history *h,
@@ -57,11 +71,15 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         stet_hash_format(a->program, row->against);
     row->recompile = (struct stet_recompile){
         .lane = STET_LANE_XLA,
+        .event = event_of(f),
         .process = s->process,
         .compile = s->index,
         .rank = s->rank,
         .step_known = s->step_known,
         .step = s->step,
+        .turn_known = stet_history_turn(h, f->sighting) != 0,
+        .turn = stet_history_turn(h, f->sighting),
+        .time_ns = s->time_ns,
         .cause = f->cause,
         .function = s->traits->function,
         .program = stet_view_str(row->program),
@@ -70,8 +88,9 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .trigger = line_of(&s->trigger),
         .source = line_of(&f->source),
         .changes = row->changes,
-        .change_count = convert_changes(f, row),
-        .left_out = f->left_out,
+        /* How single operations differ from each other is not what happened. */
+        .change_count = f->outside ? 0 : convert_changes(f, row),
+        .left_out = f->outside ? 0 : f->left_out,
         .cost_ns = s->cost_ns,
         .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),

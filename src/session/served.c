@@ -16,10 +16,9 @@ static void add(struct stet_served_tally *t, struct stet_view name)
     t->count[i]++;
 }
 
-/* Served by the agent, or by a program that was lifted. */
 static bool is_elsewhere(const struct stet_compile_event *c)
 {
-    return c->served && (c->tier.len || c->served > STET_SERVED_DISK);
+    return c->served && (c->tier.len || c->served == STET_SERVED_REMOTE);
 }
 
 void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d)
@@ -62,7 +61,10 @@ void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d)
 
     stet_served_count(&t, d);
     for (size_t i = 0; i < t.places; i++)
-        stet_buf_printf(out, ", %" PRIu64 " from %.*s", t.count[i], STET_FMT(t.name[i]));
+        stet_buf_printf(
+            out, ", %" PRIu64 " %s%.*s", t.count[i],
+            stet_view_is(t.name[i], stet_journal_served_word(STET_SERVED_LIFTED)) ? "" : "from ",
+            STET_FMT(t.name[i]));
 }
 
 void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t)

@@ -38,6 +38,7 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
     return (struct stet_sighting){
         .values = c->values,
         .function = function.identity,
+        .object = function.object,
         .library = function.library,
         .process = process,
         .rank = p->rank,
@@ -223,8 +224,12 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x)
             continue;
         /* a program that only an earlier run has is new to this run */
         s.programs += !f || !f->facts.same || f->facts.past;
-        if (!f || f->facts.first || f->facts.past || f->benign)
+        if (!f || f->facts.first || f->facts.past || f->benign) {
+            /* The function's first program. After the first step it is a compile in the loop. */
+            if (c->step_known && c->step && c->step + 1 > s.step)
+                s.step = c->step + 1;
             continue;
+        }
         if (!c->step_known || !o->steps_known) {
             s.step_known = false;
             continue;

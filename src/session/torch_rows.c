@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { TORCH_ROWS_VERSION = 3, CHANGES = 8 };
+enum { TORCH_ROWS_VERSION = 4, CHANGES = 8 };
 
 struct row {
     struct stet_recompile recompile;
@@ -59,6 +59,31 @@ static uint32_t *indices(const struct stet_torch *t)
     return of;
 }
 
+/* Returns the turn of each compile: its number among the calls that compiled. A call compiles each
+ * frame once, so a frame that is compiled again, or another calling line, begins a new turn. */
+static uint32_t *turns(const struct stet_torch *t)
+{
+    uint32_t *of = stet_mem_calloc(t->compile_count + 1, sizeof *of);
+    uint32_t *last = stet_mem_calloc(t->frame_count + 1, sizeof *last); /* turn of each frame */
+    uint32_t *before = stet_mem_calloc(t->process_count + 1, sizeof *before); /* compile + 1 */
+
+    for (uint32_t i = 0; of && last && before && i < t->compile_count; i++) {
+        const struct stet_torch_compile *c = &t->compiles[i];
+        uint32_t process = t->frames[c->frame].process, earlier = before[process];
+        uint32_t turn = earlier ? of[earlier - 1] : 1;
+
+        if (earlier &&
+            (last[c->frame] == turn || t->compiles[earlier - 1].call.line != c->call.line ||
+             !stet_view_eq(t->compiles[earlier - 1].call.file, c->call.file)))
+            turn++;
+        of[i] = last[c->frame] = turn;
+        before[process] = i + 1;
+    }
+    stet_mem_free(last);
+    stet_mem_free(before);
+    return of;
+}
+
 /* Gathers what changed, then the guards of the other entries, each once. */
 static size_t changes_of(const struct stet_torch *t, const struct stet_torch_compile *c,
                          const struct stet_torch_why *why, struct row *r)
@@ -73,6 +98,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
                                                .file = why->origin.file,
                                                .line = why->origin.line,
                                                .kind = STET_CHANGE_GUARD,
+                                               .dim = (uint64_t)(why->dim + 1),
                                                .count = 1};
     for (i = t->failures[i].next; i != STET_TORCH_NONE && n < CHANGES; i = t->failures[i].next) {
         struct stet_guard g;
@@ -84,6 +110,7 @@ static size_t changes_of(const struct stet_torch *t, const struct stet_torch_com
                                                    .from = view_or_absent(g.expected),
                                                    .to = view_or_absent(g.actual),
                                                    .kind = STET_CHANGE_GUARD,
+                                                   .dim = (uint64_t)(g.dim + 1),
                                                    .count = 1};
     }
     return n;
@@ -122,7 +149,8 @@ static void evidence_of(const struct stet_torch *t, uint32_t compile,
     }
 }
 
-static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t index, struct row *r)
+static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t index, uint32_t turn,
+                        struct row *r)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
@@ -141,6 +169,9 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .process = f->process,
         .compile = index,
         .rank = t->processes[f->process].rank,
+        .time_ns = c->start_us * 1000,
+        .turn_known = turn != 0,
+        .turn = turn,
         .cause = why.cause,
         .also = r->also,
         .function = f->code.function,
@@ -209,6 +240,8 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                              .count = b->count};
     r->recompile =
         (struct stet_recompile){.lane = STET_LANE_TORCH,
+                                .event = STET_EVENT_BREAK,
+                                .time_ns = t->compiles[b->compile].start_us * 1000,
                                 .process = b->process,
                                 .compile = index[first == STET_TORCH_NONE ? b->compile : first],
                                 .rank = t->processes[b->process].rank,
@@ -256,6 +289,8 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
         .kind = STET_CHANGE_CUDAGRAPH,
         .count = n > 1 ? n - 1 : 1};
     r->recompile = (struct stet_recompile){.lane = STET_LANE_TORCH,
+                                           .event = STET_EVENT_RECORDED,
+                                           .time_ns = c->start_us * 1000,
                                            .process = f->process,
                                            .compile = index,
                                            .rank = t->processes[f->process].rank,
@@ -276,9 +311,9 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
 
 void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, void *context)
 {
-    uint32_t *index = indices(t);
+    uint32_t *index = indices(t), *turn = turns(t);
     struct row r = {0};
-    bool more = index != NULL;
+    bool more = index && turn;
 
     for (uint32_t i = 0; more && i < t->compile_count; i++) {
         const struct stet_torch_compile *c = &t->compiles[i];
@@ -286,7 +321,7 @@ void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, 
         if (c->failures == STET_TORCH_NONE &&
             !stet_view_is(c->fail_type, "ConstraintViolationError"))
             continue;
-        compile_row(t, i, index[i], &r);
+        compile_row(t, i, index[i], turn[i], &r);
         more = visit(context, &r.recompile);
     }
     for (uint32_t i = 0; more && i < t->break_count; i++) {
@@ -301,6 +336,7 @@ void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, 
         more = visit(context, &r.recompile);
     }
     row_release(&r);
+    stet_mem_free(turn);
     stet_mem_free(index);
 }
 
@@ -317,7 +353,7 @@ void stet_session_torch_row(const struct stet_torch *t, enum stet_torch_row_kind
     else if (kind == STET_ROW_GRAPH)
         graph_row(t, at, index[at], &r);
     else
-        compile_row(t, at, index[at], &r);
+        compile_row(t, at, index[at], 0, &r);
     visit(context, &r.recompile);
     row_release(&r);
     stet_mem_free(index);

@@ -8,6 +8,7 @@ failure runs only with `if: failure()`. What `uses` others' actions, and the ins
 own environment stands for.
 """
 
+import json
 import os
 import pathlib
 import re
@@ -63,6 +64,8 @@ with tempfile.TemporaryDirectory(prefix="stet-recipe-") as scratch:
                    capture_output=True, timeout=120)
     subprocess.run([BUILD / "bin" / "stet", "contract", "init"], cwd=repository, env=env, check=True, capture_output=True, timeout=60)
     contract = (repository / "stet.contract").read_text()
+    assert not re.search("^bundle libstet_cpu.so ", contract, re.M), contract  # it differs between builds of one version
+    assert re.search(r'^bundle "platform version of libstet_cpu.so" "stet cpu \d+\.', contract, re.M), contract
     minor = re.search(r'^bundle Python "3\.\d+"$', contract, re.M)[0]  # any patch release keeps it
     red, log = job(repository, state)
     assert not red, log
@@ -80,3 +83,42 @@ with tempfile.TemporaryDirectory(prefix="stet-recipe-") as scratch:
     red, log = job(repository, state)
     assert not red, log
     print("green, red with the drift, green after the fix")
+
+# Operations outside any jitted function share one family; a function that is new is reported all the same.
+EAGER = """
+import jax, jax.numpy as jnp, sys
+
+@jax.jit
+def step(w, x):
+    return w + x.sum()
+
+@jax.jit
+def other(w):
+    return w * 2
+
+n = int(sys.argv[1])
+w = jnp.ones((3, n)) * 0.5
+for i in range(4):
+    w = step(w, jnp.full((n,), 2.0))
+if n > 8:
+    other(w)
+"""
+with tempfile.TemporaryDirectory(prefix="stet-helpers-") as scratch:
+    folder = pathlib.Path(scratch)
+    (folder / "train.py").write_text(EAGER)
+    env = dict(os.environ, STET_STATE_DIR=str(folder / "state"), STET_CPU_THREADS="1", NO_COLOR="1")
+
+    def stet(*words):
+        return subprocess.run([BUILD / "bin" / "stet", *words], cwd=folder, env=env, capture_output=True, text=True, timeout=120)
+
+    assert stet("run", "--quiet", "--cpu", "--", PYTHON, "train.py", "8").returncode == 0
+    assert stet("contract", "init").returncode == 0
+    families = re.findall(r"^([^\s(]+)\(.*", (folder / "stet.contract").read_text(), re.M)
+    assert families == ["step", "*"], families
+    assert len(re.findall(r"^\w+\(", stet("contract", "init", "--helpers", "-o", "-").stdout, re.M)) > 2
+    assert stet("check").returncode == 0
+    assert stet("run", "--quiet", "--cpu", "--", PYTHON, "train.py", "16").returncode == 0
+    found = json.loads(stet("check", "--format=json").stdout)["violations"]
+    assert [(v["clause"], v["family"]) for v in found] == [("dims", "step"), ("family", "other")], found
+    assert stet("contract", "update", "--write").returncode == 0
+    assert stet("check").returncode == 0

@@ -59,6 +59,39 @@ def baked_constant(plan):
     plan.truth = Truth("baked-constant", ("baked-constant",))
 
 
+# A field of a static object varies: jit was told that the object is static.
+def static_object(plan):
+    plan.module += ["import dataclasses", "", "@dataclasses.dataclass(frozen=True)", "class $Options:", "    $knob: float = 0.0", "    $unused_knob: int = 3"]
+    scalar_use(plan, "$options.$knob")
+    value = plan.decide("$current", scalar_schedule(plan), "0.1")
+    by_static_argument(plan, "$options", f"$Options($knob={value})")
+    plan.truth = Truth("static-argument", ("static-argument", "baked-constant"))
+
+
+# A word chooses what is computed.
+def mode_word(plan):
+    plan.add_parameter("$mode", static=True)
+    plan.hidden += plan.pick(['if $mode == "sample":  #@origin', "    $hidden = $hidden * 0.7  #@origin"],
+                             ['$hidden = {"fit": lambda $v: $v, "sample": jnp.tanh}[$mode]($hidden)  #@origin'])
+    if plan.style.choice["decision"] == "table":
+        plan.style.choice["decision"] = ""
+    plan.arguments.append(plan.decide("$current", '"sample" if $i % 4 == 3 else "fit"', '"fit"'))
+    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), planted=1)
+
+
+# A static number decides how an operation is done. What it does to the program differs; that it varies is the cause.
+def static_use(plan):
+    plan.hidden += plan.pick(["$hidden = $hidden + jnp.roll($hidden, $amount, axis=-1)  #@origin"],
+                             ["$hidden = $hidden + jnp.pad($hidden, [(0, 0)] * ($hidden.ndim - 1) + [(0, $amount)]).mean()  #@origin"],
+                             ["$hidden = jax.lax.fori_loop(0, $amount, lambda _, $v: jnp.sin($v), $hidden)  #@origin"],
+                             ["$hidden = jax.lax.scan(lambda $v, _: (jnp.cos($v), None), $hidden, None, length=$amount)[0]  #@origin"],
+                             ["$hidden = $hidden ** $amount  #@origin"])
+    cycle = plan.pick(True, False)
+    by_static_argument(plan, "$amount", plan.decide("$current", "2 + $i % 3" if cycle else "2 + $i // 3", "2"))
+    accepted = ("static-argument", "slice-start", "capacity-leak", "python-loop")
+    plan.truth = Truth("static-argument", accepted if cycle else (*accepted, "python-counter"))  # it counts, though slowly
+
+
 # A number that grows by one a call. As a static argument both classes are true.
 def python_counter(plan):
     use_in(plan, [plan.pick("{V} = {V} + 0.001 * $tick  #@origin", "{V} = {V} + $tick  #@origin", "{V} = {V} / (1.5 + $tick)  #@origin", "{V} = {V} * 0.5 * $tick  #@origin")])
@@ -144,6 +177,18 @@ def optional_key(plan):
     plan.truth = Truth("optional-key", ("optional-key",), planted=1)
 
 
+# An argument that some calls leave out.
+def optional_argument(plan):
+    plan.add_parameter("$weights", static=False)
+    plan.loss += ["if $weights is not None:  #@origin", "    $loss = $loss + 0.1 * jnp.mean($weights)  #@origin"]
+    if plan.style.choice["decision"] in ("table", "comprehension"):
+        plan.style.choice["decision"] = ""
+    present = f"np.ones({plan.size}, np.float32)"
+    condition = plan.pick("$i % 3 == 2", "$i > 4")
+    plan.arguments.append(plan.decide("$current", f"{present} if {condition} else None", present))
+    plan.truth = Truth("optional-key", ("optional-key",), planted=1)
+
+
 # A list in the batch whose length varies: arguments come and go, which is optional-key; list-length is the
 # same thing by its torch.compile name.
 def list_length(plan):
@@ -174,7 +219,7 @@ def dtype_change(plan):
     if plan.pick(True, False):  # a Python number is weakly typed, a NumPy one is not
         scalar_use(plan, "$rate")
         plan.add_parameter("$rate", static=False)
-        scalars = "np.float32(0.5) if $i > 3 else 0.5"
+        scalars = plan.pick("np.float32(0.5) if $i > 3 else 0.5", "1 if $i > 3 else 0.5", "jnp.float32(0.5) if $i % 3 == 2 else 0.5")
         if plan.program.jit != "jax.jit":  # equinox makes Python numbers static
             scalars = "np.float16(0.5) if $i > 3 else np.float32(0.5)"
         if plan.style.choice["decision"] == "table":
@@ -206,7 +251,7 @@ def shape_drift(plan):
         length = plan.decide("$length", plan.pick("6 + $i % 3", "10 - $i % 4"), "9")
         plan.pre.append(f"$batch = {{$key: $array[:, :{length}] for $key, $array in $batch.items()}}  #@source")
     else:
-        sizes = plan.vary(plan.pick("[8, 12, 16, 12, 8, 10, 16, 10, 8][$i]", "6 + 2 * ($i % 4)", "16 - $i"), "8")
+        sizes = plan.vary(plan.pick("[8, 12, 16, 12, 8, 10, 16, 10, 8][$i]", "6 + 2 * ($i % 4)", "16 - $i", "-(-(5 + 3 * $i % 11) // 4) * 4"), "8")
         if plan.style.has("helper") or plan.style.has("table"):
             plan.module += ["", "def $rows_of($i):", f"    return {sizes}  #@source"]
             sizes = "$rows_of($i)"
@@ -319,7 +364,7 @@ def capacity_leak(plan):
 
 
 DRIFTS = {
-    "static-argument": static_argument, "baked-constant": baked_constant, "python-counter": python_counter, "slice-start": slice_start,
+    "static-argument": static_argument, "static-object": static_object, "static-use": static_use, "mode-word": mode_word, "optional-argument": optional_argument, "baked-constant": baked_constant, "python-counter": python_counter, "slice-start": slice_start,
     "python-loop": python_loop, "value-branch": value_branch, "hidden-branch": hidden_branch, "mode-flag": mode_flag,
     "optional-key": optional_key, "list-length": list_length, "host-sync": host_sync, "dtype-change": dtype_change,
     "rank-change": rank_change, "shape-drift": shape_drift, "last-batch": last_batch, "growing-cache": growing_cache,
@@ -330,4 +375,4 @@ DRIFTS = {
 
 def possible(drift, program):
     """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number."""
-    return not (drift == "donation-change" and program.jit != "jax.jit")
+    return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit")

@@ -6,9 +6,9 @@ from plan import Truth
 from template import fill
 
 IDIOMS = ("two-spaces", "tabs", "random-names", "misleading-names", "inline", "helper", "lambda", "walrus", "table", "comprehension",
-          "generator-schedule", "partial", "while-loop", "range-loop", "zip-loop", "other-module", "runner-class", "top-level",
+          "generator-schedule", "partial", "object-schedule", "closure-schedule", "while-loop", "range-loop", "zip-loop", "nested-loop", "other-module", "runner-class", "top-level",
           "misleading-comments", "logging")
-FIXED = {"loader": "", "jit": "", "config": "", "imports": ""}  # dimensions that only JAX cases have
+FIXED = {"loader": "", "jit": "", "config": "", "imports": "", "call": ""}  # dimensions that only JAX cases have
 
 
 def tags(style):
@@ -178,13 +178,13 @@ def files(plan):
     """The sections of a torch case as lines for each file."""
     style = plan.style
     style.choice.update(FIXED)
-    if style.has("distractors"):
+    if style.choice["noise"] in ("distractors", "reads-metric", "evaluation"):
         style.choice["noise"] = "logging"
     style.add_noise(plan)
     compiled = "$model, $set_knob = $around($net)" if plan.closure else f'$model = torch.compile($net, backend="eager"{plan.compile_option})'
     main = ["$net = $Net()", compiled, "$history = []", *plan.before, *loop_lines(plan), 'print("mean", sum(float($h.mean()) for $h in $history))']
     helpers = ["def globals_of(cls):", "    return cls.forward.__globals__", ""] if plan.global_lines else []
-    imports = ["import functools", "import torch", "from torch import nn", ""]
+    imports = ["import functools, itertools", "import torch", "from torch import nn", ""]
     rest = [*helpers, *plan.module, "", "def $batches():", f"    return range({plan.steps})", *style.main_lines(main)]
     if style.has("other-module"):
         exported = ["$Net", "$make"] + (["$around"] if plan.closure else [])

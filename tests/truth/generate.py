@@ -28,6 +28,7 @@ def jax_files(plan):
     count, rows = style.constant("$steps", plan.steps), style.constant("$rows", plan.size)
     style.add_noise(plan)
     jitted, call = style.jit_lines(plan)
+    around, call = style.call_lines(plan, call, "".join(", " + name for name in plan.params))
     if not plan.prepared and plan.rng.random() < 0.4:
         plan.pre.append("$batch = jax.tree.map(jnp.asarray, $batch)")
     arguments = "".join(", " + argument for argument in plan.arguments)
@@ -36,10 +37,11 @@ def jax_files(plan):
     body = [*plan.pre, f"$state, $metric = {call}($state, $batch{arguments})  #@call{plan.call_label}", *plan.post, "$history.append($metric)"]
     main = ["$state = $init()", "$history = []", *plan.before, *style.loop_lines(body, count), 'print("mean", sum(float($h) for $h in $history) / len($history))']
     imports = style.imports() + plan.program.imports.split("\n")
-    library = [*plan.step_text(), *jitted]
+    library = [*plan.step_text(), *jitted, *around]
     loop = [*style.config_lines(), *plan.module, *style.loader_lines(plan, rows, count), *style.main_lines(main)]
     if style.has("other-module"):
         exported = ["$step", "$init", "$make_batch"] + [line.split(" = ")[0] for line in jitted if line.startswith("$") and " = " in line]
+        exported += ["$invoke"] if around else []
         files = {"core_part.py": imports + [""] + library, "main.py": imports + [f"from core_part import {', '.join(exported)}", ""] + loop}
     else:
         files = {"main.py": imports + [""] + library + loop}

@@ -10,14 +10,15 @@ from template import indent, names_in
 DIMENSIONS = {
     "indentation": ["", "two-spaces", "tabs"],
     "naming": ["", "random-names", "misleading-names"],
-    "decision": ["", "inline", "helper", "lambda", "walrus", "table", "comprehension", "generator-schedule", "partial"],
-    "loop": ["", "while-loop", "range-loop", "zip-loop"],
-    "loader": ["", "generator-loader", "class-loader", "comprehension-loader"],
-    "jit": ["", "partial-jit", "assigned-jit", "method-jit"],
+    "decision": ["", "inline", "helper", "lambda", "walrus", "table", "comprehension", "generator-schedule", "partial", "object-schedule", "closure-schedule"],
+    "loop": ["", "while-loop", "range-loop", "zip-loop", "nested-loop"],
+    "loader": ["", "generator-loader", "class-loader", "comprehension-loader", "map-loader", "indexed-loader"],
+    "jit": ["", "partial-jit", "assigned-jit", "method-jit", "own-decorator"],
+    "call": ["", "wrapped-call", "star-call"],
     "config": ["", "constants", "dataclass", "namedtuple", "argparse", "environment", "dict-config"],
     "place": ["", "other-module", "runner-class", "top-level"],
     "imports": ["", "alias-imports"],
-    "noise": ["", "distractors", "misleading-comments", "logging"],
+    "noise": ["", "distractors", "misleading-comments", "logging", "reads-metric", "evaluation"],
 }
 MISLEADING = ("mask capacity top_k batch seq_len temperature dropout dtype counter warmup shape static lr seed bucket padding "
               "sharding cache step_count num_experts is_training learning_rate position offsets rank donate reps start").split()
@@ -98,6 +99,16 @@ class Style:
         elif kind == "comprehension":
             plan.module.append(f"$table = [{expression} for $i in range({plan.steps})]  #@source")
             plan.pre.append(f"{value} = $table[$i]  #@source")
+        elif kind == "object-schedule":
+            plan.module += ["", "class $Schedule:", "    def __init__(self):", "        self.$value = None", "", "    def $advance_to(self, $i):",
+                            f"        self.$value = {expression}  #@source", "        return self.$value"]
+            plan.before.append("$schedule = $Schedule()")
+            plan.pre.append(f"{value} = $schedule.$advance_to($i)  #@source")
+        elif kind == "closure-schedule":
+            plan.module += ["", "def $make_schedule():", "    $calls = [0]", "    def $following():", "        $i = $calls[0]", "        $calls[0] += 1",
+                            f"        return {expression}  #@source", "    return $following"]
+            plan.before.append("$schedule = $make_schedule()")
+            plan.pre.append(f"{value} = $schedule()  #@source")
         elif kind == "generator-schedule":
             plan.module += ["", "def $schedule($count):", "    for $i in range($count):", f"        yield {expression}  #@source"]
             plan.before.append(f"$values = $schedule({plan.steps})")
@@ -124,7 +135,7 @@ class Style:
 
     def jit_kind(self, plan):
         kind = self.choice["jit"]
-        if plan.program.jit != "jax.jit" and kind in ("partial-jit", "method-jit"):
+        if plan.program.jit != "jax.jit" and kind in ("partial-jit", "method-jit", "own-decorator"):
             kind = ""
         return kind
 
@@ -135,6 +146,8 @@ class Style:
         if plan.program.jit != "jax.jit":
             return [f"@{plan.program.jit}"]
         option = self.static_option(plan)
+        if kind == "own-decorator":
+            return ["def $accelerated(**$how):", "    return functools.partial(jax.jit, **$how)", "", f"@$accelerated({option.lstrip(', ')})"]
         if option or kind == "partial-jit":
             return [f"@functools.partial(jax.jit{option or ', inline=False'})"]
         return ["@jax.jit"]
@@ -166,6 +179,12 @@ class Style:
             return ["", "class $Loader:", "    def __init__(self, $count):", "        self.$count = $count", "", "    def __iter__(self):",
                     "        $rng = np.random.default_rng(0)", "        for $i in range(self.$count):", f"            yield {make}  #@source", "",
                     "def $batches():", f"    return $Loader({count})"]
+        if kind == "map-loader":
+            return ["", "def $batches():", "    $rng = np.random.default_rng(0)", f"    return map(lambda $i: {make}, range({count}))  #@source"]
+        if kind == "indexed-loader":
+            return ["", "class $Batches:", "    def __init__(self):", "        self.$rng = np.random.default_rng(0)", "", "    def __getitem__(self, $i):",
+                    f"        if $i >= {count}:", "            raise IndexError($i)", f"        return {make.replace('$rng', 'self.$rng')}  #@source", "",
+                    "def $batches():", "    return iter($Batches())"]
         if kind == "comprehension-loader":
             return ["", "def $batches():", "    $rng = np.random.default_rng(0)", f"    return [{make} for $i in range({count})]  #@source"]
         if kind == "generator-loader":
@@ -180,7 +199,19 @@ class Style:
             return ["$data = list($batches())", f"for $i in range({count}):", "    $batch = $data[$i]", *indent(body)]
         if kind == "zip-loop":
             return [f"for $i, $batch in zip(range({count}), $batches()):", *indent(body)]
+        if kind == "nested-loop":
+            return ["$i = 0", "$stream = iter($batches())", "for $epoch in range(3):", f"    for $batch in itertools.islice($stream, -(-{count} // 3)):",
+                    *indent(body, 2), "        $i += 1"]
         return ["for $i, $batch in enumerate($batches()):", *indent(body)]
+
+    def call_lines(self, plan, call, extra):
+        """A function of the user's around the call, and what the loop calls then."""
+        kind = self.choice["call"]
+        if plan.call is not None or not kind:
+            return [], call
+        if kind == "star-call":
+            return ["", "def $invoke(*$given, **$named):", f"    return {call}(*$given, **$named)"], "$invoke"
+        return ["", f"def $invoke($state, $batch{extra}):", f"    $result = {call}($state, $batch{extra})", "    return $result"], "$invoke"
 
     def main_lines(self, body):
         if self.has("top-level"):
@@ -198,6 +229,13 @@ class Style:
                             "    return $values[$k:$k + 2]"]
             plan.before += ["$signal = np.linspace(0.0, 1.0, 16, dtype=np.float32)", "$signal = $smooth($signal)"]
             plan.pre += ["$signal = $smooth($signal)", "$host_norm = np.sqrt(np.sum(np.square(np.arange($i + 1.0))))"]
+        if self.has("reads-metric"):
+            plan.before += ["$shown = []"]
+            plan.post += ["$shown.append(float($metric))", "if $shown[-1] != $shown[-1]:", "    raise SystemExit(\"not a number\")"]
+        if self.has("evaluation"):
+            plan.module += ["", "@jax.jit", "def $evaluate($weights):", "    return jnp.mean(jnp.square($weights))"]
+            plan.before += ["$probe = jnp.arange(6.0)", "$best_yet = float($evaluate($probe))"]
+            plan.post += ["$score_now = float($evaluate($probe))", "if $score_now < $best_yet:", "    $best_yet = $score_now"]
         if self.has("logging"):
             plan.before = ["import logging, time", "$log = logging.getLogger(\"train\")", "$began = time.perf_counter()"] + plan.before
             plan.post += ["$log.info(\"step %d after %.2f s\", $i, time.perf_counter() - $began)"]
@@ -236,8 +274,8 @@ class Style:
 
     def imports(self):
         if self.has("alias-imports"):
-            return ["import functools", "from functools import partial", "import jax", "import numpy as onp", "from jax import jit, lax, numpy as J"]
-        return ["import functools", "import jax", "import jax.numpy as jnp", "import numpy as np"]
+            return ["import functools, itertools", "from functools import partial", "import jax", "import numpy as onp", "from jax import jit, lax, numpy as J"]
+        return ["import functools", "import itertools", "import jax", "import jax.numpy as jnp", "import numpy as np"]
 
 
 def _pairs():

@@ -127,6 +127,20 @@ TEST(a_printed_contract_reads_back_as_the_same_contract)
     stet_buf_release(&b);
 }
 
+TEST(a_family_for_library_programs_prints_and_reads_back)
+{
+    static const char text[] = HEAD "\n*(...) library only, at most 3 programs\n";
+    struct stet_contract c = read_all(text);
+    struct stet_buf out = STET_BUF_INIT;
+
+    EXPECT(c.families[0].library && c.families[0].programs == 3);
+    stet_gate_contract_print(&out, &c);
+    EXPECT(stet_view_is(stet_buf_as_view(&out), text));
+    stet_buf_release(&out);
+    stet_gate_contract_release(&c);
+    refuses(HEAD "f() library\n", "c:2:12: 'only' is missing here");
+}
+
 TEST(errors_name_line_and_column)
 {
     refuses("", "c:1:1: a contract begins with");

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
+enum { MOST = 24 };
 
 struct run {
     struct stet_history h;
@@ -19,6 +19,8 @@ struct run {
     uint32_t count;
     const char *file;  /* that calls; one that is not there unless said */
     uint64_t function; /* that it is of; 0: not known */
+    uint64_t object;   /* the one of that function's objects that was called; 0: not known */
+    bool values;       /* Python's frames were read */
     int64_t rank;      /* and process; -1 for one without */
 };
 
@@ -60,6 +62,8 @@ static void add(struct run *r, uint32_t line, uint64_t executions)
         .executions = executions,
         .executable = n + 1,
         .function = r->function,
+        .object = r->object,
+        .values = r->values ? STET_VIEW("read") : (struct stet_view){0},
         .trigger = {stet_view_str(r->file), STET_VIEW("main"), line},
     };
 
@@ -214,6 +218,17 @@ TEST(a_short_batch_that_comes_alone_is_the_last_one)
     end(&r);
 }
 
+TEST(a_short_batch_that_ends_each_pass_of_two_is_the_last_one)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 3);
+    compile_of(&r, 12, "1.5", "", "jit_f", 3);
+    ran(&r, "ababab");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
+    EXPECT_INT(STET_SURE_LIKELY, judged(&r, 1)->sure);
+    end(&r);
+}
+
 TEST(sizes_that_come_and_go_are_drift)
 {
     start(&r);
@@ -296,6 +311,20 @@ TEST(the_same_program_again_is_reported_as_such)
     end(&r);
 }
 
+TEST(the_same_program_of_another_function_object_was_jitted_anew)
+{
+    start(&r);
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "abcabcabc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
 TEST(another_function_is_not_a_recompile)
 {
     start(&r);
@@ -319,6 +348,66 @@ TEST(a_compile_whose_function_was_not_read_is_of_the_last_of_its_name)
     EXPECT_CLASS("nothing", judged(&r, 1));
     EXPECT_CLASS("shape-drift", judged(&r, 2));
     EXPECT_INT(1, judged(&r, 2)->against);
+    end(&r);
+}
+
+/* f's program with another argument. Those of a call have names. */
+static void half_of(struct run *run, const char *name, const char *op)
+{
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @jit_f {\nfunc.func public @main(%%x: tensor<4xf32>%s, %%r: tensor<8x4xf32>%s) "
+        "-> tensor<4xf32> {\n"
+        "%%y = stablehlo.%s %%x : tensor<4xf32> loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+        "return %%y : tensor<4xf32>\n}\n}\n",
+        name, name, op);
+    add(run, 20, 3);
+}
+
+TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
+{
+    start(&r);
+    r.values = true;
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 0; /* the frames hold no call of the function */
+    half_of(&r, "", "negate");
+    half_of(&r, " loc(\"x\")", "abs"); /* compiled ahead: its arguments have names */
+    ran(&r, "abababc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(a_call_of_what_was_compiled_ahead_is_compared_with_it)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 0); /* no call was seen */
+    r.function = 1;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    ran(&r, "bbb");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+}
+
+TEST(functions_that_a_factory_made_are_not_recompiles_of_each_other)
+{
+    start(&r);
+    r.function = 1;
+    r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3); /* made anew and called from the same line */
+    snprintf(r.texts[2], sizeof r.texts[2],
+             "module @jit_f {\nfunc.func public @main(%%x: tensor<6x4xf32> loc(\"x\")) -> "
+             "tensor<6x4xf32> {\n%%y = stablehlo.tanh %%x : tensor<6x4xf32> "
+             "loc(\"f\"(\"/nowhere/train.py\":9:5 to :9))\nreturn %%y : tensor<6x4xf32>\n}\n}\n");
+    r.object = 3;
+    add(&r, 30, 3); /* called from a line of its own */
+    ran(&r, "abcabcabc");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("nothing", judged(&r, 2));
     end(&r);
 }
 
@@ -348,7 +437,7 @@ TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
                 COMPILED("_wrapped_bw_compiler"), 22);
     torchtpu_of(&r, "export_L589C0_as_strided", "6", "exponential",
                 COMPILED("_wrapped_bw_compiler"), 22);
-    ran(&r, "abacabac");
+    ran(&r, "abacacab");
     EXPECT(stet_view_is(r.h.sightings[1].traits->function, "loss_of"));
     EXPECT_CLASS("nothing", judged(&r, 1));
     EXPECT_CLASS("shape-drift", judged(&r, 2)); /* the gradient itself, compiled twice */
@@ -367,7 +456,7 @@ static const struct stet_finding *judged_of(char *path, int fd)
     return f;
 }
 
-static const struct stet_finding *read_back(const char *file, uint32_t line)
+static const struct stet_finding *read_back(const char *file, uint32_t line, const char *order)
 {
     static char path[] = "/tmp/stet-history-XXXXXX";
     const char *source = "for x in data:\n    y = f(x)\n    print(abs(y).item())\n";
@@ -380,18 +469,28 @@ static const struct stet_finding *read_back(const char *file, uint32_t line)
     torchtpu_of(&r, "train_L8C0_loss_of_tanh", "4x8", "tanh", COMPILED("__call__"), 2);
     snprintf(frames, sizeof frames, "\"run\"(\"%s\":%u:0)", file ? file : path, line);
     torchtpu_of(&r, "abs", "4", "abs", frames, 3);
-    ran(&r, "ababababab");
+    ran(&r, order);
     return judged_of(path, fd);
 }
 
 TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
 {
-    const struct stet_finding *f = read_back(NULL, 3);
+    const struct stet_finding *f = read_back(NULL, 3, "ababababab");
 
     EXPECT_CLASS("host-sync", f);
     end(&r);
-    f = read_back("/p/site-packages/torch/optim/adam.py", 793);
+    f = read_back("/p/site-packages/torch/optim/adam.py", 793, "ababababab");
     EXPECT_CLASS("nothing", f);
+    end(&r);
+}
+
+TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
+{
+    EXPECT_CLASS("nothing", read_back(NULL, 3, "aaaaaaaabbbbb"));
+    end(&r);
+    EXPECT_CLASS("nothing", read_back(NULL, 3, "baaaaaaaaaab"));
+    end(&r);
+    EXPECT_CLASS("host-sync", read_back(NULL, 3, "aabaabaab"));
     end(&r);
 }
 
@@ -539,6 +638,53 @@ TEST(sizes_come_with_a_bound_and_buckets)
     EXPECT(says(f->advice, "\"bounded\":{\"absorbs\":true}"));
     EXPECT(says(f->advice, "\"sizes\":[{\"size\":4,\"runs\":8},{\"size\":6,\"runs\":1}"));
     EXPECT(says(f->advice, "\"buckets\":[{\"sizes\":[8],\"padding\":0.42"));
+    end(&r);
+}
+
+TEST(buckets_cover_every_size_that_came)
+{
+    start(&r);
+    for (int i = 0; i < 20; i++)
+        compile_of(&r, i % 2 ? 60 - i : 4 + i, "1.5", "", "jit_f", 1);
+    ran(&r, "abcdefghijklmnopqrst");
+    EXPECT(says(judged(&r, 19)->fix, "Of the more than 16 sizes seen, 59 alone covers them"));
+    end(&r);
+}
+
+/* f(x) = [x, 0]: longer by one than its argument. */
+static void longer_of(struct run *run, int size)
+{
+    snprintf(run->texts[run->count], sizeof run->texts[0],
+             "module @jit_f {\n"
+             "func.func public @main(%%x: tensor<%dxf32> loc(\"x\")) -> tensor<%dxf32> {\n"
+             "%%c = stablehlo.constant dense<0.0> : tensor<1xf32>\n"
+             "%%y = stablehlo.concatenate %%x, %%c, dim = 0 : (tensor<%dxf32>, tensor<1xf32>) -> "
+             "tensor<%dxf32> loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+             "return %%y : tensor<%dxf32>\n}\n}\n",
+             size, size + 1, size, size + 1, size + 1);
+    add(run, 20, 1);
+}
+
+TEST(what_each_call_returns_longer_is_allocated_once)
+{
+    const struct stet_finding *f;
+
+    start(&r);
+    longer_of(&r, 4);
+    longer_of(&r, 5);
+    longer_of(&r, 6);
+    ran(&r, "abc");
+    f = judged(&r, 2);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT(says(f->evidence, "grows by 1 a call"));
+    EXPECT(says(f->fix, "dynamic_update_slice") && !says(f->fix, "buckets"));
+    end(&r);
+    start(&r);
+    longer_of(&r, 4);
+    longer_of(&r, 7); /* not what the call before returned */
+    longer_of(&r, 9);
+    ran(&r, "abc");
+    EXPECT(says(judged(&r, 2)->fix, "buckets"));
     end(&r);
 }
 

@@ -368,6 +368,10 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     EXPECT_INT(SQLITE_OK, sqlite3_open(path, &db));
     EXPECT_INT(SQLITE_OK, sqlite3_exec(db,
                                        "DROP TABLE counter; DROP VIEW cause; "
+                                       "ALTER TABLE recompile DROP COLUMN event; "
+                                       "ALTER TABLE recompile DROP COLUMN turn; "
+                                       "ALTER TABLE recompile DROP COLUMN time_ns; "
+                                       "ALTER TABLE change DROP COLUMN dim; "
                                        "ALTER TABLE recompile DROP COLUMN wait_ns; "
                                        "ALTER TABLE compile DROP COLUMN wait_ns; "
                                        "ALTER TABLE recompile DROP COLUMN advice; "

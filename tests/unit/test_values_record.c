@@ -126,3 +126,31 @@ TEST(kinds_of_a_newer_stet_are_skipped)
     stet_reader_init(&r, stet_view_of(bytes, sizeof bytes), 0);
     EXPECT(stet_journal_values_next(&r, &v) && v.kind == STET_VALUE_NONE && v.frame == 7);
 }
+
+static uint64_t identity_with(const char *type)
+{
+    struct stet_journal_values v = {0};
+    struct stet_journal_value argument = {.kind = STET_VALUE_OBJECT,
+                                          .scope = STET_SCOPE_ARGUMENT,
+                                          .path = STET_VIEW("args[0]"),
+                                          .type = stet_view_str(type)};
+    struct stet_journal_value fun = {.kind = STET_VALUE_FUNCTION,
+                                     .scope = STET_SCOPE_CALLED,
+                                     .path = STET_VIEW("fun"),
+                                     .text = STET_VIEW("f"),
+                                     .file = STET_VIEW("/nowhere/train.py"),
+                                     .address = 7,
+                                     .line = 4};
+
+    stet_journal_values_add(&v, &argument);
+    stet_journal_values_add(&v, &fun);
+    EXPECT_INT(7, stet_journal_values_function(stet_view_of(v.bytes, v.used)).object);
+    return stet_journal_values_function(stet_view_of(v.bytes, v.used)).identity;
+}
+
+TEST(a_function_under_vmap_or_grad_is_another_function)
+{
+    EXPECT(identity_with("Config") == identity_with("Other"));
+    EXPECT(identity_with("BatchTracer") != identity_with("Config"));
+    EXPECT(identity_with("BatchTracer") != identity_with("LinearizeTracer"));
+}

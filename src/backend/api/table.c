@@ -1,10 +1,11 @@
 /* GetPjrtApi of libstet_cpu.so: the one exported symbol. */
 #include "backend/api/cpu_api.h"
+#include "stet_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 
-const char stet_cpu_version[] = "stet cpu 1";
+const char stet_cpu_version[] = "stet cpu " STET_VERSION;
 const char *const stet_cpu_memory_kinds[] = {"device", "pinned_host"};
 
 /* Frameworks lower by platform name: as `tpu` we receive what a TPU would. */

@@ -1,5 +1,5 @@
 /* stet torch caches: prints the lookups in torch's caches, and why they missed. */
-#include "cli/torch_print.h"
+#include "session/torch_lane.h"
 
 #include "base/human.h"
 #include "ingest/cache_key.h"
@@ -90,7 +90,7 @@ static void count_keys(const struct stet_torch *t, uint32_t counts[2][STET_CACHE
     }
 }
 
-void stet_cli_torch_caches_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_session_torch_caches_text(const struct stet_torch *t, struct stet_buf *out)
 {
     uint32_t counts[2][STET_CACHE_EARLIER + 1] = {0};
     bool any = false;
@@ -147,7 +147,7 @@ static void why_json(const struct stet_torch *t, uint32_t at, struct stet_json *
     stet_json_end_array(j);
 }
 
-void stet_cli_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
+void stet_session_torch_caches_json(const struct stet_torch *t, struct stet_json *j)
 {
     stet_json_array(j, "caches");
     for (uint32_t i = 0; i < t->torch_key_count; i++) {

@@ -1,0 +1,115 @@
+/* Families of programs and their lifted executables; shared by the files that implement lifting.h.
+ * One lock guards the table, the counts and the states. It is never held while the plugin is
+ * called. */
+#ifndef STET_INTERCEPT_LIFT_FAMILY_H
+#define STET_INTERCEPT_LIFT_FAMILY_H
+
+#include "intercept/lifting.h"
+#include "lift/lift.h"
+
+enum stet_lift_state { STET_LIFT_UNTESTED, STET_LIFT_TESTING, STET_LIFT_GOOD, STET_LIFT_BAD };
+
+/* A lifted program of a family. A family that drifts in new places gets a second one; executables
+ * that use the first keep it. */
+struct stet_lift_code {
+    struct stet_lift_family *family;
+    uint32_t refs;
+    PJRT_LoadedExecutable *loaded;
+    PJRT_Device *device; /* where it runs if the framework names none */
+    uint64_t compile_ns;
+    struct stet_lift_plan plan;
+    struct stet_arena arena;      /* of the values below */
+    struct stet_lift_value *base; /* the values of the family's first program */
+    _Atomic int state;            /* enum stet_lift_state */
+};
+
+struct stet_lift_family {
+    struct stet_lift_family *next;
+    struct stet_plugin *plugin;
+    PJRT_Client *client;
+    struct stet_hash key;
+    uint32_t refs;  /* code and compiles in progress; 1 for the table */
+    uint32_t lifts; /* lifted programs that were compiled */
+    bool lifting;   /* a thread compiles one now */
+    bool refused;   /* in quarantine */
+    bool gone;      /* no longer in the table */
+    char *bytes;    /* of the first program */
+    struct stet_program base;
+    PJRT_LoadedExecutable *plain; /* of the first program */
+    bool ours;                    /* the framework destroyed it, so it is ours to destroy */
+    bool deleted;                 /* the framework deleted it */
+    struct stet_lift_code *code;  /* the newest, or NULL */
+};
+
+/* A program that was read, before its family is known or created. */
+struct stet_lift_candidate {
+    struct stet_program program;
+    char *bytes;
+    struct stet_hash key;
+    PJRT_Client *client;
+};
+
+/* A handle that the framework has. */
+struct stet_lifted {
+    struct stet_lift_code *code;
+    struct stet_lifted **slot; /* the framework's handle; NULL after it was destroyed */
+    uint32_t refs;             /* the handle, and executables that the framework asked for */
+    atomic_bool deleted;
+    PJRT_LoadedExecutable *_Atomic fallback;   /* the plain program, once it had to be compiled */
+    PJRT_Buffer *buffers[STET_LIFT_ARGUMENTS]; /* of code->device */
+    struct stet_lifted_device *devices;        /* buffers of other devices */
+    struct stet_arena arena;                   /* values, program and options */
+    struct stet_lift_value *values;
+    /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
+    struct stet_view program, format, options;
+    size_t kept; /* their bytes */
+    char fingerprint[STET_HASH_TEXT + 8];
+};
+
+void stet_intercept_lift_lock(void);
+void stet_intercept_lift_unlock(void);
+/* Waits for a change of a state; with the lock held. */
+void stet_intercept_lift_wait(void);
+void stet_intercept_lift_wake(void);
+
+/* These take the lock. */
+void stet_intercept_lift_family_put(struct stet_lift_family *f);
+void stet_intercept_lift_code_put(struct stet_lift_code *c);
+/* The family's new code for what `m` found, which covers `earlier` too (NULL for none), with a
+ * reference for the caller. NULL if it is not to be had; the family is then in quarantine. */
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f,
+                                                    const struct stet_lift_code *earlier,
+                                                    const struct stet_lift_candidate *other,
+                                                    const struct stet_lift_match *m,
+                                                    const PJRT_Client_Compile_Args *args);
+/* No program of the family is lifted from now on. The reason is logged, and counted if it is a
+ * fault. */
+void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, const char *why);
+
+/* A lifted executable with the values of one program, or NULL. Copies all it needs. */
+struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
+                                              const struct stet_lift_value *values,
+                                              const PJRT_Client_Compile_Args *args);
+/* Puts the values of one argument into a buffer of `device`; NULL if the plugin refuses. */
+PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
+                                          struct stet_view bytes, PJRT_Device *device);
+void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer);
+/* Releases what the lifted executables of a client hold. */
+void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client *client);
+
+/* The bytes that a later process may load. */
+PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,
+                                            PJRT_Executable_Serialize_Args *args);
+
+/* Runs the plain and the lifted program with the framework's arguments and the values of the
+ * family's first program, and compares all results. False with a reason if they differ. */
+bool stet_intercept_lift_compare(struct stet_lift_code *code,
+                                 const PJRT_LoadedExecutable_Execute_Args *args, char *why,
+                                 size_t room);
+
+/* The compile options for `more` additional arguments after `count`; false if these options cannot
+ * have more. `out` is empty if nothing changes. */
+bool stet_intercept_lift_options(struct stet_view options, uint32_t count, uint32_t more,
+                                 struct stet_buf *out);
+
+#endif

@@ -1,0 +1,592 @@
+/* Lifted executables: the handles that the framework gets, and what it may ask of them. */
+#include "abi/error.h"
+#include "base/mem.h"
+#include "intercept/executables.h"
+#include "intercept/layer.h"
+#include "intercept/lift_family.h"
+
+enum { ARGUMENTS_ON_STACK = 256 };
+/* Above this, programs are kept only until their family has been tested. */
+#define KEPT_MAX ((size_t)256 << 20)
+
+struct stet_lifted *stet_intercept_lifted_pool[STET_LIFTED_MAX];
+
+/* The values of a lifted executable on a device that is not its own. */
+struct stet_lifted_device {
+    struct stet_lifted_device *next;
+    PJRT_Device *device;
+    PJRT_Buffer *buffers[STET_LIFT_ARGUMENTS];
+};
+
+/* An executable that the framework got from a lifted one: a real one of the plain program. */
+struct derived {
+    struct derived *next;
+    const PJRT_Executable *executable;
+    struct stet_lifted *of;
+};
+
+static struct derived *derived;
+static _Atomic size_t kept; /* bytes of the programs of all lifted executables */
+
+static struct stet_lifted *at(const PJRT_LoadedExecutable *handle)
+{
+    return *(struct stet_lifted *const *)(const void *)handle;
+}
+
+static struct stet_plugin *plugin_of(const struct stet_lifted *l)
+{
+    return l->code->family->plugin;
+}
+
+/* ---- buffers ---- */
+
+static PJRT_Buffer_Type type_of(const struct stet_type *t)
+{
+    bool is_unsigned = t->sign == STET_UNSIGNED;
+
+    if (t->kind == STET_TYPE_FLOAT)
+        return t->flavour == STET_F16    ? PJRT_Buffer_Type_F16
+               : t->flavour == STET_BF16 ? PJRT_Buffer_Type_BF16
+               : t->flavour == STET_F32  ? PJRT_Buffer_Type_F32
+               : t->flavour == STET_F64  ? PJRT_Buffer_Type_F64
+                                         : PJRT_Buffer_Type_INVALID;
+    switch (t->kind == STET_TYPE_INTEGER ? t->width : 0) {
+    case 1:
+        return PJRT_Buffer_Type_PRED;
+    case 8:
+        return is_unsigned ? PJRT_Buffer_Type_U8 : PJRT_Buffer_Type_S8;
+    case 16:
+        return is_unsigned ? PJRT_Buffer_Type_U16 : PJRT_Buffer_Type_S16;
+    case 32:
+        return is_unsigned ? PJRT_Buffer_Type_U32 : PJRT_Buffer_Type_S32;
+    case 64:
+        return is_unsigned ? PJRT_Buffer_Type_U64 : PJRT_Buffer_Type_S64;
+    default:
+        return PJRT_Buffer_Type_INVALID;
+    }
+}
+
+static void end_event(struct stet_plugin *p, PJRT_Event *event)
+{
+    PJRT_Event_Destroy_Args args = {.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE,
+                                    .event = event};
+
+    if (event)
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Event_Destroy(&args));
+}
+
+PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
+                                          struct stet_view bytes, PJRT_Device *device)
+{
+    struct stet_plugin *p = code->family->plugin;
+    const struct stet_type *type = code->plan.arguments[argument].type;
+    PJRT_Client_BufferFromHostBuffer_Args args = {
+        .struct_size = PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE,
+        .client = code->family->client,
+        .data = bytes.ptr,
+        .type = type_of(type->element),
+        .dims = type->dims,
+        .num_dims = type->rank,
+        .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+        .device = device};
+
+    if (args.type == PJRT_Buffer_Type_INVALID ||
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Client_BufferFromHostBuffer(&args)))
+        return NULL;
+    end_event(p, args.done_with_host_buffer);
+    return args.buffer;
+}
+
+void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer)
+{
+    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
+                                     .buffer = buffer};
+
+    if (buffer)
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Buffer_Destroy(&args));
+}
+
+static void free_buffers(struct stet_plugin *p, PJRT_Buffer **buffers)
+{
+    for (size_t i = 0; i < STET_LIFT_ARGUMENTS; i++) {
+        stet_intercept_lifted_buffer_free(p, buffers[i]);
+        buffers[i] = NULL;
+    }
+}
+
+static bool make_buffers(struct stet_lifted *l, PJRT_Device *device, PJRT_Buffer **buffers)
+{
+    for (uint32_t i = 0; i < l->code->plan.argument_count; i++) {
+        buffers[i] = stet_intercept_lifted_buffer(l->code, i, l->values[i].bytes, device);
+        if (!buffers[i]) {
+            free_buffers(plugin_of(l), buffers);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Another device than the compile's: a portable executable may run anywhere. */
+static PJRT_Buffer **buffers_there(struct stet_lifted *l, PJRT_Device *device)
+{
+    struct stet_lifted_device *d;
+
+    stet_intercept_lift_lock();
+    for (d = l->devices; d && d->device != device;)
+        d = d->next;
+    stet_intercept_lift_unlock();
+    if (d)
+        return d->buffers;
+    d = stet_mem_calloc(1, sizeof *d);
+    if (!d || !make_buffers(l, device, d->buffers)) {
+        stet_mem_free(d);
+        return NULL;
+    }
+    d->device = device;
+    stet_intercept_lift_lock();
+    d->next = l->devices; /* a second set of the same device does no harm */
+    l->devices = d;
+    stet_intercept_lift_unlock();
+    return d->buffers;
+}
+
+static PJRT_Buffer **buffers_on(struct stet_lifted *l, PJRT_Device *device)
+{
+    return !device || device == l->code->device ? l->buffers : buffers_there(l, device);
+}
+
+/* ---- lifetimes ---- */
+
+static void free_all_buffers(struct stet_lifted *l)
+{
+    free_buffers(plugin_of(l), l->buffers);
+    while (l->devices) {
+        struct stet_lifted_device *d = l->devices;
+
+        l->devices = d->next;
+        free_buffers(plugin_of(l), d->buffers);
+        stet_mem_free(d);
+    }
+}
+
+static void free_lifted(struct stet_lifted *l)
+{
+    PJRT_LoadedExecutable *fallback = atomic_load(&l->fallback);
+
+    free_all_buffers(l);
+    if (fallback)
+        stet_executable_unload(plugin_of(l), fallback);
+    stet_intercept_lift_code_put(l->code);
+    atomic_fetch_sub(&kept, l->kept);
+    stet_arena_release(&l->arena);
+    stet_mem_free(l);
+}
+
+static void put(struct stet_lifted *l)
+{
+    bool last;
+
+    stet_intercept_lift_lock();
+    last = --l->refs == 0;
+    stet_intercept_lift_unlock();
+    if (last)
+        free_lifted(l);
+}
+
+/* With the lock held. */
+static struct stet_lifted **free_slot(void)
+{
+    static size_t next;
+
+    for (size_t i = 0; i < STET_LIFTED_MAX; i++) {
+        struct stet_lifted **slot = &stet_intercept_lifted_pool[(next + i) % STET_LIFTED_MAX];
+
+        if (!*slot) {
+            next = (next + i + 1) % STET_LIFTED_MAX;
+            return slot;
+        }
+    }
+    return NULL;
+}
+
+/* The plain executable's own, and the values. */
+static void make_fingerprint(struct stet_lifted *l)
+{
+    struct stet_executable_facts facts;
+    struct stet_arena arena;
+    struct stet_hash hash;
+
+    stet_arena_init(&arena, (size_t)1 << 20);
+    stet_executable_ask(plugin_of(l), l->code->family->plain, NULL, &arena, &facts);
+    hash = stet_hash_bytes(facts.fingerprint);
+    for (uint32_t i = 0; i < l->code->plan.argument_count; i++)
+        hash = stet_hash_mix(hash, stet_hash_bytes(l->values[i].bytes));
+    memcpy(l->fingerprint, "lifted-", 7);
+    stet_hash_format(hash, l->fingerprint + 7);
+    stet_arena_release(&arena);
+}
+
+static bool copy_parts(struct stet_lifted *l, const struct stet_lift_value *values,
+                       const PJRT_Client_Compile_Args *args)
+{
+    const PJRT_Program *program = args->program;
+    uint32_t n = l->code->plan.argument_count;
+
+    l->values = STET_NEW_ARRAY(&l->arena, struct stet_lift_value, n);
+    for (uint32_t i = 0; l->values && i < n; i++)
+        l->values[i].bytes = stet_arena_copy(&l->arena, values[i].bytes);
+    l->kept = program->code_size + args->compile_options_size;
+    if (atomic_fetch_add(&kept, l->kept) + l->kept > KEPT_MAX) {
+        atomic_fetch_sub(&kept, l->kept);
+        l->kept = 0;
+    }
+    if (l->kept || atomic_load(&l->code->state) != STET_LIFT_GOOD) {
+        l->program = stet_arena_copy(&l->arena, stet_view_of(program->code, program->code_size));
+        l->format = stet_arena_copy(&l->arena, stet_view_of(program->format, program->format_size));
+        l->options = stet_arena_copy(
+            &l->arena, stet_view_of(args->compile_options, args->compile_options_size));
+    }
+    return !l->arena.failed;
+}
+
+struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
+                                              const struct stet_lift_value *values,
+                                              const PJRT_Client_Compile_Args *args)
+{
+    struct stet_lifted *l = stet_mem_calloc(1, sizeof *l);
+
+    if (!l)
+        return NULL;
+    l->code = code;
+    l->refs = 1;
+    stet_arena_init(&l->arena, (size_t)1 << 30);
+    stet_intercept_lift_lock();
+    code->refs++;
+    stet_intercept_lift_unlock();
+    if (!copy_parts(l, values, args) || !make_buffers(l, code->device, l->buffers)) {
+        free_lifted(l);
+        return NULL;
+    }
+    make_fingerprint(l);
+    stet_intercept_lift_lock();
+    l->slot = free_slot();
+    if (l->slot)
+        *l->slot = l;
+    stet_intercept_lift_unlock();
+    if (!l->slot) {
+        free_lifted(l);
+        return NULL;
+    }
+    return l;
+}
+
+void stet_intercept_lifted_destroy(struct stet_plugin *p, PJRT_LoadedExecutable *handle)
+{
+    struct stet_lifted *l = at(handle);
+
+    (void)p;
+    if (!l)
+        return;
+    stet_intercept_lift_lock();
+    *l->slot = NULL;
+    l->slot = NULL;
+    stet_intercept_lift_unlock();
+    put(l);
+}
+
+void stet_intercept_lifted_delete(PJRT_LoadedExecutable *handle)
+{
+    struct stet_lifted *l = at(handle);
+
+    if (!l || atomic_exchange(&l->deleted, true))
+        return;
+    free_all_buffers(l);
+}
+
+/* The framework may have forgotten to destroy executables; their buffers must go before the
+ * client. */
+void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client *client)
+{
+    for (size_t i = 0; i < STET_LIFTED_MAX; i++) {
+        struct stet_lifted *l;
+
+        stet_intercept_lift_lock();
+        l = stet_intercept_lifted_pool[i];
+        if (l && (plugin_of(l) != p || l->code->family->client != client))
+            l = NULL;
+        if (l) {
+            stet_intercept_lifted_pool[i] = NULL;
+            l->slot = NULL;
+        }
+        stet_intercept_lift_unlock();
+        if (l)
+            put(l);
+    }
+}
+
+/* ---- execution ---- */
+
+/* Compiles the plain program after all. Two threads may both do it; one result is kept. */
+static PJRT_Error *compile_plain(struct stet_lifted *l)
+{
+    struct stet_plugin *p = plugin_of(l);
+    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                            .code = (char *)(uintptr_t)l->program.ptr,
+                            .code_size = l->program.len,
+                            .format = l->format.ptr,
+                            .format_size = l->format.len};
+    PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
+                                     .client = l->code->family->client,
+                                     .program = &program,
+                                     .compile_options = l->options.ptr,
+                                     .compile_options_size = l->options.len};
+    PJRT_LoadedExecutable *none = NULL;
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
+
+    if (!error && !atomic_compare_exchange_strong(&l->fallback, &none, args.executable))
+        stet_executable_unload(p, args.executable);
+    return error;
+}
+
+/* Decides once for each lifted program whether it may be used. Other threads wait. */
+static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_Execute_Args *args)
+{
+    char why[256] = "";
+    bool good;
+
+    stet_intercept_lift_lock();
+    while (atomic_load(&code->state) == STET_LIFT_TESTING)
+        stet_intercept_lift_wait();
+    good = atomic_load(&code->state) != STET_LIFT_UNTESTED;
+    if (!good)
+        atomic_store(&code->state, STET_LIFT_TESTING);
+    stet_intercept_lift_unlock();
+    if (good)
+        return;
+    good = stet_intercept_lift_compare(code, args, why, sizeof why);
+    if (why[0])
+        stet_log("lift: the first execution: %s", why);
+    if (!good)
+        stet_intercept_lift_quarantine(code->family, true, why);
+    stet_intercept_lift_lock();
+    atomic_store(&code->state, good ? STET_LIFT_GOOD : STET_LIFT_BAD);
+    stet_intercept_lift_wake();
+    stet_intercept_lift_unlock();
+}
+
+static PJRT_Error *run_lifted(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_plugin *p = plugin_of(l);
+    uint32_t more = l->code->plan.argument_count;
+    PJRT_Buffer *few[ARGUMENTS_ON_STACK], **list = few;
+    PJRT_Buffer **values = buffers_on(l, args->execute_device);
+    PJRT_Buffer *const *lists[1];
+    PJRT_LoadedExecutable_Execute_Args copy = {.struct_size =
+                                                   PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE};
+    PJRT_Error *error;
+
+    if (args->num_args + more > ARGUMENTS_ON_STACK)
+        list = stet_mem_calloc(args->num_args + more, sizeof(PJRT_Buffer *));
+    if (!values || !list) {
+        if (list != few)
+            stet_mem_free((void *)list);
+        return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                               "stet: no memory for the values of a lifted program");
+    }
+    if (args->num_args)
+        memcpy((void *)list, (const void *)args->argument_lists[0], args->num_args * sizeof *list);
+    memcpy((void *)(list + args->num_args), (const void *)values, more * sizeof *list);
+    lists[0] = list;
+    copy.executable = l->code->loaded;
+    copy.options = args->options;
+    copy.argument_lists = lists;
+    copy.num_devices = args->num_devices;
+    copy.num_args = args->num_args + more;
+    copy.output_lists = args->output_lists;
+    copy.device_complete_events = args->device_complete_events;
+    copy.execute_device = args->execute_device;
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(&copy);
+    if (list != few)
+        stet_mem_free((void *)list);
+    return error;
+}
+
+static PJRT_Error *run_plain(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    PJRT_LoadedExecutable *handle = args->executable;
+    PJRT_Error *error = atomic_load(&l->fallback) ? NULL : compile_plain(l);
+
+    if (error)
+        return error;
+    args->executable = atomic_load(&l->fallback);
+    error = stet_plugin_real(plugin_of(l))->PJRT_LoadedExecutable_Execute(args);
+    args->executable = handle;
+    return error;
+}
+
+PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
+                                          PJRT_LoadedExecutable_Execute_Args *args)
+{
+    struct stet_lifted *l = at(args->executable);
+
+    (void)p;
+    if (!l || atomic_load(&l->deleted) || args->num_devices != 1 || !STET_HAS(args, execute_device))
+        return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                               "stet: a lifted executable was deleted, or runs on many devices");
+    if (__builtin_expect(
+            atomic_load_explicit(&l->code->state, memory_order_acquire) != STET_LIFT_GOOD, 0)) {
+        test_code(l->code, args);
+        if (atomic_load(&l->code->state) != STET_LIFT_GOOD)
+            return run_plain(l, args);
+    }
+    return run_lifted(l, args);
+}
+
+/* ---- questions ---- */
+
+PJRT_LoadedExecutable *stet_intercept_lifted_plain(PJRT_LoadedExecutable *handle)
+{
+    return stet_intercept_lifted_is(handle) ? at(handle)->code->family->plain : handle;
+}
+
+/* Asks the plain executable instead, and gives the caller its own handle back. */
+#define ASK_PLAIN(entry, field)                                                                    \
+    PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
+    {                                                                                              \
+        PJRT_LoadedExecutable *handle = args->field;                                               \
+        PJRT_Error *error;                                                                         \
+                                                                                                   \
+        if (stet_intercept_lifted_is(handle))                                                      \
+            args->field = at(handle)->code->family->plain;                                         \
+        error = stet_plugin_real(p)->entry(args);                                                  \
+        args->field = handle;                                                                      \
+        return error ? stet_plugin_failed(p, #entry, error) : NULL;                                \
+    }
+
+ASK_PLAIN(PJRT_LoadedExecutable_AddressableDevices, executable)
+ASK_PLAIN(PJRT_LoadedExecutable_GetDeviceAssignment, executable)
+ASK_PLAIN(PJRT_LoadedExecutable_AddressableDeviceLogicalIds, executable)
+
+static void add_derived(struct stet_lifted *l, const PJRT_Executable *executable)
+{
+    struct derived *d = stet_mem_calloc(1, sizeof *d);
+
+    if (!d)
+        return;
+    d->executable = executable;
+    d->of = l;
+    stet_intercept_lift_lock();
+    l->refs++;
+    d->next = derived;
+    derived = d;
+    stet_intercept_lift_unlock();
+}
+
+/* With the lock held. */
+static struct derived **find_derived(const PJRT_Executable *executable)
+{
+    struct derived **d = &derived;
+
+    while (*d && (*d)->executable != executable)
+        d = &(*d)->next;
+    return d;
+}
+
+PJRT_Error *on_PJRT_LoadedExecutable_GetExecutable(struct stet_plugin *p,
+                                                   PJRT_LoadedExecutable_GetExecutable_Args *args)
+{
+    PJRT_LoadedExecutable *handle = args->loaded_executable;
+    struct stet_lifted *l = stet_intercept_lifted_is(handle) ? at(handle) : NULL;
+    PJRT_Error *error;
+
+    if (l)
+        args->loaded_executable = l->code->family->plain;
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_GetExecutable(args);
+    args->loaded_executable = handle;
+    if (l && !error)
+        add_derived(l, args->executable);
+    return error ? stet_plugin_failed(p, "PJRT_LoadedExecutable_GetExecutable", error) : NULL;
+}
+
+void stet_intercept_lifted_executable_gone(const PJRT_Executable *executable)
+{
+    struct derived **at_d, *d;
+
+    stet_intercept_lift_lock();
+    at_d = find_derived(executable);
+    d = *at_d;
+    if (d)
+        *at_d = d->next;
+    stet_intercept_lift_unlock();
+    if (d)
+        put(d->of);
+    stet_mem_free(d);
+}
+
+static struct stet_lifted *lifted_of(const PJRT_Executable *executable)
+{
+    struct derived *d;
+
+    stet_intercept_lift_lock();
+    d = *find_derived(executable);
+    stet_intercept_lift_unlock();
+    return d ? d->of : NULL;
+}
+
+PJRT_Error *on_PJRT_LoadedExecutable_IsDeleted(struct stet_plugin *p,
+                                               PJRT_LoadedExecutable_IsDeleted_Args *args)
+{
+    PJRT_Error *error;
+
+    if (stet_intercept_lifted_is(args->executable)) {
+        args->is_deleted = atomic_load(&at(args->executable)->deleted);
+        return NULL;
+    }
+    if (stet_intercept_lift_deleted(args->executable)) {
+        args->is_deleted = true;
+        return NULL;
+    }
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_IsDeleted(args);
+    return error ? stet_plugin_failed(p, "PJRT_LoadedExecutable_IsDeleted", error) : NULL;
+}
+
+PJRT_Error *on_PJRT_LoadedExecutable_Fingerprint(struct stet_plugin *p,
+                                                 PJRT_LoadedExecutable_Fingerprint_Args *args)
+{
+    PJRT_Error *error;
+
+    if (stet_intercept_lifted_is(args->executable)) {
+        args->executable_fingerprint = at(args->executable)->fingerprint;
+        args->executable_fingerprint_size = strlen(args->executable_fingerprint);
+        return NULL;
+    }
+    error = stet_plugin_real(p)->PJRT_LoadedExecutable_Fingerprint(args);
+    return error ? stet_plugin_failed(p, "PJRT_LoadedExecutable_Fingerprint", error) : NULL;
+}
+
+PJRT_Error *on_PJRT_Executable_Fingerprint(struct stet_plugin *p,
+                                           PJRT_Executable_Fingerprint_Args *args)
+{
+    struct stet_lifted *l = lifted_of(args->executable);
+    PJRT_Error *error;
+
+    if (l) {
+        args->executable_fingerprint = l->fingerprint;
+        args->executable_fingerprint_size = strlen(l->fingerprint);
+        return NULL;
+    }
+    error = stet_plugin_real(p)->PJRT_Executable_Fingerprint(args);
+    return error ? stet_plugin_failed(p, "PJRT_Executable_Fingerprint", error) : NULL;
+}
+
+/* The plain program's bytes would be loaded with other values, and the lifted one's without any. */
+PJRT_Error *on_PJRT_Executable_Serialize(struct stet_plugin *p,
+                                         PJRT_Executable_Serialize_Args *args)
+{
+    struct stet_lifted *l = lifted_of(args->executable);
+    PJRT_Error *error;
+
+    error = l ? stet_intercept_lifted_serialize(l, args)
+              : stet_plugin_real(p)->PJRT_Executable_Serialize(args);
+    return error ? stet_plugin_failed(p, "PJRT_Executable_Serialize", error) : NULL;
+}

@@ -1,0 +1,78 @@
+/* Lifting in the layer (STET_LIFT): the second program of a family is compiled once with its values
+ * as arguments, and every further program of the family is served by that executable.
+ *
+ * The framework gets a handle of ours, a "lifted executable", which behaves like an executable of
+ * the plain program. Its questions are answered by the plain executable of the family's first
+ * program; its executions run the lifted program with the values added. The first execution is
+ * compared with the plain executable. Any doubt leads to a plain compile, and the family is not
+ * lifted any more. */
+#ifndef STET_INTERCEPT_LIFTING_H
+#define STET_INTERCEPT_LIFTING_H
+
+#include "intercept/plugin.h"
+
+struct stet_lift_candidate;
+struct stet_lifted;
+
+/* One compile and lifting; on the caller's stack. */
+struct stet_lifting {
+    struct stet_lift_candidate *candidate; /* to become the first program of a family */
+    bool served;                           /* args->executable is a lifted executable */
+    bool compiled;                         /* ...for which the plugin compiled a lifted program */
+    uint64_t plugin_ns;
+};
+
+/* Reads STET_LIFT. */
+void stet_intercept_lift_init(void);
+bool stet_intercept_lift_on(void);
+
+/* True if args->executable is a lifted executable and the plugin need not compile. Otherwise the
+ * caller compiles, and must call stet_intercept_lift_end with the result. */
+bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
+                             PJRT_Client_Compile_Args *args);
+/* `loaded` is what the plugin compiled or loaded for the plain program; NULL if it failed. */
+void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
+                             PJRT_LoadedExecutable *loaded);
+
+/* The framework destroys or deletes an executable of the plugin: true if a family needs it, so that
+ * the plugin must not do it yet. */
+bool stet_intercept_lift_keeps(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
+                               bool destroyed);
+/* Did the framework delete an executable that a family kept? */
+bool stet_intercept_lift_deleted(const PJRT_LoadedExecutable *loaded);
+/* Before a client is destroyed: nothing of ours may outlive it. */
+void stet_intercept_lift_client_gone(struct stet_plugin *p, const PJRT_Client *client);
+
+void stet_intercept_lift_fork_prepare(void);
+void stet_intercept_lift_fork_done(void);
+
+/* Are these the bytes of a lifted executable? They are loaded by the second function, also when
+ * lifting is off. */
+bool stet_intercept_lift_is_envelope(const PJRT_Executable_DeserializeAndLoad_Args *args);
+PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
+                                     PJRT_Executable_DeserializeAndLoad_Args *args);
+
+/* ---- lifted executables ---- */
+
+enum { STET_LIFTED_MAX = 4096 };
+
+/* A handle is the address of its slot here. */
+extern struct stet_lifted *stet_intercept_lifted_pool[STET_LIFTED_MAX];
+
+/* Is this handle one of ours? It is asked on every execution. */
+static inline bool stet_intercept_lifted_is(const void *handle)
+{
+    return (uintptr_t)handle - (uintptr_t)stet_intercept_lifted_pool <
+           sizeof stet_intercept_lifted_pool;
+}
+
+PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
+                                          PJRT_LoadedExecutable_Execute_Args *args);
+/* The plugin's own executable that answers for a handle: itself, if it is not ours. */
+PJRT_LoadedExecutable *stet_intercept_lifted_plain(PJRT_LoadedExecutable *handle);
+void stet_intercept_lifted_destroy(struct stet_plugin *p, PJRT_LoadedExecutable *handle);
+void stet_intercept_lifted_delete(PJRT_LoadedExecutable *handle);
+/* The framework destroys an executable that it got from a loaded one, perhaps from a lifted one. */
+void stet_intercept_lifted_executable_gone(const PJRT_Executable *executable);
+
+#endif

@@ -1,0 +1,51 @@
+/* Shared among the files of this module. */
+#ifndef STET_LIFT_LIFT_INTERNAL_H
+#define STET_LIFT_LIFT_INTERNAL_H
+
+#include "lift/lift.h"
+#include "program/ops.h"
+
+static inline bool stet_lift_is_constant(const struct stet_op *op)
+{
+    return op && op->known == STET_STABLEHLO_CONSTANT && op->operand_count == 0 &&
+           op->result_count == 1;
+}
+
+/* The constant that an operand is; NULL if it is something else. */
+static inline const struct stet_op *stet_lift_constant_of(const struct stet_op *op, uint32_t i)
+{
+    const struct stet_op *def = stet_value_def(stet_op_operand(op, i));
+
+    return stet_lift_is_constant(def) ? def : NULL;
+}
+
+/* May this use be an argument? Looks at the operation, and at the regions around it. */
+enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err);
+
+/* The function that contains an operation: its place among the program's functions. */
+uint32_t stet_lift_function_of(const struct stet_program *p, const struct stet_op *op);
+/* The function that a call names: its place, or UINT32_MAX. */
+uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *call);
+
+/* Bit a of masks[f]: function f, or one that it calls, reads argument a. One mask for each function
+ * of the base. NULL if the arena is full. */
+uint64_t *stet_lift_masks(const struct stet_program *base, const struct stet_lift_match *m,
+                          const struct stet_lift_plan *plan, struct stet_arena *arena);
+
+/* Has the slice or the pad the simple form that a dynamic start can replace? */
+bool stet_lift_is_plain_slice(const struct stet_op *op);
+bool stet_lift_is_plain_pad(const struct stet_op *op);
+/* Number `i` of a list of int64; 0 outside. */
+int64_t stet_lift_int_at(const struct stet_attr *list, uint32_t i);
+
+/* The lifted program, in the arena of `out`; borrows from the base. */
+enum stet_rc stet_lift_apply(struct stet_program *out, const struct stet_program *base,
+                             const struct stet_lift_match *m, const struct stet_lift_plan *plan,
+                             const uint64_t *masks, struct stet_err *err);
+/* The inverse: the program that `lifted` is with these values; borrows from `lifted` and from the
+ * values. */
+enum stet_rc stet_lift_undo(struct stet_program *out, const struct stet_program *lifted,
+                            const struct stet_lift_plan *plan, const uint64_t *masks,
+                            const struct stet_lift_value *values, struct stet_err *err);
+
+#endif

@@ -1,0 +1,206 @@
+/* Which programs and which uses may be lifted; the tables are in liftable.def. */
+#include "lift/lift_internal.h"
+
+/* A larger program is not lifted, because the lifted one contains its constants as text. */
+#define CONSTANT_BYTES_MAX ((uint64_t)64 << 20)
+
+static const bool takes[STET_KNOWN_OPS] = {
+#define TAKES(operation) [STET_##operation] = true,
+#include "lift/liftable.def"
+};
+
+static const char *const forbids[STET_KNOWN_OPS] = {
+#define FORBIDS(operation, reason) [STET_##operation] = (reason),
+#include "lift/liftable.def"
+};
+
+/* ---- the program ---- */
+
+static bool is_static(const struct stet_type *t)
+{
+    uint64_t elements;
+
+    return t && t->kind == STET_TYPE_TENSOR && !t->rest && stet_type_elements(t, &elements);
+}
+
+static enum stet_rc check_types(const struct stet_op *op, struct stet_err *err)
+{
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (!is_static(op->results[i].type))
+            return stet_fail(err, STET_REFUSED, "a result is not a tensor of fixed shape");
+    }
+    return STET_OK;
+}
+
+static enum stet_rc check_op(const struct stet_op *op, struct stet_err *err)
+{
+    unsigned facts = stet_op_facts(op);
+
+    if (!op->known)
+        return stet_fail(err, STET_REFUSED, "an operation that this build does not know: %.*s",
+                         STET_FMT(stet_op_name(op)));
+    if (forbids[op->known])
+        return stet_fail(err, STET_REFUSED, "%s", forbids[op->known]);
+    if (facts & STET_OP_COLLECTIVE)
+        return stet_fail(err, STET_REFUSED, "a collective");
+    if (facts & (STET_OP_EFFECT | STET_OP_ASK))
+        return stet_fail(err, STET_REFUSED, "a side effect");
+    if (op->branches)
+        return stet_fail(err, STET_REFUSED, "branches");
+    if (!stet_view_starts(stet_op_name(op), "stablehlo.") &&
+        !stet_view_starts(stet_op_name(op), "chlo.") &&
+        !stet_view_starts(stet_op_name(op), "func.") && op->known != STET_BUILTIN_MODULE)
+        return stet_fail(err, STET_REFUSED, "an operation of another dialect: %.*s",
+                         STET_FMT(stet_op_name(op)));
+    return check_types(op, err);
+}
+
+struct visit {
+    const struct stet_program *program;
+    struct stet_err *err;
+};
+
+/* A call must name a function, and not the entry, whose arguments are the framework's. */
+static enum stet_rc check_call(const struct visit *v, const struct stet_op *op)
+{
+    uint32_t callee = stet_lift_callee(v->program, op);
+
+    if (callee == UINT32_MAX || v->program->functions[callee] == v->program->entry)
+        return stet_fail(v->err, STET_REFUSED, "a call of the entry, or of no function");
+    return STET_OK;
+}
+
+static bool visit(const struct stet_op *op, void *context)
+{
+    const struct visit *v = context;
+
+    return check_op(op, v->err) == STET_OK &&
+           (op->known != STET_FUNC_CALL || check_call(v, op) == STET_OK);
+}
+
+static bool is_one(const struct stet_op *module, const char *name)
+{
+    const struct stet_attr *a = stet_op_attr(module, name);
+
+    return !a || stet_attr_int(a) == 1;
+}
+
+/* Attributes of the module and of functions may list the arguments one by one, as layouts do. Only
+ * those that are known to be harmless are accepted; the lists per argument grow in lift_write.c. */
+static enum stet_rc check_attrs(const struct stet_op *op, struct stet_err *err)
+{
+    static const char *const known[] = {
+        "sym_name",          "sym_visibility", "mhlo.num_partitions",
+        "mhlo.num_replicas", "function_type",  "arg_attrs",
+        "res_attrs",         "no_inline",      "jax.uses_shape_polymorphism"};
+
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < sizeof known / sizeof *known && !found; k++)
+            found = stet_view_is(op->attrs[i].name, known[k]);
+        if (!found)
+            return stet_fail(err, STET_REFUSED, "the attribute %.*s", STET_FMT(op->attrs[i].name));
+    }
+    return STET_OK;
+}
+
+/* A name that two functions have would make a call ambiguous. */
+static enum stet_rc check_functions(const struct stet_program *p, struct stet_err *err)
+{
+    for (uint32_t i = 0; i < p->function_count; i++) {
+        struct stet_op *f = p->functions[i];
+
+        if (f->known != STET_FUNC_FUNC || f->region_count != 1 ||
+            stet_op_region(f, 0)->block_count != 1)
+            return stet_fail(err, STET_REFUSED, "a function without a simple body");
+        if (stet_program_function(p, stet_op_symbol(f)) != f)
+            return stet_fail(err, STET_REFUSED, "two functions of one name");
+        if (check_attrs(f, err) != STET_OK)
+            return STET_REFUSED;
+    }
+    return STET_OK;
+}
+
+static enum stet_rc check_arguments(const struct stet_program *p, struct stet_err *err)
+{
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        if (!is_static(p->arguments[i].value->type))
+            return stet_fail(err, STET_REFUSED, "an argument is not a tensor of fixed shape");
+        if (p->arguments[i].sharding)
+            return stet_fail(err, STET_REFUSED, "a sharded argument");
+    }
+    return STET_OK;
+}
+
+enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err)
+{
+    struct stet_err own = STET_ERR_INIT;
+    enum stet_rc rc;
+
+    if (!err)
+        err = &own;
+    if (p->source != STET_SOURCE_BYTECODE && p->source != STET_SOURCE_MLIR_TEXT)
+        return stet_fail(err, STET_REFUSED, "its format is not MLIR");
+    if (!p->entry || p->left_out || p->constant_bytes > CONSTANT_BYTES_MAX)
+        return stet_fail(err, STET_REFUSED, "no entry, or too large constants");
+    if (!is_one(p->module, "mhlo.num_partitions") || !is_one(p->module, "mhlo.num_replicas"))
+        return stet_fail(err, STET_REFUSED, "several devices");
+    rc = check_attrs(p->module, err);
+    if (rc == STET_OK)
+        rc = check_functions(p, err);
+    if (rc == STET_OK)
+        rc = check_arguments(p, err);
+    if (rc == STET_OK && !stet_program_walk(p, visit, &(struct visit){p, err}))
+        rc = STET_REFUSED;
+    return rc;
+}
+
+/* ---- one use ---- */
+
+/* Types whose bytes are the same in a program and in a buffer. */
+static bool is_plain_element(const struct stet_type *t)
+{
+    switch (t->kind) {
+    case STET_TYPE_INTEGER:
+        return t->width == 1 || t->width == 8 || t->width == 16 || t->width == 32 || t->width == 64;
+    case STET_TYPE_FLOAT:
+        return t->flavour <= STET_F64;
+    default:
+        return false;
+    }
+}
+
+/* Regions that may read values from outside. The others are functions of their arguments alone, and
+ * compilers fold them into kernels. */
+static bool may_capture(const struct stet_op *op)
+{
+    return op->known == STET_STABLEHLO_WHILE || op->known == STET_STABLEHLO_IF ||
+           op->known == STET_STABLEHLO_CASE || op->known == STET_FUNC_FUNC;
+}
+
+static enum stet_rc check_around(const struct stet_op *op, struct stet_err *err)
+{
+    for (const struct stet_op *o = op; o->parent; o = o->parent->parent) {
+        if (o != op && !may_capture(o))
+            return stet_fail(err, STET_REFUSED, "a constant inside the body of %.*s",
+                             STET_FMT(stet_op_name(o)));
+        if (o->known == STET_FUNC_FUNC)
+            break;
+    }
+    return STET_OK;
+}
+
+enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err)
+{
+    const struct stet_op *op = use->op;
+
+    if (use->is_start)
+        return check_around(op, err);
+    if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE))
+        return stet_fail(err, STET_REFUSED, "a constant that %.*s reads",
+                         STET_FMT(stet_op_name(op)));
+    if (!is_plain_element(stet_op_operand(op, use->index)->type->element))
+        return stet_fail(err, STET_REFUSED, "a constant of an unusual type");
+    return check_around(op, err);
+}

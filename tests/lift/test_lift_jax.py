@@ -1,0 +1,88 @@
+"""JAX on the CPU backend with --lift: the results are those of a run without it, bit by bit, and a
+value that drifts 50 times makes at most two compiles.
+
+usage: test_lift_jax.py BUILD PYTHON"""
+import collections
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+HERE = pathlib.Path(__file__).resolve().parent
+STET = BUILD / "bin" / "stet"
+NEVER = "shape"  # its value decides a size
+
+
+def run(folder, name, *options):
+    environment = dict(os.environ, STET_STATE_DIR=str(folder / name),
+                       STET_LOG=str(folder / (name + ".log")))
+    environment.pop("STET_LIFT", None)
+    results = folder / (name + ".npz")
+    done = subprocess.run([STET, "run", "--cpu", "--no-store", *options, "--", PYTHON,
+                           HERE / "cases.py", results],
+                          env=environment, cwd=folder, capture_output=True, text=True, timeout=500)
+    if done.returncode:
+        raise AssertionError(done.stdout + done.stderr)
+    explained = subprocess.run([STET, "explain", "--format=json"], env=environment, cwd=folder,
+                          capture_output=True, text=True, check=False)
+    log = folder / (name + ".log")
+    return results, json.loads(explained.stdout), done.stderr, log.read_text()
+
+
+def compare(plain, lifted):
+    """The names of results that differ, by an interpreter that has NumPy."""
+    code = ("import numpy, sys\n"
+            "a, b = (numpy.load(p) for p in sys.argv[1:])\n"
+            "print(*[k for k in a.files if a[k].tobytes() != b[k].tobytes()] + "
+            "sorted(set(a.files) ^ set(b.files)))\n")
+    done = subprocess.run([PYTHON, "-c", code, plain, lifted], capture_output=True, text=True,
+                          check=True)
+    return done.stdout.split()
+
+
+class Lift(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        path = pathlib.Path(cls.folder.name)
+        cls.plain, cls.before, _, _ = run(path, "plain")
+        cls.lifted, cls.after, cls.said, cls.log = run(path, "lifted", "--lift")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def served(self, explained):
+        count = collections.defaultdict(collections.Counter)
+        for r in explained["recompiles"]:
+            count[r["function"]][r["served"]] += 1
+        return count
+
+    def test_results_are_bit_equal(self):
+        self.assertEqual(compare(self.plain, self.lifted), [])
+
+    def test_a_drifting_value_makes_two_compiles(self):
+        before, after = self.served(self.before), self.served(self.after)
+        for name in ("learning_rate", "counter", "temperature", "static_number", "splat",
+                     "closed_over", "mask", "loop", "donated"):
+            with self.subTest(name):
+                self.assertGreaterEqual(before[name]["compiled"], 49)
+                self.assertLessEqual(after[name]["compiled"], 2)  # with its first one
+                self.assertGreaterEqual(after[name]["lifted"], 48)
+        self.assertLessEqual(after["slice_start"]["compiled"], 2)
+        self.assertGreaterEqual(after["slice_start"]["lifted"], 40)
+
+    def test_a_value_that_decides_a_shape_is_never_lifted(self):
+        self.assertEqual(self.served(self.after)[NEVER]["lifted"], 0)
+
+    def test_nothing_is_in_quarantine(self):
+        self.assertNotIn("the first execution", self.log)
+        self.assertNotIn("gave other results", self.said)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1], verbosity=2)

@@ -1,0 +1,61 @@
+"""What Stet must say about each program of this folder.
+
+Row(row, program, wants, …): `wants` lists every story that is not harmless; an empty list means no alarm,
+neither live nor afterwards. A Want is a set of accepted causes and the text of the line to be shown as origin or
+as source; `words` must be in the evidence or in the fix. `never` may be nowhere in the output.
+"""
+import dataclasses
+
+
+@dataclasses.dataclass
+class Want:
+    causes: str  # separated by blanks
+    line: str
+    words: tuple = ()
+
+
+@dataclasses.dataclass
+class Row:
+    row: str
+    program: str
+    wants: list = ()
+    summary: tuple = ()  # texts that the summary of `stet run` has
+    never: tuple = ()
+    lane: str = "jax"
+    launches: int = 1  # 2: the second one has a warm store and gives the same answer
+
+
+STATIC = ("__eq__", "__hash__")
+
+ROWS = [
+    Row("A", "a_pmap.py", [Want("identical-rehash", "theta = fit(theta, rows)", ("NamedSharding", "device_put"))],
+        never=STATIC + ("flat_args",)),
+    Row("B", "b_one_name.py"),
+    Row("C, D", "c_eager_layers.py"),
+    Row("F", "f_twins.py"),
+    Row("G", "g_ahead.py"),
+    Row("G", "g_guarded.py"),
+    Row("I", "i_one_device.py", [Want("rank-change", "return jnp.where(", ("position",))],
+        never=("empty_mesh", "sharding-change")),
+    Row("J", "j_context.py", [Want("identical-rehash", "grid = smooth(grid, weight)", ("set_mesh",))], never=STATIC),
+    Row("J, M23", "j_leaf.py", [Want("identical-rehash", "level = settle(level, record)", ("record['note']",))],
+        never=STATIC),
+    Row("K", "k_static_size.py", [Want("static-argument capacity-leak", "edges = jnp.linspace", ("static argument bins",))]),
+    Row("L", "l_curriculum.py", [Want("shape-drift", "slope = jax.grad(")], never=("mask-gather",)),
+    Row("L, M9", "l_coincidence.py", [Want("shape-drift", "tokens = draw.integers(0, 60, length)"),
+                                      Want("mask-gather", "kept = scores[scores >= 30")]),
+    Row("M", "m_same_line.py", [Want("shape-drift", "return jnp.square(table[words])")], never=("dim-readback",)),
+    Row("P", "p_weak.py", [Want("dtype-change", "return pressure * (1 - dt)", ("dt", "weak_type"))],
+        never=("Convert operation",)),
+    Row("R", "r_strategies.py", [Want("identical-rehash", "state = strategy.tell(", ("static argument self", "__eq__"))],
+        launches=2),
+    Row("S", "s_callback.py", summary=("JAX compiled 15 programs", "backend that Stet does not see", "s_callback.py:8")),
+    Row("M2", "m2_dropout.py", [Want("static-argument", "x = nn.Dropout(", ("noisy", "True -> False"))],
+        never=("sharding-change", "graph-change")),
+    Row("M8", "m8_cache.py", [Want("shape-drift", "seen = jnp.append(memory", ("dynamic_update_slice", "memory"))],
+        never=("buckets",)),
+    Row("M11", "m11_pass.py", [Want("last-batch", "return jnp.mean((rows @ weights) ** 2)")], never=("shape-drift",)),
+    Row("N", "n_closure.py", lane="torchxla"),
+    Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
+        never=("grad-create-accumulate", "zero_grad", "optimizer")),
+]

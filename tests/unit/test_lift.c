@@ -1,0 +1,365 @@
+/* Lifting: which values become arguments, which programs are refused, and that a lifted program
+ * with the values put back is the plain one. A row is one text in which @1, @2 … are replaced. */
+#include "program_help.h"
+
+#include "base/mem.h"
+#include "lift/lift.h"
+
+struct pair {
+    struct stet_buf text[2];
+    struct stet_program program[2];
+};
+
+/* Replaces @1 by the first word of `values`, and so on. */
+static void fill(struct stet_buf *out, const char *text, const char *values)
+{
+    char words[4][64] = {"", "", "", ""};
+
+    sscanf(values, "%63s %63s %63s %63s", words[0], words[1], words[2], words[3]);
+    for (; *text; text++) {
+        if (text[0] == '@' && text[1] >= '1' && text[1] <= '4')
+            stet_buf_str(out, words[*++text - '1']);
+        else
+            stet_buf_char(out, *text);
+    }
+}
+
+static bool read_pair(struct pair *p, const char *first, const char *from, const char *second,
+                      const char *to)
+{
+    *p = (struct pair){0};
+    fill(&p->text[0], first, from);
+    fill(&p->text[1], second, to);
+    return read_program(&p->program[0], stet_buf_as_view(&p->text[0])) &&
+           read_program(&p->program[1], stet_buf_as_view(&p->text[1]));
+}
+
+static void release_pair(struct pair *p)
+{
+    for (int i = 0; i < 2; i++) {
+        stet_program_release(&p->program[i]);
+        stet_buf_release(&p->text[i]);
+    }
+}
+
+/* The text of the lifted program; the number of arguments, or -1 with the reason. */
+static int lift(const struct pair *p, struct stet_buf *out, struct stet_err *why)
+{
+    struct stet_lift_match match;
+    struct stet_lift_plan plan;
+    int arguments = -1;
+
+    if (stet_lift_refuses(&p->program[0], why) != STET_OK ||
+        stet_lift_match(&match, &p->program[0], &p->program[1], why) != STET_OK)
+        return -1;
+    if (stet_lift_plan_make(&plan, &match, NULL, why) == STET_OK) {
+        if (stet_lift_write(out, &p->program[0], &p->program[1], &match, &plan, why) == STET_OK)
+            arguments = (int)plan.argument_count;
+        stet_lift_plan_release(&plan);
+    }
+    stet_lift_match_release(&match);
+    return arguments;
+}
+
+#define MODULE(body) "module @m {\n func.func public @main(" body "}\n"
+#define ARG(rest)    MODULE("%arg0: tensor<4x6xf32>) -> tensor<4x6xf32> {\n" rest "}\n")
+
+static const char rate[] =
+    ARG("%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+        "%0 = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<4x6xf32>\n"
+        "%1 = stablehlo.multiply %arg0, %0 : tensor<4x6xf32>\n"
+        "return %1 : tensor<4x6xf32>\n");
+
+static const char two[] = ARG("%c = stablehlo.constant dense<@1> : tensor<4x6xf32>\n"
+                              "%d = stablehlo.constant dense<@2> : tensor<4x6xf32>\n"
+                              "%0 = stablehlo.multiply %arg0, %c : tensor<4x6xf32>\n"
+                              "%1 = stablehlo.add %0, %d : tensor<4x6xf32>\n"
+                              "%2 = stablehlo.subtract %1, %d : tensor<4x6xf32>\n"
+                              "return %2 : tensor<4x6xf32>\n");
+
+/* The constant of the first text has two users; in the second it is two constants. */
+static const char merged[] = ARG("%c = stablehlo.constant dense<1.0e-3> : tensor<4x6xf32>\n"
+                                 "%0 = stablehlo.multiply %arg0, %c : tensor<4x6xf32>\n"
+                                 "%1 = stablehlo.add %0, %c : tensor<4x6xf32>\n"
+                                 "return %1 : tensor<4x6xf32>\n");
+static const char split[] = ARG("%0 = stablehlo.constant dense<1.0e-3> : tensor<4x6xf32>\n"
+                                "%1 = stablehlo.constant dense<9.99e-4> : tensor<4x6xf32>\n"
+                                "%2 = stablehlo.multiply %arg0, %1 : tensor<4x6xf32>\n"
+                                "%3 = stablehlo.add %2, %0 : tensor<4x6xf32>\n"
+                                "return %3 : tensor<4x6xf32>\n");
+
+static const char array[] =
+    ARG("%c = stablehlo.constant dense<[@1, 2.0, 3.0, 4.0, 5.0, 6.0]> : tensor<6xf32>\n"
+        "%0 = stablehlo.broadcast_in_dim %c, dims = [1] : (tensor<6xf32>) -> tensor<4x6xf32>\n"
+        "%1 = stablehlo.multiply %arg0, %0 : tensor<4x6xf32>\n"
+        "return %1 : tensor<4x6xf32>\n");
+
+static const char slice[] =
+    MODULE("%arg0: tensor<8x6xf32>) -> tensor<2x6xf32> {\n"
+           "%0 = stablehlo.slice %arg0 [@1:@2, 0:6] : (tensor<8x6xf32>) -> tensor<2x6xf32>\n"
+           "return %0 : tensor<2x6xf32>\n}\n");
+
+static const char slice_and_pad[] =
+    MODULE("%arg0: tensor<8x6xf32>) -> tensor<8x6xf32> {\n"
+           "%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+           "%0 = stablehlo.slice %arg0 [@1:@2, 0:6] : (tensor<8x6xf32>) -> tensor<2x6xf32>\n"
+           "%1 = stablehlo.pad %0, %c, low = [@1, 0], high = [@3, 0], interior = [0, 0] : "
+           "(tensor<2x6xf32>, tensor<f32>) -> tensor<8x6xf32>\n"
+           "return %1 : tensor<8x6xf32>\n}\n");
+
+static const char called[] = "module @m {\n"
+                             "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                             "%0 = call @outer(%arg0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                             "%1 = call @inner(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                             "return %1 : tensor<4xf32>\n}\n"
+                             "func.func private @outer(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                             "%0 = call @inner(%arg0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+                             "return %0 : tensor<4xf32>\n}\n"
+                             "func.func private @inner(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                             "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                             "%0 = stablehlo.add %arg0, %c : tensor<4xf32>\n"
+                             "return %0 : tensor<4xf32>\n}\n}\n";
+
+static const char loop[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<0> : tensor<i32>\n"
+           "%0:2 = stablehlo.while(%i = %c, %x = %arg0) : tensor<i32>, tensor<4xf32>\n"
+           "cond {\n %n = stablehlo.constant dense<@2> : tensor<i32>\n"
+           "%1 = stablehlo.compare LT, %i, %n, SIGNED : (tensor<i32>, tensor<i32>) -> tensor<i1>\n"
+           "stablehlo.return %1 : tensor<i1>\n"
+           "} do {\n %d = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%1 = stablehlo.multiply %x, %d : tensor<4xf32>\n"
+           "%o = stablehlo.constant dense<1> : tensor<i32>\n"
+           "%2 = stablehlo.add %i, %o : tensor<i32>\n"
+           "stablehlo.return %2, %1 : tensor<i32>, tensor<4xf32>\n}\n"
+           "return %0#1 : tensor<4xf32>\n}\n");
+
+static const char branch[] =
+    MODULE("%arg0: tensor<4xf32>, %arg1: tensor<i1>) -> tensor<4xf32> {\n"
+           "%0 = \"stablehlo.if\"(%arg1) ({\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%1 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "stablehlo.return %1 : tensor<4xf32>\n}, {\n stablehlo.return %arg0 : tensor<4xf32>\n"
+           "}) : (tensor<i1>) -> tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+static const char donated[] = MODULE("%arg0: tensor<4xf32> {tf.aliasing_output = 0 : i32}) -> "
+                                     "(tensor<4xf32> {jax.result_info = \"r\"}) {\n"
+                                     "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                                     "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+                                     "return %0 : tensor<4xf32>\n}\n");
+
+static const struct {
+    const char *name, *first, *second, *from, *to;
+    int arguments;
+} accepted[] = {
+    {"a learning rate", rate, rate, "1.0e-3", "9.99e-4", 1},
+    {"two values that drift alone", two, two, "1.5 2.0", "1.25 3.0", 2},
+    {"equal values that drift together", two, two, "1.5 1.5", "1.25 1.25", 1},
+    {"one of two", two, two, "1.5 2.0", "1.5 3.0", 1},
+    {"a merged constant", merged, split, "", "", 1},
+    {"a split constant", split, merged, "", "", 1},
+    {"an array", array, array, "1.0", "7.0", 1},
+    {"a slice", slice, slice, "1 3", "4 6", 1},
+    {"a slice and its gradient", slice_and_pad, slice_and_pad, "1 3 5", "4 6 2", 1},
+    {"a value in a function that two call", called, called, "1.0", "2.0", 1},
+    {"a value in a loop", loop, loop, "1.0 3", "2.0 3", 1},
+    {"a number of iterations", loop, loop, "1.0 3", "1.0 4", 1},
+    {"a value in a branch", branch, branch, "1.0", "2.0", 1},
+    {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
+};
+
+TEST(values_become_arguments_and_can_be_put_back)
+{
+    for (size_t i = 0; i < sizeof accepted / sizeof *accepted; i++) {
+        struct stet_buf out = STET_BUF_INIT;
+        struct stet_err why = STET_ERR_INIT;
+        struct pair p;
+
+        if (read_pair(&p, accepted[i].first, accepted[i].from, accepted[i].second,
+                      accepted[i].to)) {
+            int n = lift(&p, &out, &why);
+
+            if (n != accepted[i].arguments)
+                fprintf(stderr, "%s: %s\n%s\n", accepted[i].name, why.text, out.ptr ? out.ptr : "");
+            EXPECT_INT(accepted[i].arguments, n);
+        }
+        stet_buf_release(&out);
+        release_pair(&p);
+    }
+}
+
+/* ---- what is refused ---- */
+
+static const char reduce_body[] = MODULE("%arg0: tensor<4x6xf32>) -> tensor<4xf32> {\n"
+                                         "%z = stablehlo.constant dense<0.0> : tensor<f32>\n"
+                                         "%0 = stablehlo.reduce(%arg0 init: %z) across dimensions "
+                                         "= [1] : (tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>\n"
+                                         "reducer(%a: tensor<f32>, %b: tensor<f32>) {\n"
+                                         "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+                                         "%1 = stablehlo.multiply %b, %c : tensor<f32>\n"
+                                         "%2 = stablehlo.add %a, %1 : tensor<f32>\n"
+                                         "stablehlo.return %2 : tensor<f32>\n}\n"
+                                         "return %0 : tensor<4xf32>\n}\n");
+
+static const char sort_body[] =
+    MODULE("%arg0: tensor<6xf32>) -> tensor<6xf32> {\n"
+           "%0 = \"stablehlo.sort\"(%arg0) <{dimension = 0 : i64, is_stable = true}> ({\n"
+           "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+           "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+           "%1 = stablehlo.add %a, %c : tensor<f32>\n"
+           "%2 = stablehlo.compare LT, %1, %b : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+           "stablehlo.return %2 : tensor<i1>\n}) : (tensor<6xf32>) -> tensor<6xf32>\n"
+           "return %0 : tensor<6xf32>\n}\n");
+
+static const char shape[] = MODULE("%arg0: tensor<24xf32>) -> tensor<?x?xf32> {\n"
+                                   "%c = stablehlo.constant dense<[@1, @2]> : tensor<2xi32>\n"
+                                   "%0 = stablehlo.dynamic_reshape %arg0, %c : (tensor<24xf32>, "
+                                   "tensor<2xi32>) -> tensor<?x?xf32>\n"
+                                   "return %0 : tensor<?x?xf32>\n}\n");
+
+static const char static_shape[] =
+    MODULE("%arg0: tensor<24xf32>) -> tensor<4x6xf32> {\n"
+           "%c = stablehlo.constant dense<[@1, @2]> : tensor<2xi32>\n"
+           "%0 = stablehlo.dynamic_reshape %arg0, %c : (tensor<24xf32>, tensor<2xi32>) -> "
+           "tensor<4x6xf32>\n"
+           "return %0 : tensor<4x6xf32>\n}\n");
+
+static const char shape_of_result[] =
+    MODULE("%arg0: tensor<8x6xf32>) -> tensor<@3x6xf32> {\n"
+           "%0 = stablehlo.slice %arg0 [@1:@2, 0:6] : (tensor<8x6xf32>) -> tensor<@3x6xf32>\n"
+           "return %0 : tensor<@3x6xf32>\n}\n");
+
+static const char strides[] =
+    MODULE("%arg0: tensor<8x6xf32>) -> tensor<2x6xf32> {\n"
+           "%0 = stablehlo.slice %arg0 [@1:@2:2, 0:6] : (tensor<8x6xf32>) -> tensor<2x6xf32>\n"
+           "return %0 : tensor<2x6xf32>\n}\n");
+
+static const char negative_pad[] =
+    MODULE("%arg0: tensor<8xf32>) -> tensor<8xf32> {\n"
+           "%c = stablehlo.constant dense<0.0> : tensor<f32>\n"
+           "%0 = stablehlo.pad %arg0, %c, low = [@1], high = [@2], interior = [0] : "
+           "(tensor<8xf32>, tensor<f32>) -> tensor<8xf32>\n"
+           "return %0 : tensor<8xf32>\n}\n");
+
+static const char custom_call[] = MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                                         "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                                         "%0 = stablehlo.custom_call @kernel(%arg0, %c) : "
+                                         "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n"
+                                         "return %0 : tensor<4xf32>\n}\n");
+
+static const char collective[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = \"stablehlo.collective_permute\"(%0) <{source_target_pairs = dense<[[0, 1]]> : "
+           "tensor<1x2xi64>}> : (tensor<4xf32>) -> tensor<4xf32>\n"
+           "return %1 : tensor<4xf32>\n}\n");
+
+static const char random_state[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+           "%d = stablehlo.constant dense<1.0> : tensor<f32>\n"
+           "%n = stablehlo.constant dense<4> : tensor<1xi64>\n"
+           "%0 = stablehlo.rng %c, %d, %n, distribution = UNIFORM : (tensor<f32>, tensor<f32>, "
+           "tensor<1xi64>) -> tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+static const char side_effect[] = MODULE(
+    "%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%t = stablehlo.create_token : !stablehlo.token\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+    "%1 = \"stablehlo.outfeed\"(%0, %t) : (tensor<4xf32>, !stablehlo.token) -> !stablehlo.token\n"
+    "return %0 : tensor<4xf32>\n}\n");
+
+static const char returned[] = MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32>, tensor<f32>) {\n"
+                                      "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+                                      "return %arg0, %c : tensor<4xf32>, tensor<f32>\n}\n");
+
+static const char partitions[] = "module @m attributes {mhlo.num_partitions = 2 : i32} {\n"
+                                 "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                                 "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                                 "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+                                 "return %0 : tensor<4xf32>\n}\n}\n";
+
+static const char layouts[] = "module @m attributes {mhlo.xla_entry_computation_parameter_layouts "
+                              "= [dense<0> : tensor<1xindex>]} {\n"
+                              "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                              "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                              "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+                              "return %0 : tensor<4xf32>\n}\n}\n";
+
+static const char alias[] = MODULE(
+    "%arg0: tensor<4xf32> {tf.aliasing_output = @2 : i32}) -> (tensor<4xf32>, tensor<4xf32>) {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+    "%1 = stablehlo.add %arg0, %c : tensor<4xf32>\n"
+    "return %0, %1 : tensor<4xf32>, tensor<4xf32>\n}\n");
+
+static const char dataflow[] = MODULE("%a: tensor<4xf32>, %b: tensor<4xf32>) -> tensor<4xf32> {\n"
+                                      "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                                      "%0 = stablehlo.multiply %@2, %c : tensor<4xf32>\n"
+                                      "return %0 : tensor<4xf32>\n}\n");
+
+static const char element[] = MODULE("%arg0: tensor<4x@2>) -> tensor<4x@2> {\n"
+                                     "%c = stablehlo.constant dense<@1> : tensor<4x@2>\n"
+                                     "%0 = stablehlo.multiply %arg0, %c : tensor<4x@2>\n"
+                                     "return %0 : tensor<4x@2>\n}\n");
+
+static const char callee[] =
+    "module @m {\n"
+    "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = stablehlo.add %arg0, %c : tensor<4xf32>\n"
+    "%1 = call @@2(%0) : (tensor<4xf32>) -> tensor<4xf32>\n"
+    "return %1 : tensor<4xf32>\n}\n"
+    "func.func private @f(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%0 = stablehlo.sine %arg0 : tensor<4xf32>\n return %0 : tensor<4xf32>\n}\n"
+    "func.func private @g(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%0 = stablehlo.sine %arg0 : tensor<4xf32>\n return %0 : tensor<4xf32>\n}\n}\n";
+
+static const struct {
+    const char *name, *text, *from, *to, *reason;
+} refused[] = {
+    {"the body of a reduction", reduce_body, "1.0", "2.0", "inside the body of stablehlo.reduce"},
+    {"the body of a sort", sort_body, "1.0", "2.0", "inside the body of stablehlo.sort"},
+    {"a value that decides a shape", shape, "4 6", "6 4", "a shape that a value decides"},
+    {"one that must have one value", static_shape, "4 6", "6 4", "a shape that a value decides"},
+    {"a size of a slice", shape_of_result, "0 2 2", "0 3 3", ""},
+    {"a slice with strides", strides, "0 4", "2 6", "an attribute of stablehlo.slice"},
+    {"a pad that cuts off", negative_pad, "-1 1", "-2 2", "an attribute of stablehlo.pad"},
+    {"a custom call", custom_call, "1.0", "2.0", "a custom call"},
+    {"a collective", collective, "1.0", "2.0", "a collective"},
+    {"random state", random_state, "0.0", "0.5", "random state"},
+    {"a side effect", side_effect, "1.0", "2.0", "a result is not a tensor"},
+    {"a constant that is a result", returned, "1.0", "2.0", "a constant that func.return reads"},
+    {"several devices", partitions, "1.0", "2.0", "several devices"},
+    {"a layout for each argument", layouts, "1.0", "2.0", "the attribute mhlo.xla_entry"},
+    {"another alias", alias, "1.0 0", "2.0 1", "an attribute of func.func"},
+    {"other dataflow", dataflow, "1.0 a", "2.0 b", "an operand of stablehlo.multiply"},
+    {"another element type", element, "1.0 f32", "2.0 bf16", ""},
+    {"a small element type", element, "1 i4", "2 i4", "a constant of an unusual type"},
+    {"another callee", callee, "1.0 f", "2.0 g", "callee of func.call"},
+    {"equal programs", rate, "1.0", "1.0", "no value differs"},
+};
+
+TEST(what_is_not_only_a_value_is_refused)
+{
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        struct stet_buf out = STET_BUF_INIT;
+        struct stet_err why = STET_ERR_INIT;
+        struct pair p;
+
+        if (read_pair(&p, refused[i].text, refused[i].from, refused[i].text, refused[i].to)) {
+            int n = lift(&p, &out, &why);
+
+            if (n != -1 || !strstr(why.text, refused[i].reason))
+                fprintf(stderr, "%s: %s\n", refused[i].name, why.text);
+            EXPECT_INT(-1, n);
+            EXPECT(strstr(why.text, refused[i].reason) != NULL);
+        }
+        stet_buf_release(&out);
+        release_pair(&p);
+    }
+}
