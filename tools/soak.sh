@@ -1,7 +1,10 @@
 #!/usr/bin/env bash
 # The long soak over the fake plugin, through the layer: plain, AddressSanitizer, ThreadSanitizer.
 # usage: soak.sh [PRESET…]      release, asan and tsan unless said
-# SOAK_EXECUTES, SOAK_COMPILES, SOAK_THREADS, SOAK_FORKS: 1e7, 1e4, 64, 200 unless said.
+# SOAK_EXECUTES, SOAK_COMPILES, SOAK_THREADS, SOAK_FORKS, SOAK_LIFTS: 1e7, 1e4, 64, 200, 100000
+# unless said.
+# Then a zoo of hostile Python objects, under every Python here and in STET_TEST_PYTHONS: SOAK_ZOO (2000) compiles with a
+# fresh seed, which it prints.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
@@ -9,11 +12,21 @@ presets=("$@")
 
 for preset in "${presets[@]}"; do
     cmake --preset "$preset" >/dev/null
-    cmake --build --preset "$preset" --target soak journal_dump fake_pjrt stet_plugin stet_preload >/dev/null
+    cmake --build --preset "$preset" --target soak journal_dump fake_pjrt guest_driver \
+        stet_plugin stet_preload test_lift_random >/dev/null
     for way in plugin preload store; do
         printf '%-8s %-8s ' "$preset" "$way"
         tests/soak/through.sh $way "build/$preset/bin" "build/$preset/lib" \
             --executes "${SOAK_EXECUTES:-1e7}" --compiles "${SOAK_COMPILES:-1e4}" \
             --threads "${SOAK_THREADS:-64}" --forks "${SOAK_FORKS:-200}"
     done
+    # lifted programs against plain ones, on the CPU backend
+    STET_LIFT_PROGRAMS="${SOAK_LIFTS:-100000}" "build/$preset/bin/test_lift_random"
+    [[ $preset != tsan ]] || continue # Python is not built for it
+    sanitizer=
+    [[ $preset != asan ]] || sanitizer=$(cc -print-file-name=libasan.so)
+    seed=$RANDOM
+    echo "$preset zoo, seed $seed"
+    LIB=$PWD/build/$preset/lib BIN=$PWD/build/$preset/bin WORK=$PWD/build/$preset/zoo SOURCE=$PWD SANITIZER=$sanitizer \
+        SEED=$seed ROUNDS=${SOAK_ZOO:-2000} bash tests/intercept/python_zoo_is_read_without_harm.sh
 done

@@ -317,7 +317,7 @@ enum stet_rc stet_fs_begin(struct stet_writing *w, const char *path, struct stet
     snprintf(w->temporary, room, "%s.%ld-%s.XXXXXX", path, (long)getpid(), this_place());
     w->fd = mkostemp(w->temporary, O_CLOEXEC);
     if (w->fd < 0) {
-        stet_fail_errno(err, "%s: cannot create", w->temporary);
+        stet_fail_errno(err, "%s: cannot create", path);
         stet_mem_free(w->temporary);
         return STET_IO;
     }
@@ -328,9 +328,9 @@ enum stet_rc stet_fs_end(struct stet_writing *w, const char *path, bool sync, un
                          enum stet_rc rc, struct stet_err *err)
 {
     if (rc == STET_OK && ((sync && fsync(w->fd) != 0) || (mode && fchmod(w->fd, mode) != 0)))
-        rc = stet_fail_errno(err, "%s: cannot write", w->temporary);
+        rc = stet_fail_errno(err, "%s: cannot write", path);
     if (close(w->fd) != 0 && rc == STET_OK)
-        rc = stet_fail_errno(err, "%s: cannot close", w->temporary);
+        rc = stet_fail_errno(err, "%s: cannot close", path);
     if (rc == STET_OK && rename(w->temporary, path) != 0)
         rc = stet_fail_errno(err, "%s: cannot rename into place", path);
     if (rc != STET_OK)
@@ -348,7 +348,7 @@ static enum stet_rc write_beside(const char *path, struct stet_view bytes, bool 
     if (rc != STET_OK)
         return rc;
     if (stet_fs_write_all(w.fd, bytes.ptr, bytes.len) != 0)
-        rc = stet_fail_errno(err, "%s: cannot write", w.temporary);
+        rc = stet_fail_errno(err, "%s: cannot write", path);
     return stet_fs_end(&w, path, sync, shared ? for_all() : 0, rc, err);
 }
 

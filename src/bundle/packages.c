@@ -113,8 +113,11 @@ static bool read_metadata(struct distribution *d)
         return false;
     text = f.bytes;
     while (text.len) {
+        bool folded = *text.ptr == ' ' || *text.ptr == '\t'; /* it continues the header before it */
         struct stet_view line = next_line(&text);
 
+        if (folded)
+            continue;
         if (!line.len) /* the description follows */
             break;
         if (stet_view_starts(line, "Name: "))

@@ -128,6 +128,24 @@ struct walk {
     const char *by;
 };
 
+/* Stet's wheel puts its CPU backend into the environment's lib, not beside the Python code. */
+static bool from_own_wheel(struct walk *w, const char *module, struct stet_view name)
+{
+    const char *told = getenv("STET_CPU_LIBRARY");
+    char package[PATH_MAX], path[PATH_MAX + 64];
+
+    if (strncmp(module, "stet_cpu/", 9) != 0 ||
+        !stet_bundle_python_file(w->python, "stet_cpu", package, sizeof package))
+        return false;
+    snprintf(path, sizeof path, "%s/../../../libstet_cpu.so", package);
+    if (told && *told)
+        snprintf(path, sizeof path, "%s", told);
+    if (!stet_fs_exists(path))
+        return false;
+    stet_bundle_plugins_add(w->list, path, w->by, name);
+    return true;
+}
+
 /* "jax_plugins.xla_cuda13" or "stet_plugin:initialize": the module's folder. */
 static void from_entry_point(void *arg, struct stet_view name, struct stet_view target)
 {
@@ -142,6 +160,8 @@ static void from_entry_point(void *arg, struct stet_view name, struct stet_view 
     module[n] = 0;
     if (stet_bundle_python_file(w->python, module, path, sizeof path) &&
         from_folder(w->list, path, w->by, name))
+        return;
+    if (from_own_wheel(w, module, name))
         return;
     if (!stet_view_starts(target, "torch_xla._internal")) /* it looks for libtpu itself */
         note(w->list, w->by, name, target);

@@ -19,10 +19,12 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
     if (times == 1)
         stet_story_text_row(&out, r, stet_text_colour(STDERR_FILENO));
     else
-        stet_buf_printf(&out,
-                        "stet: %s: %.*s compiled again %" PRIu64 " times so far, waited %.1f s\n",
-                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times,
-                        (double)wait_ns / 1e9);
+        stet_buf_printf(&out, "stet: %s: %.*s compiled again %" PRIu64 " times so far, waited ",
+                        stet_cause_id(r->cause), STET_FMT(stet_text_function(r->function)), times);
+    if (times > 1) {
+        stet_text_duration(&out, wait_ns);
+        stet_buf_char(&out, '\n');
+    }
     stet_say_text(&out);
     stet_buf_release(&out);
 }
@@ -88,10 +90,10 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
     if (s->known) {
         stet_buf_str(out, ": ");
         stet_text_duration(out, s->took_ns);
-        stet_buf_str(out, " instead of ");
+        stet_buf_str(out, s->took_ns < s->instead_ns ? " instead of " : ", and compiling took ");
         stet_text_duration(out, s->instead_ns);
         if (s->known < s->served)
-            stet_buf_printf(out, " for the %llu whose compile is remembered",
+            stet_buf_printf(out, " for the %llu whose compile time is known",
                             (unsigned long long)s->known);
     }
     stet_buf_char(out, '\n');
@@ -148,6 +150,12 @@ static void head(struct stet_buf *out, const struct stet_account *a,
         stet_cli_log_text(out, "  ", a->log);
 }
 
+/* Harmless operations that ran once are still worth a word if the start waited long for them. */
+static bool is_dear(const struct stet_story *t)
+{
+    return t->events[STET_EVENT_OUTSIDE] && t->wait_ns >= UINT64_C(3000000000);
+}
+
 enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,
                                    const struct stet_account_tally *t,
                                    const struct stet_account_view *view, struct stet_err *err)
@@ -155,24 +163,30 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     struct stet_story_view one = {.colour = view->colour, .all = view->all, .width = view->width};
     const char *dim = stet_pen(STET_PEN_DIM, view->colour);
     const char *plain = stet_pen(STET_PEN_PLAIN, view->colour);
-    uint64_t hidden = 0;
+    uint64_t hidden[2] = {0}; /* recompiles, and single operations that ran once */
 
     (void)err;
     head(out, a, t, view->colour);
     for (size_t i = 0; i < a->stories->count; i++) {
         const struct stet_story *story = &a->stories->items[i];
 
-        if (story->benign && !view->all) {
-            hidden += story->count;
+        if (story->benign && !view->all && !is_dear(story)) {
+            hidden[story->events[STET_EVENT_OUTSIDE] != 0] += story->count;
             continue;
         }
         one.why = a->log ? stet_session_log_why(a->log, &story->lead) : (struct stet_view){0};
         stet_buf_char(out, '\n');
         stet_story_text(out, story, &one);
     }
-    if (hidden)
-        stet_buf_printf(out, "\n%s%" PRIu64 " harmless recompile%s not shown (--all)%s\n", dim,
-                        hidden, hidden == 1 ? "" : "s", plain);
+    if (hidden[0] + hidden[1]) {
+        stet_buf_printf(out, "\n%s", dim);
+        if (hidden[0])
+            stet_text_count(out, hidden[0], "harmless recompile");
+        stet_buf_str(out, hidden[0] && hidden[1] ? " and " : "");
+        if (hidden[1])
+            stet_text_count(out, hidden[1], "single operation");
+        stet_buf_printf(out, "%s not shown (--all)%s\n", hidden[1] ? " that ran once" : "", plain);
+    }
     if (a->stories->beyond)
         stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",
                         a->stories->beyond, a->stories->beyond == 1 ? "" : "s");

@@ -58,6 +58,8 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
             rc = stet_fail(&err, STET_LIMIT, "the agent has not ended after %d s", END_MS / 1000);
         else
             stet_agent_await_end(socket, stet_wire_now_ms() + 1000);
+        if (rc == STET_OK && format == STET_FORMAT_TEXT && !out.len)
+            stet_say("stet: the agent at %s has ended\n", socket);
     }
     stet_wire_close(&line);
     if (rc != STET_OK) {

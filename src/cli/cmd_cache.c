@@ -315,33 +315,45 @@ int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args)
     if (rc == STET_OK && json)
         return stet_cli_print(&out, STET_EXIT_FINE);
     stet_buf_release(&out);
+    if (rc == STET_OK)
+        stet_say("stet: %d entr%s removed\n", args->count, args->count == 1 ? "y" : "ies");
     return rc == STET_OK ? STET_EXIT_FINE : stet_cli_complain(&err);
 }
 
 struct part {
     struct stet_cli_part head;
-    int least; /* positional arguments needed */
+    bool reads; /* a store that is not there is an error, not an empty one */
+    int least;  /* positional arguments needed */
     int (*run)(const struct stet_store *s, const struct stet_args *args);
 };
 
 static const struct part parts[] = {
-    {{"ls", "", "list the entries, last used first"}, 0, stet_cli_cache_ls},
-    {{"show", "KEY", "what an entry's key is made of"}, 1, stet_cli_cache_show},
-    {{"stats", "", "how much is stored"}, 0, stet_cli_cache_stats},
-    {{"verify", "", "reload every entry in a child process"}, 0, stet_cli_cache_verify},
+    {{"ls", "", "list the entries, last used first"}, true, 0, stet_cli_cache_ls},
+    {{"show", "KEY", "what an entry's key is made of"}, true, 1, stet_cli_cache_show},
+    {{"stats", "", "how much is stored"}, true, 0, stet_cli_cache_stats},
+    {{"verify", "", "reload every entry in a child process"}, true, 0, stet_cli_cache_verify},
     {{"prove", "[--cpu] -- COMMAND…", "run a command twice, and count what was reloaded"},
+     false,
      1,
      stet_cli_cache_prove},
-    {{"gc", "", "remove the least recently used: --max-bytes, --max-age"}, 0, stet_cli_cache_gc},
-    {{"rm", "KEY…", "remove entries"}, 1, stet_cli_cache_rm},
+    {{"gc", "", "remove the least recently used: --max-bytes, --max-age"},
+     true,
+     0,
+     stet_cli_cache_gc},
+    {{"rm", "KEY…", "remove entries"}, true, 1, stet_cli_cache_rm},
     {{"export", "ARCHIVE [KEY…]", "write entries into a signed archive: all, or those named"},
+     true,
      1,
      stet_cli_cache_export},
-    {{"import", "ARCHIVE", "add the entries that a trusted key signed"}, 1, stet_cli_cache_import},
+    {{"import", "ARCHIVE", "add the entries that a trusted key signed"},
+     false,
+     1,
+     stet_cli_cache_import},
     {{"key", "new|show|trust|untrust", "the key that signs, and those that are trusted"},
+     false,
      1,
      stet_cli_cache_key},
-    {{"path", "", "print the store's folder"}, 0, stet_cli_cache_path},
+    {{"path", "", "print the store's folder"}, false, 0, stet_cli_cache_path},
 };
 
 struct stet_cache_wishes stet_cache_wishes;
@@ -378,6 +390,11 @@ static int run_part(const void *row, int argc, char **argv)
         return done;
     if (args.count < p->least)
         return stet_cli_usage_error(&usage, "an operand is missing");
+    if (p->reads && stet_cache_wishes.folder && !stet_fs_exists(stet_cache_wishes.folder)) {
+        stet_fail(&err, STET_IO, "%s: no such folder; without --store, the default store is used",
+                  stet_cache_wishes.folder);
+        return stet_cli_complain(&err);
+    }
     folder = stet_cache_wishes.folder ? stet_mem_strdup(stet_cache_wishes.folder)
                                       : stet_store_default(&err);
     if (!folder || stet_store_open(&store, folder, &err) != STET_OK) {

@@ -46,11 +46,15 @@ static int check(const char *name, const char *file, enum stet_check_format form
 
 int cmd_check(int argc, char **argv)
 {
+    static const char *const formats[] = {[STET_CHECK_TEXT] = "text",
+                                          [STET_CHECK_JSON] = "json",
+                                          [STET_CHECK_GITHUB] = "github",
+                                          [STET_CHECK_SARIF] = "sarif"};
     const char *file = STET_CONTRACT_FILE, *wanted = "text";
     const struct stet_option options[] = {
         {"contract", "FILE", "the contract (default " STET_CONTRACT_FILE ")", STET_OPTION_VALUE,
          &file},
-        {"format", "text|json|github", "how to print; github: annotations for a workflow",
+        {"format", "text|json|github|sarif", "how to print; github: annotations for a workflow",
          STET_OPTION_VALUE, &wanted},
         {0},
     };
@@ -61,11 +65,8 @@ int cmd_check(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "checks one run at a time");
-    if (!strcmp(wanted, "text"))
-        return check(args.count ? args.values[0] : NULL, file, STET_CHECK_TEXT);
-    if (!strcmp(wanted, "json"))
-        return check(args.count ? args.values[0] : NULL, file, STET_CHECK_JSON);
-    if (!strcmp(wanted, "github"))
-        return check(args.count ? args.values[0] : NULL, file, STET_CHECK_GITHUB);
-    return stet_cli_usage_error(&usage, "--format is text, json or github");
+    for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
+        if (!strcmp(wanted, formats[i]))
+            return check(args.count ? args.values[0] : NULL, file, (enum stet_check_format)i);
+    return stet_cli_usage_error(&usage, "--format is text, json, github or sarif");
 }

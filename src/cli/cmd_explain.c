@@ -97,9 +97,10 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
     return asked;
 }
 
-static int explain(const char *name, struct choices *c)
+static int explain_run(const char *name, struct choices *c)
 {
     struct printing p = {c, STET_EXIT_FAILURE};
+    const struct stet_misses *asked;
     struct stet_misses misses = {0};
     struct stet_err err = STET_ERR_INIT;
     const struct stet_run *run;
@@ -113,10 +114,14 @@ static int explain(const char *name, struct choices *c)
     }
     if (!c->log_file)
         stet_session_logs_read(&c->log, run->folder);
-    c->misses = ask_store(&misses, run);
+    asked = ask_store(&misses, run);
+    /* On the first launch of a command, the store cannot have its programs. */
+    if (asked && (c->format == STET_FORMAT_JSON || misses.places.elsewhere ||
+                  stet_ledger_run_has_earlier(&runs, run)))
+        c->misses = asked;
     if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
         p.code = stet_cli_complain(&err);
-    if (c->misses)
+    if (asked)
         stet_misses_release(&misses);
     stet_ledger_runs_close(&runs);
     return p.code;
@@ -157,7 +162,7 @@ int cmd_explain(int argc, char **argv)
     if (c.log_file && stet_framework_log_open(&c.log, c.log_file, 0, &err) != STET_OK)
         done = stet_cli_complain(&err);
     else
-        done = dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
+        done = dump ? explain_dump(dump, &c) : explain_run(args.count ? args.values[0] : NULL, &c);
     stet_framework_log_release(&c.log);
     return done;
 }

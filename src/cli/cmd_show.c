@@ -81,8 +81,8 @@ int stet_cli_show_file(const char *path, enum stet_format format,
 }
 
 /* `stet show RUN`. STET_NOT_FOUND when there is no run of that name. */
-static enum stet_rc show_run(const char *name, enum stet_format format, bool colour, int *code,
-                             struct stet_err *err)
+static enum stet_rc show_run(const char *name, enum stet_format format, bool text, bool colour,
+                             int *code, struct stet_err *err)
 {
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_run_digest digest;
@@ -93,6 +93,11 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool col
     if (rc != STET_OK)
         return rc;
     rc = stet_ledger_runs_find(&runs, name, &run, err);
+    if (rc == STET_OK && text)
+        rc =
+            stet_fail(err, STET_USAGE,
+                      "--text prints a program, and %s is a run; `stet show %s` lists its programs",
+                      run->id, run->id);
     if (rc == STET_OK)
         rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
@@ -142,7 +147,7 @@ int cmd_show(int argc, char **argv)
     show.colour = args.format == STET_FORMAT_TEXT && stet_text_colour(STDOUT_FILENO);
     if (name && is_file(name))
         return stet_cli_show_file(name, args.format, &show);
-    switch (show_run(name, args.format, show.colour, &done, &err)) {
+    switch (show_run(name, args.format, show.text, show.colour, &done, &err)) {
     case STET_OK:
         return done;
     case STET_NOT_FOUND:

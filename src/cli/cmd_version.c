@@ -8,6 +8,12 @@
 
 #include <stdio.h>
 
+#ifdef __clang__
+static const char built_with[] = "clang";
+#else
+static const char built_with[] = "gcc";
+#endif
+
 int cmd_version(int argc, char **argv)
 {
     static const struct stet_usage usage = {
@@ -42,8 +48,8 @@ int cmd_version(int argc, char **argv)
     } else {
         stet_buf_printf(&out,
                         "stet %s\n  PJRT C API known  %s\n  journal format    %s\n"
-                        "  compiler          %s\n",
-                        STET_VERSION, pjrt, journal, __VERSION__);
+                        "  built with        %s %s\n",
+                        STET_VERSION, pjrt, journal, built_with, __VERSION__);
     }
     return stet_cli_print(&out, STET_EXIT_FINE);
 }

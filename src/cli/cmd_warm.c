@@ -85,8 +85,21 @@ static const char *advice_on(const char *detail)
     return NULL;
 }
 
-static void tell_one(const struct stet_warm_item *i, const struct stet_compile_event *c,
-                     struct account *a, struct stet_buf *out, struct stet_json *j)
+/* Counts the programs from `from` to `to` that failed for the same reason as `i`. */
+static size_t alike(const struct stet_warm_item *i, const struct stet_warm_item *from,
+                    const struct stet_warm_item *to)
+{
+    size_t n = 0;
+
+    for (; i->detail[0] && from < to; from++)
+        n += atomic_load(&from->verdict) == atomic_load(&i->verdict) &&
+             !strcmp(from->detail, i->detail);
+    return n;
+}
+
+static void tell_one(const struct stet_warm_plan *plan, const struct stet_warm_item *i,
+                     const struct stet_compile_event *c, struct account *a, struct stet_buf *out,
+                     struct stet_json *j)
 {
     const char *word = word_of(i, c);
     bool fine = was_kept(i, c), there = was_there(i, c);
@@ -104,8 +117,13 @@ static void tell_one(const struct stet_warm_item *i, const struct stet_compile_e
         stet_json_string(j, "store", c ? c->store : (struct stet_view){0});
         stet_json_number(j, "compile_s", c ? (double)c->plugin_ns / 1e9 : 0);
         stet_json_end_object(j);
-    } else if (!fine && !there) {
-        stet_buf_printf(out, "  %s: %s%s%s", i->name, word, i->detail[0] ? ": " : "", i->detail);
+    } else if (!fine && !there && !alike(i, plan->items, i)) {
+        size_t more = alike(i, i + 1, plan->items + plan->count);
+
+        stet_buf_printf(out, "  %s", i->name);
+        if (more)
+            stet_buf_printf(out, " and %zu more", more);
+        stet_buf_printf(out, ": %s%s%s", word, i->detail[0] ? ": " : "", i->detail);
         if (c && c->store.len)
             stet_buf_printf(out, " (%.*s)", STET_FMT(c->store));
         stet_buf_char(out, '\n');
@@ -129,7 +147,7 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
         stet_json_array(&j, "programs");
     }
     for (size_t i = 0; i < plan->count; i++)
-        tell_one(&plan->items[i], event_of(d, &plan->items[i]), &a, &lines, json ? &j : NULL);
+        tell_one(plan, &plan->items[i], event_of(d, &plan->items[i]), &a, &lines, json ? &j : NULL);
     if (json) {
         stet_json_end_array(&j);
         stet_json_uint(&j, "kept", a.kept);
@@ -148,7 +166,7 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
         stet_text_duration(&out, wall_ns);
         stet_buf_char(&out, '\n');
         stet_buf_view(&out, stet_buf_as_view(&lines));
-        if (plan->topology)
+        if (plan->topology && a.kept + a.there)
             stet_buf_printf(
                 &out,
                 "compiled for %s without a device: a launch loads them if its client says "
@@ -175,11 +193,20 @@ static enum stet_rc set_up(const struct wishes *w, char *layer, const char *stat
     return rc;
 }
 
+/* Parses --jobs. Returns -1 when it is not a number of processes. */
+static long jobs_of(const char *text)
+{
+    char *end;
+    long n = strtol(text, &end, 10);
+
+    return end == text || *end || n < 1 || n > JOBS_MAX ? -1 : n;
+}
+
 static int warm(const char *name, const struct wishes *w, bool json)
 {
     char layer[PATH_MAX], state[] = "/tmp/stet-warm-XXXXXX";
     struct stet_warm_plan plan = {.layer = layer, .topology = w->topology, .target = w->target};
-    long jobs = w->jobs ? strtol(w->jobs, NULL, 10) : sysconf(_SC_NPROCESSORS_ONLN);
+    long jobs = w->jobs ? jobs_of(w->jobs) : sysconf(_SC_NPROCESSORS_ONLN);
     struct stet_err err = STET_ERR_INIT;
     struct stet_run_digest did;
     struct timespec begin, end;
@@ -236,6 +263,8 @@ int cmd_warm(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "warms for one run at a time");
+    if (w.jobs && jobs_of(w.jobs) < 0)
+        return stet_cli_usage_error(&usage, "--jobs is a number of processes, 1 to 64");
     if (w.target && !w.topology)
         return stet_cli_usage_error(&usage, "--target needs --topology, as 1x1x1");
     return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);

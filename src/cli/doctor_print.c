@@ -41,7 +41,8 @@ static void plugin_text(const struct stet_doctor *d, size_t i, struct stet_buf *
     const struct stet_probe *p = &d->probes[i];
     const char *version = stet_bundle_probe_value(p, "platform version");
 
-    stet_buf_printf(out, "  %s: %s\n    found by %s\n", f->path, state_of(d, i), f->by);
+    stet_buf_printf(out, "  %s: %s%s\n    found by %s\n", f->path, state_of(d, i),
+                    strstr(f->path, "/libstet_cpu.so") ? " (Stet's own CPU backend)" : "", f->by);
     for (int s = 0; s < STET_STEPS; s++) {
         const struct stet_probe_outcome *o = &p->steps[s];
 

@@ -21,6 +21,7 @@ void stet_cli_page_begin(struct stet_page *p, int width, int height)
     p->width = width > 0 ? width : 1;
     p->height = height > 0 ? height : 1;
     p->row = p->column = 0;
+    p->cut = false;
 }
 
 void stet_cli_page_release(struct stet_page *p)
@@ -77,8 +78,11 @@ static void put(struct stet_page *p, enum stet_style style, struct stet_view tex
     for (size_t i = 0; i < text.len;) {
         struct glyph g = glyph_at(text, i);
 
-        if (p->column + g.columns > end)
+        if (p->column + g.columns > end) {
+            p->cut |=
+                end == p->width && stet_view_trim(stet_view_of(text.ptr + i, text.len - i)).len;
             break;
+        }
         stet_buf_view(&p->text, g.shown);
         p->column += g.columns;
         i += g.bytes;
@@ -140,10 +144,36 @@ void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char 
     put(p, style, stet_view_str(text), room);
 }
 
+/* Removes the last character of the row; returns its columns. */
+static int take_back(struct stet_page *p)
+{
+    struct stet_buf *b = &p->text;
+    size_t end, columns;
+
+    while (b->len && (unsigned char)b->ptr[b->len - 1] < STET_STYLES)
+        b->len--;
+    for (end = b->len; b->len && ((unsigned char)b->ptr[b->len - 1] & 0xc0) == 0x80;)
+        b->len--;
+    b->len -= b->len > 0;
+    columns = (size_t)columns_of(stet_view_of(b->ptr + b->len, end - b->len));
+    return (int)columns;
+}
+
+/* Puts … at the end of a row that was cut. */
+static void mark_cut(struct stet_page *p)
+{
+    while (p->column >= p->width && p->text.len)
+        p->column -= take_back(p);
+    stet_buf_str(&p->text, "…");
+}
+
 void stet_cli_page_line(struct stet_page *p)
 {
     if (p->row >= p->height)
         return;
+    if (p->cut && !p->text.failed)
+        mark_cut(p);
+    p->cut = false;
     stet_buf_char(&p->text, '\n');
     p->row++;
     p->column = 0;

@@ -1,6 +1,6 @@
 /* A page of text for a screen of a given number of rows and columns. `stet top` fills it row by
- * row. Text that does not fit is cut, and no byte of a journal reaches the terminal as a control
- * character. */
+ * row. A row that does not fit is cut and ends in …, and no byte of a journal reaches the terminal
+ * as a control character. */
 #ifndef STET_CLI_PAGE_H
 #define STET_CLI_PAGE_H
 
@@ -22,6 +22,7 @@ struct stet_page {
     struct stet_buf text; /* rows, each ended by a newline */
     int width, height;
     int row, column;
+    bool cut; /* some of the row did not fit */
 };
 
 /* Sets the locale, so that wcwidth and ncurses agree on UTF-8. Call it once, before the first
@@ -45,6 +46,7 @@ void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet
 void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room);
 /* Writes blanks up to a column. */
 void stet_cli_page_to(struct stet_page *p, int column);
+/* Ends the row. */
 void stet_cli_page_line(struct stet_page *p);
 
 /* Writes the page without styles, or with those of a colour terminal. */

@@ -73,3 +73,31 @@ const char *stet_cli_top_sort_name(enum stet_top_sort sort)
 
     return names[sort];
 }
+
+void stet_cli_top_help(const struct stet_top *t, struct stet_page *p)
+{
+    static const char *const lines[] = {
+        "",
+        " q          quit                       p, space   stop moving; again: go on",
+        " s, S       another order (now: %s)",
+        " r, R       another rank, or all of them; arrows too",
+        " n          the newest run             h, ?       this, and back",
+        "",
+        " steps      completed steps of the loop; a second: those of the slowest rank",
+        " again      compiles of a program that was compiled before in another form",
+        " waited     what the program waited for them, from tracing to execution",
+        " store      compiles that were served: from this process's memory, disk, …",
+        " family     programs of one function",
+        " yellow     a family that grew within a minute; time that was waited",
+        " -          not known: a rank that is not in the environment, no loop",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (strstr(lines[i], "%s"))
+            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                                 stet_cli_top_sort_name(t->sort));
+        else
+            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_cli_page_line(p);
+    }
+}

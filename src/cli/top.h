@@ -41,4 +41,7 @@ const char *stet_cli_top_sort_name(enum stet_top_sort sort);
  * code. */
 int stet_cli_top_screen(struct stet_top *t, double interval);
 
+/* Fills the page with the keys and the meaning of the words. */
+void stet_cli_top_help(const struct stet_top *t, struct stet_page *p);
+
 #endif

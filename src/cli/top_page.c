@@ -3,73 +3,12 @@
 
 #include "base/human.h"
 #include "base/mem.h"
-#include "cli/run_text.h"
+#include "cli/top_text.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
-
-struct text {
-    char bytes[48];
-};
-
-/* Returns the text of a function of run_text.h, for a field. */
-static const char *say(struct text *t, void (*write)(struct stet_buf *, uint64_t), uint64_t v)
-{
-    struct stet_buf out = STET_BUF_INIT;
-
-    write(&out, v);
-    snprintf(t->bytes, sizeof t->bytes, "%s", out.failed ? "" : out.ptr);
-    stet_buf_release(&out);
-    return t->bytes;
-}
-
-static const char *duration(struct text *t, uint64_t ns)
-{
-    return say(t, stet_text_duration, ns);
-}
-
-static const char *size(struct text *t, uint64_t bytes)
-{
-    return say(t, stet_text_bytes, bytes);
-}
-
-static const char *number(struct text *t, uint64_t v)
-{
-    snprintf(t->bytes, sizeof t->bytes, "%" PRIu64, v);
-    return t->bytes;
-}
-
-static const char *rate(struct text *t, double v)
-{
-    snprintf(t->bytes, sizeof t->bytes, v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : "%.2f", v);
-    return t->bytes;
-}
-
-static const char *ago(struct text *t, uint64_t now_ns, uint64_t then_ns)
-{
-    uint64_t s = now_ns > then_ns ? (now_ns - then_ns) / 1000000000 : 0;
-
-    if (!then_ns)
-        snprintf(t->bytes, sizeof t->bytes, "-");
-    else if (s < 120)
-        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " s ago", s);
-    else if (s < 7200)
-        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " min ago", s / 60);
-    else
-        snprintf(t->bytes, sizeof t->bytes, "%" PRIu64 " h ago", s / 3600);
-    return t->bytes;
-}
-
-static const char *rank_text(struct text *t, int64_t rank)
-{
-    if (rank < 0)
-        snprintf(t->bytes, sizeof t->bytes, "-");
-    else
-        snprintf(t->bytes, sizeof t->bytes, "%" PRId64, rank);
-    return t->bytes;
-}
 
 /* ---- head ---- */
 
@@ -387,25 +326,52 @@ static void devices(const struct stet_top *t, struct stet_page *p, int room)
     }
 }
 
-static size_t sort_families(const struct stet_top *t, struct row *rows)
+/* Functions of one name may be several families. They are one row. Returns the first of them. */
+static size_t first_of_name(const struct stet_pulse *p, size_t i)
+{
+    size_t k = 0;
+
+    while (k < i && strcmp(p->families[k].name, p->families[i].name) != 0)
+        k++;
+    return k;
+}
+
+static size_t sort_families(const struct stet_top *t, struct row *rows,
+                            struct stet_pulse_family *sums)
 {
     const struct stet_pulse *p = t->attach->pulse;
+    size_t n = 0;
 
     for (size_t i = 0; i < p->family_count; i++) {
         const struct stet_pulse_family *f = &p->families[i];
+        size_t k = first_of_name(p, i);
 
-        rows[i] = (struct row){t->sort == STET_SORT_LAST   ? f->grown_ns
-                               : t->sort == STET_SORT_LOST ? f->compile_ns
-                                                           : f->programs,
-                               i, i};
+        if (k == i) {
+            sums[i] = *f;
+            rows[n++] = (struct row){.index = i};
+            continue;
+        }
+        sums[k].programs += f->programs;
+        sums[k].compiles += f->compiles;
+        sums[k].compile_ns += f->compile_ns;
+        if (f->grown_ns > sums[k].grown_ns)
+            sums[k].grown_ns = f->grown_ns;
     }
-    if (p->family_count)
-        qsort(rows, p->family_count, sizeof *rows, largest_first);
-    return p->family_count;
+    for (size_t i = 0; i < n; i++) {
+        const struct stet_pulse_family *f = &sums[rows[i].index];
+
+        rows[i].order = t->sort == STET_SORT_LAST   ? f->grown_ns
+                        : t->sort == STET_SORT_LOST ? f->compile_ns
+                                                    : f->programs;
+        rows[i].tie = UINT64_MAX - f->compile_ns; /* the dearest first */
+    }
+    if (n)
+        qsort(rows, n, sizeof *rows, largest_first);
+    return n;
 }
 
 static void families(const struct stet_top *t, struct stet_page *p, const struct row *rows,
-                     size_t n, int room)
+                     const struct stet_pulse_family *sums, size_t n, int room)
 {
     int name = p->width < 60 ? p->width - 20 : p->width < 110 ? 34 : 60;
 
@@ -415,7 +381,7 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
     stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
     stet_cli_page_line(p);
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
-        const struct stet_pulse_family *f = &t->attach->pulse->families[rows[i].index];
+        const struct stet_pulse_family *f = &sums[rows[i].index];
         bool grows = f->programs > 1 && t->now_ns < f->grown_ns + UINT64_C(60000000000);
         struct text a;
 
@@ -525,47 +491,23 @@ static void share(int room, const int wants[SECTIONS], int gets[SECTIONS])
     }
 }
 
-static void help(const struct stet_top *t, struct stet_page *p)
-{
-    static const char *const lines[] = {
-        "",
-        " q          quit                       p, space   stop moving; again: go on",
-        " s, S       another order (now: %s)",
-        " r, R       another rank, or all of them; arrows too",
-        " n          the newest run             h, ?       this, and back",
-        "",
-        " steps      completed steps of the loop, and of the slowest rank how many a second",
-        " again      compiles of what was compiled before in another form",
-        " lost       what they took inside the compiler",
-        " store      compiles that were served instead: from this process's memory, the disk…",
-        " family     programs that differ only in shapes, constants and the like",
-        " yellow     a family that grew within a minute, time that is lost",
-        " -          unknown: a rank that is not in the environment, steps without a loop",
-    };
-
-    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
-        if (strstr(lines[i], "%s"))
-            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
-                                 stet_cli_top_sort_name(t->sort));
-        else
-            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
-        stet_cli_page_line(p);
-    }
-}
-
 static void tables(const struct stet_top *t, struct stet_page *p)
 {
     struct row *rows = stet_mem_calloc(
         STET_PULSE_PROCESSES + STET_PULSE_FAMILIES + STET_PULSE_CAUSES, sizeof *rows);
+    struct stet_pulse_family *sums = stet_mem_calloc(STET_PULSE_FAMILIES, sizeof *sums);
     struct row *of_families = rows + STET_PULSE_PROCESSES;
     struct row *of_causes = of_families + STET_PULSE_FAMILIES;
     int wants[SECTIONS], gets[SECTIONS];
     size_t processes_n, families_n, causes_n;
 
-    if (!rows)
+    if (!rows || !sums) {
+        stet_mem_free(rows);
+        stet_mem_free(sums);
         return;
+    }
     processes_n = sort_processes(t, rows);
-    families_n = sort_families(t, of_families);
+    families_n = sort_families(t, of_families, sums);
     causes_n = sort_causes(t, of_causes);
     wants[CAUSES] = 1 + 2 * (int)causes_n;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
@@ -573,12 +515,13 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     wants[FAMILIES] = families_n ? 1 + (int)families_n : 0;
     wants[DEVICES] = t->attach->pulse->device_count ? 1 + (int)t->attach->pulse->device_count : 0;
     share(stet_page_left(p), wants, gets);
+    causes(t, p, of_causes, causes_n, gets[CAUSES]);
     processes(t, p, rows, processes_n, gets[PROCESSES]);
     torch_processes(t, p, gets[TORCH]);
+    families(t, p, of_families, sums, families_n, gets[FAMILIES]);
     devices(t, p, gets[DEVICES]);
-    families(t, p, of_families, families_n, gets[FAMILIES]);
-    causes(t, p, of_causes, causes_n, gets[CAUSES]);
     stet_mem_free(rows);
+    stet_mem_free(sums);
 }
 
 void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
@@ -587,7 +530,7 @@ void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
 
     bar(t, p);
     if (t->help) {
-        help(t, p);
+        stet_cli_top_help(t, p);
         return;
     }
     if (s.processes || !s.torch_processes) { /* otherwise torch.compile alone */

@@ -8,7 +8,5 @@
 void stet_cli_torch_ingest_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_cli_torch_frames_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_cli_torch_breaks_text(const struct stet_torch *t, struct stet_buf *out);
-void stet_cli_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
-void stet_cli_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
 
 #endif

@@ -59,6 +59,19 @@ static void cause_head(const struct stet_torch *t, const struct stet_torch_why *
     stet_buf_release(&change);
 }
 
+/* The keys of graphs are long. */
+static void cache_missed(struct stet_buf *out, struct stet_view why)
+{
+    enum { MOST = 120 };
+    size_t n = why.len;
+
+    if (n > MOST)
+        for (n = MOST; n && why.ptr[n] != ' '; n--)
+            ;
+    stet_buf_printf(out, "\n      Inductor's cache missed: %.*s%s", (int)n, why.ptr,
+                    n < why.len ? " … (all of it: stet torch caches)" : "");
+}
+
 /* Prints the compiles from `i` on that have the same cause; returns the last one printed. */
 static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_buf *out)
 {
@@ -102,7 +115,7 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
                         stet_torch_cache_name(c->aot_cache));
     values.len = 0;
     if (stet_session_torch_cache_missed(t, i, &values))
-        stet_buf_printf(out, "\n      Inductor's cache missed: %s", values.ptr);
+        cache_missed(out, stet_buf_as_view(&values));
     stet_buf_str(out, "\n      fix: ");
     stet_torch_fix(t, &why, out);
     stet_buf_char(out, '\n');

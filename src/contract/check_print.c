@@ -61,6 +61,8 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
     line_text(out, "trigger", &v->trigger);
     if (v->fix.len)
         stet_buf_printf(out, "  fix      %.*s\n", STET_FMT(v->fix));
+    if (v->cause != STET_CAUSE_NONE)
+        stet_buf_printf(out, "  more     stet help %s\n", stet_cause_id(v->cause));
 }
 
 static void totals(struct stet_buf *out, const struct stet_contract_check *k,
@@ -213,6 +215,9 @@ void stet_contract_check_print(struct stet_buf *out, const struct stet_contract_
         for (uint32_t i = 0; i < k->count; i++)
             one_github(out, &k->items[i], c);
         totals(out, k, c, run);
+        return;
+    case STET_CHECK_SARIF:
+        stet_contract_check_sarif(out, k, c);
         return;
     case STET_CHECK_TEXT:
         print_text(out, k, c, run);

@@ -2,6 +2,9 @@
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
+/* A first compile in the loop is reported when the loop waited this long for it. */
+#define LATE_TOLD_NS UINT64_C(5000000000)
+
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
 {
@@ -222,7 +225,8 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
                       "the first program of %.*s, when the loop had long been running",
                       STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
-    f->benign = true; /* evaluation, logging, sampling: compiled once, however late */
+    /* evaluation, logging, sampling: compiled once, however late; told if a step waited long */
+    f->benign = s->wait_ns < LATE_TOLD_NS;
 }
 
 /* JAX drops parameters that a program does not use. A parameter that is always passed but appears

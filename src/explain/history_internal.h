@@ -170,6 +170,9 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
  * read. */
 void stet_history_tell_ranks(struct stet_history *h);
+/* Finds functions of the user's that run outside jit, operation by operation, and gives all their
+ * programs one cause; for a whole run. False if memory runs out. */
+bool stet_explain_storms(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* How the executions of a sighting alternate with those of its group. */

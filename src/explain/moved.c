@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32 };
+enum { VALUES_MOST = 1024, SLOTS = 4096, STATICS_MOST = 32, CUTS_MOST = 64 };
 
 /* One compile's values, to be looked up. */
 struct table {
@@ -15,6 +15,9 @@ struct table {
     uint32_t count;
     uint16_t *slots; /* number + 1 by hash of scope and path */
     bool hashes;     /* its hashes compare with the other's */
+    /* The paths of arguments that were not read to their end. */
+    struct stet_view cuts[CUTS_MOST];
+    size_t cut_count;
 };
 
 struct statics {
@@ -51,6 +54,27 @@ static void put(struct table *t, const struct stet_journal_value *v)
     t->slots[at % SLOTS] = (uint16_t)t->count;
 }
 
+static bool is_cut(struct table *t, const struct stet_journal_value *v)
+{
+    size_t end = sizeof STET_VALUES_CUT - 1;
+
+    if (v->kind != STET_VALUE_LENGTH || !stet_view_ends(v->path, STET_VALUES_CUT))
+        return false;
+    if (v->scope == STET_SCOPE_ARGUMENT && t->cut_count < CUTS_MOST)
+        t->cuts[t->cut_count++] = stet_view_of(v->path.ptr, v->path.len - end);
+    return true;
+}
+
+/* Is the argument missing in the table only because it was not read? */
+static bool is_unread(const struct table *t, const struct stet_journal_value *v)
+{
+    for (size_t i = 0; i < t->cut_count; i++)
+        if (v->path.len >= t->cuts[i].len &&
+            memcmp(v->path.ptr, t->cuts[i].ptr, t->cuts[i].len) == 0)
+            return true;
+    return false;
+}
+
 /* If several frames have a name, the innermost counts. */
 static bool fill(struct table *t, struct stet_arena *arena, struct stet_view bytes)
 {
@@ -66,7 +90,7 @@ static bool fill(struct table *t, struct stet_arena *arena, struct stet_view byt
     while (t->count < VALUES_MOST && stet_journal_values_next(&r, &v)) {
         if (v.kind == STET_VALUE_HIDDEN && !t->hashes)
             v.hash = 0;
-        if (!find(t, &v))
+        if (!is_cut(t, &v) && !find(t, &v))
             put(t, &v);
     }
     return true;
@@ -181,16 +205,25 @@ static struct stet_view parameter(const struct table *t, int64_t number)
     return v ? v->text : (struct stet_view){0};
 }
 
+/* Does jit take the argument of this path as static? *name is its parameter, and *end where the
+ * path goes on behind that. */
+static bool is_static(const struct table *t, const struct statics *s, struct stet_view path,
+                      struct stet_view *name, size_t *end)
+{
+    int64_t number = argument_number(path, end);
+
+    *name = number >= 0 ? parameter(t, number) : keyword(path, end);
+    return (number >= 0 && is_static_number(s, number)) || (name->len && is_static_name(s, *name));
+}
+
 /* An argument by the name of its parameter, and whether jit takes it as static. */
 static void name_argument(struct stet_arena *arena, const struct table *t, const struct statics *s,
                           struct stet_view path, struct stet_moved *m)
 {
     size_t end = 0;
-    int64_t number = argument_number(path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(path, &end);
+    struct stet_view name;
 
-    m->static_argument =
-        (number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name));
+    m->static_argument = is_static(t, s, path, &name, &end);
     m->path = name.len && end <= path.len ? stet_arena_printf(arena, "%.*s%.*s", STET_FMT(name),
                                                               (int)(path.len - end), path.ptr + end)
                                           : stet_arena_copy(arena, path);
@@ -200,13 +233,11 @@ static void name_argument(struct stet_arena *arena, const struct table *t, const
 static bool made_anew(const struct table *t, const struct statics *s,
                       const struct stet_journal_value *a, const struct stet_journal_value *b)
 {
+    struct stet_view name;
     size_t end = 0;
-    int64_t number = argument_number(b->path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(b->path, &end);
 
     return b->scope == STET_SCOPE_ARGUMENT && b->kind == STET_VALUE_OBJECT &&
-           a->address != b->address &&
-           ((number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name)));
+           a->address != b->address && is_static(t, s, b->path, &name, &end);
 }
 
 static bool number_of(const struct stet_journal_value *v, double *out)
@@ -366,7 +397,7 @@ static uint32_t compare_wrapped(struct stet_arena *arena, const struct table *a,
 {
     uint32_t before = arrays_like(a, a->count, NULL), now = arrays_like(b, b->count, NULL);
 
-    if (before != now)
+    if (before != now && !a->cut_count && !b->cut_count)
         return now > before ? arrays_beyond(arena, b, a, true, out, n)
                             : arrays_beyond(arena, a, b, false, out, n);
     for (uint32_t i = 0; i < b->count && n < STET_MOVED_MOST; i++) {
@@ -424,12 +455,13 @@ static uint32_t compare(struct stet_arena *arena, const struct table *a, const s
             /* Locals appear and disappear with the line that runs; only arguments do so for a
              * reason. */
             if (was ? !same(was, v) || made_anew(b, &statics, was, v)
-                    : v->scope == STET_SCOPE_ARGUMENT)
+                    : v->scope == STET_SCOPE_ARGUMENT && !is_unread(a, v))
                 add(arena, b, &statics, was, v, &out[n++]);
         }
         for (uint32_t i = 0;
              scopes[s] == STET_SCOPE_ARGUMENT && i < a->count && n < STET_MOVED_MOST; i++)
-            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]))
+            if (a->items[i].scope == STET_SCOPE_ARGUMENT && !find(b, &a->items[i]) &&
+                !is_unread(b, &a->items[i]))
                 add(arena, b, &statics, &a->items[i], NULL, &out[n++]);
     }
     return n;

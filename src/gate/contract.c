@@ -2,13 +2,13 @@
 #include "gate/contract.h"
 
 static const struct {
-    const char *name;
+    const char *name, *about;
     bool travels;
 } clauses[] = {
 #define TARGET                        true
 #define OWN                           false
 #define LATE                          true
-#define CLAUSE(id, name, what, holds) {name, holds},
+#define CLAUSE(id, name, what, holds) {name, what, holds},
 #include "gate/clauses.def"
 #undef CLAUSE
 };
@@ -16,6 +16,11 @@ static const struct {
 const char *stet_gate_clause_name(enum stet_clause c)
 {
     return c < STET_CLAUSES ? clauses[c].name : "none";
+}
+
+const char *stet_gate_clause_about(enum stet_clause c)
+{
+    return c < STET_CLAUSES ? clauses[c].about : "";
 }
 
 bool stet_gate_clause_travels(enum stet_clause c)

@@ -413,12 +413,32 @@ static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct ste
     return is_integer(why->guard.expected) ? STET_KNOB_DYNAMIC : STET_KNOB_PGO;
 }
 
-/* One compile has as many failures as there are entries. The newest entry, listed first, is the one
- * that should have served. Older ones may show what it cannot: the actual size for "2 <= size". */
+static bool is_of_state(const struct stet_torch *t, uint32_t failure)
+{
+    struct stet_guard g;
+
+    stet_ingest_guard_parse(&g, t->failures[failure].text);
+    return g.kind == STET_GUARD_STATE;
+}
+
+/* Returns the entry that should have served: the newest one, listed first. torch checks the global
+ * state before all else, so an entry that failed there was made for another mode, and one that got
+ * further for this one. */
+static uint32_t nearest_entry(const struct stet_torch *t, uint32_t first)
+{
+    for (uint32_t i = first; i != STET_TORCH_NONE; i = t->failures[i].next)
+        if (!is_of_state(t, i))
+            return i;
+    return first;
+}
+
+/* One compile has as many failures as there are entries. Others than the nearest may show what it
+ * cannot: the actual size for "2 <= size". */
 void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
+    uint32_t nearest;
 
     *why =
         (struct stet_torch_why){.cause = STET_CAUSE_UNKNOWN, .dim = -1, .broken = STET_TORCH_NONE};
@@ -431,12 +451,14 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
         why->origin.line = def_line(t, &f->code);
         return;
     }
-    judge(t, compile, c->failures, why);
-    for (uint32_t i = t->failures[c->failures].next; i != STET_TORCH_NONE;
-         i = t->failures[i].next) {
+    nearest = nearest_entry(t, c->failures);
+    judge(t, compile, nearest, why);
+    for (uint32_t i = t->failures[nearest].next; i != STET_TORCH_NONE; i = t->failures[i].next) {
         struct stet_torch_why other = {.dim = -1};
         bool known = false;
 
+        if (why->guard.kind != STET_GUARD_STATE && is_of_state(t, i))
+            continue;
         judge(t, compile, i, &other);
         if (!why->to.len && why->guard.kind == STET_GUARD_SHAPE &&
             stet_view_eq(other.what, why->what) && other.dim == why->dim && other.to.len) {

@@ -16,7 +16,7 @@ enum {
     ASCII_COMPACT = 0x60 /* of a string's state: one byte a character, right behind the head */
 };
 
-enum { OWNED_BY_C = 3 }; /* a frame without Python code; from 3.12 */
+enum { OWNED_BY_C = 3 }; /* this and more: a frame without Python code; from 3.12 */
 
 struct layout {
     uint16_t thread_frame; /* in a thread: the innermost frame... */
@@ -81,6 +81,26 @@ static const struct layout layouts[] = {
             .name = 128,
             .first_line = 68,
             .text = 40},
+    [14] = {.thread_frame = 72,
+            .code = 0,
+            .previous = 8,
+            .instruction = 56,
+            .owner = 74,
+            .code_bytes = 208,
+            .file = 112,
+            .name = 128,
+            .first_line = 68,
+            .text = 40},
+    [15] = {.thread_frame = 72,
+            .code = 0,
+            .previous = 8,
+            .instruction = 56,
+            .owner = 74,
+            .code_bytes = 208,
+            .file = 112,
+            .name = 128,
+            .first_line = 68,
+            .text = 40},
 };
 
 enum { UNPROVEN, PROVING, PROVEN, WRONG };
@@ -110,11 +130,20 @@ static bool plausible(const void *p)
     return p && (uintptr_t)p % sizeof(void *) == 0;
 }
 
+/* From 3.14 on, the low bits of the pointer to the code are flags. */
+static const char *code_of(const struct layout *l, const char *frame)
+{
+    enum { FLAGS = 3 };
+    const char *p = pointer_at(frame, l->code);
+
+    return p - ((uintptr_t)p & FLAGS);
+}
+
 /* The frame itself, or the next outer one that is Python code. */
 static const char *python_frame(const struct layout *l, const char *frame)
 {
     for (int i = 0; i < FRAMES_MOST && plausible(frame); i++) {
-        if (!l->owner || frame[l->owner] != OWNED_BY_C)
+        if (!l->owner || frame[l->owner] < OWNED_BY_C)
             return frame;
         frame = pointer_at(frame, l->previous);
     }
@@ -203,7 +232,7 @@ static bool same_frame(const struct stet_intercept_python *py, const struct layo
                        const char *raw, PyObject *frame)
 {
     PyObject *code = py->PyFrame_GetCode(frame);
-    bool same = code && pointer_at(raw, l->code) == (const char *)code;
+    bool same = code && code_of(l, raw) == (const char *)code;
 
     same = same && py->PyCode_Addr2Line(code, offset_in_code(l, raw, (const char *)code)) ==
                        py->PyFrame_GetLineNumber(frame);
@@ -260,7 +289,8 @@ static bool is_right(const struct stet_intercept_python *py, const struct layout
 {
     const void *thread;
 
-    if (!l->text || !py->PyCode_Addr2Line || !py->PyThreadState_GetFrame ||
+    /* Threads of a free-threaded Python have copies of the instructions, at other addresses. */
+    if (py->free_threaded || !l->text || !py->PyCode_Addr2Line || !py->PyThreadState_GetFrame ||
         !py->PyInterpreterState_ThreadHead || !py->PyThreadState_Next)
         return false;
     thread = thread_of(py, frame);
@@ -321,7 +351,7 @@ unsigned stet_intercept_pyline_read(struct stet_pyline_cache *cache, const void 
     unsigned n = 0;
 
     for (int i = 0; frame && i < FRAMES_MOST && n < STET_PYLINES_MOST; i++) {
-        const char *code = pointer_at(frame, known->code);
+        const char *code = code_of(known, frame);
         struct stet_pyline_slot *s;
 
         if (!plausible(code))

@@ -1,22 +1,15 @@
-/* See pyobject.h. PyObject_GetAttr is never called on an object whose class the user may have
- * defined. */
+/* See pyobject.h. */
 #include "intercept/pyobject.h"
 
-#include <string.h>
-
-/* Py_TPFLAGS_*, part of the stable ABI. */
-#define HEAP_TYPE      (1UL << 9)
-#define LIST_SUBCLASS  (1UL << 25)
-#define TUPLE_SUBCLASS (1UL << 26)
-#define DICT_SUBCLASS  (1UL << 29)
-#define TYPE_SUBCLASS  (1UL << 31)
+#include "intercept/pyarray.h"
 
 enum {
-    TYPE_NAME_MAX = sizeof((struct stet_pytype *)0)->name,
     KEY_MAX = 48,
     ITEMS_MAX = 64,
     WORD_MAX = 32,
-    TP_NAME_OFFSET = 24
+    SHARE_OBJECTS = 16, /* what a container keeps for each child that is still to come */
+    SHARE_BYTES = 1024,
+    CUT_LEVEL = 1, /* args is level 0, and args[0] level 1 */
 };
 
 static void drop(const struct stet_intercept_python *py, PyObject *o)
@@ -25,207 +18,30 @@ static void drop(const struct stet_intercept_python *py, PyObject *o)
         py->Py_DecRef(o);
 }
 
-struct stet_view stet_intercept_pyread_text(const struct stet_intercept_python *py, PyObject *s)
-{
-    Py_ssize_t n = 0;
-    const char *text = s ? py->PyUnicode_AsUTF8AndSize(s, &n) : NULL;
-
-    if (!text) {
-        py->PyErr_Clear(); /* not a str, or one with lone surrogates */
-        return (struct stet_view){0};
-    }
-    return stet_view_of(text, (size_t)n);
-}
-
-bool stet_intercept_pyread_is(const struct stet_intercept_python *py, PyObject *o, PyObject *type)
-{
-    PyObject *own = py->PyObject_Type(o);
-
-    if (own)
-        py->Py_DecRef(own);
-    return own == type;
-}
-
-static void copy_name(char out[TYPE_NAME_MAX], struct stet_view name)
-{
-    size_t n = name.len < TYPE_NAME_MAX ? name.len : TYPE_NAME_MAX - 1;
-
-    if (n)
-        memcpy(out, name.ptr, n);
-    out[n] = '\0';
-}
-
-/* type.__name__ would call the metaclass. Before PyType_GetName there is the field tp_name, whose
- * offset is the same in every Python 3. */
-static void type_name(const struct stet_intercept_python *py, PyObject *type,
-                      char out[TYPE_NAME_MAX])
-{
-    PyObject *name;
-    const char *field, *dot;
-
-    if (py->PyType_GetName) {
-        name = py->PyType_GetName(type);
-        copy_name(out, stet_intercept_pyread_text(py, name));
-        if (name)
-            py->Py_DecRef(name);
-        return;
-    }
-    memcpy(&field, (const char *)type + TP_NAME_OFFSET, sizeof field);
-    dot = strrchr(field, '.');
-    copy_name(out, stet_view_str(dot ? dot + 1 : field));
-}
-
-/* The type of an object. It stays valid until the end: nothing runs meanwhile that could destroy
- * the object or its type. */
-static const struct stet_pytype *type_of(struct stet_pyread *r, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    PyObject *type = py->PyObject_Type(o);
-    struct stet_pytype *t =
-        &r->types[((uintptr_t)type >> 5) % (sizeof r->types / sizeof *r->types)];
-
-    py->Py_DecRef(type);
-    if (t->type != type) {
-        t->type = type;
-        t->flags = py->PyType_GetFlags(type);
-        type_name(py, type, t->name);
-    }
-    return t;
-}
-
-/* Borrowed from the type or one of its bases. */
-static PyObject *lookup(struct stet_pyread *r, PyObject *type, enum stet_pyread_name name)
-{
-    PyObject *found = r->names[name] ? r->py->_PyType_Lookup(type, r->names[name]) : NULL;
-
-    r->py->PyErr_Clear();
-    return found;
-}
-
-/* A property whose getter is a method of nanobind, with which jaxlib binds C++. A class that Python
- * code created under that name has a function as its __call__, not a C slot. */
-static bool native_property(struct stet_pyread *r, PyObject *property)
-{
-    PyObject *getter = stet_intercept_pyread_attribute(r, property, STET_PYNAME_fget, STET_BY_SLOT),
-             *call;
-    bool native = false;
-
-    if (getter && strcmp(type_of(r, getter)->name, "nb_method") == 0) {
-        call = lookup(r, type_of(r, getter)->type, STET_PYNAME___call__);
-        native = call && stet_intercept_pyread_is(r->py, call, r->py->PyWrapperDescr_Type);
-    }
-    drop(r->py, getter);
-    return native;
-}
-
-static bool allowed(struct stet_pyread *r, PyObject *descriptor, unsigned by)
-{
-    const struct stet_intercept_python *py = r->py;
-
-    return ((by & STET_BY_SLOT) &&
-            stet_intercept_pyread_is(py, descriptor, py->PyMemberDescr_Type)) ||
-           ((by & STET_BY_GETTER) &&
-            stet_intercept_pyread_is(py, descriptor, py->PyGetSetDescr_Type)) ||
-           ((by & STET_BY_NANOBIND) &&
-            stet_intercept_pyread_is(py, descriptor, py->PyProperty_Type) &&
-            native_property(r, descriptor));
-}
-
-PyObject *stet_intercept_pyread_attribute(struct stet_pyread *r, PyObject *o,
-                                          enum stet_pyread_name name, unsigned by)
-{
-    PyObject *descriptor = lookup(r, type_of(r, o)->type, name), *value = NULL;
-
-    if (descriptor && allowed(r, descriptor, by))
-        value = r->py->PyObject_GenericGetAttr(o, r->names[name]);
-    r->py->PyErr_Clear();
-    return value;
-}
-
-/* The keys of any dictionary may be objects with their own __eq__, so nothing is looked up. */
-static PyObject *find_key(const struct stet_intercept_python *py, PyObject *dict, const char *name)
-{
-    PyObject *key, *value;
-    Py_ssize_t at = 0;
-
-    while (py->PyDict_Next(dict, &at, &key, &value)) {
-        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type) &&
-            stet_view_is(stet_intercept_pyread_text(py, key), name))
-            return value;
-    }
-    return NULL;
-}
-
-PyObject *stet_intercept_pyread_member(const struct stet_intercept_python *py, PyObject *o,
-                                       const char *name)
-{
-    PyObject *dict = py->PyObject_GenericGetDict(o, NULL), *value;
-
-    if (!dict) {
-        py->PyErr_Clear();
-        return NULL;
-    }
-    value = find_key(py, dict, name);
-    py->Py_DecRef(dict); /* the object keeps it */
-    return value;
-}
-
-static void find_torch(struct stet_pyread *r)
-{
-    const struct stet_intercept_python *py = r->py;
-    PyObject *modules = py->PySys_GetObject("modules");
-    PyObject *torch = modules ? py->PyDict_GetItemString(modules, "torch") : NULL;
-    PyObject *nn = modules ? py->PyDict_GetItemString(modules, "torch.nn.parameter") : NULL;
-
-    if (torch && stet_intercept_pyread_is(py, torch, py->PyModule_Type))
-        r->tensor = find_key(py, py->PyModule_GetDict(torch), "Tensor");
-    if (nn && stet_intercept_pyread_is(py, nn, py->PyModule_Type))
-        r->parameter = find_key(py, py->PyModule_GetDict(nn), "Parameter");
-}
-
-void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
-                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
-{
-    static const char *const names[] = {
-#define NAME(name) #name,
-        STET_PYREAD_NAMES
-#undef NAME
-    };
-
-    memset(r, 0, sizeof *r);
-    r->py = py;
-    r->out = out;
-    r->hide_numbers = hide_numbers;
-    r->salt = salt;
-    for (size_t i = 0; i < STET_PYNAMES; i++)
-        r->names[i] = py->PyUnicode_InternFromString(names[i]);
-    py->PyErr_Clear();
-    find_torch(r);
-}
-
-void stet_intercept_pyread_release(struct stet_pyread *r)
-{
-    for (size_t i = 0; i < STET_PYNAMES; i++)
-        drop(r->py, r->names[i]);
-}
-
 static uint64_t hidden(const struct stet_pyread *r, struct stet_view bytes)
 {
     return stet_hash_mix_u64(stet_hash_bytes(bytes), r->salt).lo;
 }
 
-static void emit(struct stet_pyread *r, const struct stet_pytype *k, struct stet_journal_value *v)
+void stet_intercept_pyread_emit(struct stet_pyread *r, const struct stet_pytype *k,
+                                struct stet_journal_value *v)
 {
+    uint32_t dropped = r->out->dropped;
+
     v->scope = r->scope;
     v->frame = r->frame;
     v->path = stet_view_of(r->path, r->length);
-    v->type = stet_view_str(k->name);
+    v->type = stet_view_of(k->name, k->length);
     if (r->hide_numbers && (v->kind == STET_VALUE_INT || v->kind == STET_VALUE_FLOAT)) {
         v->hash = hidden(r, v->kind == STET_VALUE_INT ? stet_view_of(&v->number, sizeof v->number)
                                                       : stet_view_of(&v->real, sizeof v->real));
         v->kind = STET_VALUE_HIDDEN;
     }
-    stet_journal_values_add(r->out, v);
+    if (r->out->used < r->room)
+        stet_journal_values_add(r->out, v);
+    else
+        r->out->dropped++;
+    r->cut = r->cut || r->out->dropped != dropped;
 }
 
 /* Words such as "train" or "relu" name a mode. A text with digits, or a long one, may be a secret
@@ -251,7 +67,7 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
         v.text = text;
     else
         v.hash = hidden(r, text);
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
@@ -263,7 +79,7 @@ static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObjec
     r->py->PyErr_Clear();
     if (overflow)
         v = (struct stet_journal_value){.kind = STET_VALUE_OBJECT};
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
@@ -271,149 +87,21 @@ static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     struct stet_journal_value v = {.kind = STET_VALUE_FLOAT, .real = r->py->PyFloat_AsDouble(o)};
 
     r->py->PyErr_Clear();
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
-/* A tuple of exact ints, such as a shape. False for anything else. */
-static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
+/* An exact number of the same value; numpy's conversion is written in C. */
+static void read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n = type_of(r, tuple)->flags & TUPLE_SUBCLASS ? py->PyTuple_Size(tuple) : -1;
-    int overflow = 0;
+    PyObject *plain = k->form == STET_FORM_NUMPY_INT ? py->PyNumber_Long(o) : py->PyNumber_Float(o);
 
-    if (n < 0 || n > STET_VALUES_RANK_MAX)
-        return false;
-    v->rank = (uint32_t)n;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        PyObject *size = py->PyTuple_GetItem(tuple, i);
-
-        if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
-            return false; /* symbolic */
-        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
-        py->PyErr_Clear();
-    }
-    return true;
-}
-
-/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. */
-static void dtype_name(struct stet_pyread *r, PyObject *dtype, char out[TYPE_NAME_MAX])
-{
-    PyObject *type =
-        dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
-
-    out[0] = '\0';
-    if (type && (type_of(r, type)->flags & TYPE_SUBCLASS))
-        type_name(r->py, type, out);
-    drop(r->py, type);
-}
-
-/* jax.Array: its abstract value has everything that tracing uses, in slots. */
-static bool read_jax_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
-    PyObject *shape =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
-    PyObject *dtype =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
-    PyObject *weak =
-        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
-    PyObject *sharding =
-        stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
-    char name[TYPE_NAME_MAX];
-    bool known = shape && read_dims(r, shape, &v);
-
-    if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
-        v.weak = weak == py->_Py_TrueStruct;
-        if (sharding)
-            v.place = stet_view_str(type_of(r, sharding)->name);
-        emit(r, k, &v);
-    }
-    drop(py, aval);
-    drop(py, shape);
-    drop(py, dtype);
-    drop(py, weak);
-    drop(py, sharding);
-    return known;
-}
-
-static bool read_numpy_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    char name[TYPE_NAME_MAX];
-    bool known = shape && read_dims(r, shape, &v);
-
-    if (known) {
-        dtype_name(r, dtype, name);
-        v.text = stet_view_str(name);
-        emit(r, k, &v);
-    }
-    drop(py, shape);
-    drop(py, dtype);
-    return known;
-}
-
-/* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
- * are read. */
-static bool read_torch_tensor(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
-    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
-    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
-    bool known = shape && read_dims(r, shape, &v);
-
-    py->PyErr_Clear();
-    if (known) {
-        v.text = stet_intercept_pyread_text(py, text);
-        emit(r, k, &v);
-    }
-    drop(py, shape);
-    drop(py, dtype);
-    drop(py, text);
-    return known;
-}
-
-static bool one_of(const char *name, const char *const *names, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (strcmp(name, names[i]) == 0)
-            return true;
-    }
-    return false;
-}
-
-/* numpy's own scalars are static types, which Python code cannot create. */
-static bool read_numpy_scalar(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
-{
-    static const char *const ints[] = {"int8",  "int16",  "int32",  "int64",
-                                       "uint8", "uint16", "uint32", "uint64"};
-    static const char *const floats[] = {"float16", "float32", "float64"};
-    const struct stet_intercept_python *py = r->py;
-    PyObject *plain;
-
-    if (k->flags & HEAP_TYPE)
-        return false;
-    if (one_of(k->name, ints, sizeof ints / sizeof *ints))
-        plain = py->PyNumber_Long(o);
-    else if (one_of(k->name, floats, sizeof floats / sizeof *floats))
-        plain = py->PyNumber_Float(o);
-    else
-        return false;
     if (plain && stet_intercept_pyread_is(py, plain, py->PyLong_Type))
         read_int(r, k, plain);
     else if (plain && stet_intercept_pyread_is(py, plain, py->PyFloat_Type))
         read_float(r, k, plain);
     py->PyErr_Clear();
     drop(py, plain);
-    return true;
 }
 
 static void read_function(struct stet_pyread *r, const struct stet_pytype *k, PyObject *function)
@@ -438,7 +126,7 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
     if (line)
         v.line = (uint32_t)py->PyLong_AsLongLongAndOverflow(line, &overflow);
     py->PyErr_Clear();
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
     drop(py, file);
     drop(py, name);
     drop(py, line);
@@ -502,15 +190,80 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
 
 static void read_length(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n)
 {
-    emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
+    stet_intercept_pyread_emit(
+        r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
+}
+
+/* What the children of a container may use. */
+struct share {
+    unsigned left;
+    uint32_t room;
+};
+
+static unsigned part(unsigned all, unsigned children, unsigned each)
+{
+    unsigned even = all / children;
+
+    return all - (children - 1) * (even < each ? even : each);
+}
+
+/* Gives the next of `children` its part, and returns what there was. */
+static struct share begin_child(struct stet_pyread *r, size_t children)
+{
+    struct share all = {r->left, r->room};
+    uint32_t used = r->out->used;
+    unsigned n = (unsigned)(children < ITEMS_MAX ? children : ITEMS_MAX);
+
+    r->left = part(all.left, n, SHARE_OBJECTS);
+    if (all.room > used)
+        r->room = used + part(all.room - used, n, SHARE_BYTES);
+    return all;
+}
+
+static void end_child(struct stet_pyread *r, struct share all, unsigned given)
+{
+    r->left = all.left - (given - r->left);
+    r->room = all.room;
+}
+
+static void read_child(struct stet_pyread *r, PyObject *o, size_t children, unsigned depth,
+                       unsigned inside)
+{
+    struct share all = begin_child(r, children);
+    unsigned given = r->left;
+
+    r->level++;
+    read_object(r, o, depth, inside);
+    r->level--;
+    end_child(r, all, given);
+}
+
+/* Records that some of the container's items were not read, because readers must not take them for
+ * absent. One such record is enough for a whole argument. */
+static void end_container(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n,
+                          bool all)
+{
+    uint32_t room = r->room, old = r->length;
+
+    r->cut = r->cut || !all;
+    if (!r->cut || r->level > CUT_LEVEL)
+        return;
+    r->room = STET_VALUES_SIZE;
+    append(r, STET_VALUES_CUT, sizeof STET_VALUES_CUT - 1);
+    read_length(r, k, n);
+    r->length = old;
+    r->room = room;
+    r->cut = false;
 }
 
 /* The names of a named tuple's fields, or NULL; borrowed from its class. */
-static PyObject *fields_of(struct stet_pyread *r, PyObject *o, Py_ssize_t n)
+static PyObject *fields_of(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n)
 {
-    PyObject *fields = lookup(r, type_of(r, o)->type, STET_PYNAME__fields);
+    PyObject *fields = k->type == r->py->PyTuple_Type
+                           ? NULL
+                           : stet_intercept_pyread_lookup(r, k->type, STET_PYNAME__fields);
 
-    return fields && (type_of(r, fields)->flags & TUPLE_SUBCLASS) &&
+    return fields && stet_intercept_pyread_known(r, fields)->form == STET_FORM_TUPLE &&
                    r->py->PyTuple_Size(fields) == n
                ? fields
                : NULL;
@@ -520,34 +273,38 @@ static void read_tuple(struct stet_pyread *r, const struct stet_pytype *k, PyObj
                        unsigned depth, unsigned inside)
 {
     const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n = py->PyTuple_Size(o);
-    PyObject *fields = fields_of(r, o, n);
+    Py_ssize_t n = py->PyTuple_Size(o), i;
+    PyObject *fields = fields_of(r, k, n);
 
     if (n > ITEMS_MAX || !depth)
         read_length(r, k, n);
-    for (Py_ssize_t i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
+    for (i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
         PyObject *field = fields ? py->PyTuple_GetItem(fields, i) : NULL;
         uint32_t old = field && stet_intercept_pyread_is(py, field, py->PyUnicode_Type)
                            ? push(r, ".", stet_intercept_pyread_text(py, field), "")
                            : push_index(r, i);
 
-        read_object(r, py->PyTuple_GetItem(o, i), depth - 1, inside);
+        read_child(r, py->PyTuple_GetItem(o, i), (size_t)(n - i), depth - 1, inside);
         r->length = old;
     }
+    if (depth)
+        end_container(r, k, n, i == n);
 }
 
 static void read_list(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                       unsigned depth, unsigned inside)
 {
-    Py_ssize_t n = r->py->PyList_Size(o);
+    Py_ssize_t n = r->py->PyList_Size(o), i;
 
     read_length(r, k, n); /* lists grow: the length is a value of its own */
-    for (Py_ssize_t i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
+    for (i = 0; depth && i < n && i < ITEMS_MAX && r->left; i++) {
         uint32_t old = push_index(r, i);
 
-        read_object(r, r->py->PyList_GetItem(o, i), depth - 1, inside);
+        read_child(r, r->py->PyList_GetItem(o, i), (size_t)(n - i), depth - 1, inside);
         r->length = old;
     }
+    if (depth)
+        end_container(r, k, n, i == n);
 }
 
 static void read_dict(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
@@ -555,17 +312,19 @@ static void read_dict(struct stet_pyread *r, const struct stet_pytype *k, PyObje
 {
     const struct stet_intercept_python *py = r->py;
     PyObject *key, *value;
-    Py_ssize_t at = 0, n = py->PyDict_Size(o);
+    Py_ssize_t at = 0, n = py->PyDict_Size(o), i;
 
     if (n > ITEMS_MAX || !depth)
         read_length(r, k, n);
-    for (size_t i = 0; depth && i < ITEMS_MAX && r->left && py->PyDict_Next(o, &at, &key, &value);
+    for (i = 0; depth && i < n && i < ITEMS_MAX && r->left && py->PyDict_Next(o, &at, &key, &value);
          i++) {
         uint32_t old = push_key(r, key);
 
-        read_object(r, value, depth - 1, inside);
+        read_child(r, value, (size_t)(n - i), depth - 1, inside);
         r->length = old;
     }
+    if (depth)
+        end_container(r, k, n, i == n);
 }
 
 /* The function that a wrapper without a dictionary holds in a slot, such as JAX's WrappedFun. */
@@ -579,22 +338,41 @@ static void read_wrapped(struct stet_pyread *r, PyObject *o)
 
         if (held && stet_intercept_pyread_is(r->py, held, r->py->PyFunction_Type)) {
             push(r, ".", stet_intercept_pyread_text(r->py, r->names[slots[i]]), "");
-            read_function(r, type_of(r, held), held);
+            read_function(r, stet_intercept_pyread_known(r, held), held);
             r->length = old;
         }
         drop(r->py, held);
     }
 }
 
-/* The fields of an instance, from its own dictionary. */
+static void read_fields(struct stet_pyread *r, const struct stet_pytype *k, PyObject *dict,
+                        unsigned depth, unsigned inside)
+{
+    const struct stet_intercept_python *py = r->py;
+    PyObject *key, *value;
+    Py_ssize_t at = 0, n = py->PyDict_Size(dict), i;
+
+    for (i = 0; i < n && i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value);
+         i++) {
+        uint32_t old;
+
+        if (!stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
+            continue;
+        old = push(r, ".", stet_intercept_pyread_text(py, key), "");
+        read_child(r, value, (size_t)(n - i), depth - 1, inside - 1);
+        r->length = old;
+    }
+    end_container(r, k, n, i == n);
+}
+
+/* An instance, and the fields in its own dictionary. */
 static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                           unsigned depth, unsigned inside)
 {
     const struct stet_intercept_python *py = r->py;
-    PyObject *dict = depth && inside ? py->PyObject_GenericGetDict(o, NULL) : NULL, *key, *value;
+    PyObject *dict = depth && inside ? py->PyObject_GenericGetDict(o, NULL) : NULL;
     struct stet_journal_value v = {.kind = STET_VALUE_OBJECT, .address = (uint64_t)(uintptr_t)o};
-    PyObject *wrapped = dict ? find_key(py, dict, "__wrapped__") : NULL;
-    Py_ssize_t at = 0;
+    PyObject *wrapped = dict ? stet_intercept_pyread_key(py, dict, "__wrapped__") : NULL;
 
     py->PyErr_Clear();
     if (wrapped && stet_intercept_pyread_is(py, wrapped, py->PyFunction_Type)) {
@@ -602,78 +380,119 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
         py->Py_DecRef(dict);
         return;
     }
-    emit(r, k, &v);
+    stet_intercept_pyread_emit(r, k, &v);
     if (inside)
         read_wrapped(r, o);
     if (!dict)
         return;
-    for (size_t i = 0; i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value); i++) {
-        uint32_t old;
-
-        if (!stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
-            continue;
-        old = push(r, ".", stet_intercept_pyread_text(py, key), "");
-        read_object(r, value, depth - 1, inside - 1);
-        r->length = old;
-    }
+    read_fields(r, k, dict, depth, inside);
     py->Py_DecRef(dict);
+}
+
+static void read_scalar(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    switch (k->form) {
+    case STET_FORM_BOOL:
+        stet_intercept_pyread_emit(
+            r, k,
+            &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
+                                         .number = o == r->py->_Py_TrueStruct});
+        break;
+    case STET_FORM_INT:
+        read_int(r, k, o);
+        break;
+    case STET_FORM_FLOAT:
+        read_float(r, k, o);
+        break;
+    case STET_FORM_TEXT:
+        read_string(r, k, o);
+        break;
+    case STET_FORM_FUNCTION:
+        read_function(r, k, o);
+        break;
+    case STET_FORM_METHOD:
+        read_function(r, k, r->py->PyMethod_Function(o));
+        break;
+    default:
+        read_numpy_scalar(r, k, o);
+    }
+}
+
+static bool read_array(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    switch (k->form) {
+    case STET_FORM_JAX_ARRAY:
+        return stet_intercept_pyarray_jax(r, k, o);
+    case STET_FORM_NUMPY_ARRAY:
+        return stet_intercept_pyarray_numpy(r, k, o);
+    case STET_FORM_TORCH_TENSOR:
+        return stet_intercept_pyarray_torch(r, k, o);
+    default:
+        return false;
+    }
 }
 
 static void read_known(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
                        unsigned depth, unsigned inside)
 {
-    const struct stet_intercept_python *py = r->py;
-
-    if (o == py->_Py_NoneStruct)
-        emit(r, k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
-    else if (k->type == py->PyBool_Type)
-        emit(r, k,
-             &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
-                                          .number = o == py->_Py_TrueStruct});
-    else if (k->type == py->PyLong_Type)
-        read_int(r, k, o);
-    else if (k->type == py->PyFloat_Type)
-        read_float(r, k, o);
-    else if (k->type == py->PyUnicode_Type)
-        read_string(r, k, o);
-    else if (k->type == py->PyFunction_Type)
-        read_function(r, k, o);
-    else if (k->type == py->PyMethod_Type)
-        read_function(r, k, py->PyMethod_Function(o));
-    else if (k->flags & TUPLE_SUBCLASS)
+    switch (k->form) {
+    case STET_FORM_SKIPPED:
+        break;
+    case STET_FORM_TUPLE:
         read_tuple(r, k, o, depth, inside);
-    else if (k->flags & LIST_SUBCLASS)
+        break;
+    case STET_FORM_LIST:
         read_list(r, k, o, depth, inside);
-    else if (k->flags & DICT_SUBCLASS)
+        break;
+    case STET_FORM_DICT:
         read_dict(r, k, o, depth, inside);
-    else if (k->type == r->tensor || k->type == r->parameter)
-        read_torch_tensor(r, k, o);
-    else if (!read_numpy_scalar(r, k, o))
-        read_instance(r, k, o, depth, inside);
+        break;
+    case STET_FORM_OBJECT:
+    case STET_FORM_JAX_ARRAY:
+    case STET_FORM_NUMPY_ARRAY:
+    case STET_FORM_TORCH_TENSOR:
+        if (!read_array(r, k, o))
+            read_instance(r, k, o, depth, inside);
+        break;
+    default:
+        read_scalar(r, k, o);
+    }
 }
 
 static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsigned inside)
 {
-    const struct stet_intercept_python *py = r->py;
     struct stet_pytype k;
 
     if (!o || !r->left)
         return;
     r->left--;
-    k = *type_of(r, o); /* the next type may take its slot in the table */
-    if ((k.flags & TYPE_SUBCLASS) || k.type == py->PyModule_Type)
+    if (r->out->used >= r->room) {
+        r->out->dropped++;
+        r->cut = true;
         return;
-    if (strcmp(k.name, "ArrayImpl") == 0 && read_jax_array(r, &k, o))
-        return;
-    if (!(k.flags & HEAP_TYPE) && strcmp(k.name, "ndarray") == 0 && read_numpy_array(r, &k, o))
-        return;
-    read_known(r, &k, o, depth, inside);
+    }
+    k = *stet_intercept_pyread_known(r, o); /* the next type may take its slot in the table */
+    if (o == r->py->_Py_NoneStruct)
+        stet_intercept_pyread_emit(r, &k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
+    else
+        read_known(r, &k, o, depth, inside);
 }
 
 void stet_intercept_pyread_named(struct stet_pyread *r, struct stet_view name, PyObject *o,
                                  unsigned depth, unsigned inside)
 {
     r->length = 0;
+    r->cut = false;
     push(r, "", name, "");
     read_object(r, o, depth, inside);
+}
+
+void stet_intercept_pyread_among(struct stet_pyread *r, size_t count, struct stet_view name,
+                                 PyObject *o, unsigned depth, unsigned inside)
+{
+    struct share all = begin_child(r, count);
+    unsigned given = r->left;
+
+    stet_intercept_pyread_named(r, name, o, depth, inside);
+    end_child(r, all, given);
 }

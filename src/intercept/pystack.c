@@ -1,7 +1,7 @@
-/* Walks the frames of every Python thread under the GIL and copies them. A separate thread requests
- * the GIL, and the caller waits for it only briefly, so a compile whose caller never releases the
- * GIL is not delayed. References to frames are dropped before the GIL is released: a frame kept
- * alive would keep the user's tensors alive. */
+/* Finds the Python thread that waits, under the GIL, and copies its frames and values. A separate
+ * thread requests the GIL, and the caller waits for it only briefly, so a compile whose caller
+ * never releases the GIL is not delayed. References to frames are dropped before the GIL is
+ * released: a frame kept alive would keep the user's tensors alive. */
 #include "intercept/pystack.h"
 
 #include "base/mem.h"
@@ -14,8 +14,6 @@
 #include "intercept/threads.h"
 #include "intercept/wait.h"
 #include "intercept/writer.h"
-
-#include <pthread.h>
 
 /* When a call is over, it waits GRACE_MS for a walk in progress, and only SHORT_GRACE_MS after a
  * walk that failed, so that a host whose GIL is never free pays the longer wait once. On a busy
@@ -60,28 +58,28 @@ static void let_go(void *p)
     stet_mem_free(s);
 }
 
-static void write_thread(struct stet_journal *j, const struct stet_pystack *s,
-                         const struct stet_pythread *t)
+static void write_stack(struct stet_journal *j, const struct stet_pystack *s)
 {
     static struct stet_frame frames[STET_PYFRAMES_MAX];
+    const struct stet_pywalk *w = &s->walk;
     struct stet_rec_compile_stack record = {
         .index = s->index,
         .load = s->load,
-        .python_thread = t->ident,
-        .thread = t->native,
-        .thread_name = stet_view_str(s->walk.text + t->name),
-        .waits = t->waits,
+        .python_thread = w->ident,
+        .thread = w->thread,
+        .thread_name = stet_view_str(w->text + w->name),
+        .waits = w->waits,
         .walk_ns = s->walk_ns,
     };
 
-    for (size_t i = 0; i < t->count; i++) {
-        const struct stet_pyframe *f = &s->walk.frames[t->first + i];
+    for (size_t i = 0; i < w->frame_count; i++) {
+        const struct stet_pyframe *f = &w->frames[i];
 
-        frames[i] = (struct stet_frame){.file = stet_view_str(s->walk.text + f->file),
-                                        .function = stet_view_str(s->walk.text + f->function),
+        frames[i] = (struct stet_frame){.file = stet_view_str(w->text + f->file),
+                                        .function = stet_view_str(w->text + f->function),
                                         .line = f->line};
     }
-    record.stack = stet_journal_write_stack(j, (struct stet_frames){frames, t->count});
+    record.stack = stet_journal_write_stack(j, (struct stet_frames){frames, w->frame_count});
     stet_journal_write(j, STET_REC_compile_stack, &record);
 }
 
@@ -116,8 +114,7 @@ static bool write_stacks(struct stet_event *e, struct stet_journal *j)
         write_values(j, s); /* before the stack: a reader that sees the stack has all */
     for (size_t i = 0; i < s->copy_count; i++)
         stet_intercept_copysite_write(j, s->index, s->load, &s->copies[i]);
-    for (size_t i = 0; i < s->walk.thread_count; i++)
-        write_thread(j, s, &s->walk.threads[i]);
+    write_stack(j, s);
     return false;
 }
 
@@ -156,13 +153,27 @@ static void read_values(void *data, PyObject *frame, unsigned long thread)
     s->values_ns = stet_journal_now() - before;
 }
 
-/* With the GIL held. */
 static void walk(struct stet_pystack *s)
 {
     uint64_t before = stet_journal_now();
 
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
+}
+
+/* With the GIL held. Takes the walk only when other threads are paused, because that may take until
+ * the call is over. */
+static void walk_now(struct stet_pystack *s)
+{
+    bool mine;
+
+    stet_intercept_python_pause(s->py);
+    mine = !atomic_exchange(&s->claimed, true);
+    if (mine)
+        walk(s);
+    stet_intercept_python_resume(s->py);
+    if (!mine)
+        return;
     stet_counters_watch(s->py);
     stet_intercept_phases_watch(s->py);
     send_in_turn(s);
@@ -182,8 +193,7 @@ static void *look(void *p)
         }
     } else {
         gil = s->py->PyGILState_Ensure(); /* may never return, if Python ends */
-        if (!atomic_exchange(&s->claimed, true))
-            walk(s);
+        walk_now(s);
         s->py->PyGILState_Release(gil);
     }
     stet_flag_set(&s->done);
@@ -209,7 +219,7 @@ static struct stet_pystack *new_look(const struct stet_intercept_python *py, uin
     s->index = index;
     s->load = load;
     s->thread = stet_thread_id();
-    stet_pywalk_init(&s->walk, (unsigned long)pthread_self());
+    stet_pywalk_init(&s->walk, py, s->thread);
     return s;
 }
 
@@ -221,9 +231,9 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     if (!s)
         return NULL;
     if (!stet_intercept_python_unfit(py) && stet_intercept_python_held(py)) {
-        atomic_store(&s->claimed, true);
         if (!py->PyErr_Occurred())
-            walk(s);
+            walk_now(s);
+        atomic_store(&s->claimed, true);
         stet_flag_set(&s->done);
         return s;
     }

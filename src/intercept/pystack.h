@@ -1,5 +1,5 @@
-/* Records the Python stacks of all threads while a compile runs: which thread waits for it, and at
- * which line. The compile hooks call begin before the plugin and end after it. After end, the
+/* Records the Python stack of the thread that waits for a compile while it runs, and the values
+ * there. The compile hooks call begin before the plugin and end after it. After end, the
  * caller must not use the walk. */
 #ifndef STET_INTERCEPT_PYSTACK_H
 #define STET_INTERCEPT_PYSTACK_H

@@ -36,7 +36,7 @@ static const struct {
 static bool can_read_values(const struct stet_intercept_python *py)
 {
     bool all = py->PyUnicode_AsUTF8AndSize && py->PyObject_Type && py->PyType_GetFlags &&
-               py->_PyType_Lookup && py->PyUnicode_InternFromString &&
+               py->PyType_GetSlot && py->_PyType_Lookup && py->PyUnicode_InternFromString &&
                py->PyObject_GenericGetAttr && py->PyObject_GenericGetDict &&
                py->PyLong_AsLongLongAndOverflow && py->PyFloat_AsDouble && py->PyNumber_Float &&
                py->PyNumber_Long && py->PyTuple_Size && py->PyTuple_GetItem && py->PyList_Size &&
@@ -51,6 +51,22 @@ static bool can_read_values(const struct stet_intercept_python *py)
     return all;
 }
 
+static bool has_type(const struct stet_intercept_python *py, const PyObject *o,
+                     const PyObject *type)
+{
+    return memcmp((const char *)o + py->type_offset, &type, sizeof(PyObject *)) == 0;
+}
+
+/* The head of an object is a reference count and its type. A build with another head than that of
+ * its kind is not read. */
+static bool knows_types(struct stet_intercept_python *py)
+{
+    py->type_offset = py->free_threaded ? 24 : 8;
+    return has_type(py, py->_Py_TrueStruct, py->PyBool_Type) &&
+           has_type(py, py->PyBool_Type, py->PyType_Type) &&
+           has_type(py, py->PyLong_Type, py->PyType_Type);
+}
+
 static void look_for_values(struct stet_intercept_python *py)
 {
     const char *version = py->Py_GetVersion();
@@ -60,8 +76,10 @@ static void look_for_values(struct stet_intercept_python *py)
 
         memcpy((char *)py + objects[i].offset, &found, sizeof found);
     }
+    py->free_threaded = strstr(version, "free-threading") != NULL;
     py->minor = strncmp(version, "3.", 2) == 0 ? (unsigned)strtoul(version + 2, NULL, 10) : 0;
-    py->values = can_read_values(py) && py->minor >= 9 && (py->minor < 12 || py->PyFrame_GetVar);
+    py->values = can_read_values(py) && knows_types(py) && py->minor >= 9 &&
+                 (py->minor < 12 || py->PyFrame_GetVar);
 }
 
 static bool look(struct stet_intercept_python *py)
@@ -96,6 +114,24 @@ const struct stet_intercept_python *stet_intercept_python(void)
     return NULL;
 }
 
+static bool can_pause(const struct stet_intercept_python *py)
+{
+    return py->_PyEval_StopTheWorld && py->_PyEval_StartTheWorld && py->PyThreadState_GetFrame &&
+           py->PyInterpreterState_ThreadHead && py->PyThreadState_Next;
+}
+
+void stet_intercept_python_pause(const struct stet_intercept_python *py)
+{
+    if (py->free_threaded)
+        py->_PyEval_StopTheWorld(py->PyInterpreterState_Head());
+}
+
+void stet_intercept_python_resume(const struct stet_intercept_python *py)
+{
+    if (py->free_threaded)
+        py->_PyEval_StartTheWorld(py->PyInterpreterState_Head());
+}
+
 const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
 {
     void *first;
@@ -105,9 +141,9 @@ const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
     if ((py->Py_IsFinalizing && py->Py_IsFinalizing()) ||
         (py->_Py_IsFinalizing && py->_Py_IsFinalizing()))
         return "Python is finalising";
-    /* Without a GIL other threads' frames change while they are read. */
-    if (strstr(py->Py_GetVersion(), "free-threading"))
-        return "Python is free-threaded";
+    /* Without a GIL other threads' objects change while they are read. */
+    if (py->free_threaded && !can_pause(py))
+        return "this free-threaded Python cannot pause its threads; from 3.14 on it can";
     /* PyGILState_Ensure supports only the main interpreter. */
     first = py->PyInterpreterState_Head();
     if (!first || py->PyInterpreterState_Next(first))

@@ -49,6 +49,7 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyObject_Type, (PyObject *))                                                \
     PY_MAY(unsigned long, PyType_GetFlags, (PyObject *))                                           \
     PY_MAY(PyObject *, PyType_GetName, (PyObject *)) /* from 3.11 */                               \
+    PY_MAY(void *, PyType_GetSlot, (PyObject *, int))                                              \
     PY_MAY(PyObject *, _PyType_Lookup, (PyObject *, PyObject *))                                   \
     PY_MAY(PyObject *, PyUnicode_InternFromString, (const char *))                                 \
     PY_MAY(PyObject *, PyObject_GenericGetAttr, (PyObject *, PyObject *))                          \
@@ -72,6 +73,8 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyObject_Repr, (PyObject *))                                                \
     PY_MAY(int, PyCode_Addr2Line, (PyObject *, int))                                               \
     PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
+    PY_MAY(void, _PyEval_StopTheWorld, (void *)) /* free-threaded, from 3.14 */                    \
+    PY_MAY(void, _PyEval_StartTheWorld, (void *))                                                  \
     PY_MAY(void *, PyInterpreterState_ThreadHead, (void *))                                        \
     PY_MAY(void *, PyThreadState_Next, (void *))
 
@@ -79,10 +82,14 @@ typedef ptrdiff_t Py_ssize_t;
 #define STET_PYTHON_OBJECTS                                                                        \
     PY_OBJECT(_Py_NoneStruct)                                                                      \
     PY_OBJECT(_Py_TrueStruct)                                                                      \
+    PY_OBJECT(PyType_Type)                                                                         \
     PY_OBJECT(PyBool_Type)                                                                         \
     PY_OBJECT(PyLong_Type)                                                                         \
     PY_OBJECT(PyFloat_Type)                                                                        \
     PY_OBJECT(PyUnicode_Type)                                                                      \
+    PY_OBJECT(PyTuple_Type)                                                                        \
+    PY_OBJECT(PyDict_Type)                                                                         \
+    PY_OBJECT(PyCFunction_Type)                                                                    \
     PY_OBJECT(PyFunction_Type)                                                                     \
     PY_OBJECT(PyMethod_Type)                                                                       \
     PY_OBJECT(PyModule_Type)                                                                       \
@@ -101,8 +108,10 @@ struct stet_intercept_python {
 #define PY_OBJECT(name) PyObject *name;
     STET_PYTHON_OBJECTS
 #undef PY_OBJECT
-    unsigned minor; /* of Python 3 */
-    bool values;    /* everything that reading values needs is there */
+    unsigned minor;     /* of Python 3 */
+    bool values;        /* everything that reading values needs is there */
+    size_t type_offset; /* of an object's type in its head */
+    bool free_threaded; /* built without the lock: other threads run until they are paused */
 };
 
 /* As CPython lays out a PyMethodDef (Include/methodobject.h). */
@@ -120,10 +129,14 @@ enum { STET_METH_VARARGS = 1, STET_METH_KEYWORDS = 2, STET_METH_NOARGS = 4 };
 const struct stet_intercept_python *stet_intercept_python(void);
 
 /* NULL if the GIL may be requested now, else the reason: not running, finalising, several
- * interpreters, no GIL. */
+ * interpreters, threads that cannot be paused. */
 const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
-/* Does this thread hold the GIL? */
+/* Does this thread hold the GIL? In a free-threaded Python: is it attached to the interpreter? */
 bool stet_intercept_python_held(const struct stet_intercept_python *py);
+/* With the GIL held. A free-threaded Python pauses every other thread where a garbage collection
+ * would; in others the GIL is enough, and nothing happens. */
+void stet_intercept_python_pause(const struct stet_intercept_python *py);
+void stet_intercept_python_resume(const struct stet_intercept_python *py);
 /* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
 PyObject *stet_intercept_python_module(const struct stet_intercept_python *py, const char *name);
 

@@ -11,8 +11,12 @@
 enum {
     FRAMES_MAX = 128,     /* as many as a stack record has */
     USER_FRAMES_MAX = 12, /* the innermost of the user's own */
-    CALL_OBJECTS = 600,   /* objects read in the framework's call */
-    FRAME_OBJECTS = 120,  /* and in a frame of the user's */
+    CALLED_OBJECTS = 120, /* objects read of the function that is called */
+    CALLED_ROOM = 6144,   /* and their bytes */
+    CALL_OBJECTS = 300,   /* of its arguments */
+    CALL_ROOM = 14336,
+    FRAME_OBJECTS = 80,   /* of a frame of the user's */
+    FRAMES_OBJECTS = 240, /* and of all of them */
     CALL_DEPTH = 8,
     FRAME_DEPTH = 3,
     CALL_INSIDE = 3, /* instance dictionaries inside each other */
@@ -20,7 +24,7 @@ enum {
     NAMES_MAX = 256,
     WRAPPERS_MAX = 4,
     HELD_DEPTH = 3,     /* functions that close over functions */
-    GLOBALS_MAX = 4096, /* globals read for those that code names */
+    GLOBALS_MAX = 4096, /* globals examined for those that code names */
 };
 
 /* Where frames of these versions keep their locals. These versions get no more feature releases, so
@@ -38,7 +42,8 @@ struct look {
     struct stet_pyread read;
     const struct stet_intercept_python *py;
     bool call_found, jit_found, mesh_found;
-    unsigned user_frames;
+    unsigned user_frames, frame_objects; /* of the user's: frames read, objects left */
+    size_t globals;                      /* left to examine */
 };
 
 /* --- one frame's variables ----------------------------------------------------------------- */
@@ -149,28 +154,65 @@ static void variables_release(struct look *l, struct variables *v)
 
 /* --- globals ------------------------------------------------------------------------------- */
 
+/* The names in a code object. Few globals are among them, and a bit for each pair of names rules
+ * most others out. */
+struct named {
+    PyObject *tuple; /* a reference, or NULL */
+    PyObject *items[NAMES_MAX];
+    size_t count;
+    uint64_t bits[4];
+};
+
+static size_t bit_of(const PyObject *name)
+{
+    return ((uintptr_t)name >> 4 ^ (uintptr_t)name >> 12) % 256;
+}
+
+static void named_init(struct look *l, PyObject *code, struct named *names)
+{
+    const struct stet_intercept_python *py = l->py;
+    Py_ssize_t n;
+
+    names->tuple = stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
+    names->count = 0;
+    memset(names->bits, 0, sizeof names->bits);
+    n = names->tuple ? py->PyTuple_Size(names->tuple) : 0;
+    for (Py_ssize_t i = 0; i < n && i < NAMES_MAX; i++) {
+        PyObject *name = py->PyTuple_GetItem(names->tuple, i);
+
+        names->items[names->count++] = name;
+        names->bits[bit_of(name) / 64] |= 1ULL << bit_of(name) % 64;
+    }
+}
+
+static bool is_named(const struct named *names, const PyObject *key)
+{
+    if (!(names->bits[bit_of(key) / 64] >> bit_of(key) % 64 & 1))
+        return false;
+    for (size_t i = 0; i < names->count; i++) {
+        if (names->items[i] == key) /* identifiers are interned */
+            return true;
+    }
+    return false;
+}
+
 /* The globals that code names, without a lookup: keys of a dictionary may have an __eq__. */
 static void read_globals(struct look *l, PyObject *code, PyObject *globals)
 {
     const struct stet_intercept_python *py = l->py;
-    PyObject *names =
-        stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_names, STET_BY_C);
-    Py_ssize_t n = names ? py->PyTuple_Size(names) : 0, at = 0;
+    struct named names;
     PyObject *key, *value;
+    Py_ssize_t at = 0;
 
+    named_init(l, code, &names);
     l->read.scope = STET_SCOPE_GLOBAL;
-    for (size_t visited = 0; n > 0 && visited < GLOBALS_MAX && l->read.left &&
-                             py->PyDict_Next(globals, &at, &key, &value);
-         visited++) {
-        bool named = false;
-
-        for (Py_ssize_t i = 0; i < n && i < NAMES_MAX && !named; i++)
-            named = py->PyTuple_GetItem(names, i) == key;
-        if (named && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+    for (; names.count && l->globals && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
+         l->globals--) {
+        if (is_named(&names, key) && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
             stet_intercept_pyread_named(&l->read, stet_intercept_pyread_text(py, key), value, 1, 1);
     }
-    if (names)
-        py->Py_DecRef(names);
+    if (names.tuple)
+        py->Py_DecRef(names.tuple);
     py->PyErr_Clear();
 }
 
@@ -182,9 +224,8 @@ static void read_module(struct look *l, PyObject *globals)
     Py_ssize_t at = 0;
 
     l->read.scope = STET_SCOPE_LOCAL;
-    for (size_t visited = 0;
-         visited < GLOBALS_MAX && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
-         visited++) {
+    for (; l->globals && l->read.left && py->PyDict_Next(globals, &at, &key, &value);
+         l->globals--) {
         struct stet_view name = {0};
 
         if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
@@ -247,7 +288,8 @@ static void read_closure(struct look *l, PyObject *code, PyObject *closure, stru
         l->read.scope = STET_SCOPE_CLOSURE;
         if (value && name.len &&
             (!owner.len || stet_intercept_pyread_is(py, value, py->PyFunction_Type))) {
-            stet_intercept_pyread_named(&l->read, own, value, FRAME_DEPTH, FRAME_INSIDE);
+            stet_intercept_pyread_among(&l->read, (size_t)(n - i), own, value, FRAME_DEPTH,
+                                        FRAME_INSIDE);
             read_held(l, value, own, deeper);
         }
         if (value)
@@ -298,16 +340,15 @@ static void read_called(struct look *l, PyObject *fun)
 
     for (unsigned i = 0; fun && i < WRAPPERS_MAX; i++) {
         bool method = stet_intercept_pyread_is(py, fun, py->PyMethod_Type);
-        PyObject *wrapped, *code;
+        PyObject *self = method ? py->PyMethod_Self(fun) : NULL, *wrapped, *code;
 
-        if (method) {
-            l->read.scope = STET_SCOPE_CLOSURE;
-            stet_intercept_pyread_named(&l->read, STET_VIEW("self"), py->PyMethod_Self(fun),
-                                        FRAME_DEPTH, FRAME_INSIDE);
+        if (method)
             fun = py->PyMethod_Function(fun);
-        }
         l->read.scope = STET_SCOPE_CALLED;
         stet_intercept_pyread_named(&l->read, STET_VIEW("fun"), fun, 0, 0);
+        l->read.scope = STET_SCOPE_CLOSURE;
+        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("self"), self, FRAME_DEPTH,
+                                    FRAME_INSIDE);
         if (!fun)
             break;
         if (!stet_intercept_pyread_is(py, fun, py->PyFunction_Type)) {
@@ -376,6 +417,15 @@ static void find_variables(struct look *l, PyObject *frame, PyObject *code,
     variables_release(l, &v);
 }
 
+/* Bounds what is read next. */
+static void allow(struct look *l, unsigned objects, uint32_t bytes)
+{
+    uint32_t used = l->read.out->used;
+
+    l->read.left = objects;
+    l->read.room = bytes < STET_VALUES_SIZE - used ? used + bytes : STET_VALUES_SIZE;
+}
+
 /* How many axes the mesh has that is set around the call. The mesh is a part of JAX's own key. */
 static void read_mesh(struct look *l, PyObject *mesh)
 {
@@ -397,18 +447,20 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
     PyObject *values[NAMES];
 
     find_variables(l, frame, code, names, values, NAMES);
-    l->read.left = CALL_OBJECTS;
+    allow(l, CALLED_OBJECTS, CALLED_ROOM);
     if (values[MESH])
         read_mesh(l, values[MESH]);
     if (!l->call_found && values[FUN] && values[ARGS] && values[KWARGS]) {
         l->call_found = true;
-        l->read.scope = STET_SCOPE_ARGUMENT;
-        stet_intercept_pyread_named(&l->read, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
-                                    CALL_INSIDE);
-        stet_intercept_pyread_named(&l->read, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
-                                    CALL_INSIDE);
         read_called(l, values[FUN]);
+        allow(l, CALL_OBJECTS, CALL_ROOM);
+        l->read.scope = STET_SCOPE_ARGUMENT;
+        stet_intercept_pyread_among(&l->read, 2, STET_VIEW("args"), values[ARGS], CALL_DEPTH,
+                                    CALL_INSIDE);
+        stet_intercept_pyread_among(&l->read, 1, STET_VIEW("kwargs"), values[KWARGS], CALL_DEPTH,
+                                    CALL_INSIDE);
     }
+    allow(l, CALLED_OBJECTS, CALLED_ROOM);
     if (l->call_found && values[JIT]) {
         l->jit_found = true;
         l->read.scope = STET_SCOPE_CALLED;
@@ -430,9 +482,12 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
         stet_intercept_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
     bool module = stet_view_is(stet_intercept_pyread_text(py, name), "<module>");
     struct variables v;
+    unsigned allowed;
 
     l->user_frames++;
-    l->read.left = FRAME_OBJECTS;
+    /* The innermost frame gets most. */
+    allowed = l->frame_objects < FRAME_OBJECTS ? l->frame_objects : FRAME_OBJECTS;
+    allow(l, allowed, (uint32_t)(STET_VALUES_SIZE - l->read.out->used) / 2);
     variables_of(l, code, &v);
     for (size_t i = 0; (slots || py->minor >= 12) && i < v.count && l->read.left; i++) {
         struct stet_view text = stet_intercept_pyread_text(py, v.names[i]);
@@ -442,7 +497,8 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
 
         l->read.scope = v.scopes[i];
         if (value && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
-            stet_intercept_pyread_named(&l->read, text, value, FRAME_DEPTH, FRAME_INSIDE);
+            stet_intercept_pyread_among(&l->read, v.count - i, text, value, FRAME_DEPTH,
+                                        FRAME_INSIDE);
         if (value)
             py->Py_DecRef(value);
     }
@@ -450,6 +506,7 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
         read_module(l, globals);
     else if (globals)
         read_globals(l, code, globals);
+    l->frame_objects -= allowed - l->read.left;
     variables_release(l, &v);
     if (globals)
         py->Py_DecRef(globals);
@@ -468,7 +525,7 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
 
     l->read.frame = index;
     if (!stet_journal_values_in_library(file)) {
-        if (l->user_frames < USER_FRAMES_MAX)
+        if (l->user_frames < USER_FRAMES_MAX && l->frame_objects)
             read_user(l, frame, code);
     } else if (!l->jit_found && !l->user_frames && holds_calls(file)) {
         read_call(l, frame, code);
@@ -497,7 +554,7 @@ static uint64_t process_salt(void)
 void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObject *frame,
                                   bool hide_numbers, struct stet_journal_values *out)
 {
-    struct look l = {.py = py};
+    struct look l = {.py = py, .frame_objects = FRAMES_OBJECTS, .globals = GLOBALS_MAX};
     PyObject *next = frame;
 
     out->used = out->dropped = 0;

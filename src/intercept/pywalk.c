@@ -1,22 +1,34 @@
-/* sys._current_frames() takes the interpreter's own lock over its list of threads, so it is called
- * instead of walking that list. Only plain attributes are read: nothing here runs Python code, so
- * the GIL is not released. */
+/* A thread that makes the call itself is found by its own state. When the call runs on a worker of
+ * the framework's, every thread is examined: sys._current_frames() takes the interpreter's own lock
+ * over its list of threads, so it is called instead of walking that list. A free-threaded Python
+ * cannot be asked while its threads are paused, and its list does not change then.
+ *
+ * Nothing here runs Python code: attributes are read of code objects, and of the objects of the
+ * module threading only from their dictionaries. */
 #include "intercept/pywalk.h"
 
-#include <stdio.h>
+#include "intercept/pyread.h"
+
+#include <pthread.h>
 #include <string.h>
 
-enum { COMPILE_DEPTH = 4 };
+enum { COMPILE_DEPTH = 4, STATE_WORDS = 64 };
 
-void stet_pywalk_init(struct stet_pywalk *w, unsigned long self)
+void stet_pywalk_init(struct stet_pywalk *w, const struct stet_intercept_python *py,
+                      uint64_t native)
 {
-    memset(w, 0, offsetof(struct stet_pywalk, threads));
-    w->self = self;
+    memset(w, 0, offsetof(struct stet_pywalk, frames));
+    w->state = py->Py_IsInitialized() ? py->PyGILState_GetThisThreadState() : NULL;
+    w->self = (unsigned long)pthread_self();
+    w->native = native;
     w->text[0] = '\0'; /* offset 0 is the empty string */
     w->text_used = 1;
 }
 
-/* A copy of a str in the walk's text; the same object is copied once. */
+/* ---- frames ---- */
+
+/* A copy of a str in the walk's text; the same object is copied once. Its owner keeps the object
+ * alive, so its address may be compared later in the same walk. */
 static uint32_t keep(const struct stet_intercept_python *py, struct stet_pywalk *w, PyObject *s)
 {
     const char *utf8;
@@ -43,36 +55,30 @@ static uint32_t keep(const struct stet_intercept_python *py, struct stet_pywalk 
     return (uint32_t)(w->text_used - n);
 }
 
-/* A str attribute. Its owner keeps the object alive, so its address may be compared later in the
- * same walk. */
-static uint32_t keep_attribute(const struct stet_intercept_python *py, struct stet_pywalk *w,
-                               PyObject *owner, const char *name)
+/* An attribute of a code object, whose type is the interpreter's own; a new reference or NULL. */
+static PyObject *code_attribute(const struct stet_intercept_python *py, PyObject *code,
+                                const char *name)
 {
-    PyObject *s = owner ? py->PyObject_GetAttrString(owner, name) : NULL;
-    uint32_t at;
+    PyObject *s = code ? py->PyObject_GetAttrString(code, name) : NULL;
 
-    if (!s) {
+    if (!s)
         py->PyErr_Clear();
-        return 0;
-    }
-    at = keep(py, w, s);
-    py->Py_DecRef(s);
-    return at;
+    return s;
 }
 
-static unsigned long number_attribute(const struct stet_intercept_python *py, PyObject *owner,
-                                      const char *name)
+static PyObject *function_name(const struct stet_intercept_python *py, PyObject *code)
 {
-    PyObject *v = owner ? py->PyObject_GetAttrString(owner, name) : NULL;
-    unsigned long n = v ? py->PyLong_AsUnsignedLong(v) : 0;
+    return code_attribute(py, code, py->minor < 11 ? "co_name" : "co_qualname");
+}
 
-    if (py->PyErr_Occurred()) { /* no such attribute, or None */
-        py->PyErr_Clear();
-        n = 0;
-    }
-    if (v)
-        py->Py_DecRef(v);
-    return n;
+static uint32_t keep_and_drop(const struct stet_intercept_python *py, struct stet_pywalk *w,
+                              PyObject *s)
+{
+    uint32_t at = s ? keep(py, w, s) : 0;
+
+    if (s)
+        py->Py_DecRef(s);
+    return at;
 }
 
 static void take_frame(const struct stet_intercept_python *py, struct stet_pywalk *w,
@@ -83,146 +89,233 @@ static void take_frame(const struct stet_intercept_python *py, struct stet_pywal
     int line = py->PyFrame_GetLineNumber(frame);
 
     f->line = line > 0 ? (uint32_t)line : 0;
-    f->file = keep_attribute(py, w, code, "co_filename");
-    f->function = keep_attribute(py, w, code, "co_qualname"); /* from 3.11 */
-    if (!f->function)
-        f->function = keep_attribute(py, w, code, "co_name");
+    f->file = keep_and_drop(py, w, code_attribute(py, code, "co_filename"));
+    f->function = keep_and_drop(py, w, function_name(py, code));
     if (code)
         py->Py_DecRef(code);
 }
 
-static void take_thread(const struct stet_intercept_python *py, struct stet_pywalk *w,
-                        unsigned long ident, PyObject *frame)
+/* Calls `visit` for the frames of a thread, the innermost first, until it returns false. */
+static void each_frame(const struct stet_intercept_python *py, PyObject *frame, size_t most,
+                       bool (*visit)(const struct stet_intercept_python *, void *, PyObject *),
+                       void *data)
 {
-    struct stet_pythread *t = &w->threads[w->thread_count++];
-    PyObject *next;
+    PyObject *next = frame;
 
-    *t = (struct stet_pythread){.ident = ident, .first = (uint32_t)w->frame_count};
-    for (next = frame; next;) {
-        PyObject *back;
+    for (size_t i = 0; next && i < most; i++) {
+        bool more = visit(py, data, next);
+        PyObject *back = more && i + 1 < most ? py->PyFrame_GetBack(next) : NULL;
 
-        if (t->count < STET_PYFRAMES_MAX && w->frame_count < sizeof w->frames / sizeof *w->frames) {
-            take_frame(py, w, next);
-            t->count++;
-        }
-        back = t->count < STET_PYFRAMES_MAX ? py->PyFrame_GetBack(next) : NULL;
         if (next != frame)
             py->Py_DecRef(next);
         next = back;
     }
 }
 
-/* threading has names, kernel ids and the main thread. */
-static void ask_threading(const struct stet_intercept_python *py, struct stet_pywalk *w)
+static bool visit_take(const struct stet_intercept_python *py, void *walk, PyObject *frame)
 {
-    PyObject *modules = py->PySys_GetObject("modules");
-    PyObject *threading = modules ? py->PyDict_GetItemString(modules, "threading") : NULL;
-    PyObject *main, *active, *key, *thread;
-    Py_ssize_t at = 0;
+    take_frame(py, walk, frame);
+    return true;
+}
 
-    if (!threading)
-        return;
-    main = py->PyObject_GetAttrString(threading, "_main_thread");
-    w->main = number_attribute(py, main, "_ident");
-    active = py->PyObject_GetAttrString(threading, "_active");
+static bool visit_compile(const struct stet_intercept_python *py, void *found, PyObject *frame)
+{
+    PyObject *code = py->PyFrame_GetCode(frame), *name = function_name(py, code);
+    const char *text = name ? py->PyUnicode_AsUTF8(name) : NULL;
+    bool *is = found;
+
+    *is = text && strstr(text, "compile");
     py->PyErr_Clear();
-    while (active && py->PyDict_Next(active, &at, &key, &thread)) {
-        unsigned long ident = py->PyLong_AsUnsignedLong(key);
+    if (name)
+        py->Py_DecRef(name);
+    if (code)
+        py->Py_DecRef(code);
+    return !*is;
+}
 
+static bool in_compile(const struct stet_intercept_python *py, PyObject *frame)
+{
+    bool found = false;
+
+    each_frame(py, frame, COMPILE_DEPTH, visit_compile, &found);
+    return found;
+}
+
+/* ---- the module threading ---- */
+
+static unsigned long number_of(const struct stet_intercept_python *py, PyObject *o)
+{
+    unsigned long n = o && (!py->values || stet_intercept_pyread_is(py, o, py->PyLong_Type))
+                          ? py->PyLong_AsUnsignedLong(o)
+                          : 0;
+
+    if (py->PyErr_Occurred()) {
         py->PyErr_Clear();
-        for (size_t i = 0; i < w->thread_count; i++) {
-            if (w->threads[i].ident != ident)
-                continue;
-            w->threads[i].native = number_attribute(py, thread, "_native_id");
-            w->threads[i].name = keep_attribute(py, w, thread, "_name");
-        }
+        n = 0;
     }
-    if (main)
-        py->Py_DecRef(main);
-    if (active)
-        py->Py_DecRef(active);
+    return n;
 }
 
-static bool in_compile(const struct stet_pywalk *w, const struct stet_pythread *t)
+/* A name of the module threading, borrowed. */
+static PyObject *threading_has(const struct stet_intercept_python *py, const char *name)
 {
-    for (size_t i = 0; i < t->count && i < COMPILE_DEPTH; i++) {
-        if (strstr(w->text + w->frames[t->first + i].function, "compile"))
-            return true;
-    }
-    return false;
+    PyObject *threading = stet_intercept_python_module(py, "threading");
+
+    if (!py->values || !threading || !stet_intercept_pyread_is(py, threading, py->PyModule_Type))
+        return NULL;
+    return py->PyDict_GetItemString(py->PyModule_GetDict(threading), name);
 }
 
-static void choose(struct stet_pywalk *w)
+/* A Thread may be of a class of the user's. Its dictionary has the fields of threading.Thread. */
+static unsigned long main_thread(const struct stet_intercept_python *py)
 {
-    struct stet_pythread *main = NULL, *blocked = NULL;
+    PyObject *main = threading_has(py, "_main_thread");
 
-    for (size_t i = 0; i < w->thread_count; i++) {
-        struct stet_pythread *t = &w->threads[i];
-
-        if (t->ident == w->self) {
-            t->waits = STET_WAITS_SELF;
-            return;
-        }
-        if (t->ident == w->main || w->thread_count == 1)
-            main = t;
-        if (in_compile(w, t) && (!blocked || t->ident == w->main))
-            blocked = t;
-    }
-    if (blocked)
-        blocked->waits = STET_WAITS_BLOCKED;
-    else if (main)
-        main->waits = STET_WAITS_GUESS;
+    return main ? number_of(py, stet_intercept_pyread_member(py, main, "_ident")) : 0;
 }
 
-/* The index of the thread that waits, or the number of threads. */
-static size_t waiting_thread(const struct stet_pywalk *w)
+/* Kernel's id and name of the thread that waits. */
+static void describe_thread(const struct stet_intercept_python *py, struct stet_pywalk *w)
 {
-    size_t i = 0;
-
-    while (i < w->thread_count && w->threads[i].waits == STET_WAITS_NOT)
-        i++;
-    return i;
-}
-
-static void show_waiting(const struct stet_intercept_python *py, const struct stet_pywalk *w,
-                         PyObject *frames, stet_pywalk_waiting *waiting, void *data)
-{
-    size_t i = waiting_thread(w);
-    PyObject *key, *frame;
+    PyObject *active = threading_has(py, "_active"), *key, *thread, *name;
     Py_ssize_t at = 0;
 
-    while (i < w->thread_count && py->PyDict_Next(frames, &at, &key, &frame)) {
-        if (py->PyLong_AsUnsignedLong(key) == w->threads[i].ident) {
-            waiting(data, frame, w->threads[i].ident);
-            break;
-        }
+    if (!active || !stet_intercept_pyread_is(py, active, py->PyDict_Type))
+        return;
+    while (py->PyDict_Next(active, &at, &key, &thread)) {
+        if (number_of(py, key) != w->ident)
+            continue;
+        if (!w->thread)
+            w->thread = number_of(py, stet_intercept_pyread_member(py, thread, "_native_id"));
+        name = stet_intercept_pyread_member(py, thread, "_name");
+        if (name && stet_intercept_pyread_is(py, name, py->PyUnicode_Type))
+            w->name = keep(py, w, name);
+        return;
     }
+}
+
+/* ---- threads ---- */
+
+/* What the search for the thread that waits has found; `frame` is a reference. */
+struct search {
+    PyObject *frame;
+    unsigned long ident, main;
+    uint64_t waits;
+    size_t seen;
+};
+
+static void choose(const struct stet_intercept_python *py, struct search *s, unsigned long ident,
+                   PyObject *frame, uint64_t waits)
+{
+    if (s->frame)
+        py->Py_DecRef(s->frame);
+    py->Py_IncRef(frame);
+    *s = (struct search){frame, ident, s->main, waits, s->seen};
+}
+
+/* A thread in a compile is chosen before others, and the main thread before others like it. */
+static void consider(const struct stet_intercept_python *py, struct search *s, unsigned long ident,
+                     PyObject *frame)
+{
+    bool main = ident == s->main, blocked = in_compile(py, frame);
+
+    s->seen++;
+    if (blocked && (s->waits != STET_WAITS_BLOCKED || main))
+        choose(py, s, ident, frame, STET_WAITS_BLOCKED);
+    else if (main && !s->waits)
+        choose(py, s, ident, frame, STET_WAITS_GUESS);
+    else if (!s->frame)
+        choose(py, s, ident, frame, STET_WAITS_NOT);
+}
+
+static void search_frames(const struct stet_intercept_python *py, struct search *s)
+{
+    PyObject *function = py->PySys_GetObject("_current_frames"), *frames, *key, *frame;
+    Py_ssize_t at = 0;
+
+    if (!function || (py->values && !stet_intercept_pyread_is(py, function, py->PyCFunction_Type)))
+        return; /* replaced by code of the user's */
+    frames = py->PyObject_CallObject(function, NULL);
+    while (frames && py->PyDict_Next(frames, &at, &key, &frame))
+        consider(py, s, number_of(py, key), frame);
+    if (frames)
+        py->Py_DecRef(frames);
     py->PyErr_Clear();
+}
+
+/* Where a thread's state has its ident: found in the state of this thread, which knows its own. */
+static size_t ident_offset(const struct stet_intercept_python *py)
+{
+    const char *own = py->PyGILState_GetThisThreadState();
+    unsigned long self = (unsigned long)pthread_self(), word;
+
+    for (size_t i = 0; own && i < STATE_WORDS; i++) {
+        memcpy(&word, own + i * sizeof word, sizeof word);
+        if (word == self)
+            return i * sizeof word;
+    }
+    return 0;
+}
+
+static void search_states(const struct stet_intercept_python *py, struct search *s)
+{
+    size_t offset = ident_offset(py);
+    char *state = offset ? py->PyInterpreterState_ThreadHead(py->PyInterpreterState_Head()) : NULL;
+
+    for (; state; state = py->PyThreadState_Next(state)) {
+        PyObject *frame = py->PyThreadState_GetFrame(state);
+        unsigned long ident;
+
+        if (!frame)
+            continue;
+        memcpy(&ident, state + offset, sizeof ident);
+        consider(py, s, ident, frame);
+        py->Py_DecRef(frame);
+    }
+}
+
+/* The innermost frame of the thread that waits, a reference; NULL if there is none. */
+static PyObject *find_waiting(const struct stet_intercept_python *py, struct stet_pywalk *w,
+                              size_t *seen)
+{
+    PyObject *own =
+        w->state && py->PyThreadState_GetFrame ? py->PyThreadState_GetFrame(w->state) : NULL;
+    struct search s = {0};
+
+    if (own) {
+        w->ident = w->self;
+        w->thread = w->native;
+        w->waits = STET_WAITS_SELF;
+        return own;
+    }
+    s.main = main_thread(py);
+    if (py->free_threaded)
+        search_states(py, &s);
+    else
+        search_frames(py, &s);
+    *seen = s.seen;
+    if (s.frame && !s.waits && s.seen == 1)
+        s.waits = STET_WAITS_GUESS;
+    w->ident = s.ident;
+    w->waits = s.waits;
+    return s.frame;
 }
 
 static const char *walk(const struct stet_intercept_python *py, struct stet_pywalk *w,
                         stet_pywalk_waiting *waiting, void *data)
 {
-    PyObject *function = py->PySys_GetObject("_current_frames");
-    PyObject *frames = function ? py->PyObject_CallObject(function, NULL) : NULL;
-    PyObject *key, *frame;
-    Py_ssize_t at = 0;
+    size_t seen = 0;
+    PyObject *frame = find_waiting(py, w, &seen);
 
-    if (!frames) {
-        py->PyErr_Clear();
-        return "Python gave no frames";
+    if (!frame)
+        return "no thread has Python frames";
+    if (w->waits) {
+        each_frame(py, frame, STET_PYFRAMES_MAX, visit_take, w);
+        describe_thread(py, w);
+        waiting(data, frame, w->ident);
     }
-    while (w->thread_count < STET_PYTHREADS_MAX && py->PyDict_Next(frames, &at, &key, &frame)) {
-        unsigned long ident = py->PyLong_AsUnsignedLong(key);
-
-        take_thread(py, w, ident, frame);
-    }
-    py->PyErr_Clear();
-    ask_threading(py, w);
-    choose(w);
-    show_waiting(py, w, frames, waiting, data);
-    py->Py_DecRef(frames);
-    return w->thread_count ? NULL : "no thread has Python frames";
+    py->Py_DecRef(frame);
+    return w->waits ? NULL : "no thread waits for the call";
 }
 
 const char *stet_pywalk(const struct stet_intercept_python *py, struct stet_pywalk *w,

@@ -15,6 +15,8 @@
 #define STET_VALUES_SIZE     ((size_t)24 << 10)
 #define STET_VALUES_PATH_MAX 256
 #define STET_VALUES_RANK_MAX 16
+/* The end of the path of a LENGTH: not everything below the path before it was read. */
+#define STET_VALUES_CUT      "[...]"
 
 /* KIND(identifier, number, name): the numbers are on disk, so add and never renumber. */
 #define STET_JOURNAL_VALUE_KINDS                                                                   \

@@ -106,18 +106,22 @@ enum stet_rc stet_launch_agent_start(const char *socket, struct stet_err *err)
     pid = fork();
     if (pid == 0)
         become_agent(socket, log);
-    stet_mem_free(log);
-    if (pid < 0)
+    if (pid < 0) {
+        stet_mem_free(log);
         return stet_fail_errno(err, "cannot fork");
+    }
     while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
         continue;
     while (!listens(socket)) {
-        if (stet_wire_now_ms() > until)
-            return stet_fail(err, STET_IO,
-                             "the agent did not start; agent.log in the state folder "
-                             "may have the reason");
+        if (stet_wire_now_ms() > until) {
+            stet_fail(err, STET_IO, "the agent did not start; %s may have the reason",
+                      log ? log : "agent.log");
+            stet_mem_free(log);
+            return STET_IO;
+        }
         nanosleep(&(struct timespec){0, 2000000}, NULL);
     }
+    stet_mem_free(log);
     return STET_OK;
 }
 
@@ -168,7 +172,7 @@ static void print_lines(struct stet_view text)
 
 void stet_launch_agent_report(const char *run)
 {
-    struct stet_message m = {.kind = STET_MESSAGE_REPORT, .tier = stet_view_str(run)};
+    struct stet_message m = {.kind = STET_MESSAGE_REPORT, .run = stet_view_str(run)};
     uint64_t until = stet_wire_now_ms() + REPORT_MS;
     struct stet_wire line;
     enum stet_rc rc;

@@ -207,6 +207,25 @@ static enum stet_rc find_latest(struct stet_runs *runs, const struct stet_run **
     return stet_fail(err, STET_NOT_FOUND, "no run yet: `stet run -- COMMAND` makes one");
 }
 
+bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b)
+{
+    if (a->argc != b->argc || strcmp(a->cwd, b->cwd) != 0)
+        return false;
+    for (size_t i = 0; i < a->argc; i++)
+        if (strcmp(a->argv[i], b->argv[i]) != 0)
+            return false;
+    return true;
+}
+
+bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet_run *run)
+{
+    for (size_t i = 0; i < runs->count; i++)
+        if (runs->items[i].started_ns < run->started_ns &&
+            stet_ledger_run_is_same(&runs->items[i], run))
+            return true;
+    return false;
+}
+
 /* Names the newest of the runs. */
 static enum stet_rc ambiguous(const struct stet_runs *runs, const char *name, size_t matches,
                               struct stet_err *err)

@@ -38,6 +38,11 @@ void stet_ledger_runs_close(struct stet_runs *runs);
 enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
                                    const struct stet_run **out, struct stet_err *err);
 
+/* Did both runs run the same command in the same folder? */
+bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b);
+/* Was the same command run in the same folder before this run? */
+bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet_run *run);
+
 /* Reads <folder>/run.json; strings are in `arena`. */
 enum stet_rc stet_ledger_run_read(struct stet_run *run, struct stet_arena *arena,
                                   const char *folder, struct stet_err *err);

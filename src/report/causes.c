@@ -51,9 +51,16 @@ static bool same_cause(const struct stet_recompile *a, const struct stet_recompi
 
 static void add_value(struct stet_causes *c, struct stet_report_cause *of, struct stet_view v)
 {
-    for (size_t i = 0; i < of->value_count; i++)
-        if (stet_view_eq(of->values[i], v))
-            return;
+    uint32_t before = c->values.count;
+    struct stet_buf key = STET_BUF_INIT;
+
+    stet_buf_printf(&key, "%zu ", (size_t)(of - c->items));
+    stet_buf_view(&key, v);
+    if (stet_intern_add(&c->values, stet_buf_as_view(&key)) < before) {
+        stet_buf_release(&key);
+        return;
+    }
+    stet_buf_release(&key);
     if (of->value_count < STET_REPORT_VALUES)
         of->values[of->value_count++] = kept(c, v);
     else
@@ -110,11 +117,13 @@ bool stet_causes_init(struct stet_causes *c)
 {
     *c = (struct stet_causes){.items = stet_mem_calloc(STET_REPORT_CAUSES, sizeof *c->items)};
     stet_arena_init(&c->arena, (size_t)256 << 20);
+    stet_intern_init(&c->values, (size_t)64 << 20);
     return c->items != NULL;
 }
 
 void stet_causes_release(struct stet_causes *c)
 {
     stet_arena_release(&c->arena);
+    stet_intern_release(&c->values);
     stet_mem_free(c->items);
 }

@@ -4,6 +4,8 @@
 #define STET_REPORT_CAUSES_H
 
 #include "base/arena.h"
+#include "base/buf.h"
+#include "base/intern.h"
 #include "cause/cause.h"
 #include "ledger/recompile.h"
 
@@ -14,13 +16,14 @@ struct stet_report_cause {
     uint64_t times, wait_ns, cost_ns, first_step, last_step;
     bool steps_known;
     struct stet_view values[STET_REPORT_VALUES]; /* the values of the first change, each once */
-    size_t value_count, value_more;
+    size_t value_count, value_more;              /* value_more: further ones, each counted once */
 };
 
 struct stet_causes {
     struct stet_arena arena;
     struct stet_report_cause *items; /* in the order of their first recompile */
     size_t count;
+    struct stet_intern values;  /* of each cause, to count each once */
     uint64_t beyond, beyond_ns; /* recompiles of causes that did not fit, and their wait */
 };
 
@@ -35,7 +38,7 @@ int stet_causes_find(const struct stet_causes *c, enum stet_cause cause, struct 
 
 static inline bool stet_causes_failed(const struct stet_causes *c)
 {
-    return c->arena.failed;
+    return c->arena.failed || c->values.failed;
 }
 
 #endif

@@ -169,9 +169,11 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
     uint32_t *route = stet_mem_calloc(SOURCES, sizeof *route); /* process + 1, by source */
     struct stet_events events;
     struct stet_run_event e;
-    enum stet_rc rc =
-        route ? stet_ledger_events_open(&events, r->run->folder, err) : no_memory(err);
+    enum stet_rc rc;
 
+    if (!route)
+        return no_memory(err);
+    rc = stet_ledger_events_open(&events, r->run->folder, err);
     if (rc != STET_OK) {
         stet_mem_free(route);
         return rc;
@@ -322,6 +324,8 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->wait_ns = tally->wait_ns;
     r->settled = a->totals.settled && a->totals.compiles;
     r->settled_step = a->totals.settled_step;
+    if (a->totals.programs) /* programs that differ in names alone are one */
+        r->distinct = (uint32_t)a->totals.programs;
     r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
                                                : (struct stet_view){0};
     for (int q = 0; q < STET_QUESTIONS; q++)

@@ -46,7 +46,8 @@
   Stet.causes = (run, all) => {
     const items = Stet.state.causes, total = items.reduce((s, i) => s + (i.cause.benign ? 0 : i.cost), 0);
     if (!items.length)
-      return section("causes", "Causes and fixes", null, el("p", { text: run.causes.length ? "No cause passes the filters." : "Nothing was compiled again." }));
+      return section("causes", "Causes and fixes", null, el("p", { text: run.causes.length ? "No cause passes the filters." : run.totals.compiles + run.totals.torch_compiles ? "Nothing was compiled again."
+        : "Nothing was compiled. A framework on its own CPU client is not seen: run it with stet run --cpu, or set JAX_PLATFORMS=cpu before stet run." }));
     const shown = all ? items : items.slice(0, CARDS);
     const rest = items.length - shown.length;
     const s = section("causes", "Causes and fixes", "dearest first; " + seconds(total) + " in all", shown.map((i) => causeCard(run, i, total)));
@@ -229,6 +230,6 @@
       table("Compiles that a store answered", [{ text: "served from" }, { text: "times", num: true }, { text: "loading took", num: true },
         { text: "compiling had cost", num: true }, { text: "saved", num: true }],
       run.saved.map((s) => [s.served, String(s.times), seconds(s.load_s), s.known ? seconds(s.compile_s) + (s.known < s.times ? " (" + s.known + " known)" : "") : "not known",
-        s.known ? seconds(s.saved_s) : "not known"]))));
+        s.known ? (s.saved_s > 0 ? seconds(s.saved_s) : "nothing") : "not known"]))));
   };
 })();

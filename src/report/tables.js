@@ -96,12 +96,12 @@
 
   // ---- two runs ----
   const totals = [["compiles", (t) => t.compiles + t.torch_compiles, String], ["programs", (t) => t.programs, String], ["recompiles", (t) => t.recompiles, String],
-    ["time compiling", (t) => t.compile_s + t.torch_compile_s, seconds], ["waited for recompiles", (t) => t.wait_s, seconds], ["executions", (t) => t.executions, String], ["failed", (t) => t.failed, String]];
-  function delta(a, b, show) {
+    ["time compiling", (t) => t.compile_s + t.torch_compile_s, seconds], ["waited for recompiles", (t) => t.wait_s, seconds], ["executions", (t) => t.executions, String, true], ["failed", (t) => t.failed, String]];
+  function delta(a, b, show, neutral) {
     const d = b - a;
     if (!d) return "same";
     const times = a > 0 && b > 0 ? " (" + (b / a).toFixed(b / a < 10 ? 2 : 0) + "×)" : "";
-    return el("span", { class: d > 0 ? "bad" : "good", text: (d > 0 ? "+" : "−") + show(Math.abs(d)) + times });
+    return el("span", { class: neutral ? "muted" : d > 0 ? "bad" : "good", text: (d > 0 ? "+" : "−") + show(Math.abs(d)) + times });
   }
   function sharedCauses(a, b) {
     const of = new Map();
@@ -123,7 +123,7 @@
     return section("two", "Side by side", d ? (d.moved.length ? d.moved.join(", ") + " moved" : "nothing moved") : null,
       d && d.together ? el("p", { text: "Several things moved together: change one at a time to see which one costs what." }) : null,
       el("div", { class: "scroll" }, table("Totals of the two runs", [{ text: "" }, { text: "A", num: true }, { text: "B", num: true }, { text: "B against A", num: true }],
-        totals.map(([name, of, show]) => [name, show(of(a.totals)), show(of(b.totals)), delta(of(a.totals), of(b.totals), show)])
+        totals.map(([name, of, show, neutral]) => [name, show(of(a.totals)), show(of(b.totals)), delta(of(a.totals), of(b.totals), show, neutral)])
           .concat([["settled", settled(a), settled(b), ""]]))),
       moved ? el("div", { class: "scroll" }, moved) : null,
       el("div", { class: "scroll" }, table("Causes in both runs", [{ text: "cause" }, { text: "line" }, { text: "A", num: true }, { text: "B", num: true }, { text: "waited in A", num: true }, { text: "waited in B", num: true }, { text: "B against A", num: true }],

@@ -97,16 +97,6 @@ const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
     return b;
 }
 
-static bool same_command(const struct stet_run *a, const struct stet_run *b)
-{
-    if (a->argc != b->argc || strcmp(a->cwd, b->cwd) != 0)
-        return false;
-    for (size_t i = 0; i < a->argc; i++)
-        if (strcmp(a->argv[i], b->argv[i]) != 0)
-            return false;
-    return true;
-}
-
 static enum stet_rc add_run(struct stet_session *x, struct stet_past *past, struct stet_err *err)
 {
     enum stet_rc rc = STET_OK;
@@ -139,7 +129,8 @@ enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *r
     enum stet_rc rc = STET_OK;
 
     for (size_t i = 0; runs && i < runs->count && n < STET_PAST_RUNS; i++)
-        if (runs->items[i].started_ns < run->started_ns && same_command(&runs->items[i], run))
+        if (runs->items[i].started_ns < run->started_ns &&
+            stet_ledger_run_is_same(&runs->items[i], run))
             found[n++] = i;
     while (rc == STET_OK && n-- > 0) { /* oldest first, so that the latest is the nearest */
         struct stet_past *past = &x->past[x->past_count];

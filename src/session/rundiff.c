@@ -142,15 +142,43 @@ static const struct stet_part *part_of(const struct stet_bundle *b, struct stet_
     return NULL;
 }
 
-/* The first process of each run represents its run. */
+/* The first process that compiled represents its run, else the first one; NULL if there is none. */
+static const struct stet_process_digest *representative(const struct stet_run_digest *d)
+{
+    for (size_t i = 0; i < d->process_count; i++)
+        if (d->processes[i].compile_count)
+            return &d->processes[i];
+    return d->process_count ? &d->processes[0] : NULL;
+}
+
+/* Returns the platform of the plugin that the process used. */
+static struct stet_view platform_of(const struct stet_process_digest *p)
+{
+    for (size_t i = 0; p && i < p->plugin_count; i++)
+        if (p->plugins[i].platform.len)
+            return p->plugins[i].platform;
+    return (struct stet_view){0};
+}
+
+/* JAX_PLATFORMS and PJRT_DEVICE select the platform. It is no flag of a compiler, and frameworks
+ * lower programs differently for each. */
+static void compare_platforms(struct stet_rundiff *m, struct stet_view from, struct stet_view to)
+{
+    if (from.len && to.len && !stet_view_eq(from, to))
+        add(m, (struct stet_rundiff_entry){.thing = STET_THING_PROFILE,
+                                           .what = STET_VIEW("platform"),
+                                           .from = from,
+                                           .to = to});
+}
+
 static void gather_bundles(struct stet_rundiff *m)
 {
-    const struct stet_bundle *a = NULL, *b = NULL;
+    const struct stet_process_digest *was = representative(&m->a.digest);
+    const struct stet_process_digest *is = representative(&m->b.digest);
+    const struct stet_bundle *a = was ? stet_session_bundle(&m->a.digest, was) : NULL;
+    const struct stet_bundle *b = is ? stet_session_bundle(&m->b.digest, is) : NULL;
 
-    if (m->a.digest.process_count)
-        a = stet_session_bundle(&m->a.digest, &m->a.digest.processes[0]);
-    if (m->b.digest.process_count)
-        b = stet_session_bundle(&m->b.digest, &m->b.digest.processes[0]);
+    compare_platforms(m, platform_of(was), platform_of(is));
     for (int turn = 0; turn < 2; turn++) {
         const struct stet_bundle *mine = turn ? a : b, *other = turn ? b : a;
 

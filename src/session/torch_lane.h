@@ -22,6 +22,9 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
 /* Writes what was read and what could not be read: files, records, damage. */
 void stet_session_torch_json_input(const struct stet_torch *t, struct stet_json *j);
 
+/* `stet torch fixes`: what would save the recompiles. */
+void stet_session_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out);
+void stet_session_torch_fixes_json(const struct stet_torch *t, struct stet_json *j);
 /* `stet torch caches`: the lookups in torch's caches, and why they missed. */
 void stet_session_torch_caches_text(const struct stet_torch *t, struct stet_buf *out);
 void stet_session_torch_caches_json(const struct stet_torch *t, struct stet_json *j);

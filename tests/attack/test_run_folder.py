@@ -170,7 +170,7 @@ class RunFolder(attack.Case):
         with open(self.folder + "/run.json", "w") as f:
             json.dump({**run, "ended_ns": run["started_ns"] - 86400 * 10**9}, f)
         self.ask("explain", self.folder)
-        self.assertIn("1 run deleted", self.ask("runs", "--prune=0")[1])
+        self.assertIn("1 run deleted", self.ask("runs", "--prune=0", "--yes")[1])
         db = sqlite3.connect(place)
         self.assertEqual(db.execute("SELECT count(*) FROM taken").fetchone()[0], 0)
         db.close()

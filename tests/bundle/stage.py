@@ -39,7 +39,7 @@ class Staged(unittest.TestCase):
         return subprocess.run([STET, *args], capture_output=True, text=True, timeout=120,
                               cwd=self.dir, env=dict(self.env, **variables))
 
-    def install(self, name, version, files=None, requires=(), entry_points="", extra=None):
+    def install(self, name, version, files=None, requires=(), entry_points="", extra=None, headers=""):
         """A distribution as pip leaves it."""
         info = os.path.join(self.site, f"{name}-{version}.dist-info")
         os.makedirs(info)
@@ -57,7 +57,7 @@ class Staged(unittest.TestCase):
         with open(os.path.join(info, "RECORD"), "w") as f:
             f.write("\n".join(record) + "\n")
         with open(os.path.join(info, "METADATA"), "w") as f:
-            f.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
+            f.write(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n{headers}")
             f.writelines(f"Requires-Dist: {r}\n" for r in requires)
             f.write("\nVersion: of the description, not of the package\n")
         if entry_points:

@@ -25,6 +25,8 @@ class Bundle(Staged):
     def test_packages_are_grouped_by_what_they_do(self):
         self.install("jax", "0.10.2", {"jax/version.py": "_git_hash: str = 'abc123'\n_git_hash_x = 'no'\n"})
         self.install("Flax-Like", "1.0", requires=["jax>=0.4 ; extra == 'x'"])
+        self.install("equinox", "0.13.8", requires=["jax!=0.7.0,!=0.7.1,>=0.4.38"],
+                     headers="License: Apache License\n        \n        with lines that hold blanks alone\n")
         self.install("libtpu", "0.0.51")
         self.install("tqdm", "4.0", requires=["jaxtyping"])
         self.install("mine", "2.0+gdeadbee.dirty", requires=["torch"])
@@ -32,6 +34,7 @@ class Bundle(Staged):
         self.assertEqual(b["schema"], "stet.bundle/1")
         self.assertEqual(b["package"]["jax"], "0.10.2")
         self.assertEqual(b["package"]["flax_like"], "1.0")
+        self.assertEqual(b["package"]["equinox"], "0.13.8")
         self.assertEqual(b["compiler"]["libtpu"], "0.0.51")
         self.assertEqual(b["other"]["tqdm"], "4.0")
         self.assertEqual(b["commit"]["jax"], "abc123")

@@ -76,6 +76,19 @@ class Doctor(Staged):
             "elsewhere.so": "PJRT_LIBRARY_PATH", "one.so": "jax_plugins", "two.so": "jax_plugins",
             "lib.so": "torch_xla.plugins", "libtpu.so": "package libtpu"})
 
+    def test_the_backend_of_stets_own_wheel_is_tried(self):
+        self.site = self.env["PYTHONPATH"] = os.path.join(self.dir, "lib", "python3.11", "site-packages")
+        os.makedirs(self.site)
+        shutil.copy(CPU, os.path.join(self.dir, "lib", "libstet_cpu.so"))
+        self.install("stet-cli", "0.1.0", {"stet_cpu/__init__.py": "", "stet_cpu/jax.py": ""},
+                     entry_points='[jax_plugins]\nstet = stet_cpu.jax\n\n[torch_xla.plugins]\nstet = stet_cpu.torch_xla:Plugin\n')
+        told = self.doctor("--quick", "--no-frameworks")
+        self.assertEqual([(os.path.basename(p["path"]), p["found_by"], p["alive"]) for p in told["plugins"]],
+                         [("libstet_cpu.so", "jax_plugins, torch_xla.plugins", True)])
+        out = subprocess.run([STET, "doctor", "--quick", "--no-frameworks"], capture_output=True, text=True, cwd=self.dir, env=self.env)
+        self.assertIn("makes a client (Stet's own CPU backend)", out.stdout)
+        self.assertNotIn("without a plugin file", out.stdout)
+
     # -- plugins that are broken, each in its own way
 
     def test_broken_1_a_file_that_is_cut_off(self):

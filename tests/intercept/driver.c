@@ -15,6 +15,7 @@ EXPORT void drive_compile_at_exit(void);
 EXPORT int drive_load(const char *code);
 EXPORT int drive_copy(unsigned elements, unsigned seed);
 EXPORT double drive_time_copies(unsigned count);
+EXPORT double drive_time_compile(const char *code);
 
 static struct harness h;
 
@@ -97,11 +98,11 @@ int drive_copy(unsigned elements, unsigned seed)
     return first;
 }
 
-static double now_ns(void)
+static double clock_ns(clockid_t clock)
 {
     struct timespec t;
 
-    clock_gettime(CLOCK_MONOTONIC, &t);
+    clock_gettime(clock, &t);
     return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
@@ -113,7 +114,7 @@ double drive_time_copies(unsigned count)
     PJRT_Buffer *b = harness_buffer(&mine, PJRT_Buffer_Type_F32, NULL, 0, sizeof value, 1);
     ARGS(PJRT_Buffer_ToHostBuffer, args, .src = b);
     ARGS(PJRT_Event_Destroy, destroy, .event = NULL);
-    double begin = now_ns();
+    double begin = clock_ns(CLOCK_MONOTONIC);
 
     for (unsigned i = 0; b && i < count; i++) {
         args.dst = &value;
@@ -124,8 +125,22 @@ double drive_time_copies(unsigned count)
         destroy.event = args.event;
         mine.api->PJRT_Event_Destroy(&destroy);
     }
-    begin = b ? (now_ns() - begin) / count : 0;
+    begin = b ? (clock_ns(CLOCK_MONOTONIC) - begin) / count : 0;
     if (b)
         harness_buffer_destroy(&mine, b);
     return begin;
+}
+
+/* Processor time of this thread for a compile, in nanoseconds. */
+double drive_time_compile(const char *code)
+{
+    struct harness mine = h;
+    size_t size = strlen(code);
+    double begin = clock_ns(CLOCK_THREAD_CPUTIME_ID), end;
+    PJRT_LoadedExecutable *x = harness_compile(&mine, code, size, "mlir", "", 0);
+
+    end = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+    if (x)
+        harness_loaded_destroy(&mine, x);
+    return end - begin;
 }

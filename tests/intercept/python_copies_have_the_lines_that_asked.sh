@@ -4,11 +4,7 @@
 here="$SOURCE/tests/intercept/python"
 export ASAN_OPTIONS=detect_leaks=0 FAKE_COMPILE_MS=80
 case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
-pythons=()
-for p in /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3; do
-    [ -x "$p" ] && pythons+=("$p")
-done
-[ ${#pythons[@]} -gt 0 ] || { echo "skipped: no Python"; exit 77; }
+find_pythons
 run() { # run PYTHON: copies.py under the layer, its records in `records`
     rm -rf "$STET_DIR"
     said="$(preload "$1" "$here/copies.py" "$LIB/libguest_driver.so" "$fake" "$here/site-packages" 2>&1)" || true
@@ -16,8 +12,8 @@ run() { # run PYTHON: copies.py under the layer, its records in `records`
     dump > records
 }
 for python in "${pythons[@]}"; do
-    version="$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
-    case "$version" in 3.9 | 3.1[0-3]) ;; *) continue ;; esac # of others nothing is read
+    version="$(version_of "$python")"
+    case "$version" in 3.9 | 3.1[0-5]) ;; *) continue ;; esac # of others nothing is read
     run "$python"
     python3 "$here/check_copies.py" "$here/copies.py" < records || fail "$python"
     STET_CAPTURE=hash run "$python"

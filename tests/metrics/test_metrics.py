@@ -274,6 +274,9 @@ class Metrics(unittest.TestCase):
         self.assertGreater(len(queries), 15)
         asked = set()
         for query in queries:
+            self.assertNotRegex(query, r"\[1m\]")  # empty when a scrape comes once a minute
+            if re.search("stet_(re)?compiles?_(seconds_)?total", query) and "sum" in query:
+                self.assertRegex(query, r"sum by \([a-z, ]*lane")  # one compile may be in both lanes
             found = set(re.findall(r"\bstet_\w+", query))
             self.assertTrue(found, query)
             asked |= found

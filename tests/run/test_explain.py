@@ -47,6 +47,30 @@ for step in range(6):
 """
 
 
+EVALUATES = """
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+
+@jax.jit
+def step(w, x):
+    return w - 0.1 * jnp.mean(x * w)
+
+
+@jax.jit
+def evaluate(w, x):
+    return jnp.sum(w * x)
+
+
+w = np.ones(4, np.float32)
+for i in range(30):
+    w = step(w, np.ones((8, 4), np.float32))
+    if i % 10 == 9:
+        float(evaluate(w, np.ones((8, 4), np.float32)))
+"""
+
+
 class Explain(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -90,7 +114,7 @@ class Explain(unittest.TestCase):
 
     def test_recompiles_are_printed_while_the_command_runs_and_summed_up_at_the_end(self):
         told = self.run_out.stderr
-        for words in ("stet: static-argument: train_step compiled again", "train.py:28", "5 recompiles",
+        for words in ("stet: static-argument: train_step compiled again", "train.py:46", "5 recompiles",
                       "Did a hidden graph branch become active? yes", "2× static-argument in train_step"):
             self.assertIn(words, told)
         with open(os.path.join(self.dir, "events.jsonl")) as f:
@@ -151,6 +175,12 @@ class Explain(unittest.TestCase):
         self.assertIn("argument batch['x'] dimension 1", [c["what"] for c in told["changes"]])
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
+        self.stet("run", "--cpu", "--quiet", "--", PYTHON, "train.py", JAX_PLATFORMS="tpu")  # the backend as a TPU
+        last = sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[-1]
+        told = json.loads(self.stet("diff", "--format=json", self.first_run(), last).stdout)
+        self.assertIn("profile", told["moved"])
+        self.assertIn(("platform", "stet", "tpu"), [(c["what"], c["from"], c["to"]) for c in told["changes"]])
+        shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
     def test_programs_from_a_store_are_reported_and_waited_for(self):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")
@@ -203,12 +233,25 @@ class Explain(unittest.TestCase):
         self.assertEqual(len(explained["recompiles"]), 4)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", explained["run"]))
 
+    def test_a_run_has_settled_when_its_last_program_was_compiled(self):
+        with open(os.path.join(self.dir, "evaluates.py"), "w") as f:
+            f.write(EVALUATES)
+        own = {"STET_STATE_DIR": os.path.join(self.dir, "own")}
+        out = self.stet("run", "--cpu", "--", PYTHON, "evaluates.py", **own)
+        self.assertIn("settled at step 10 with 2 programs", out.stderr)
+        told = self.stet("explain", **own)
+        self.assertEqual(told.returncode, 0, told.stdout)
+        self.assertNotIn("the store served", told.stdout)  # the first launch of this command
+        report = json.loads(self.stet("report", "--format=json", **own).stdout)["runs"][0]
+        self.assertEqual((report["totals"]["programs"], report["settled"]["step"]), (2, 10))
+
     def test_the_text_is_for_people(self):
         out = self.stet("explain").stdout
         for words in ("last-batch: train_step compiled again 2 times", "Drop the short last batch",
-                      "28 |     return jax.tree.map(lambda p, g: p - lr * g, params, grads), loss"):
+                      "46 |         lr *= 0.9"):
             self.assertIn(words, out)
         self.assertNotIn("\033", out)
+        self.assertEqual(out.count("\n  fix "), out.count("\n  more     stet help "))
 
 
 if __name__ == "__main__":

@@ -140,7 +140,66 @@ TEST(a_field_is_cut_by_columns)
     stet_cli_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
     stet_cli_page_line(&page);
     stet_cli_page_plain(&plain, &page, false);
-    EXPECT_STR("\xe5\xae\xb6\xe6\x97\x8f\xe2\x80\xa6  7|and\n", plain.ptr);
+    EXPECT_STR("\xe5\xae\xb6\xe6\x97\x8f\xe2\x80\xa6  7|an…\n", plain.ptr);
     stet_cli_page_release(&page);
     stet_buf_release(&plain);
+}
+
+static struct stet_buf page_of(struct stet_top *t, int width, int height)
+{
+    struct stet_page page = {0};
+    struct stet_buf plain = STET_BUF_INIT;
+
+    stet_cli_page_begin(&page, width, height);
+    stet_cli_top_page(t, &page);
+    stet_cli_page_plain(&plain, &page, false);
+    stet_cli_page_release(&page);
+    return plain;
+}
+
+TEST(the_causes_come_before_the_families_and_a_name_has_one_row)
+{
+    struct stet_top t = hostile();
+    struct stet_pulse *p = attach.pulse;
+    struct stet_buf out;
+    struct stet_view v;
+
+    p->process_count = p->device_count = p->torch_count = 1;
+    p->family_count = 3;
+    for (int i = 0; i < 3; i++) {
+        snprintf(p->families[i].name, sizeof p->families[i].name, "%s", i ? "step" : "unstack");
+        p->families[i].programs = 1;
+        p->families[i].compile_ns = i ? 5000 : 1;
+    }
+    p->cause_count = 1;
+    out = page_of(&t, 80, 24);
+    v = stet_buf_as_view(&out);
+    EXPECT(stet_view_find(v, "why it compiled again") < stet_view_find(v, " family "));
+    EXPECT(stet_view_find(v, "\n step ") < stet_view_find(v, "\n unstack "));
+    v = stet_view_of(v.ptr + stet_view_find(v, "\n step ") + 1, 0);
+    v.len = out.len - (size_t)(v.ptr - out.ptr);
+    EXPECT(!stet_view_contains(v, "\n step "));
+    stet_buf_release(&out);
+    stet_pulse_free(p);
+}
+
+TEST(a_row_that_is_cut_ends_in_an_ellipsis)
+{
+    struct stet_page page = {0};
+    struct stet_buf plain = STET_BUF_INIT;
+
+    stet_cli_page_begin(&page, 6, 4);
+    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
+    stet_cli_page_line(&page);
+    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
+    stet_cli_page_printf(&page, STET_STYLE_STRONG, "g");
+    stet_cli_page_line(&page);
+    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "ab\xe5\xae\xb6\xe6\x97\x8f\xe6\x97\x8f");
+    stet_cli_page_line(&page);
+    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef   ");
+    stet_cli_page_line(&page);
+    stet_cli_page_plain(&plain, &page, false);
+    EXPECT(stet_view_is(stet_buf_as_view(&plain), "abcdef\nabcde…\nab\xe5\xae\xb6…\nabcdef\n"));
+    stet_buf_release(&plain);
+    stet_cli_page_release(&page);
 }

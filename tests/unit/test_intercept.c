@@ -219,9 +219,15 @@ static const char *version(void)
     return "3.12.1 (main)";
 }
 
-static const char *free_threaded(void)
+static void pause_threads(void *interpreter)
 {
-    return "3.13.0 experimental free-threading build (main)";
+    (void)interpreter;
+}
+
+static PyObject *no_frame(void *thread)
+{
+    (void)thread;
+    return NULL;
 }
 
 static void *one(void)
@@ -261,8 +267,13 @@ TEST(python_is_not_called_when_it_cannot_answer)
     EXPECT(!stet_intercept_python_held(&py));
     py.PyInterpreterState_Next = a_next;
     EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
-    py.Py_GetVersion = free_threaded;
-    EXPECT_STR("Python is free-threaded", stet_intercept_python_unfit(&py));
+    py.free_threaded = true;
+    EXPECT_STR("this free-threaded Python cannot pause its threads; from 3.14 on it can",
+               stet_intercept_python_unfit(&py));
+    py._PyEval_StopTheWorld = py._PyEval_StartTheWorld = pause_threads;
+    py.PyThreadState_GetFrame = no_frame;
+    py.PyInterpreterState_ThreadHead = py.PyThreadState_Next = no_next;
+    EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
     py.Py_IsFinalizing = yes;
     EXPECT_STR("Python is finalising", stet_intercept_python_unfit(&py));
     py.Py_IsInitialized = no;

@@ -116,6 +116,26 @@ TEST(indices_of_a_damaged_journal_stay_in_bounds)
     stet_report_release(&r);
 }
 
+TEST(a_value_that_comes_again_is_not_one_more)
+{
+    struct stet_recompile r = row(STET_CAUSE_SHAPE_DRIFT, 3);
+    struct stet_row_change change = {.what = STET_VIEW("x"), .from = STET_VIEW("0")};
+    char text[16];
+    struct stet_causes c;
+
+    EXPECT(stet_causes_init(&c));
+    r.changes = &change;
+    r.change_count = 1;
+    for (int i = 0; i < 90; i++) {
+        snprintf(text, sizeof text, "%d", 1 + i % 29);
+        change.to = stet_view_str(text);
+        EXPECT_INT(0, stet_causes_add(&c, &r));
+    }
+    EXPECT_INT(STET_REPORT_VALUES, (int)c.items[0].value_count);
+    EXPECT_INT(30 - STET_REPORT_VALUES, (int)c.items[0].value_more);
+    stet_causes_release(&c);
+}
+
 TEST(causes_are_listed_once_and_up_to_a_limit)
 {
     struct stet_causes c;

@@ -679,3 +679,29 @@ TEST(what_torch_logs_prints_is_read_too)
     EXPECT(stet_view_is(f.t.frames[0].code.function, "forward"));
     feed_end(&f);
 }
+
+TEST(an_entry_of_another_mode_is_not_the_one_that_should_have_served)
+{
+    static const char text[] =
+        "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/3] [__recompiles] "
+        "Recompiling function forward in /none/a.py:12\n"
+        "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/3] [__recompiles]     "
+        "triggered by the following guard failure(s):\n"
+        "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/3] [__recompiles]     "
+        "- 1/2: GLOBAL_STATE changed: grad_mode \n"
+        "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/3] [__recompiles]     "
+        "- 1/1: tensor 'x' size mismatch at index 1. expected 32, actual 48\n"
+        "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/3] [__recompiles]     "
+        "- 1/0: GLOBAL_STATE changed: grad_mode \n";
+    struct stet_torch_why why;
+    struct fed f;
+
+    feed_start(&f);
+    stet_trace_feed(&f.trace, text, sizeof text - 1);
+    stet_trace_end(&f.trace);
+    stet_torch_explain(&f.t, (uint32_t)f.t.compile_count - 1, &why);
+    EXPECT(stet_view_is(why.what, "x"));
+    EXPECT_INT(1, why.dim);
+    EXPECT_INT(0, why.also_count);
+    feed_end(&f);
+}

@@ -44,10 +44,10 @@ add("jax_mnist_vae", JAX, "examples/mnist_vae.py", shorten=[MNIST, (r"num_epochs
 add("jax_spmd_mnist", JAX, "examples/spmd_mnist_classifier_fromscratch.py",
     shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 2")])
 for page in ("jit-compilation", "control-flow", "key-concepts", "pytrees", "random-numbers", "stateful-computations",
-             "automatic-vectorization", "gradient-checkpointing", "array_refs", "external-callbacks", "higher-order",
+             "automatic-vectorization", "gradient-checkpointing", "external-callbacks", "higher-order",
              "custom_pytrees", "complex-differentiation"):
     add("jaxdoc_" + page.replace("-", "_"), JAX, f"docs/{page}.md")
-for page in ("thinking_in_jax", "Common_Gotchas_in_JAX", "vmapped_log_probs", "autodiff_remat", "convolutions"):
+for page in ("thinking_in_jax", "Common_Gotchas_in_JAX", "vmapped_log_probs", "autodiff_remat"):
     add("jaxdoc_" + page.lower(), JAX, f"docs/notebooks/{page}.md")
 
 # Flax.
@@ -57,13 +57,15 @@ for page in ("02_lifted_transforms", "03_train_state", "06_scan_over_layers",
 add("nnx_05_vae", FLAX, "examples/nnx_toy_examples/05_vae.py",
     shorten=[(r"steps_per_epoch: int = 200", "steps_per_epoch: int = 10"), (r"^epochs: int = 20", "epochs: int = 2")])
 add("flax_mnist", FLAX, "examples/mnist/train.py", beside=["examples/mnist/configs"],
+    shorten=[(r"^from flax\.metrics import tensorboard$", "import control_data as tensorboard")],
     append="\nconfig = ml_collections.ConfigDict(dict(learning_rate=0.01, momentum=0.9, batch_size=128, num_epochs=2))\n"
            "train_and_evaluate(config, 'work')\n")
 add("flax_vae", FLAX, "examples/vae/train.py", beside=["examples/vae"],
     append="\nconfig = ml_collections.ConfigDict(dict(learning_rate=0.001, latents=20, batch_size=128, num_epochs=2))\n"
            "train_and_evaluate(config, 'work')\n")
 add("flax_seq2seq", FLAX, "examples/seq2seq/train.py", "--workdir=work --num_train_steps=30 --decode_frequency=10 "
-    "--max_len_query_digit=2", beside=["examples/seq2seq"])
+    "--max_len_query_digit=2", beside=["examples/seq2seq"],
+    shorten=[(r"^from clu import metric_writers$", "import control_data as metric_writers")])
 
 # Optax.
 add("optax_flax_example", OPTAX, "examples/flax_example.ipynb")
@@ -84,7 +86,7 @@ add("optax_ogda", OPTAX, "examples/ogda_example.ipynb")
 add("optax_perturbations", OPTAX, "examples/perturbations.ipynb")
 add("optax_muon", OPTAX, "examples/contrib/muon.ipynb")
 add("optax_ademamix", OPTAX, "examples/contrib/rosenbrock_ademamix.ipynb")
-add("optax_sam", OPTAX, "examples/contrib/sam.ipynb")
+add("optax_sam", OPTAX, "examples/contrib/sam.ipynb", shorten=[(r"^T = 8000", "T = 200")])
 
 # Equinox.
 EQX = "docs/examples/%s.ipynb"
@@ -110,7 +112,7 @@ VERSION = (r"^(\s+)assert numpyro.__version__.*", r"\1pass")
 PLATFORM = (r"^(\s+)numpyro\.set_platform\(.*\)", r"\1pass")
 SHORT = "--num-samples 20 --num-warmup 20"
 for name, args in (
-        ("annotation", "--model mn --num-samples 20 --num-warmup 20"), ("ar2", SHORT + " --num-data 30"),
+        ("ar2", SHORT + " --num-data 30"),
         ("bnn", "--num-samples 10 --num-warmup 10 --num-data 7"),
         ("dais_demo", "--num-svi-steps 10 --num-samples 10 --num-warmup 10"), ("funnel", SHORT),
         ("gp", "--num-samples 10 --num-warmup 10"),

@@ -1,5 +1,5 @@
 /* Prints the fixes: environment variables first, because they need no edit. */
-#include "cli/torch_print.h"
+#include "session/torch_lane.h"
 
 #include "base/human.h"
 #include "ingest/torch_plan.h"
@@ -134,7 +134,7 @@ static void splits_json(const struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_cli_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
+void stet_session_torch_fixes_text(const struct stet_torch *t, struct stet_buf *out)
 {
     static struct edit edits[EDITS];
     struct stet_torch_plan plan;
@@ -213,7 +213,7 @@ static void plan_json(struct stet_torch *t, struct stet_json *j)
     stet_json_end_array(j);
 }
 
-void stet_cli_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
+void stet_session_torch_fixes_json(const struct stet_torch *t, struct stet_json *j)
 {
     static struct edit edits[EDITS];
     size_t count = gather(t, edits);

@@ -1,0 +1,119 @@
+/* Prints violations as SARIF 2.1.0, which code-scanning services read. */
+#include "contract/check_print.h"
+
+#include "base/human.h"
+#include "base/json.h"
+#include "stet_version.h"
+
+#include <ctype.h>
+
+static void text(struct stet_json *j, const char *key, struct stet_view words)
+{
+    stet_json_object(j, key);
+    stet_json_string(j, "text", words);
+    stet_json_end_object(j);
+}
+
+/* The clauses are the rules. */
+static void rules(struct stet_json *j)
+{
+    stet_json_array(j, "rules");
+    for (int i = 0; i < STET_CLAUSES; i++) {
+        stet_json_object(j, NULL);
+        stet_json_cstr(j, "id", stet_gate_clause_name((enum stet_clause)i));
+        text(j, "shortDescription", stet_view_str(stet_gate_clause_about((enum stet_clause)i)));
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+/* A path as a URI reference: RFC 3986. */
+static void uri(struct stet_json *j, struct stet_view path)
+{
+    struct stet_buf out = STET_BUF_INIT;
+
+    if (path.len && path.ptr[0] == '/')
+        stet_buf_str(&out, "file://");
+    for (size_t i = 0; i < path.len; i++) {
+        unsigned char c = (unsigned char)path.ptr[i];
+
+        if (isalnum(c) || (c && strchr("/._-~", c)))
+            stet_buf_char(&out, (char)c);
+        else
+            stet_buf_printf(&out, "%%%02X", c);
+    }
+    stet_json_string(j, "uri", stet_buf_as_view(&out));
+    stet_buf_release(&out);
+}
+
+static void location(struct stet_json *j, struct stet_view path, uint64_t line)
+{
+    stet_json_object(j, NULL);
+    stet_json_object(j, "physicalLocation");
+    stet_json_object(j, "artifactLocation");
+    uri(j, path);
+    stet_json_end_object(j);
+    stet_json_object(j, "region");
+    stet_json_uint(j, "startLine", line ? line : 1);
+    stet_json_end_object(j);
+    stet_json_end_object(j);
+    stet_json_end_object(j);
+}
+
+static void result(struct stet_json *j, const struct stet_violation *v,
+                   const struct stet_contract *c)
+{
+    const struct stet_line *at = v->origin.line ? &v->origin : &v->trigger;
+    struct stet_buf words = STET_BUF_INIT;
+
+    if (v->family.len)
+        stet_buf_printf(&words, "%.*s: ", STET_FMT(v->family));
+    stet_buf_printf(&words, "%.*s.", STET_FMT(v->what));
+    if (v->fix.len)
+        stet_buf_printf(&words, " %.*s", STET_FMT(v->fix));
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "ruleId", stet_gate_clause_name(v->clause));
+    stet_json_cstr(j, "level", "error");
+    text(j, "message", stet_buf_as_view(&words));
+    stet_json_array(j, "locations");
+    location(j, at->line ? stet_text_path(at->file) : c->file, at->line ? at->line : v->line);
+    stet_json_end_array(j);
+    stet_json_array(j, "relatedLocations");
+    location(j, c->file, v->line);
+    stet_json_end_array(j);
+    if (v->cause != STET_CAUSE_NONE) {
+        stet_json_object(j, "properties");
+        stet_json_cstr(j, "cause", stet_cause_id(v->cause));
+        stet_json_end_object(j);
+    }
+    stet_json_end_object(j);
+    stet_buf_release(&words);
+}
+
+void stet_contract_check_sarif(struct stet_buf *out, const struct stet_contract_check *k,
+                               const struct stet_contract *c)
+{
+    struct stet_json j;
+
+    stet_json_init(&j, out);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
+    stet_json_cstr(&j, "version", "2.1.0");
+    stet_json_array(&j, "runs");
+    stet_json_object(&j, NULL);
+    stet_json_object(&j, "tool");
+    stet_json_object(&j, "driver");
+    stet_json_cstr(&j, "name", "stet check");
+    stet_json_cstr(&j, "version", STET_VERSION);
+    rules(&j);
+    stet_json_end_object(&j);
+    stet_json_end_object(&j);
+    stet_json_array(&j, "results");
+    for (uint32_t i = 0; i < k->count; i++)
+        result(&j, &k->items[i], c);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(out, '\n');
+}

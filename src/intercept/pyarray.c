@@ -1,0 +1,118 @@
+/* See pyarray.h. */
+#include "intercept/pyarray.h"
+
+static void drop(const struct stet_intercept_python *py, PyObject *o)
+{
+    if (o)
+        py->Py_DecRef(o);
+}
+
+/* A tuple of exact ints, such as a shape. False for anything else. */
+static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
+{
+    const struct stet_intercept_python *py = r->py;
+    Py_ssize_t n = stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE
+                       ? py->PyTuple_Size(tuple)
+                       : -1;
+    int overflow = 0;
+
+    if (n < 0 || n > STET_VALUES_RANK_MAX)
+        return false;
+    v->rank = (uint32_t)n;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *size = py->PyTuple_GetItem(tuple, i);
+
+        if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
+            return false; /* symbolic */
+        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
+        py->PyErr_Clear();
+    }
+    return true;
+}
+
+/* numpy's dtype has its scalar type as a C member; that type's name is the dtype's. Arrays of a
+ * model have few dtypes, so the last one is remembered. */
+static struct stet_view dtype_name(struct stet_pyread *r, PyObject *dtype)
+{
+    PyObject *type;
+
+    if (dtype && dtype == r->dtype)
+        return stet_view_str(r->dtype_name);
+    type = dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
+    r->dtype = dtype;
+    r->dtype_name[0] = '\0';
+    if (type && stet_intercept_pyread_known(r, type)->form == STET_FORM_SKIPPED)
+        stet_intercept_pyread_type_name(r->py, type, r->dtype_name, sizeof r->dtype_name);
+    drop(r->py, type);
+    return stet_view_str(r->dtype_name);
+}
+
+/* jax.Array: its abstract value has everything that tracing uses, in slots. */
+bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
+    PyObject *shape =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
+    PyObject *dtype =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_dtype, STET_BY_SLOT) : NULL;
+    PyObject *weak =
+        aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
+    PyObject *sharding =
+        stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
+    bool known = shape && read_dims(r, shape, &v);
+
+    if (known) {
+        v.text = dtype_name(r, dtype);
+        v.weak = weak == py->_Py_TrueStruct;
+        if (sharding)
+            v.place = stet_view_str(stet_intercept_pyread_known(r, sharding)->name);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    drop(py, aval);
+    drop(py, shape);
+    drop(py, dtype);
+    drop(py, weak);
+    drop(py, sharding);
+    return known;
+}
+
+bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    bool known = shape && read_dims(r, shape, &v);
+
+    if (known) {
+        v.text = dtype_name(r, dtype);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    drop(py, shape);
+    drop(py, dtype);
+    return known;
+}
+
+/* Getters of torch.Tensor look for __torch_function__ in subclasses, so only the two exact types
+ * are read. */
+bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
+    PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
+    PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
+    bool known = shape && read_dims(r, shape, &v);
+
+    py->PyErr_Clear();
+    if (known) {
+        v.text = stet_intercept_pyread_text(py, text);
+        stet_intercept_pyread_emit(r, k, &v);
+    }
+    drop(py, shape);
+    drop(py, dtype);
+    drop(py, text);
+    return known;
+}

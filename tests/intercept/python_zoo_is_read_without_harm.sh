@@ -1,0 +1,22 @@
+# Every Python that is here: random graphs of hostile objects are in the frames of a compile, and other threads change what is
+# read. No code of theirs runs, no reference is kept, nothing crashes. SEED and ROUNDS make another run of it.
+. "$(dirname "$0")/lib.sh"
+here="$SOURCE/tests/intercept/python"
+export ASAN_OPTIONS=detect_leaks=0
+case "${SANITIZER:-}" in *tsan*) echo "skipped: Python is not built for it"; exit 77 ;; esac
+find_pythons
+rounds="${ROUNDS:-40}"
+for python in "${pythons[@]}"; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue # nothing is looked at
+    rm -rf "$STET_DIR"
+    said="$(preload "$python" "$here/zoo.py" "$LIB/libguest_driver.so" "$fake" "$here/site-packages" "${SEED:-1}" "$rounds" 2>&1)" || true
+    [ "$said" = fine ] || fail "$python: $said"
+    dump > records
+    read=$(grep -c '"record":"compile_values"' records || true)
+    refused=$(grep '"record":"compile_stack"' records | grep -c 'cannot pause its threads' || true)
+    case "$(version_of "$python")" in
+    3.13t) [ "$read" = 0 ] && [ "$refused" -ge "$rounds" ] || fail "$python: its threads were not paused" ;;
+    *) [ "$read" -ge "$rounds" ] || fail "$python: values of $read compiles only" ;;
+    esac
+    echo "$python: fine, values of $read compiles"
+done

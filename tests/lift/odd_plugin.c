@@ -1,0 +1,107 @@
+/* The CPU backend (ODD_PLUGIN) with a bad habit at programs that the layer wrote: `refuse` fails to
+ * compile them, `wrong` compiles another program, `fail` fails when they run. odd_begin sets the
+ * habit and the counts; odd_compiles returns how many compiles came through since. */
+#include "abi/pjrt.h"
+
+#include <dlfcn.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+__attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
+__attribute__((visibility("default"))) void odd_begin(const char *name);
+__attribute__((visibility("default"))) int odd_compiles(bool lifted);
+
+static const PJRT_Api *below;
+static PJRT_Api table;
+static const char *habit;
+static _Atomic int compiles[2];
+static PJRT_LoadedExecutable *_Atomic bad;
+
+void odd_begin(const char *name)
+{
+    habit = name;
+    atomic_store(&bad, NULL);
+    atomic_store(&compiles[0], 0);
+    atomic_store(&compiles[1], 0);
+}
+
+int odd_compiles(bool lifted)
+{
+    return atomic_load(&compiles[lifted]);
+}
+
+static bool is(const char *name)
+{
+    return habit && !strcmp(habit, name);
+}
+
+/* Programs of the tests begin with "module". */
+static bool is_lifted(const PJRT_Program *p)
+{
+    static const char generic[] = "\"builtin.module\"";
+
+    return p->code_size > sizeof generic && !memcmp(p->code, generic, sizeof generic - 1);
+}
+
+static PJRT_Error *compile_other(PJRT_Client_Compile_Args *args)
+{
+    PJRT_Program program = *args->program;
+    const PJRT_Program *theirs = args->program;
+    char *copy = malloc(theirs->code_size + 1), *at;
+    PJRT_Error *error;
+
+    memcpy(copy, theirs->code, theirs->code_size);
+    copy[theirs->code_size] = '\0';
+    at = strstr(copy, "stablehlo.multiply");
+    if (at)
+        memcpy(at, is("wrong") ? "stablehlo.subtract" : "stablehlo.nonsense", 18);
+    program.code = copy;
+    args->program = &program;
+    error = below->PJRT_Client_Compile(args);
+    args->program = theirs;
+    free(copy);
+    return error;
+}
+
+static PJRT_Error *my_compile(PJRT_Client_Compile_Args *args)
+{
+    bool lifted = is_lifted(args->program);
+    PJRT_Error *error;
+
+    atomic_fetch_add(&compiles[lifted], 1);
+    if (lifted && (is("wrong") || is("refuse")))
+        return compile_other(args);
+    error = below->PJRT_Client_Compile(args);
+    if (lifted && !error && is("fail"))
+        atomic_store(&bad, args->executable);
+    return error;
+}
+
+static PJRT_Error *my_execute(PJRT_LoadedExecutable_Execute_Args *args)
+{
+    size_t n = args->num_args;
+    PJRT_Error *error;
+
+    if (args->executable == atomic_load(&bad))
+        args->num_args = 0; /* which the backend refuses */
+    error = below->PJRT_LoadedExecutable_Execute(args);
+    args->num_args = n;
+    return error;
+}
+
+const PJRT_Api *GetPjrtApi(void)
+{
+    void *handle = dlopen(getenv("ODD_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
+    void *found = handle ? dlsym(handle, "GetPjrtApi") : NULL;
+    const PJRT_Api *(*get)(void) = NULL;
+
+    if (below || !found)
+        return below ? &table : NULL;
+    memcpy(&get, &found, sizeof get);
+    below = get();
+    memcpy(&table, below, sizeof table);
+    table.PJRT_Client_Compile = my_compile;
+    table.PJRT_LoadedExecutable_Execute = my_execute;
+    return &table;
+}

@@ -1,0 +1,73 @@
+/* stet-lift BASE OTHER OUT: writes the lifted program of two program files to OUT, and the values
+ * of the second one to OUT.0, OUT.1 …, for tests that give it to other compilers. Prints how many
+ * values there are, or why it is refused (exit 1). */
+#include "base/buf.h"
+#include "base/fs.h"
+#include "decode/decode.h"
+#include "lift/lift.h"
+
+#include <stdio.h>
+
+struct side {
+    struct stet_file file;
+    struct stet_program program;
+};
+
+static bool read_side(struct side *s, const char *path, struct stet_err *err)
+{
+    return stet_file_open(&s->file, path, err) == STET_OK &&
+           stet_decode(&s->program, s->file.bytes, err) == STET_OK;
+}
+
+static bool write_file(const char *path, struct stet_view bytes)
+{
+    FILE *f = fopen(path, "wb");
+    bool ok = f && fwrite(bytes.ptr, 1, bytes.len, f) == bytes.len;
+
+    return f && fclose(f) == 0 && ok;
+}
+
+static bool write_all(const char *out, struct stet_view text, const struct stet_lift_plan *plan,
+                      const struct stet_lift_value *values)
+{
+    bool ok = write_file(out, text);
+    char path[4096];
+
+    for (uint32_t i = 0; ok && i < plan->argument_count; i++) {
+        snprintf(path, sizeof path, "%s.%u", out, i);
+        ok = write_file(path, values[i].bytes);
+    }
+    return ok;
+}
+
+static int fail(const struct stet_err *err)
+{
+    printf("%s\n", err->text);
+    return 1;
+}
+
+int main(int argc, char **argv)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_lift_value *values;
+    struct stet_lift_match match;
+    struct stet_lift_plan plan;
+    struct stet_arena arena;
+    struct side side[2];
+
+    if (argc != 4)
+        return 2;
+    stet_arena_init(&arena, (size_t)1 << 30);
+    if (!read_side(&side[0], argv[1], &err) || !read_side(&side[1], argv[2], &err) ||
+        stet_lift_refuses(&side[0].program, &err) != STET_OK ||
+        stet_lift_match(&match, &side[0].program, &side[1].program, &err) != STET_OK ||
+        stet_lift_plan_make(&plan, &match, NULL, &err) != STET_OK ||
+        stet_lift_values(&plan, &match, STET_LIFT_OTHER, &arena, &values, &err) != STET_OK ||
+        stet_lift_write(&text, &side[0].program, &side[1].program, &match, &plan, &err) != STET_OK)
+        return fail(&err);
+    if (!write_all(argv[3], stet_buf_as_view(&text), &plan, values))
+        return 3;
+    printf("%u\n", plan.argument_count);
+    return 0;
+}

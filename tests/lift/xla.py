@@ -1,0 +1,138 @@
+"""Lifted programs on XLA: real MLIR accepts them, XLA:CPU compiles them, and their results are the
+plain program's. Prints a table of how far results are apart, since XLA folds constants.
+
+usage: xla.py STET_LIFT"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax._src.interpreters import mlir
+from jax._src.lib import xla_client
+from jax._src.lib.mlir import ir
+
+LIFT = sys.argv[1]
+X = np.linspace(-2, 2, 48, dtype=np.float32).reshape(8, 6)
+LIMIT = 4  # units in the last place, as the layer allows
+# XLA computes this power while it compiles, with another rounding, and the difference cancels.
+ROUNDS = {"x * c / (1 - c ** 3)"}
+
+
+def step(lr):
+    def f(w, x):
+        return w - lr * jax.grad(lambda v: ((jnp.tanh(x @ v)) ** 2).mean())(w)
+
+    return f, (np.ones((6, 3), np.float32), X)
+
+
+def nested(c):
+    def f(x):
+        y = jax.lax.fori_loop(0, 4, lambda k, v: v * c + 0.001, x)
+        return jax.lax.cond(y.sum() > c, lambda v: v * c, lambda v: v - c, y), jnp.where(x > c, x, c)
+
+    return f, (X,)
+
+
+def window(start):
+    def f(x):
+        return x[start : start + 2], jax.grad(lambda v: (v[start : start + 2] ** 2).sum())(x)
+
+    return f, (X,)
+
+
+def table(i):
+    values = np.random.default_rng(i).standard_normal((6, 4)).astype(np.float32)
+    return (lambda x: jnp.maximum(x @ values, 0)), (X,)
+
+
+def one(name, make, values, dtype=np.float32):
+    return name, [(lambda x, v=v: make(x, v), (X.astype(dtype),)) for v in values]
+
+
+CASES = [
+    ("a learning rate", [step(v) for v in (1e-3, 9.99e-4)]),
+    ("a loop and branches", [nested(v) for v in (0.5, 0.25)]),
+    ("a slice and its gradient", [window(v) for v in (1, 4)]),
+    ("a closed-over array", [table(v) for v in (1, 2)]),
+    one("x * c", lambda x, c: x * c, (1.1, 1.3)),
+    one("x + c", lambda x, c: x + c, (1.1, 1.3)),
+    one("x / c", lambda x, c: x / c, (1.1, 1.3)),
+    one("c / x", lambda x, c: c / x, (1.1, 1.3)),
+    one("x ** c", lambda x, c: jnp.abs(x) ** c, (2.5, 1.3)),
+    one("exp(x * c)", lambda x, c: jnp.exp(x * c), (1.1, 1.3)),
+    one("softmax(x / c)", lambda x, c: jax.nn.softmax(x / c), (1.1, 1.3)),
+    one("(x + c) * c - c", lambda x, c: (x + c) * c - c, (1.1, 1.3)),
+    one("x * c / (1 - c ** 3)", lambda x, c: x * c / (1 - jnp.float32(c) ** 3), (0.9, 0.99)),
+    one("sqrt(c) * x", lambda x, c: jnp.sqrt(jnp.float32(c)) * x, (1.1, 1.3)),
+    one("x * 0", lambda x, c: x * c, (1.0, 0.0)),
+    one("bfloat16: x / c", lambda x, c: x / c, (1.1, 1.3), jnp.bfloat16),
+]
+
+
+def execute(client, module, arguments):
+    """All results of the module on XLA:CPU."""
+    options = xla_client.CompileOptions()
+    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+    with mlir.make_ir_context():
+        code = mlir.module_to_bytecode(ir.Module.parse(module))
+    loaded = client.compile_and_load(code, devices, options)
+    buffers = [jax.device_put(a, client.local_devices()[0]) for a in arguments]
+    results = loaded.execute_sharded(buffers).disassemble_into_single_device_arrays()
+    return [np.asarray(r[0]) for r in results]
+
+
+def apart(a, b):
+    """Units in the last place; two NaNs are equal, and so are both zeros."""
+    kind = {2: np.int16, 4: np.int32, 8: np.int64}[a.dtype.itemsize]
+    x, y = (v.view(kind).astype(np.int64) for v in (a, b))
+    x, y = (np.where(v < 0, -(v - np.iinfo(kind).min), v) for v in (x, y))
+    both = np.isnan(a.astype(np.float32)) & np.isnan(b.astype(np.float32))
+    return int(np.where(both, 0, np.abs(x - y)).max())
+
+
+def lift(folder, texts):
+    paths = [folder / "base.mlir", folder / "other.mlir", folder / "lifted.mlir"]
+    for path, text in zip(paths, texts):
+        path.write_text(text)
+    done = subprocess.run([LIFT, *paths], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit("refused: " + done.stdout)
+    return paths[2].read_text(), int(done.stdout), paths[2]
+
+
+def values_of(text, count, path):
+    """The lifted arguments; their types are the last ones of main."""
+    with mlir.make_ir_context():
+        module = ir.Module.parse(text)
+        main = next(op for op in module.body.operations if op.name.value == "main")
+        types = [ir.RankedTensorType(t) for t in list(main.type.inputs)[-count:]]
+        kinds = [({"f32": np.float32, "i32": np.int32, "bf16": jnp.bfloat16}[str(t.element_type)],
+                  t.shape) for t in types]
+    return [np.frombuffer(pathlib.Path(f"{path}.{i}").read_bytes(), kind).reshape(shape)
+            for i, (kind, shape) in enumerate(kinds)]
+
+
+def main():
+    client = jax.devices("cpu")[0].client
+    wrong = 0
+    for name, programs in CASES:
+        texts = [jax.jit(f).lower(*arguments).as_text() for f, arguments in programs]
+        arguments = programs[1][1]
+        with tempfile.TemporaryDirectory() as folder:
+            text, count, path = lift(pathlib.Path(folder), texts)
+            values = values_of(text, count, path)
+        plain = execute(client, texts[1], arguments)
+        lifted = execute(client, text, [*arguments, *values])
+        far = max(apart(a, b) for a, b in zip(plain, lifted))
+        same = all(a.tobytes() == b.tobytes() for a, b in zip(plain, lifted))
+        wrong += far > LIMIT and name not in ROUNDS
+        print(f"{name:26} {count} argument{'s' if count > 1 else ''}, "
+              f"{'bit-equal' if same else f'at most {far} ulp apart'}")
+    sys.exit(f"{wrong} are further apart than {LIMIT} ulp" if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+/* Which values of two compiles differ. */
+#include "explain/moved.h"
+#include "test.h"
+
+#include <stdlib.h>
+
+static void add(struct stet_journal_values *out, const char *path,
+                enum stet_journal_value_kind kind, int64_t number)
+{
+    struct stet_journal_value v = {.kind = kind,
+                                   .scope = STET_SCOPE_ARGUMENT,
+                                   .path = stet_view_str(path),
+                                   .type = STET_VIEW("int"),
+                                   .number = number};
+
+    stet_journal_values_add(out, &v);
+}
+
+static uint32_t compare(struct stet_arena *arena, const struct stet_journal_values *before,
+                        const struct stet_journal_values *now, const struct stet_moved **moved)
+{
+    return stet_explain_moved_make(arena, stet_view_of(before->bytes, before->used),
+                                   stet_view_of(now->bytes, now->used), true, moved);
+}
+
+TEST(an_argument_that_was_not_read_is_not_absent)
+{
+    struct stet_journal_values *all = calloc(1, sizeof *all), *cut = calloc(1, sizeof *cut);
+    const struct stet_moved *moved;
+    struct stet_arena arena;
+
+    stet_arena_init(&arena, 1 << 20);
+    add(all, "args[0]['a']", STET_VALUE_INT, 1);
+    add(all, "args[0]['b']", STET_VALUE_INT, 2);
+    add(all, "args[1]", STET_VALUE_INT, 3);
+    add(cut, "args[0]['a']", STET_VALUE_INT, 1);
+    EXPECT_INT(2, compare(&arena, all, cut, &moved));
+    EXPECT_INT(2, compare(&arena, cut, all, &moved));
+    add(cut, "args[0]" STET_VALUES_CUT, STET_VALUE_LENGTH, 2);
+    EXPECT_INT(1, compare(&arena, all, cut, &moved));
+    EXPECT_INT(1, compare(&arena, cut, all, &moved));
+    EXPECT(stet_view_is(moved[0].path, "args[1]") && moved[0].one_sided);
+    stet_arena_release(&arena);
+    free(all);
+    free(cut);
+}
