@@ -119,7 +119,7 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
     return STET_OK;
 }
 
-static void explain(struct stet_buf *out, const char *folder, bool cpu)
+static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
 {
     struct summary s = {out, cpu};
     const struct stet_run *run;
@@ -229,7 +229,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if ((d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
-        explain(&out, folder, end->cpu);
+        print_causes(&out, folder, end->cpu);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)

@@ -325,6 +325,20 @@ TEST(the_same_program_again_is_reported_as_such)
     end(&r);
 }
 
+TEST(the_same_program_of_another_function_object_was_jitted_anew)
+{
+    start(&r);
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "abcabcabc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
 TEST(another_function_is_not_a_recompile)
 {
     start(&r);
@@ -376,6 +390,18 @@ TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
     ran(&r, "abababc");
     EXPECT_CLASS("nothing", judged(&r, 1));
     EXPECT_INT(0, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(a_call_of_what_was_compiled_ahead_is_compared_with_it)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 0); /* no call was seen */
+    r.function = 1;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    ran(&r, "bbb");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
     end(&r);
 }
 
