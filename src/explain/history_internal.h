@@ -188,6 +188,10 @@ struct stet_turns {
 
 struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f);
 
+/* Returns an array that one of the two calls did not pass, or passed None for; NULL for none. jit
+ * drops arguments that a function does not use, so only the calls show them. */
+const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f);
+
 #define EVIDENCE(name, what)                                                                       \
     void stet_evidence_##name(struct stet_history *, struct stet_finding *);
 #include "explain/evidence.def"
