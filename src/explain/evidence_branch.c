@@ -161,23 +161,24 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Does this program run in the loop's turns, at least in one of four? What runs before the loop or
- * after it, or once in many turns, does not hold the loop up. */
+/* Does this program run in turn after turn of the loop, at least in one of four? What runs before
+ * the loop or after it, or once in many turns, does not hold the loop up. */
 static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
     uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
-    uint64_t turns = 0, between = 0, mine = 0;
+    uint64_t turns = 0, last = 0, visits = 0, mine = 0;
 
     for (size_t i = 0; o && i < o->count; i++) {
         if (o->items[i] == number) {
             turns = mine++ ? turns : 0;
-            between = turns;
+            visits += mine == 1 || turns > last;
+            last = turns;
         } else if (o->items[i] != STET_NONE && h->sightings[o->items[i]].group == group) {
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (between && between <= 4 * mine);
+    return s->group == group || mine < 2 || (visits > 2 && last <= 4 * visits);
 }
 
 /* Reading back inside the loop: the program is only the line that waits for it. */

@@ -504,6 +504,8 @@ TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
     end(&r);
     EXPECT_CLASS("nothing", read_back(NULL, 3, "baaaaaaaaaab"));
     end(&r);
+    EXPECT_CLASS("nothing", read_back(NULL, 3, "bbbbaaaaaaaabbbbaaaaaaaabbbb"));
+    end(&r);
     EXPECT_CLASS("host-sync", read_back(NULL, 3, "aabaabaab"));
     end(&r);
 }
