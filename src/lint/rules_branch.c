@@ -179,6 +179,20 @@ static bool is_measure(struct lint_walk *w, stet_python_ref n)
     return b && (b->value.f.traits & LINT_TRAIT_MEASURE);
 }
 
+/* len(pad) == rank: a process's rank is not compared with a length. */
+static bool compares_length(const struct lint_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    if (stet_python_kind(a, n) != PY_COMPARISON)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_CALL &&
+            stet_view_is(stet_python_callee(w->module, c), "len"))
+            return true;
+    return false;
+}
+
 bool lint_asks_rank(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ranks[] = {"rank",
@@ -195,10 +209,14 @@ bool lint_asks_rank(struct lint_walk *w, stet_python_ref n)
                                         "is_rank_zero",
                                         NULL};
 
-    for (stet_python_ref c = n; n && lint_within(w, c, n); c++)
+    for (stet_python_ref c = n, length = 0; n && lint_within(w, c, n); c++) {
+        if (compares_length(w, c))
+            length = c;
         if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && !is_measure(w, c) &&
+            !(length && lint_within(w, c, length)) &&
             lint_any_of(stet_python_text(w->ast, c), ranks))
             return true;
+    }
     return false;
 }
 
