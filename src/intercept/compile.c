@@ -209,8 +209,8 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
         r->error = stet_journal_env_mask(&e->arena, text);
     } else {
-        stet_executable_ask(c->p, c->lifting.served ? c->lifting.plain : loaded, executable,
-                            &e->arena, &facts);
+        stet_executable_ask(c->p, stet_intercept_lifted_plain(loaded), executable, &e->arena,
+                            &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;

@@ -16,21 +16,11 @@ enum { LIFTS_MAX = 3, FAMILIES_MAX = 256, IDLE_MAX = 32 };
 /* The largest program that is examined. */
 #define PROGRAM_MAX ((size_t)16 << 20)
 
-static const char plugin_said[] = "the plugin: ";
-
 static bool on;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static struct stet_lift_family *families;
 static size_t family_count;
-
-/* A program that was read, before its family is known or created. */
-struct stet_lift_candidate {
-    struct stet_program program;
-    char *bytes;
-    struct stet_hash key;
-    PJRT_Client *client;
-};
 
 void stet_intercept_lift_init(void)
 {
@@ -307,10 +297,26 @@ static bool is_mlir(const PJRT_Program *program)
            stet_view_is(stet_view_of(program->format, program->format_size), "mlir");
 }
 
-/* NULL if the program cannot be lifted. */
-static struct stet_lift_candidate *read_candidate(const PJRT_Client_Compile_Args *args)
+/* Processes of one job may have to compile the same programs at the same time. */
+static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
 {
-    struct stet_lift_candidate *c = is_mlir(args->program) ? stet_mem_calloc(1, sizeof *c) : NULL;
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
+                                    .client = client};
+    PJRT_Client_AddressableDevices_Args own = {
+        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
+
+    return !stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) &&
+           !stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) &&
+           all.num_devices == own.num_addressable_devices;
+}
+
+/* NULL if the program cannot be lifted. */
+static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
+                                                  const PJRT_Client_Compile_Args *args)
+{
+    bool may = is_mlir(args->program) && is_alone(p, args->client);
+    struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
     struct stet_err why = STET_ERR_INIT;
     bool decoded = false;
 
@@ -332,121 +338,6 @@ static struct stet_lift_candidate *read_candidate(const PJRT_Client_Compile_Args
     return NULL;
 }
 
-/* ---- the lifted program ---- */
-
-static PJRT_Device *device_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
-{
-    PJRT_LoadedExecutable_AddressableDevices_Args args = {
-        .struct_size = PJRT_LoadedExecutable_AddressableDevices_Args_STRUCT_SIZE,
-        .executable = loaded};
-
-    if (stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_AddressableDevices(&args)) ||
-        args.num_addressable_devices != 1)
-        return NULL;
-    return args.addressable_devices[0];
-}
-
-/* The plugin's error text is in `why` if it refuses. */
-static bool compile(struct stet_plugin *p, const PJRT_Client_Compile_Args *like,
-                    struct stet_view text, struct stet_view options, struct stet_lift_code *code,
-                    struct stet_err *why)
-{
-    static const char format[] = "mlir";
-    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
-                            .code = (char *)(uintptr_t)text.ptr,
-                            .code_size = text.len,
-                            .format = format,
-                            .format_size = sizeof format - 1};
-    PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                     .client = like->client,
-                                     .program = &program,
-                                     .compile_options = options.ptr,
-                                     .compile_options_size = options.len};
-    uint64_t before = stet_journal_now();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
-    struct stet_view said;
-
-    code->compile_ns = stet_journal_now() - before;
-    if (error) {
-        stet_plugin_error_text(p, error, &said);
-        stet_fail(why, STET_REFUSED, "%s%.*s", plugin_said, STET_FMT(said));
-        stet_plugin_drop(p, error);
-        return false;
-    }
-    code->loaded = args.executable;
-    code->device = device_of(p, args.executable);
-    return code->device || stet_fail(why, STET_REFUSED, "it has not one device") == STET_OK;
-}
-
-/* Writes and compiles the lifted program of a family for what `m` found. */
-static bool lift(struct stet_lift_family *f, const struct stet_lift_code *earlier,
-                 const struct stet_lift_candidate *other, const struct stet_lift_match *m,
-                 const PJRT_Client_Compile_Args *args, struct stet_lift_code *code,
-                 struct stet_err *why)
-{
-    struct stet_buf text = STET_BUF_INIT, options = STET_BUF_INIT;
-    struct stet_view own = stet_view_of(args->compile_options, args->compile_options_size);
-    bool made =
-        stet_lift_plan_make(&code->plan, m, earlier ? &earlier->plan : NULL, why) == STET_OK;
-
-    made = made &&
-           stet_lift_values(&code->plan, m, STET_LIFT_BASE, &code->arena, &code->base, why) ==
-               STET_OK &&
-           stet_lift_write(&text, &f->base, &other->program, m, &code->plan, why) == STET_OK;
-    if (made && !stet_intercept_lift_options(own, f->base.argument_count, code->plan.argument_count,
-                                             &options))
-        made = stet_fail(why, STET_REFUSED, "its compile options count the arguments") == STET_OK;
-    made = made && compile(f->plugin, args, stet_buf_as_view(&text),
-                           options.len ? stet_buf_as_view(&options) : own, code, why);
-    stet_buf_release(&text);
-    stet_buf_release(&options);
-    return made;
-}
-
-/* The values of `m` point into the programs, so the base's are copied. */
-static bool own_values(struct stet_lift_code *code)
-{
-    for (uint32_t i = 0; i < code->plan.argument_count; i++)
-        code->base[i].bytes = stet_arena_copy(&code->arena, code->base[i].bytes);
-    return !code->arena.failed;
-}
-
-/* The family's new code with a reference for the caller; NULL if it is not to be had. */
-static struct stet_lift_code *new_code(struct stet_lift_family *f, struct stet_lift_code *earlier,
-                                       const struct stet_lift_candidate *other,
-                                       const struct stet_lift_match *m,
-                                       const PJRT_Client_Compile_Args *args)
-{
-    struct stet_lift_code *code = stet_mem_calloc(1, sizeof *code), *old;
-    struct stet_err why = STET_ERR_INIT;
-    bool made;
-
-    if (!code)
-        return NULL;
-    stet_arena_init(&code->arena, (size_t)1 << 30);
-    code->family = f;
-    code->refs = 1;
-    stet_intercept_lift_lock();
-    f->refs++;
-    stet_intercept_lift_unlock();
-    made = lift(f, earlier, other, m, args, code, &why) && own_values(code);
-    if (!made) {
-        stet_intercept_lift_quarantine(f, stet_view_starts(stet_view_str(why.text), plugin_said),
-                                       why.text);
-        stet_intercept_lift_code_put(code);
-        return NULL;
-    }
-    stet_intercept_lift_lock();
-    old = f->code;
-    f->code = f->gone ? NULL : code;
-    code->refs += !f->gone;
-    f->lifts++;
-    stet_intercept_lift_unlock();
-    if (old)
-        stet_intercept_lift_code_put(old);
-    return code;
-}
-
 /* ---- one compile ---- */
 
 /* The code that can serve what `m` found, with a reference; compiled if need be. */
@@ -457,7 +348,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
                                        const PJRT_Client_Compile_Args *args)
 {
     struct stet_lift_code *code, *made = NULL;
-    bool may;
+    bool may, worn;
 
     stet_intercept_lift_lock();
     code = f->code;
@@ -467,17 +358,18 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
     if (code && stet_lift_values(&code->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
         return code;
     stet_intercept_lift_lock();
-    may = !f->lifting && !f->refused && f->lifts < LIFTS_MAX && m->different;
+    worn = f->lifts >= LIFTS_MAX;
+    may = !f->lifting && !f->refused && !worn && m->different;
     f->lifting |= may;
     stet_intercept_lift_unlock();
     if (may) {
-        made = new_code(f, code, c, m, args);
+        made = stet_intercept_lift_code_new(f, code, c, m, args);
         l->plugin_ns = made ? made->compile_ns : 0;
         l->compiled = made != NULL;
         stet_intercept_lift_lock();
         f->lifting = false;
         stet_intercept_lift_unlock();
-    } else if (f->lifts >= LIFTS_MAX) {
+    } else if (worn) {
         stet_intercept_lift_quarantine(f, false, "values drift in ever new places");
     }
     if (code)
@@ -507,10 +399,8 @@ static bool serve(struct stet_lifting *l, struct stet_lift_family *f,
         lifted = stet_intercept_lifted_new(code, values, args);
     if (code)
         stet_intercept_lift_code_put(code);
-    if (lifted) {
+    if (lifted)
         args->executable = (PJRT_LoadedExecutable *)(void *)lifted->slot;
-        l->plain = f->plain;
-    }
     stet_arena_release(&arena);
     stet_lift_match_release(&match);
     return lifted != NULL;
@@ -519,7 +409,7 @@ static bool serve(struct stet_lifting *l, struct stet_lift_family *f,
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
                              PJRT_Client_Compile_Args *args)
 {
-    struct stet_lift_candidate *c = on ? read_candidate(args) : NULL;
+    struct stet_lift_candidate *c = on ? read_candidate(p, args) : NULL;
     struct stet_lift_family *f;
 
     *l = (struct stet_lifting){0};

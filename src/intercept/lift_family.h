@@ -41,6 +41,14 @@ struct stet_lift_family {
     struct stet_lift_code *code;  /* the newest, or NULL */
 };
 
+/* A program that was read, before its family is known or created. */
+struct stet_lift_candidate {
+    struct stet_program program;
+    char *bytes;
+    struct stet_hash key;
+    PJRT_Client *client;
+};
+
 /* A handle that the framework has. */
 struct stet_lifted {
     struct stet_lift_code *code;
@@ -52,7 +60,9 @@ struct stet_lifted {
     struct stet_lifted_device *devices;        /* buffers of other devices */
     struct stet_arena arena;                   /* values, program and options */
     struct stet_lift_value *values;
-    struct stet_view program, format, options; /* to compile the plain program if need be */
+    /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
+    struct stet_view program, format, options;
+    size_t kept; /* their bytes */
     char fingerprint[STET_HASH_TEXT + 8];
 };
 
@@ -65,6 +75,13 @@ void stet_intercept_lift_wake(void);
 /* These take the lock. */
 void stet_intercept_lift_family_put(struct stet_lift_family *f);
 void stet_intercept_lift_code_put(struct stet_lift_code *c);
+/* The family's new code for what `m` found, which covers `earlier` too (NULL for none), with a
+ * reference for the caller. NULL if it is not to be had; the family is then in quarantine. */
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f,
+                                                    const struct stet_lift_code *earlier,
+                                                    const struct stet_lift_candidate *other,
+                                                    const struct stet_lift_match *m,
+                                                    const PJRT_Client_Compile_Args *args);
 /* No program of the family is lifted from now on. The reason is logged, and counted if it is a
  * fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, const char *why);
@@ -79,6 +96,10 @@ PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t 
 void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer);
 /* Releases what the lifted executables of a client hold. */
 void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client *client);
+
+/* The bytes that a later process may load. */
+PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,
+                                            PJRT_Executable_Serialize_Args *args);
 
 /* Runs the plain and the lifted program with the framework's arguments and the values of the
  * family's first program, and compares all results. False with a reason if they differ. */

@@ -6,6 +6,8 @@
 #include "intercept/lift_family.h"
 
 enum { ARGUMENTS_ON_STACK = 256 };
+/* Above this, programs are kept only until their family has been tested. */
+#define KEPT_MAX ((size_t)256 << 20)
 
 struct stet_lifted *stet_intercept_lifted_pool[STET_LIFTED_MAX];
 
@@ -24,6 +26,7 @@ struct derived {
 };
 
 static struct derived *derived;
+static _Atomic size_t kept; /* bytes of the programs of all lifted executables */
 
 static struct stet_lifted *at(const PJRT_LoadedExecutable *handle)
 {
@@ -174,6 +177,7 @@ static void free_lifted(struct stet_lifted *l)
     if (fallback)
         stet_executable_unload(plugin_of(l), fallback);
     stet_intercept_lift_code_put(l->code);
+    atomic_fetch_sub(&kept, l->kept);
     stet_arena_release(&l->arena);
     stet_mem_free(l);
 }
@@ -225,14 +229,18 @@ static void make_fingerprint(struct stet_lifted *l)
 static bool copy_parts(struct stet_lifted *l, const struct stet_lift_value *values,
                        const PJRT_Client_Compile_Args *args)
 {
+    const PJRT_Program *program = args->program;
     uint32_t n = l->code->plan.argument_count;
 
     l->values = STET_NEW_ARRAY(&l->arena, struct stet_lift_value, n);
     for (uint32_t i = 0; l->values && i < n; i++)
         l->values[i].bytes = stet_arena_copy(&l->arena, values[i].bytes);
-    if (atomic_load(&l->code->state) != STET_LIFT_GOOD) {
-        const PJRT_Program *program = args->program;
-
+    l->kept = program->code_size + args->compile_options_size;
+    if (atomic_fetch_add(&kept, l->kept) + l->kept > KEPT_MAX) {
+        atomic_fetch_sub(&kept, l->kept);
+        l->kept = 0;
+    }
+    if (l->kept || atomic_load(&l->code->state) != STET_LIFT_GOOD) {
         l->program = stet_arena_copy(&l->arena, stet_view_of(program->code, program->code_size));
         l->format = stet_arena_copy(&l->arena, stet_view_of(program->format, program->format_size));
         l->options = stet_arena_copy(
@@ -436,6 +444,11 @@ PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
 
 /* ---- questions ---- */
 
+PJRT_LoadedExecutable *stet_intercept_lifted_plain(PJRT_LoadedExecutable *handle)
+{
+    return stet_intercept_lifted_is(handle) ? at(handle)->code->family->plain : handle;
+}
+
 /* Asks the plain executable instead, and gives the caller its own handle back. */
 #define ASK_PLAIN(entry, field)                                                                    \
     PJRT_Error *on_##entry(struct stet_plugin *p, entry##_Args *args)                              \
@@ -566,16 +579,14 @@ PJRT_Error *on_PJRT_Executable_Fingerprint(struct stet_plugin *p,
     return error ? stet_plugin_failed(p, "PJRT_Executable_Fingerprint", error) : NULL;
 }
 
-/* The plain program's bytes would be loaded with its values, and the lifted one's without any. */
+/* The plain program's bytes would be loaded with other values, and the lifted one's without any. */
 PJRT_Error *on_PJRT_Executable_Serialize(struct stet_plugin *p,
                                          PJRT_Executable_Serialize_Args *args)
 {
+    struct stet_lifted *l = lifted_of(args->executable);
     PJRT_Error *error;
 
-    if (lifted_of(args->executable))
-        error = stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                                "stet: a lifted executable cannot be serialized");
-    else
-        error = stet_plugin_real(p)->PJRT_Executable_Serialize(args);
+    error = l ? stet_intercept_lifted_serialize(l, args)
+              : stet_plugin_real(p)->PJRT_Executable_Serialize(args);
     return error ? stet_plugin_failed(p, "PJRT_Executable_Serialize", error) : NULL;
 }

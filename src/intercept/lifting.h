@@ -17,7 +17,6 @@ struct stet_lifted;
 /* One compile and lifting; on the caller's stack. */
 struct stet_lifting {
     struct stet_lift_candidate *candidate; /* to become the first program of a family */
-    PJRT_LoadedExecutable *plain;          /* answers questions about what was served */
     bool served;                           /* args->executable is a lifted executable */
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
@@ -47,6 +46,12 @@ void stet_intercept_lift_client_gone(struct stet_plugin *p, const PJRT_Client *c
 void stet_intercept_lift_fork_prepare(void);
 void stet_intercept_lift_fork_done(void);
 
+/* Are these the bytes of a lifted executable? They are loaded by the second function, also when
+ * lifting is off. */
+bool stet_intercept_lift_is_envelope(const PJRT_Executable_DeserializeAndLoad_Args *args);
+PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
+                                     PJRT_Executable_DeserializeAndLoad_Args *args);
+
 /* ---- lifted executables ---- */
 
 enum { STET_LIFTED_MAX = 4096 };
@@ -63,6 +68,8 @@ static inline bool stet_intercept_lifted_is(const void *handle)
 
 PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
                                           PJRT_LoadedExecutable_Execute_Args *args);
+/* The plugin's own executable that answers for a handle: itself, if it is not ours. */
+PJRT_LoadedExecutable *stet_intercept_lifted_plain(PJRT_LoadedExecutable *handle);
 void stet_intercept_lifted_destroy(struct stet_plugin *p, PJRT_LoadedExecutable *handle);
 void stet_intercept_lifted_delete(PJRT_LoadedExecutable *handle);
 /* The framework destroys an executable that it got from a loaded one, perhaps from a lifted one. */

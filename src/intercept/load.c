@@ -2,6 +2,7 @@
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
+#include "intercept/lifting.h"
 #include "intercept/phases.h"
 #include "intercept/pystack.h"
 #include "intercept/threads.h"
@@ -47,7 +48,7 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
         r->error = stet_journal_env_mask(&e->arena, text);
     } else {
-        stet_executable_ask(p, loaded, NULL, &e->arena, &facts);
+        stet_executable_ask(p, stet_intercept_lifted_plain(loaded), NULL, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         if (facts.has_outputs)
@@ -58,13 +59,20 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
     stet_event_send(e);
 }
 
+static PJRT_Error *deserialize(struct stet_plugin *p, PJRT_Executable_DeserializeAndLoad_Args *args)
+{
+    return stet_intercept_lift_is_envelope(args)
+               ? stet_intercept_lift_load(p, args)
+               : stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(args);
+}
+
 static PJRT_Error *load(struct stet_plugin *p, PJRT_Executable_DeserializeAndLoad_Args *args)
 {
     uint64_t index = atomic_fetch_add(&stet_layer.loads, 1);
     struct stet_pystack *stack = stet_pystack_begin(index, true);
     struct stet_event *e = load_begin(p, args);
     uint64_t before = stet_journal_now();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(args);
+    PJRT_Error *error = deserialize(p, args);
     uint64_t plugin_ns = stet_journal_now() - before;
     uint32_t id = error ? 0 : stet_executable_add(p, args->loaded_executable, 0);
 
@@ -90,7 +98,7 @@ PJRT_Error *on_PJRT_Executable_DeserializeAndLoad(struct stet_plugin *p,
         stet_intercept_guard_leave();
         return stet_plugin_failed(p, function, error);
     }
-    error = stet_plugin_real(p)->PJRT_Executable_DeserializeAndLoad(args);
+    error = deserialize(p, args);
     if (!error)
         stet_executable_add(p, args->loaded_executable, STET_HANDLE_SILENT);
     return error;

@@ -85,6 +85,26 @@ static bool is_one(const struct stet_op *module, const char *name)
     return !a || stet_attr_int(a) == 1;
 }
 
+/* Attributes of the module and of functions may list the arguments one by one, as layouts do. Only
+ * those that are known to be harmless are accepted; the lists per argument grow in lift_write.c. */
+static enum stet_rc check_attrs(const struct stet_op *op, struct stet_err *err)
+{
+    static const char *const known[] = {
+        "sym_name",          "sym_visibility", "mhlo.num_partitions",
+        "mhlo.num_replicas", "function_type",  "arg_attrs",
+        "res_attrs",         "no_inline",      "jax.uses_shape_polymorphism"};
+
+    for (uint32_t i = 0; i < op->attr_count; i++) {
+        bool found = false;
+
+        for (size_t k = 0; k < sizeof known / sizeof *known && !found; k++)
+            found = stet_view_is(op->attrs[i].name, known[k]);
+        if (!found)
+            return stet_fail(err, STET_REFUSED, "the attribute %.*s", STET_FMT(op->attrs[i].name));
+    }
+    return STET_OK;
+}
+
 /* A name that two functions have would make a call ambiguous. */
 static enum stet_rc check_functions(const struct stet_program *p, struct stet_err *err)
 {
@@ -96,6 +116,8 @@ static enum stet_rc check_functions(const struct stet_program *p, struct stet_er
             return stet_fail(err, STET_REFUSED, "a function without a simple body");
         if (stet_program_function(p, stet_op_symbol(f)) != f)
             return stet_fail(err, STET_REFUSED, "two functions of one name");
+        if (check_attrs(f, err) != STET_OK)
+            return STET_REFUSED;
     }
     return STET_OK;
 }
@@ -124,7 +146,9 @@ enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *er
         return stet_fail(err, STET_REFUSED, "no entry, or too large constants");
     if (!is_one(p->module, "mhlo.num_partitions") || !is_one(p->module, "mhlo.num_replicas"))
         return stet_fail(err, STET_REFUSED, "several devices");
-    rc = check_functions(p, err);
+    rc = check_attrs(p->module, err);
+    if (rc == STET_OK)
+        rc = check_functions(p, err);
     if (rc == STET_OK)
         rc = check_arguments(p, err);
     if (rc == STET_OK && !stet_program_walk(p, visit, &(struct visit){p, err}))

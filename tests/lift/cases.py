@@ -68,6 +68,15 @@ def closed_over(i):
     return jax.jit(closed_over)(X)
 
 
+def mask(i):
+    chosen = np.random.default_rng(i).random((8, 6)) > 0.5
+
+    def mask(x):
+        return jnp.where(chosen, x, -1)
+
+    return jax.jit(mask)(X)
+
+
 def loop(i):
     def loop(x):
         y = jax.lax.fori_loop(0, 4, lambda k, v: v * (0.5 + i / 100) + 0.001, x)
@@ -90,8 +99,8 @@ def shape(i):
     return jax.jit(shape)(X)
 
 
-CASES = [learning_rate, counter, temperature, slice_start, static_argument, splat, closed_over, loop,
-         donated, shape]
+CASES = [learning_rate, counter, temperature, slice_start, static_argument, splat, closed_over, mask,
+         loop, donated, shape]
 
 
 def main():

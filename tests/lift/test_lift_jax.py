@@ -68,7 +68,7 @@ class Lift(unittest.TestCase):
     def test_a_drifting_value_makes_two_compiles(self):
         before, after = self.served(self.before), self.served(self.after)
         for name in ("learning_rate", "counter", "temperature", "static_number", "splat",
-                     "closed_over", "loop", "donated"):
+                     "closed_over", "mask", "loop", "donated"):
             with self.subTest(name):
                 self.assertGreaterEqual(before[name]["compiled"], 49)
                 self.assertLessEqual(after[name]["compiled"], 2)  # with its first one

@@ -283,6 +283,13 @@ static const char partitions[] = "module @m attributes {mhlo.num_partitions = 2 
                                  "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
                                  "return %0 : tensor<4xf32>\n}\n}\n";
 
+static const char layouts[] = "module @m attributes {mhlo.xla_entry_computation_parameter_layouts "
+                              "= [dense<0> : tensor<1xindex>]} {\n"
+                              "func.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+                              "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+                              "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+                              "return %0 : tensor<4xf32>\n}\n}\n";
+
 static const char alias[] = MODULE(
     "%arg0: tensor<4xf32> {tf.aliasing_output = @2 : i32}) -> (tensor<4xf32>, tensor<4xf32>) {\n"
     "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
@@ -328,6 +335,7 @@ static const struct {
     {"a side effect", side_effect, "1.0", "2.0", "a result is not a tensor"},
     {"a constant that is a result", returned, "1.0", "2.0", "a constant that func.return reads"},
     {"several devices", partitions, "1.0", "2.0", "several devices"},
+    {"a layout for each argument", layouts, "1.0", "2.0", "the attribute mhlo.xla_entry"},
     {"another alias", alias, "1.0 0", "2.0 1", "an attribute of func.func"},
     {"other dataflow", dataflow, "1.0 a", "2.0 b", "an operand of stablehlo.multiply"},
     {"another element type", element, "1.0 f32", "2.0 bf16", ""},
