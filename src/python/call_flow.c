@@ -251,6 +251,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_KEYS:
     case PY_GIVES_SCHEDULER:
         return nothing;
+    case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
     case PY_GIVES_OPAQUE:
     case PY_GIVES_MAKER:
