@@ -38,7 +38,8 @@ def evaluate(model, tokens):
 
 def main():
     torch.manual_seed(0)
-    config = GPT2Config(vocab_size=256, n_positions=64, n_embd=32, n_layer=2, n_head=2, use_cache=False)
+    config = GPT2Config(vocab_size=256, n_positions=64, n_embd=32, n_layer=2, n_head=2, use_cache=False,
+                        bos_token_id=0, eos_token_id=0)
     module = GPT2LMHeadModel(config).train()
     model = torch.compile(module, backend="aot_eager")  # the same guards as Inductor's, and no C++ compiler
     optimizer = torch.optim.AdamW(module.parameters(), lr=1e-3)

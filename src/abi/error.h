@@ -7,7 +7,7 @@
 
 /* Never NULL: when memory runs out, it returns a static error that reports this. */
 PJRT_Error *stet_pjrt_error(PJRT_Error_Code code, const char *fmt, ...)
-    __attribute__((format(printf, 2, 3)));
+    __attribute__((format(printf, 2, 3), returns_nonnull));
 
 /* Did we create this error? Reads *error only if the pointer could be ours. An error of a plugin
  * older than 0.107 has no vtable, but its first word is never the address of ours. */

@@ -26,7 +26,7 @@ struct stet_flight {
     struct stet_lease *lease;
     uint32_t refused; /* bits: tiers whose entry was damaged or unsigned */
     uint32_t taken;   /* bits: tiers where another signer's entry has the plain name */
-    const char *tier; /* where it came from, when it came */
+    uint32_t tier;    /* number of the tier it came from, from 1; 0 for another process */
     char store[];     /* folder */
 };
 
@@ -66,7 +66,7 @@ struct visit {
     bool in_aside;         /* the entry is there */
     bool once;             /* the store is a folder for this one load: no seal is kept there */
     struct stet_seal seal; /* of the entry that was found */
-    const char *tier;
+    uint32_t tier;         /* the same */
     enum alone_why why;
     bool was_refused; /* an entry was, for this reason, and no other was found so far */
     enum stet_refusal refusal;
@@ -226,7 +226,7 @@ static enum stet_rc fetch_named(struct visit *v, size_t i, const struct stet_tru
     }
     if (rc == STET_OK) {
         v->bytes = o.item.bytes.len;
-        v->tier = t->kind->name;
+        v->tier = (uint32_t)i + 1;
         v->was_refused = false;
     } else if (rc != STET_NOT_FOUND && rc != STET_LIMIT && rc != STET_BAD_INPUT) {
         stet_agent_log("%.*s: %s", STET_FMT(t->shown), err.text);
@@ -281,7 +281,7 @@ static void fill_nearer(struct visit *v, size_t from, uint32_t missing)
         v->found = stet_agent_share_hold(
             v->a, v->key, stet_view_str((v->in_aside ? &v->aside : &v->store)->folder),
             bits_of(v->flight, missing), &v->seal);
-    v->flight->tier = v->a->tiers.items[from].kind->name;
+    v->flight->tier = (uint32_t)from + 1;
 }
 
 static bool look_in_tiers(struct visit *v)
@@ -338,7 +338,7 @@ static enum verdict await_host(struct visit *v, size_t i)
         if (lease.state == STET_LEASE_ENTRY) {
             if (fetch(v, i, stet_wire_now_ms() + v->wait_ms) != STET_OK)
                 return alone(v, ALONE_REFUSED);
-            v->flight->tier = t->kind->name;
+            v->flight->tier = (uint32_t)i + 1;
             return FOUND;
         }
         nanosleep(&(struct timespec){0, (long)pause * 1000000}, NULL);
@@ -398,7 +398,7 @@ static enum verdict look(struct visit *v)
     enum verdict verdict;
 
     if (is_in_store(v)) {
-        v->tier = v->flight->tier ? v->flight->tier : STET_MESSAGE_SAME_HOST;
+        v->tier = v->flight->tier;
         return FOUND;
     }
     if (look_in_tiers(v))
@@ -469,7 +469,7 @@ static void end_turn(struct visit *v, uint32_t how)
     if (how == STET_MESSAGE_KEPT || how == STET_MESSAGE_FAILED) {
         lease = f->lease;
         f->lease = NULL;
-        f->tier = NULL;
+        f->tier = 0;
         f->failures += how == STET_MESSAGE_FAILED;
     } else if (f->visitors > 1) {
         atomic_fetch_add(&a->taken_over, 1);
@@ -501,6 +501,11 @@ static bool lead(struct visit *v)
                           stet_wire_now_ms() + 1000, NULL) == STET_OK;
 }
 
+static const char *tier_name(const struct visit *v)
+{
+    return v->tier ? v->a->tiers.items[v->tier - 1].kind->name : STET_MESSAGE_SAME_HOST;
+}
+
 static bool answer(struct visit *v, enum verdict verdict)
 {
     static const uint32_t kinds[] = {
@@ -510,7 +515,8 @@ static bool answer(struct visit *v, enum verdict verdict)
                              .key = v->key,
                              .bytes = v->bytes,
                              .ns = (stet_wire_now_ms() - v->begin_ms) * 1000000u,
-                             .tier = stet_view_str(v->tier),
+                             .tier = stet_view_str(verdict == FOUND ? tier_name(v) : ""),
+                             .tier_number = verdict == FOUND ? v->tier : 0,
                              .text = stet_view_str(alone_words[v->why])};
 
     atomic_fetch_add(verdict == FOUND  ? &v->a->found
@@ -539,7 +545,7 @@ bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
 
     atomic_fetch_add(&a->asked, 1);
     snprintf(folder, sizeof folder, "%.*s", STET_FMT(m->store));
-    snprintf(v.run, sizeof v.run, "%.*s", STET_FMT(m->tier));
+    snprintf(v.run, sizeof v.run, "%.*s", STET_FMT(m->run));
     snprintf(aside, sizeof aside, "%s/%s", folder, STET_STORE_ASIDE);
     if (folder[0] != '/' || stet_store_open(&v.store, folder, NULL) != STET_OK ||
         stet_store_open(&v.aside, aside, NULL) != STET_OK)

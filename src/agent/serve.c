@@ -42,19 +42,16 @@ struct guest {
 
 static void refuse(struct stet_agent *a, const struct stet_message *m)
 {
-    for (size_t i = 0; i < a->tiers.count; i++) {
-        struct stet_tier *t = &a->tiers.items[i];
+    struct stet_tier *t = stet_agent_tiers_find(&a->tiers, m->tier_number, m->tier);
 
-        if (!stet_view_is(m->tier, t->kind->name))
-            continue;
-        for (int r = 0; r < STET_REFUSALS; r++) {
-            if (stet_view_is(m->text, stet_agent_refusal_word((enum stet_refusal)r)))
-                stet_agent_tier_refuse(t, (enum stet_refusal)r);
-        }
-        stet_agent_log("%.*s: the client rejected the entry: %.*s", STET_FMT(t->shown),
-                       STET_FMT(m->text));
+    if (!t)
         return;
+    for (int r = 0; r < STET_REFUSALS; r++) {
+        if (stet_view_is(m->text, stet_agent_refusal_word((enum stet_refusal)r)))
+            stet_agent_tier_refuse(t, (enum stet_refusal)r);
     }
+    stet_agent_log("%.*s: the client rejected the entry: %.*s", STET_FMT(t->shown),
+                   STET_FMT(m->text));
 }
 
 static bool reply(struct stet_wire *l, uint32_t kind, struct stet_view text)
@@ -92,7 +89,7 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         stet_buf_release(&text);
         return on;
     case STET_MESSAGE_REPORT:
-        stet_agent_report_write(a, m->tier, &text);
+        stet_agent_report_write(a, m->run, &text);
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));
         stet_buf_release(&text);
         return on;

@@ -340,6 +340,25 @@ enum stet_rc stet_agent_tier_watch(struct stet_tier *t, struct stet_hash key,
     CALL(t, until, err, t->kind->watch(t, c.session, key, out, until, &c.err));
 }
 
+struct stet_tier *stet_agent_tiers_find(struct stet_tiers *tiers, uint32_t number,
+                                        struct stet_view kind)
+{
+    struct stet_tier *found = NULL;
+
+    if (number)
+        return number <= tiers->count && stet_view_is(kind, tiers->items[number - 1].kind->name)
+                   ? &tiers->items[number - 1]
+                   : NULL;
+    for (size_t i = 0; i < tiers->count; i++) {
+        if (!stet_view_is(kind, tiers->items[i].kind->name))
+            continue;
+        if (found)
+            return NULL;
+        found = &tiers->items[i];
+    }
+    return found;
+}
+
 void stet_agent_tier_refuse(struct stet_tier *t, enum stet_refusal why)
 {
     atomic_fetch_add(&t->refused[why], 1);

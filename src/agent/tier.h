@@ -129,6 +129,10 @@ struct stet_tiers {
 enum stet_rc stet_agent_tiers_init(struct stet_tiers *t, struct stet_view list,
                                    struct stet_err *err);
 void stet_agent_tiers_release(struct stet_tiers *t);
+/* The tier of this number, from 1, if it is of that kind. Number 0, which earlier clients send,
+ * means the only tier of the kind. NULL if there is none. */
+struct stet_tier *stet_agent_tiers_find(struct stet_tiers *tiers, uint32_t number,
+                                        struct stet_view kind);
 /* Existing connections are not used again. From any thread. */
 void stet_agent_tiers_reconnect(struct stet_tiers *t);
 

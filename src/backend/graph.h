@@ -134,10 +134,19 @@ enum stet_rc stet_lower_region(struct stet_lower *l, const struct stet_region *r
 enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, struct stet_gval **args,
                              uint32_t arg_count, struct stet_gval ***results, uint32_t *count);
 
-/* Always returns an error, with the op's name and source line in front of the text. */
-enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
+/* Describes an error, with the op's name and source line in front of the text. */
+void stet_lower_describe(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));
-enum stet_rc stet_lower_memory(struct stet_lower *l);
+/* The same, and gives the error. A macro lets the compiler and the analyzer see which it is. */
+static inline enum stet_rc stet_lower_given(enum stet_rc rc)
+{
+    return rc;
+}
+#define stet_lower_fail(l, rc, ...) (stet_lower_describe(l, rc, __VA_ARGS__), stet_lower_given(rc))
+static inline enum stet_rc stet_lower_memory(struct stet_lower *l)
+{
+    return stet_lower_fail(l, STET_NO_MEMORY, "out of memory while planning");
+}
 
 /* Operand i as one tensor (NULL and an error if it is missing or a tuple). */
 struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i);

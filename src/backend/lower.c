@@ -8,7 +8,7 @@
 
 /* ---- errors ---- */
 
-enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
+void stet_lower_describe(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
 {
     char text[160], place[120] = "";
     const struct stet_loc *loc = l->op ? stet_loc_file(l->op->loc) : NULL;
@@ -24,14 +24,10 @@ enum stet_rc stet_lower_fail(struct stet_lower *l, enum stet_rc rc, const char *
         snprintf(place, sizeof place, " (%.*s:%u)", (int)keep, file.ptr + (file.len - keep),
                  loc->line);
     }
-    if (!l->op)
-        return stet_fail(l->err, rc, "%s", text);
-    return stet_fail(l->err, rc, "%.*s%s: %s", STET_FMT(stet_op_name(l->op)), place, text);
-}
-
-enum stet_rc stet_lower_memory(struct stet_lower *l)
-{
-    return stet_lower_fail(l, STET_NO_MEMORY, "out of memory while planning");
+    if (l->op)
+        stet_fail(l->err, rc, "%.*s%s: %s", STET_FMT(stet_op_name(l->op)), place, text);
+    else
+        stet_fail(l->err, rc, "%s", text);
 }
 
 /* ---- types ---- */
@@ -149,16 +145,16 @@ struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i)
     const struct stet_lowered *v;
 
     if (i >= l->op->operand_count) {
-        stet_lower_fail(l, STET_BAD_INPUT, "operand %u is missing", i);
+        stet_lower_describe(l, STET_BAD_INPUT, "operand %u is missing", i);
         return NULL;
     }
     v = &l->map[stet_op_operand(l->op, i)->id];
     if (!stet_lower_visible(l, v)) {
-        stet_lower_fail(l, STET_BAD_INPUT, "operand %u is not defined before its use", i);
+        stet_lower_describe(l, STET_BAD_INPUT, "operand %u is not defined before its use", i);
         return NULL;
     }
     if (v->count != 1) {
-        stet_lower_fail(l, STET_UNSUPPORTED, "operand %u is a tuple", i);
+        stet_lower_describe(l, STET_UNSUPPORTED, "operand %u is a tuple", i);
         return NULL;
     }
     return v->parts[0];

@@ -53,7 +53,7 @@ struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bo
 #define OPERAND(v, i)                                                                              \
     do {                                                                                           \
         if (!((v) = stet_lower_in(l, (i))))                                                        \
-            return l->err ? l->err->rc : STET_BAD_INPUT;                                           \
+            return l->err && l->err->rc != STET_OK ? l->err->rc : STET_BAD_INPUT;                  \
     } while (0)
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \

@@ -215,7 +215,7 @@ static bool is_scan(struct stet_window *w, const int64_t *high)
 enum stet_rc stet_lower_reduce_window(struct stet_lower *l, int arg)
 {
     struct stet_window *w = STET_NEW(l->arena, struct stet_window);
-    int64_t high[STET_MAX_RANK];
+    int64_t high[STET_MAX_RANK] = {0};
     enum stet_dtype args[64];
     struct stet_shape *out;
     struct stet_gval **in;
@@ -256,7 +256,7 @@ enum stet_rc stet_lower_select_and_scatter(struct stet_lower *l, int arg)
 {
     struct stet_window *w = STET_NEW(l->arena, struct stet_window);
     enum stet_dtype t, args[2], pred = STET_DT_PRED;
-    int64_t high[STET_MAX_RANK];
+    int64_t high[STET_MAX_RANK] = {0};
     struct stet_gval *in[3];
     struct stet_gnode *n;
 

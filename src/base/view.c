@@ -29,13 +29,6 @@ struct stet_view stet_view_trim(struct stet_view v)
     return v;
 }
 
-struct stet_view stet_view_unindent(struct stet_view v)
-{
-    while (v.len && (*v.ptr == ' ' || *v.ptr == '\t'))
-        v.ptr++, v.len--;
-    return v;
-}
-
 int stet_view_cmp(struct stet_view a, struct stet_view b)
 {
     size_t n = a.len < b.len ? a.len : b.len;

@@ -57,8 +57,6 @@ size_t stet_view_find(struct stet_view v, const char *part);
 
 /* Without spaces, tabs and line ends at both ends. */
 struct stet_view stet_view_trim(struct stet_view v);
-/* Without spaces and tabs at the beginning. */
-struct stet_view stet_view_unindent(struct stet_view v);
 
 /* An ASCII letter, digit or underscore, as in the names of most languages. */
 static inline bool stet_is_word(char c)

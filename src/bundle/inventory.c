@@ -252,10 +252,11 @@ enum stet_rc stet_bundle_inventory_diff(const struct stet_inventory *a,
         const struct stet_item *x = i < a->count ? &a->items[i] : NULL;
         const struct stet_item *y = k < b->count ? &b->items[k] : NULL;
         int order = !x ? 1 : !y ? -1 : by_place(x, y);
+        const struct stet_item *first = order <= 0 ? x : y;
 
         i += order <= 0;
         k += order >= 0;
-        if (!is_kept(order <= 0 ? x->group : y->group) || (order < 0 && was_not_asked(a, b, x)) ||
+        if (!first || !is_kept(first->group) || (order < 0 && was_not_asked(a, b, x)) ||
             (order > 0 && was_not_asked(b, a, y)))
             continue;
         if (order != 0 || !stet_view_eq(x->value, y->value))

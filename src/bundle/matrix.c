@@ -203,7 +203,7 @@ enum stet_rc stet_bundle_matrix_add(struct stet_matrix *m, struct stet_view text
             stop = memchr(p, '\n', whole.len);
             if (rc == STET_OK)
                 rc = take_head(&r, stet_view_of(p, stop ? (size_t)(stop - p) : whole.len), &row);
-            if (rc == STET_OK)
+            if (rc == STET_OK && row)
                 row->line = line;
         } else if (*p != '#' && !isspace((unsigned char)*p)) {
             struct stet_view name;

@@ -150,6 +150,12 @@ static void head(struct stet_buf *out, const struct stet_account *a,
         stet_cli_log_text(out, "  ", a->log);
 }
 
+/* Harmless operations that ran once are still worth a word if the start waited long for them. */
+static bool is_dear(const struct stet_story *t)
+{
+    return t->events[STET_EVENT_OUTSIDE] && t->wait_ns >= UINT64_C(3000000000);
+}
+
 enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_account *a,
                                    const struct stet_account_tally *t,
                                    const struct stet_account_view *view, struct stet_err *err)
@@ -157,24 +163,30 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     struct stet_story_view one = {.colour = view->colour, .all = view->all, .width = view->width};
     const char *dim = stet_pen(STET_PEN_DIM, view->colour);
     const char *plain = stet_pen(STET_PEN_PLAIN, view->colour);
-    uint64_t hidden = 0;
+    uint64_t hidden[2] = {0}; /* recompiles, and single operations that ran once */
 
     (void)err;
     head(out, a, t, view->colour);
     for (size_t i = 0; i < a->stories->count; i++) {
         const struct stet_story *story = &a->stories->items[i];
 
-        if (story->benign && !view->all) {
-            hidden += story->count;
+        if (story->benign && !view->all && !is_dear(story)) {
+            hidden[story->events[STET_EVENT_OUTSIDE] != 0] += story->count;
             continue;
         }
         one.why = a->log ? stet_session_log_why(a->log, &story->lead) : (struct stet_view){0};
         stet_buf_char(out, '\n');
         stet_story_text(out, story, &one);
     }
-    if (hidden)
-        stet_buf_printf(out, "\n%s%" PRIu64 " harmless recompile%s not shown (--all)%s\n", dim,
-                        hidden, hidden == 1 ? "" : "s", plain);
+    if (hidden[0] + hidden[1]) {
+        stet_buf_printf(out, "\n%s", dim);
+        if (hidden[0])
+            stet_text_count(out, hidden[0], "harmless recompile");
+        stet_buf_str(out, hidden[0] && hidden[1] ? " and " : "");
+        if (hidden[1])
+            stet_text_count(out, hidden[1], "single operation");
+        stet_buf_printf(out, "%s not shown (--all)%s\n", hidden[1] ? " that ran once" : "", plain);
+    }
     if (a->stories->beyond)
         stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",
                         a->stories->beyond, a->stories->beyond == 1 ? "" : "s");

@@ -97,7 +97,7 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
     return asked;
 }
 
-static int explain(const char *name, struct choices *c)
+static int explain_run(const char *name, struct choices *c)
 {
     struct printing p = {c, STET_EXIT_FAILURE};
     const struct stet_misses *asked;
@@ -162,7 +162,7 @@ int cmd_explain(int argc, char **argv)
     if (c.log_file && stet_framework_log_open(&c.log, c.log_file, 0, &err) != STET_OK)
         done = stet_cli_complain(&err);
     else
-        done = dump ? explain_dump(dump, &c) : explain(args.count ? args.values[0] : NULL, &c);
+        done = dump ? explain_dump(dump, &c) : explain_run(args.count ? args.values[0] : NULL, &c);
     stet_framework_log_release(&c.log);
     return done;
 }

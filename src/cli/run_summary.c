@@ -86,10 +86,16 @@ static void say_questions(struct stet_buf *out, const struct stet_account_tally 
     }
 }
 
+struct summary {
+    struct stet_buf *out;
+    bool cpu; /* the command ran with --cpu */
+};
+
 static enum stet_rc say_account(void *context, const struct stet_account *a,
                                 const struct stet_account_tally *t, struct stet_err *err)
 {
-    struct stet_buf *out = context;
+    const struct summary *s = context;
+    struct stet_buf *out = s->out;
 
     (void)err;
     if (!a->totals.compiles && !t->alarms) /* torch.compile alone, and nothing to report */
@@ -103,6 +109,9 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
     } else {
         stet_buf_char(out, '\n');
     }
+    if (t->alarms && s->cpu)
+        stet_buf_str(out, "stet: the compiler is Stet's CPU backend; a device's compiler takes "
+                          "longer\n");
     say_questions(out, t);
     top_lines(out, a->stories);
     stet_cli_account_saved(out, "stet: ", a);
@@ -110,8 +119,9 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
     return STET_OK;
 }
 
-static void explain(struct stet_buf *out, const char *folder)
+static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
 {
+    struct summary s = {out, cpu};
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
@@ -126,7 +136,7 @@ static void explain(struct stet_buf *out, const char *folder)
             stet_session_keep(l, &x, run, NULL) == STET_OK)
             stet_ledger_saved(l, run->id, &saved, NULL);
         stet_ledger_close(l);
-        stet_account_of_session(&x, run, &saved, say_account, out, NULL);
+        stet_account_of_session(&x, run, &saved, say_account, &s, NULL);
         stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }
@@ -219,7 +229,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
     if ((d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
-        explain(&out, folder);
+        print_causes(&out, folder, end->cpu);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)

@@ -120,8 +120,8 @@ static struct stet_line first_place(struct stet_session *x, const struct stet_si
     return (struct stet_line){u.place.file, u.place.function, u.place.line};
 }
 
-static void explain(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
-                    uint32_t argument, struct stet_session_row *row)
+static void explain_violation(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
+                              uint32_t argument, struct stet_session_row *row)
 {
     const struct stet_sighting *s = &x->history.sightings[sighting];
     const struct stet_finding *f =
@@ -186,7 +186,7 @@ enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
     } else if (rc == STET_OK &&
                (stet_gate_breaks(gate, &seen, &b) || stet_contract_is_stranger(&seen, s, &b) ||
                 is_late(c, b.family, s, &b))) {
-        explain(&v, x, sighting, b.number, &row);
+        explain_violation(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;
         v.family = seen.family;

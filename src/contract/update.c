@@ -68,6 +68,8 @@ static bool widen(struct stet_contract_update *u, const struct stet_seen *s,
     struct stet_family *f = b->family ? &u->c.families[b->family - u->c.families] : NULL;
     bool own = f && b->clause == STET_CLAUSE_MESH && f->terms.has_mesh;
 
+    if (!f && b->clause != STET_CLAUSE_MESH)
+        return adopt(u, s);
     switch (b->clause) {
     case STET_CLAUSE_DIMS:
         moved(u, f);
@@ -264,35 +266,38 @@ static void place_line(struct stet_update_piece *p, struct stet_view text, uint3
     place(p, text, begin, end);
 }
 
-static void family_pieces(struct stet_contract_update *u)
+/* Adds the piece of family or frame `i` when it is new or moved: its place in the file, or none. */
+static struct stet_update_piece *clause_piece(struct stet_contract_update *u, struct stet_view name,
+                                              uint32_t i, uint32_t known, const bool *moved)
 {
-    for (uint32_t i = 0; i < u->c.family_count; i++) {
-        struct stet_update_piece *p;
+    struct stet_update_piece *p = i >= known || moved[i] ? add_piece(u) : NULL;
 
-        if (i < u->families && !u->family_moved[i])
-            continue;
-        if (!(p = add_piece(u)))
-            return;
-        stet_gate_contract_print_family(&p->text, &u->c.families[i]);
-        p->family = u->c.families[i].name;
-        if (i < u->families)
-            place(p, u->file.bytes, u->c.families[i].begin, u->c.families[i].end);
-    }
+    if (p)
+        p->family = name;
+    return p;
 }
 
-static void frame_pieces(struct stet_contract_update *u)
+static void clause_pieces(struct stet_contract_update *u)
 {
-    for (uint32_t i = 0; i < u->c.frame_count; i++) {
-        struct stet_update_piece *p;
+    struct stet_update_piece *p;
 
-        if (i < u->frames && !u->frame_moved[i])
+    for (uint32_t i = 0; i < u->c.family_count; i++) {
+        const struct stet_family *f = &u->c.families[i];
+
+        if (!(p = clause_piece(u, f->name, i, u->families, u->family_moved)))
             continue;
-        if (!(p = add_piece(u)))
-            return;
-        stet_gate_contract_print_frame(&p->text, &u->c.frames[i]);
-        p->family = u->c.frames[i].function;
+        stet_gate_contract_print_family(&p->text, f);
+        if (i < u->families)
+            place(p, u->file.bytes, f->begin, f->end);
+    }
+    for (uint32_t i = 0; i < u->c.frame_count; i++) {
+        const struct stet_clause_frame *f = &u->c.frames[i];
+
+        if (!(p = clause_piece(u, f->function, i, u->frames, u->frame_moved)))
+            continue;
+        stet_gate_contract_print_frame(&p->text, f);
         if (i < u->frames)
-            place(p, u->file.bytes, u->c.frames[i].begin, u->c.frames[i].end);
+            place(p, u->file.bytes, f->begin, f->end);
     }
 }
 
@@ -396,8 +401,7 @@ static enum stet_rc make(struct stet_contract_update *u, const struct stet_contr
     if (!widen_all(u, err))
         return err ? err->rc : STET_NO_MEMORY;
     term_pieces(u, before);
-    family_pieces(u);
-    frame_pieces(u);
+    clause_pieces(u);
     if (u->failed)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a contract");
     if (u->piece_count)

@@ -1,9 +1,7 @@
 /* A loop in the function that goes over its arguments: the number of them changed. */
 #include "explain/history_internal.h"
 
-/* An array that one of the two calls did not pass. jit drops arguments that a function does not
- * use, so only the calls show them. */
-static const struct stet_moved *came_or_went(const struct stet_finding *f)
+const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
@@ -16,7 +14,7 @@ static const struct stet_moved *came_or_went(const struct stet_finding *f)
 
 void stet_evidence_arguments(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_moved *m = came_or_went(f);
+    const struct stet_moved *m = stet_evidence_came_or_went(f);
 
     if (!m)
         return;

@@ -2,6 +2,9 @@
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
+/* A first compile in the loop is reported when the loop waited this long for it. */
+#define LATE_TOLD_NS UINT64_C(5000000000)
+
 static const struct stet_order *order_of(const struct stet_history *h,
                                          const struct stet_sighting *s)
 {
@@ -222,16 +225,20 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
                       "the first program of %.*s, when the loop had long been running",
                       STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
-    f->benign = true; /* evaluation, logging, sampling: compiled once, however late */
+    /* evaluation, logging, sampling: compiled once, however late; told if a step waited long */
+    f->benign = s->wait_ns < LATE_TOLD_NS;
 }
 
-/* JAX drops parameters that a program does not use. A parameter that is always passed (no default,
- * no field of a batch) but appears or disappears is evidence of a branch, not of an optional
- * field. */
+/* JAX drops parameters that a program does not use. A parameter that is always passed but appears
+ * or disappears is evidence of a branch, not of an optional field. If the two calls were not seen,
+ * the source tells: no default, no field of a batch. */
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
+    if (s->traits->framework == STET_FRAMEWORK_JAX && s->function && s->values.len &&
+        h->sightings[f->against].values.len)
+        return !stet_evidence_came_or_went(f);
     if (s->traits->framework != STET_FRAMEWORK_JAX ||
         !stet_python_open(&h->sources, s->traits->root.file))
         return false;

@@ -2,8 +2,6 @@
  * that has the value of a constant. */
 #include "explain/history_internal.h"
 
-#include "fingerprint/scalar.h"
-
 /* An array argument changed too: then the static one is not the only cause. */
 static bool arrays_moved(const struct stet_finding *f)
 {
@@ -160,28 +158,15 @@ static void converted(struct stet_history *h, struct stet_finding *f)
         "what is computed from one, is weakly typed (weak_type) until it is converted.";
 }
 
-/* The variable that had the constant's two values at the two compiles. */
-static const struct stet_moved *holder(const struct stet_finding *f,
-                                       const struct stet_reported_change *c)
-{
-    const double *v = c->data.values;
-
-    for (uint32_t i = 0; c->data.has_values && i < f->moved_count; i++) {
-        const struct stet_moved *m = &f->moved[i];
-
-        if (m->numeric && stet_scalar_close(m->from_number, v[0], 1e-6) &&
-            stet_scalar_close(m->to_number, v[1], 1e-6))
-            return m;
-    }
-    return NULL;
-}
-
 static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
         const struct stet_reported_change *c = &f->changes[i];
         const struct stet_moved *m =
-            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET ? holder(f, c) : NULL;
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET
+                ? stet_explain_moved_holder(f->moved, f->moved_count,
+                                            c->data.has_values ? c->data.values : NULL)
+                : NULL;
 
         if (!m)
             continue;

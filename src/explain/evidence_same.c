@@ -13,11 +13,18 @@ static bool is_made_anew(const struct stet_traits *t)
            has(t->function, "_lambda");
 }
 
+/* Was another function object jitted than for the program before, though of the same definition? */
+static bool is_another(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    return !a->past && a->process == b->process && a->object && b->object &&
+           a->object != b->object && !b->library;
+}
+
 void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_view made_in;
-    bool anew;
+    bool anew, another;
     uint32_t line;
 
     if (f->pair != STET_CAUSE_IDENTICAL)
@@ -27,7 +34,8 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         f->cause = STET_CAUSE_NONE; /* two operations that are the same program */
         return;
     }
-    anew = stet_explain_made_anew(h->sightings[f->against].values, s->values);
+    another = is_another(&h->sightings[f->against], s);
+    anew = another || stet_explain_made_anew(h->sightings[f->against].values, s->values);
     line = stet_python_makes_jit(&h->sources, s->trigger.file, s->trigger.line, &made_in);
     if (line && s->traits->framework == STET_FRAMEWORK_JAX) {
         stet_finding_hear(
@@ -40,7 +48,8 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         if (!stet_view_eq(made_in, s->trigger.file))
             f->origin = (struct stet_place){.file = stet_arena_copy(&h->arena, made_in)};
         f->origin.line = line;
-    } else if (s->traits->framework == STET_FRAMEWORK_JAX && is_made_anew(s->traits)) {
+    } else if (s->traits->framework == STET_FRAMEWORK_JAX &&
+               (another || is_made_anew(s->traits))) {
         stet_finding_hear(
             h, f,
             (struct stet_finding_answer){STET_CAUSE_FRESH_JIT,
@@ -48,6 +57,8 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
                                          .sure = anew ? STET_SURE_CERTAIN : STET_SURE_LIKELY},
             "the same program, of a function that is made each time");
         f->origin = s->traits->root.line ? s->traits->root : s->traits->place;
+        if (!is_made_anew(s->traits) && s->trigger.line)
+            f->origin = s->trigger; /* the function is made once, and jitted again here */
     } else {
         stet_finding_hear(h, f, STET_ANSWER(IDENTICAL_REHASH, PROGRAMS, CERTAIN),
                           "the same program as compile %llu, byte for byte or except for names",

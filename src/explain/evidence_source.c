@@ -86,37 +86,68 @@ static bool computed(const struct stet_history *h, struct stet_finding *f)
     return false;
 }
 
-/* The static argument that differs; NULL when none does. */
-static const struct stet_moved *static_argument(const struct stet_finding *f)
-{
-    for (uint32_t i = 0; i < f->moved_count; i++)
-        if (f->moved[i].static_argument)
-            return &f->moved[i];
-    return NULL;
-}
-
-/* Finds a variable of the waiting function that held the old value at one compile and the new one
- * at the other, and that the waiting line passes. The result is the line that assigned it. The
- * variable holds an array, or what `like` held. */
-static void bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
+/* The line that assigned a variable, in the innermost of the waiting functions whose waiting line
+ * passes it on. */
+static bool assigned(struct stet_history *h, struct stet_finding *f, struct stet_view name)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
+    struct stet_place at = s->trigger;
 
+    for (size_t i = 0;; i++) {
+        uint32_t line = stet_python_binding_line(&h->sources, at.file, at.line, name);
+
+        if (line) {
+            f->source = (struct stet_place){at.file, at.function, line};
+            return true;
+        }
+        if (i >= s->lines.count)
+            return false;
+        at = (struct stet_place){s->lines.items[i].file, s->lines.items[i].function,
+                                 (uint32_t)s->lines.items[i].line};
+    }
+}
+
+/* Finds a variable of a waiting function that held the old value at one compile and the new one at
+ * the other, and that its waiting line passes. The variable holds an array, or what `like` held. */
+static bool bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
+{
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
         bool fits =
             like ? stet_view_eq(m->from, like->from) && stet_view_eq(m->to, like->to) : m->array;
-        uint32_t line;
 
-        if (!fits || (m->scope != STET_SCOPE_LOCAL && m->scope != STET_SCOPE_GLOBAL))
-            continue;
-        line = stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
-                                        stet_explain_moved_root(m));
-        if (line) {
-            f->source = (struct stet_place){s->trigger.file, s->trigger.function, line};
-            return;
-        }
+        if (fits && (m->scope == STET_SCOPE_LOCAL || m->scope == STET_SCOPE_GLOBAL) &&
+            assigned(h, f, stet_explain_moved_root(m)))
+            return true;
     }
+    return false;
+}
+
+/* The argument that differs and is no array: a static one, or a number of another type. */
+static bool bound_number(struct stet_history *h, struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].scope == STET_SCOPE_ARGUMENT && !f->moved[i].array &&
+            bound(h, f, &f->moved[i]))
+            return true;
+    return false;
+}
+
+/* The variable that held the two values of a constant. */
+static bool bound_constant(struct stet_history *h, struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_reported_change *c = &f->changes[i];
+        const struct stet_moved *m =
+            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET
+                ? stet_explain_moved_holder(f->moved, f->moved_count,
+                                            c->data.has_values ? c->data.values : NULL)
+                : NULL;
+
+        if (m && bound(h, f, m))
+            return true;
+    }
+    return false;
 }
 
 /* The line that chose or made the function called, or the call itself. */
@@ -136,7 +167,14 @@ static bool of_an_argument(enum stet_cause cause)
     return cause == STET_CAUSE_SHAPE_DRIFT || cause == STET_CAUSE_LAST_BATCH ||
            cause == STET_CAUSE_RANK_CHANGE || cause == STET_CAUSE_DTYPE_CHANGE ||
            cause == STET_CAUSE_VARLEN || cause == STET_CAUSE_MASK_GATHER ||
-           cause == STET_CAUSE_OPTIONAL_KEY;
+           cause == STET_CAUSE_OPTIONAL_KEY || cause == STET_CAUSE_SHARDING_CHANGE ||
+           cause == STET_CAUSE_LAYOUT_CHANGE;
+}
+
+/* Causes that are decided where a function is jitted, if no argument shows them. */
+static bool of_the_jit(enum stet_cause cause)
+{
+    return cause == STET_CAUSE_DONATION_CHANGE || cause == STET_CAUSE_SHARDING_CHANGE;
 }
 
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
@@ -145,13 +183,15 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
 
     if (f->cause >= STET_CAUSES || f->facts.first || f->facts.past || f->against == STET_NONE)
         return;
-    /* No operation differs: the same function was jitted in another way. */
-    if (f->cause == STET_CAUSE_DONATION_CHANGE && s->trigger.line && !s->eager)
-        jitted(h, f);
     if (!f->source.line && f->facts.argument_shape && f->facts.size_to)
         (void)(sent(h, f) || computed(h, f));
-    if (!f->source.line && of_an_argument(f->cause) && s->trigger.line)
-        bound(h, f, NULL);
-    if (!f->source.line && f->cause == STET_CAUSE_STATIC_ARGUMENT && static_argument(f))
-        bound(h, f, static_argument(f));
+    if (f->source.line || !s->trigger.line)
+        return;
+    if (of_an_argument(f->cause) && bound(h, f, NULL))
+        return;
+    if (bound_number(h, f) || bound_constant(h, f))
+        return;
+    /* No operation differs: the same function was jitted in another way. */
+    if (of_the_jit(f->cause) && !s->eager)
+        jitted(h, f);
 }

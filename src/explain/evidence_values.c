@@ -69,10 +69,27 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
+static bool has_static(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument)
+            return true;
+    return false;
+}
+
+/* A counter does not go back to an earlier value. A static argument that stays for several calls is
+ * a setting. */
+static bool is_setting(const struct stet_history *h, const struct stet_finding *f)
+{
+    struct stet_turns turns = stet_turns_of(h, f);
+
+    return turns.known && (turns.longest_mine < turns.mine || (turns.mine > 1 && has_static(f)));
+}
+
 static bool counter(struct stet_history *h, struct stet_finding *f,
                     const struct stet_reported_change *c, const struct stet_series *s)
 {
-    if (!s->even || s->findings < 2 || fabs(s->step) != 1)
+    if (!s->even || s->findings < 2 || fabs(s->step) != 1 || is_setting(h, f))
         return false;
     stet_finding_hear(h, f, STET_BETTER(BAKED_CONSTANT, PYTHON_COUNTER, RUN, CERTAIN),
                       "counter: %+g a call, %u times in a row", s->step, s->findings);
@@ -102,7 +119,8 @@ static bool counts(struct stet_history *h, struct stet_finding *f,
         const struct stet_moved *m = &f->moved[i];
         const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
 
-        if (!s || !s->even || s->findings < 2 || fabs(s->step) != 1 || !is_given(h, f, m))
+        if (!s || !s->even || s->findings < 2 || fabs(s->step) != 1 || !is_given(h, f, m) ||
+            is_setting(h, f))
             continue;
         stet_finding_hear(
             h, f,

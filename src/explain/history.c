@@ -271,8 +271,8 @@ static bool index_it(struct stet_history *h, uint32_t number)
                           stet_history_key(key, s->traits->fingerprint.skeleton), number)));
 }
 
-static enum stet_rc explain(struct stet_history *h, uint32_t number, uint32_t against,
-                            const struct stet_history_side *side, struct stet_err *err)
+static enum stet_rc explain_against(struct stet_history *h, uint32_t number, uint32_t against,
+                                    const struct stet_history_side *side, struct stet_err *err)
 {
     struct stet_history_side other;
     struct stet_finding *f;
@@ -355,7 +355,7 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     if (!index_it(h, number))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the history of a run");
     *out = number;
-    return s->past ? STET_OK : explain(h, number, against, side, err);
+    return s->past ? STET_OK : explain_against(h, number, against, side, err);
 }
 
 const char *stet_sure_name(enum stet_sure s)

@@ -144,6 +144,7 @@ struct stet_finding {
     enum stet_cause pair, pair_also[STET_ALSO_MOST];
     uint32_t pair_also_count;
     struct stet_place pair_origin;
+    bool outside;     /* it is one of the operations that a function outside jit runs one by one */
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
     bool joined[2];   /* it and its predecessors on the line already belong to another finding */
 };
@@ -197,6 +198,12 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 /* Returns the turn of the loop in which a compile was first needed, from 1; 0 if it is not known. A
  * turn is an execution of the function that runs most. Judging counts the turns. */
 uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
+
+/* Is it an operation outside any jitted function, and nothing more specific is known about its
+ * line? Such findings are judged together, at the end of a run. */
+bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f);
+/* Judges those findings alone; for code that followed a run, when it is over. */
+enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what

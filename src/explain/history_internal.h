@@ -170,6 +170,9 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h,
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
  * read. */
 void stet_history_tell_ranks(struct stet_history *h);
+/* Finds functions of the user's that run outside jit, operation by operation, and gives all their
+ * programs one cause; for a whole run. False if memory runs out. */
+bool stet_explain_storms(struct stet_history *h);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* How the executions of a sighting alternate with those of its group. */
@@ -184,6 +187,10 @@ struct stet_turns {
 };
 
 struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f);
+
+/* Returns an array that one of the two calls did not pass, or passed None for; NULL for none. jit
+ * drops arguments that a function does not use, so only the calls show them. */
+const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f);
 
 #define EVIDENCE(name, what)                                                                       \
     void stet_evidence_##name(struct stet_history *, struct stet_finding *);

@@ -302,6 +302,8 @@ static void join(struct stet_history *h, struct stet_finding *main)
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)
 {
+    bool good = true;
+
     if (!gather_series(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {
@@ -310,14 +312,28 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
     }
     for (uint32_t i = first; i < h->finding_count; i++)
         join(h, &h->findings[i]);
+    if (h->whole)
+        good = stet_explain_storms(h);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_fix_write(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_alone_rank(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_advice_write(h, &h->findings[i]);
-    return h->arena.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
-                           : STET_OK;
+    return h->arena.failed || !good
+               ? stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run")
+               : STET_OK;
+}
+
+enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err)
+{
+    h->whole = true;
+    if (!stet_explain_storms(h))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        if (h->findings[i].outside)
+            stet_fix_write(h, &h->findings[i]);
+    return STET_OK;
 }
 
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)

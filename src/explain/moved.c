@@ -2,6 +2,7 @@
 #include "explain/moved.h"
 
 #include "base/buf.h"
+#include "fingerprint/scalar.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -204,16 +205,25 @@ static struct stet_view parameter(const struct table *t, int64_t number)
     return v ? v->text : (struct stet_view){0};
 }
 
+/* Does jit take the argument of this path as static? *name is its parameter, and *end where the
+ * path goes on behind that. */
+static bool is_static(const struct table *t, const struct statics *s, struct stet_view path,
+                      struct stet_view *name, size_t *end)
+{
+    int64_t number = argument_number(path, end);
+
+    *name = number >= 0 ? parameter(t, number) : keyword(path, end);
+    return (number >= 0 && is_static_number(s, number)) || (name->len && is_static_name(s, *name));
+}
+
 /* An argument by the name of its parameter, and whether jit takes it as static. */
 static void name_argument(struct stet_arena *arena, const struct table *t, const struct statics *s,
                           struct stet_view path, struct stet_moved *m)
 {
     size_t end = 0;
-    int64_t number = argument_number(path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(path, &end);
+    struct stet_view name;
 
-    m->static_argument =
-        (number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name));
+    m->static_argument = is_static(t, s, path, &name, &end);
     m->path = name.len && end <= path.len ? stet_arena_printf(arena, "%.*s%.*s", STET_FMT(name),
                                                               (int)(path.len - end), path.ptr + end)
                                           : stet_arena_copy(arena, path);
@@ -223,13 +233,11 @@ static void name_argument(struct stet_arena *arena, const struct table *t, const
 static bool made_anew(const struct table *t, const struct statics *s,
                       const struct stet_journal_value *a, const struct stet_journal_value *b)
 {
+    struct stet_view name;
     size_t end = 0;
-    int64_t number = argument_number(b->path, &end);
-    struct stet_view name = number >= 0 ? parameter(t, number) : keyword(b->path, &end);
 
     return b->scope == STET_SCOPE_ARGUMENT && b->kind == STET_VALUE_OBJECT &&
-           a->address != b->address &&
-           ((number >= 0 && is_static_number(s, number)) || (name.len && is_static_name(s, name)));
+           a->address != b->address && is_static(t, s, b->path, &name, &end);
 }
 
 static bool number_of(const struct stet_journal_value *v, double *out)
@@ -287,6 +295,11 @@ static void compare_types(const struct stet_journal_value *a, const struct stet_
                       : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
 }
 
+static bool is_present(const struct stet_journal_value *v)
+{
+    return v && v->kind != STET_VALUE_NONE;
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -301,7 +314,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
-    m->one_sided = !from || !to;
+    m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
     if (from && to)
@@ -477,6 +490,16 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
     memcpy(kept, moved, n * sizeof *kept);
     *out = kept;
     return n;
+}
+
+const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
+                                                   const double *values)
+{
+    for (uint32_t i = 0; values && i < count; i++)
+        if (moved[i].numeric && stet_scalar_close(moved[i].from_number, values[0], 1e-6) &&
+            stet_scalar_close(moved[i].to_number, values[1], 1e-6))
+            return &moved[i];
+    return NULL;
 }
 
 struct stet_view stet_explain_moved_root(const struct stet_moved *m)

@@ -13,7 +13,7 @@ struct stet_moved {
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;
-    bool one_sided;       /* only one of the two compiles had such a value */
+    bool one_sided;       /* one of the two compiles had no such value, or None */
     bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */
     bool array;           /* one of the two is an array */
@@ -32,6 +32,10 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
                                  struct stet_view now, bool one_process,
                                  const struct stet_moved **out);
 
+/* Returns the one that had these two values at the two compiles, or NULL. NULL for `values`: none.
+ */
+const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
+                                                   const double *values);
 /* "batch" of "batch['x'].mask" or "batch[0]". */
 struct stet_view stet_explain_moved_root(const struct stet_moved *m);
 /* Was the user's function that the framework received made anew between two compiles: another

@@ -64,6 +64,25 @@ static void try(const struct stet_history *h, const struct stet_sighting *s, uin
     }
 }
 
+/* A program that was compiled ahead (`.lower().compile()`) has no call, and its function is not
+ * known. A call of that name with the same skeleton is the same program again. */
+static uint32_t find_ahead(const struct stet_history *h, const struct stet_sighting *s,
+                           uint64_t process)
+{
+    struct stet_sighting ahead = *s;
+    uint32_t found = STET_NONE;
+    double best = 0;
+
+    if (!s->function || s->library)
+        return STET_NONE;
+    ahead.function = 0;
+    try(h, s,
+        stet_map_get(&h->index->skeletons, stet_history_key(stet_history_group(&ahead, process),
+                                                            s->traits->fingerprint.skeleton)),
+        &best, &found);
+    return found;
+}
+
 static uint32_t find_in(const struct stet_history *h, const struct stet_sighting *s,
                         uint64_t process)
 {
@@ -84,7 +103,7 @@ static uint32_t find_in(const struct stet_history *h, const struct stet_sighting
     at = stet_map_get(&h->index->groups, group);
     for (int i = 0; i < LOOK_BACK && at != STET_NONE; i++, at = h->sightings[at].before)
         try(h, s, at, &best, &found);
-    return found;
+    return found != STET_NONE ? found : find_ahead(h, s, process);
 }
 
 uint32_t stet_nearest_find(const struct stet_history *h, const struct stet_sighting *s)

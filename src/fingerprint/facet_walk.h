@@ -86,6 +86,28 @@ bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context)
 /* Writes one attribute into the stream of its class; `memo` is its cached lookup. */
 void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
                     const struct stet_attr_memo *memo);
+/* The same, with a fast path for plain attributes. */
+static inline void stet_walk_put_attr(struct walk *w, const struct stet_op *op,
+                                      const struct stet_named_attr *n)
+{
+    const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
+    struct stet_sink *s;
+    unsigned char *at;
+
+    if (__builtin_expect(!memo->plain, 0)) {
+        stet_walk_attr(w, op, n, memo);
+        return;
+    }
+    s = sink(w, memo->class);
+    at = stet_put_u64(stet_sink_begin(s), memo->name_hash);
+    stet_sink_end(s, stet_put_short(at, memo->content.bytes, memo->content.length));
+}
+
+/* Writes a region's blocks. */
+void stet_walk_region(struct walk *w, const struct stet_region *r);
+/* Writes the operations of a block that its results do not need: those with effects, in their
+ * order, with what they use; then dead operations. */
+void stet_walk_rest(struct walk *w, const struct stet_block *b);
 /* Writes a function with its body; it must not have been written before. */
 void stet_walk_function(struct walk *w, const struct stet_op *f);
 

@@ -14,7 +14,6 @@
 
 #include "base/vec.h"
 #include "program/defaults.h"
-#include "program/hlo.h"
 #include "program/ops.h"
 
 static void write_layout(struct walk *w, const struct stet_type *t)
@@ -257,25 +256,6 @@ static inline unsigned char *write_uses(struct walk *w, struct stet_value *const
 
 /* ---- operations ---- */
 
-/* One attribute into the stream of its class. */
-static inline void put_attr(struct walk *w, const struct stet_op *op,
-                            const struct stet_named_attr *n)
-{
-    const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
-    struct stet_sink *s;
-    unsigned char *at;
-
-    if (__builtin_expect(!memo->plain, 0)) {
-        stet_walk_attr(w, op, n, memo);
-        return;
-    }
-    s = sink(w, memo->class);
-    at = stet_put_u64(stet_sink_begin(s), memo->name_hash);
-    stet_sink_end(s, stet_put_short(at, memo->content.bytes, memo->content.length));
-}
-
-static void write_region(struct walk *w, const struct stet_region *r);
-
 /* Notes that an operation is written now, and its position in the text. */
 static inline void begin_op(struct walk *w, const struct stet_op *op)
 {
@@ -299,7 +279,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
         stet_sink_end(skeleton, write_uses(w, operands, first, end, stet_sink_begin(skeleton)));
     }
     for (uint32_t i = 0; i < op->attr_count; i++)
-        put_attr(w, op, &op->attrs[i]);
+        stet_walk_put_attr(w, op, &op->attrs[i]);
     stet_sink_varint(skeleton, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
@@ -307,7 +287,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
         stet_sink_varint(skeleton, stet_op_successor_place(op, i));
     stet_sink_varint(skeleton, op->region_count);
     for (unsigned i = 0; i < op->region_count; i++)
-        write_region(w, stet_op_region(op, i));
+        stet_walk_region(w, stet_op_region(op, i));
 }
 
 /* The same with a fast path for the common case: one result, a few operands, no regions. */
@@ -329,7 +309,7 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
     if (op->attr_count) {
         stet_sink_end(skeleton, at);
         for (uint32_t i = 0; i < op->attr_count; i++)
-            put_attr(w, op, &op->attrs[i]);
+            stet_walk_put_attr(w, op, &op->attrs[i]);
         at = stet_sink_begin(skeleton);
     }
     *at++ = 1;
@@ -477,8 +457,7 @@ static void write_unused(struct walk *w, const struct stet_op *op)
         }
 }
 
-/* Operations with effects, in their order, with what they use; then dead operations. */
-static void reach_rest(struct walk *w, const struct stet_block *b)
+void stet_walk_rest(struct walk *w, const struct stet_block *b)
 {
     for (uint32_t i = 0; i < b->op_count; i++)
         if (!w->seen[b->ops[i]->id] && stet_canon_kind(w->canon, b->ops[i]) == STET_KIND_PLAIN &&
@@ -501,12 +480,12 @@ static void write_block(struct walk *w, const struct stet_block *b)
     if (b->op_count)
         reach(w, b->ops[b->op_count - 1]);
     if (w->block_seen != b->op_count)
-        reach_rest(w, b);
+        stet_walk_rest(w, b);
     w->block = around;
     w->block_seen = around_seen;
 }
 
-static void write_region(struct walk *w, const struct stet_region *r)
+void stet_walk_region(struct walk *w, const struct stet_region *r)
 {
     struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
 
@@ -522,108 +501,4 @@ static void write_region(struct walk *w, const struct stet_region *r)
     }
     stet_sink_u8(skeleton, '}');
     w->depth--;
-}
-
-/* ---- functions ---- */
-
-static void write_dictionaries(struct walk *w, const struct stet_attr *array, bool entry)
-{
-    const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
-
-    for (uint32_t i = 0; array && array->kind == STET_ATTR_ARRAY && i < array->count; i++) {
-        const struct stet_attr *dict = array->items[i];
-
-        for (uint32_t j = 0; dict->kind == STET_ATTR_DICT && j < dict->count; j++) {
-            const struct stet_named_attr *n = &dict->named[j];
-            enum stet_attr_class class = stet_canon_attr(w->canon, n);
-            unsigned stream = class > STET_CLASS_SKELETON ? (unsigned)STET_SINK_KEY : class;
-
-            if (class == STET_CLASS_NAMES || (class == STET_CLASS_DONATION && entry))
-                continue;
-            stet_sink_varint(sink(w, stream), i);
-            stet_sink_view(sink(w, stream), n->name);
-            stet_content_attr(sink(w, stream), n->value, &symbols);
-        }
-    }
-}
-
-/* Donation as the index records it, because HLO stores it elsewhere than MLIR. */
-static void write_donation(struct walk *w)
-{
-    const struct stet_program *p = w->canon->program;
-    struct stet_sink *s = sink(w, STET_FACET_DONATION);
-
-    for (uint32_t i = 0; i < p->argument_count; i++) {
-        if (p->arguments[i].alias < 0 && !p->arguments[i].donor)
-            continue;
-        stet_sink_varint(s, i);
-        stet_sink_int(s, p->arguments[i].alias);
-        stet_sink_u8(s, p->arguments[i].donor);
-    }
-}
-
-void stet_walk_function(struct walk *w, const struct stet_op *f)
-{
-    bool entry = f == w->canon->program->entry;
-
-    w->function_numbers[f->id] = ++w->functions;
-    see(w, f);
-    put_id(w, f->id);
-    stet_sink_view(sink(w, STET_SINK_SKELETON), stet_op_name(f));
-    for (uint32_t i = 0; i < f->attr_count; i++) {
-        enum stet_attr_class class = stet_canon_attr(w->canon, &f->attrs[i]);
-
-        if (class == STET_CLASS_ARG_ATTRS || class == STET_CLASS_RES_ATTRS)
-            write_dictionaries(w, f->attrs[i].value, entry);
-        else
-            put_attr(w, f, &f->attrs[i]);
-    }
-    if (entry)
-        write_donation(w);
-    for (unsigned i = 0; i < f->region_count; i++)
-        write_region(w, stet_op_region(f, i));
-}
-
-static void write_module(struct walk *w)
-{
-    const struct stet_program *p = w->canon->program;
-    bool hlo = p->module->known == STET_HLO_MODULE;
-
-    for (uint32_t i = 0; i < p->module->attr_count; i++)
-        if (!hlo || !stet_hlo_is_option(p->module->attrs[i].name))
-            put_attr(w, p->module, &p->module->attrs[i]);
-    if (p->entry)
-        stet_walk_function(w, p->entry);
-    for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called only from such
-                                                      * functions */
-        if (!w->function_numbers[p->functions[i]->id])
-            stet_walk_function(w, p->functions[i]);
-    for (unsigned r = 0; r < p->module->region_count; r++)
-        for (uint32_t b = 0; b < stet_op_region(p->module, r)->block_count; b++)
-            reach_rest(w, stet_op_region(p->module, r)->blocks[b]);
-}
-
-enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_SINKS],
-                              struct stet_canon_order *order, struct stet_err *err)
-{
-    const struct stet_program *p = c->program;
-    struct walk w = {.canon = c, .sinks = sinks, .order = order->ops};
-    size_t values = (size_t)p->value_count + 1, ops = (size_t)p->op_count + 1;
-
-    w.numbers = stet_mem_calloc(values + ops, sizeof *w.numbers); /* ids are 31 bits at most */
-    w.seen = stet_mem_calloc(ops, 1);
-    if (w.numbers && w.seen) {
-        w.function_numbers = w.numbers + values;
-        write_module(&w);
-    } else {
-        w.rc = STET_NO_MEMORY;
-    }
-    order->count = w.written;
-    stet_mem_free(w.numbers);
-    stet_mem_free(w.seen);
-    stet_mem_free(w.stack);
-    if (w.rc == STET_LIMIT)
-        return stet_fail(err, w.rc, "regions and calls are nested deeper than %d",
-                         2 * STET_MAX_DEPTH);
-    return w.rc == STET_OK ? STET_OK : stet_fail(err, w.rc, "out of memory for a fingerprint");
 }

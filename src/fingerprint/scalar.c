@@ -137,10 +137,13 @@ static bool shorten(struct stet_scalar *out, const struct format *f, double v)
 {
     int e10 = 0;
 
-    while (e10 + 1 < TENS && tens[e10 + 1] <= v)
-        e10++;
-    while (v < 1 && e10 > 1 - TENS && v * tens[-e10] < 1)
-        e10--;
+    if (v >= 1) {
+        while (e10 + 1 < TENS && tens[e10 + 1] <= v)
+            e10++;
+    } else {
+        while (e10 > 1 - TENS && v * tens[-e10] < 1)
+            e10--;
+    }
     for (int digits = 1; digits <= 15; digits++) {
         int shift = digits - 1 - e10;
         double m, candidate;

@@ -29,6 +29,11 @@ void stet_intercept_lift_init(void)
     on = setting && *setting && strcmp(setting, "0") != 0 && strcmp(setting, "off") != 0;
 }
 
+bool stet_intercept_lift_on(void)
+{
+    return on;
+}
+
 void stet_intercept_lift_lock(void)
 {
     pthread_mutex_lock(&lock);

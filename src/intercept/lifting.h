@@ -24,6 +24,7 @@ struct stet_lifting {
 
 /* Reads STET_LIFT. */
 void stet_intercept_lift_init(void);
+bool stet_intercept_lift_on(void);
 
 /* True if args->executable is a lifted executable and the plugin need not compile. Otherwise the
  * caller compiles, and must call stet_intercept_lift_end with the result. */

@@ -206,10 +206,12 @@ static enum stet_outcome put_folder(struct stet_buf *out, const char *folder,
         sorted[i] = stet_view_str(names[i]->d_name);
     if (sorted && n)
         qsort(sorted, (size_t)n, sizeof *sorted, stet_view_sort);
-    for (int i = 0; sorted && i < n && !why; i++) {
+    for (int i = 0; sorted && i < n; i++) {
         if (snprintf(path, sizeof path, "%s/%s", folder, sorted[i].ptr) >= (int)sizeof path ||
-            stet_named_hash(path, &one, w) == STET_NAMED_UNREADABLE)
+            stet_named_hash(path, &one, w) == STET_NAMED_UNREADABLE) {
             why = STET_OUTCOME_FILES_UNREADABLE;
+            break;
+        }
         all = stet_hash_mix(stet_hash_mix(all, stet_hash_bytes(sorted[i])), one);
     }
     if (!sorted && !why)

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
+#include "intercept/lifting.h"
 #include "intercept/object.h"
 
 #include <dlfcn.h>

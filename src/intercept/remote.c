@@ -161,7 +161,7 @@ static enum stet_rc converse(struct stet_wire *l, const char *store, struct stet
     ask.wait_ms = wait_ms / 5 * 4; /* the agent should give up before we do */
     ask.flight_ms = flight_ms;
     ask.flags = flags;
-    ask.tier = stet_view_str(run);
+    ask.run = stet_view_str(run);
     rc = stet_wire_send(l, &ask, now + wait_ms, err);
     do {
         now = stet_wire_now_ms();
@@ -185,6 +185,7 @@ static bool understand(struct stet_remote *r, struct stet_wire *l, unsigned line
         }
         r->answer = STET_ANSWER_FOUND;
         snprintf(r->tier, sizeof r->tier, "%.*s", STET_FMT(m->tier));
+        r->tier_number = m->tier_number;
         r->same_host = stet_view_is(m->tier, STET_MESSAGE_SAME_HOST);
         r->aside = (m->flags & STET_MESSAGE_ASIDE) != 0;
         r->line = line;
@@ -286,6 +287,7 @@ void stet_remote_refuse(struct stet_remote *r, const char *store, struct stet_ha
     struct stet_message m = message(STET_MESSAGE_REFUSED, store, key);
 
     m.tier = stet_view_str(r->tier);
+    m.tier_number = r->tier_number;
     m.text = stet_view_str(why);
     settle(-(int64_t)r->wait_ns);
     tell(recall(r->line), &m);

@@ -11,11 +11,12 @@ struct stet_remote {
     unsigned lease; /* not 0: others wait for this compile; ends with kept or failed */
     unsigned line;  /* not 0: the agent waits to hear of what it found; ends with took or refuse */
     enum stet_agent_answer answer;
-    bool once;        /* set before asking: the store is a folder for this one load */
-    char tier[16];    /* found: where it came from */
-    bool same_host;   /* found: another process of this host compiled it */
-    bool aside;       /* found: in STET_STORE_ASIDE, since no trusted key signed it */
-    uint64_t wait_ns; /* what asking took, waiting for another's compile included */
+    bool once;            /* set before asking: the store is a folder for this one load */
+    char tier[16];        /* found: where it came from */
+    uint32_t tier_number; /* which of the agent's tiers */
+    bool same_host;       /* found: another process of this host compiled it */
+    bool aside;           /* found: in STET_STORE_ASIDE, since no trusted key signed it */
+    uint64_t wait_ns;     /* what asking took, waiting for another's compile included */
 };
 
 /* Reads STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */

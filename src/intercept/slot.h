@@ -39,6 +39,9 @@ static void IN_SLOT(install)(PJRT_Api *table)
 #define HOOK(entry, what)                                                                          \
     if (stet_api_has(table, entry))                                                                \
         table->entry = IN_SLOT(entry);
+#define LIFT_HOOK(entry, what)                                                                     \
+    if (stet_intercept_lift_on())                                                                  \
+        HOOK(entry, what)
 #define HOOK_VOID HOOK
 #include "intercept/hooks.def"
 }

@@ -172,7 +172,7 @@ static void print_lines(struct stet_view text)
 
 void stet_launch_agent_report(const char *run)
 {
-    struct stet_message m = {.kind = STET_MESSAGE_REPORT, .tier = stet_view_str(run)};
+    struct stet_message m = {.kind = STET_MESSAGE_REPORT, .run = stet_view_str(run)};
     uint64_t until = stet_wire_now_ms() + REPORT_MS;
     struct stet_wire line;
     enum stet_rc rc;

@@ -267,10 +267,11 @@ static void make_module(struct stet_legal *l)
     module_attrs(l, &attrs);
     l->ops = &modules;
     stet_legal_emit(l, "builtin.module", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
-    if (l->rc == STET_OK && modules.count == 1 && block->ops)
+    if (l->rc == STET_OK && modules.count == 1 && block->ops) {
         l->out->module = modules.items[0];
-    for (uint32_t i = 0; l->out->module && i < block->op_count; i++)
-        block->ops[i]->parent = block;
+        for (uint32_t i = 0; i < block->op_count; i++)
+            block->ops[i]->parent = block;
+    }
     if (functions.failed || modules.failed || l->functions.failed || l->a->failed)
         stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
     stet_build_list_release(&functions);

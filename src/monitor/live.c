@@ -327,24 +327,39 @@ void stet_live_event(struct stet_live *l, const struct stet_recompile *r)
         write_event(l, r);
 }
 
-static void report(struct stet_live *l)
+static void report_one(struct stet_live *l, const struct stet_finding *f)
 {
     struct stet_session_row row;
 
+    stet_session_row(&row, &l->x.history, f);
+    if (l->events_fd >= 0)
+        write_event(l, &row.recompile);
+    if (l->tap.say && !f->benign && !f->outside) /* the summary has those that are outside */
+        say(l, &row.recompile);
+    if (l->tap.recompile)
+        l->tap.recompile(l->tap.context, &row.recompile,
+                         l->x.history.sightings[f->sighting].time_ns);
+}
+
+static void report(struct stet_live *l)
+{
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
-        if (f->cause == STET_CAUSE_NONE)
-            continue;
-        stet_session_row(&row, &l->x.history, f);
-        if (l->events_fd >= 0)
-            write_event(l, &row.recompile);
-        if (l->tap.say && !f->benign)
-            say(l, &row.recompile);
-        if (l->tap.recompile)
-            l->tap.recompile(l->tap.context, &row.recompile,
-                             l->x.history.sightings[f->sighting].time_ns);
+        if (f->cause != STET_CAUSE_NONE && !stet_history_outside(&l->x.history, f))
+            report_one(l, f);
     }
+}
+
+/* Operations outside any jitted function wait until the run is over: whether a loop runs them again
+ * is known only then. */
+static void report_outside(struct stet_live *l)
+{
+    if (stet_history_judge_outside(&l->x.history, NULL) != STET_OK)
+        return;
+    for (uint32_t i = 0; i < l->x.history.finding_count; i++)
+        if (l->x.history.findings[i].outside)
+            report_one(l, &l->x.history.findings[i]);
 }
 
 void stet_live_poll(struct stet_live *l, bool last)
@@ -359,7 +374,7 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     if (!l->events.process_count)
         stet_dump_scan(&l->x.dump, &l->x.digest, l->x.programs, last);
-    if (!add_compiles(l, last))
+    if (!add_compiles(l, last) && !last)
         return;
     translate(l);
     if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
@@ -367,6 +382,8 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     }
     report(l);
+    if (last)
+        report_outside(l);
     while (l->visit && l->visited < l->x.history.sighting_count)
         l->visit(l->context, &l->x, l->visited++);
 }

@@ -12,6 +12,10 @@
 /* The line of the `def` (or lambda) around a line; 0 at module level and when it is not known. */
 uint32_t stet_python_def_around(struct stet_python_sources *s, struct stet_view file,
                                 uint32_t line);
+/* The line of the innermost `for` or `while` whose body runs the line, in the same function; 0 when
+ * there is none. */
+uint32_t stet_python_loop_of_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t line);
 /* Is it the line of an `if`, `elif`, `while` or `match`? */
 bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does a condition that decides whether the line runs depend on a value read back? The condition

@@ -236,6 +236,16 @@ static stet_python_ref innermost_loop(const struct stet_python_module *m, stet_p
     return 0;
 }
 
+uint32_t stet_python_loop_of_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t line)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref n = m ? stet_python_statement_at(m, line) : 0, loop;
+
+    loop = n ? innermost_loop(m, n) : 0;
+    return loop ? stet_python_line(m, loop) : 0;
+}
+
 static void note_size(struct stet_python_reach *r, const struct stet_python_value *v)
 {
     stet_python_ref n = v->from & PY_FROM_NUMBER && v->read.module

@@ -169,9 +169,11 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
     uint32_t *route = stet_mem_calloc(SOURCES, sizeof *route); /* process + 1, by source */
     struct stet_events events;
     struct stet_run_event e;
-    enum stet_rc rc =
-        route ? stet_ledger_events_open(&events, r->run->folder, err) : no_memory(err);
+    enum stet_rc rc;
 
+    if (!route)
+        return no_memory(err);
+    rc = stet_ledger_events_open(&events, r->run->folder, err);
     if (rc != STET_OK) {
         stet_mem_free(route);
         return rc;

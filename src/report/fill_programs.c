@@ -214,13 +214,14 @@ enum stet_rc stet_report_read_programs(struct stet_report_run *r, const struct s
     enum stet_rc rc;
 
     to.firsts = stet_mem_calloc((size_t)to.count + 1, sizeof *to.firsts);
-    if (!to.firsts || !of_function)
+    if (!to.firsts || !of_function) {
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
-    else
+    } else {
         rc = read_all(&to, d, shelf, of_function, FUNCTIONS);
-    for (uint32_t i = 0; rc == STET_OK && i < r->names.count && i < FUNCTIONS; i++)
-        if (of_function[i] > 1)
-            make_grid(&to, i, of_function[i]);
+        for (uint32_t i = 0; rc == STET_OK && i < r->names.count && i < FUNCTIONS; i++)
+            if (of_function[i] > 1)
+                make_grid(&to, i, of_function[i]);
+    }
     stet_mem_free(to.firsts);
     stet_mem_free(of_function);
     return rc;

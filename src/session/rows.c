@@ -51,6 +51,8 @@ static size_t convert_changes(const struct stet_finding *f, struct stet_session_
  * earlier run had it and what is below it changed. */
 static enum stet_row_event event_of(const struct stet_finding *f)
 {
+    if (f->outside)
+        return STET_EVENT_OUTSIDE;
     if (f->against == STET_NONE)
         return STET_EVENT_FIRST;
     return f->facts.past && stet_cause_question(f->cause) != STET_QUESTION_PROFILE
@@ -86,8 +88,9 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .trigger = line_of(&s->trigger),
         .source = line_of(&f->source),
         .changes = row->changes,
-        .change_count = convert_changes(f, row),
-        .left_out = f->left_out,
+        /* How single operations differ from each other is not what happened. */
+        .change_count = f->outside ? 0 : convert_changes(f, row),
+        .left_out = f->outside ? 0 : f->left_out,
         .cost_ns = s->cost_ns,
         .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),

@@ -108,8 +108,8 @@ static enum stet_rc translate(struct stet_session *x, uint32_t process, struct s
     return STET_OK;
 }
 
-static enum stet_rc explain(struct stet_session *x, const struct stet_runs *runs,
-                            const struct stet_run *run, struct stet_err *err)
+static enum stet_rc explain_compiles(struct stet_session *x, const struct stet_runs *runs,
+                                     const struct stet_run *run, struct stet_err *err)
 {
     enum stet_rc rc;
 
@@ -166,7 +166,7 @@ enum stet_rc stet_session_open(struct stet_session *x, const struct stet_runs *r
     if (rc == STET_OK)
         rc = stet_ledger_run_orders_load(&x->run_orders, &x->digest, run->folder, err);
     if (rc == STET_OK)
-        rc = explain(x, runs, run, err);
+        rc = explain_compiles(x, runs, run, err);
     if (rc != STET_OK)
         stet_session_close(x);
     return rc;
@@ -188,7 +188,7 @@ enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
                        "\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\"",
                        folder);
     if (rc == STET_OK)
-        rc = explain(x, NULL, NULL, err);
+        rc = explain_compiles(x, NULL, NULL, err);
     if (rc != STET_OK)
         stet_session_close(x);
     return rc;

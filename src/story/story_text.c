@@ -58,6 +58,8 @@ static void lines(const struct pen *p, const struct stet_story *t, bool all)
     const struct stet_recompile *r = &t->lead;
 
     place(p, "source", &t->source, true);
+    if (t->events[STET_EVENT_OUTSIDE] && !all)
+        return;
     if (!same_line(&r->origin, &t->source))
         place(p, "origin", &r->origin, all);
     if (!same_line(&r->trigger, &t->source) && !same_line(&r->trigger, &r->origin))
@@ -226,7 +228,8 @@ static void title(const struct pen *p, const struct stet_story *t)
     causes(p, t->cause, &t->also);
     if (t->events[STET_EVENT_OUTSIDE]) {
         stet_text_count(p->out, t->count, "single operation");
-        stet_buf_str(p->out, " compiled outside jit");
+        stet_buf_printf(p->out, " of %.*s compiled outside jit",
+                        STET_FMT(stet_text_function(t->source.function)));
     } else {
         names(p->out, t);
         stet_buf_printf(p->out, " %s", verb(t->lead.event, served));
@@ -266,7 +269,10 @@ void stet_story_text_line(struct stet_buf *out, const struct stet_story *t)
     bool served = t->served == t->count;
 
     stet_buf_printf(out, "%zu× %s in ", t->count, stet_cause_id(t->cause));
-    names(out, t);
+    if (t->events[STET_EVENT_OUTSIDE])
+        stet_buf_printf(out, "%.*s", STET_FMT(stet_text_function(t->source.function)));
+    else
+        names(out, t);
     if (t->source.line)
         stet_buf_printf(out, ", %.*s:%" PRIu64, STET_FMT(stet_text_path(t->source.file)),
                         t->source.line);

@@ -105,7 +105,7 @@ static uint64_t family(enum stet_cause c)
     return (uint64_t)c;
 }
 
-enum tie { TIE_SOURCE, TIE_LINE, TIE_ARGUMENT, TIE_TURN };
+enum tie { TIE_SOURCE, TIE_LINE, TIE_ARGUMENT, TIE_TURN, TIE_BELOW };
 
 static struct stet_hash tie_of(enum tie kind, const struct stet_recompile *r)
 {
@@ -139,6 +139,12 @@ static bool by_turn(const struct stet_recompile *r, const struct stet_row_change
     return true;
 }
 
+/* What is below all programs differs; the fix names it. */
+static bool is_below(const struct stet_recompile *r)
+{
+    return r->cause == STET_CAUSE_BUNDLE_DRIFT || r->cause == STET_CAUSE_OPTIONS_DRIFT;
+}
+
 /* Writes the ties of a recompile by one of its changes, or without one. */
 static uint32_t ties_of(const struct stet_recompile *r, const struct stet_row_change *c,
                         uint64_t out[MOST_TIES])
@@ -147,6 +153,11 @@ static uint32_t ties_of(const struct stet_recompile *r, const struct stet_row_ch
     struct stet_hash h;
     uint32_t n = 0;
 
+    if (is_below(r)) {
+        h = stet_hash_mix(tie_of(TIE_BELOW, r), stet_hash_bytes(r->fix));
+        out[0] = stet_hash_mix_u64(h, kin).lo;
+        return 1;
+    }
     if (r->source.line) { /* the line that made the value */
         h = mix_line(tie_of(TIE_SOURCE, r), &r->source);
         out[n++] = stet_hash_mix_u64(stet_hash_mix_u64(h, kin), dim).lo;

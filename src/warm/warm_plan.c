@@ -56,7 +56,7 @@ static bool is_ledger(const char *name, char folder[PATH_MAX])
 
     if (n >= PATH_MAX)
         return false;
-    strcpy(folder, name);
+    memcpy(folder, name, n + 1);
     if (n > tail && !strcmp(name + n - tail, "/ledger.db"))
         folder[n - tail] = '\0';
     snprintf(path, sizeof path, "%s/runs", folder); /* the runs hold the programs */

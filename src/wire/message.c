@@ -26,6 +26,12 @@ static struct stet_hash sum_of(uint32_t version, uint32_t length, struct stet_vi
     return stet_hash_seeded(payload, (uint64_t)version << 32 | length);
 }
 
+/* Requests have the run where answers have the tier. */
+static bool holds_run(uint32_t kind)
+{
+    return kind == STET_MESSAGE_GET || kind == STET_MESSAGE_REPORT;
+}
+
 void stet_wire_message_pack(struct stet_buf *out, const struct stet_message *m)
 {
     struct stet_buf body = STET_BUF_INIT;
@@ -40,8 +46,9 @@ void stet_wire_message_pack(struct stet_buf *out, const struct stet_message *m)
     stet_buf_u64(&body, m->bytes);
     stet_buf_u64(&body, m->ns);
     add_text(&body, m->store);
-    add_text(&body, m->tier);
+    add_text(&body, holds_run(m->kind) ? m->run : m->tier);
     add_text(&body, m->text);
+    stet_buf_u32(&body, m->tier_number);
     sum = sum_of(STET_WIRE_VERSION, (uint32_t)body.len, stet_buf_as_view(&body));
     stet_buf_add(out, magic, sizeof magic);
     stet_buf_u32(out, STET_WIRE_VERSION);
@@ -110,9 +117,11 @@ enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view fra
     m->bytes = stet_reader_u64(&r);
     m->ns = stet_reader_u64(&r);
     m->store = read_text(&r);
-    m->tier = read_text(&r);
+    *(holds_run(m->kind) ? &m->run : &m->tier) = read_text(&r);
     m->text = read_text(&r);
-    /* bytes after the texts are a later field, for readers that know it */
+    if (stet_reader_left(&r) >= 4) /* earlier versions end here */
+        m->tier_number = stet_reader_u32(&r);
+    /* what follows is a later field, for readers that know it */
     return stet_reader_finish(&r, "message", err);
 }
 

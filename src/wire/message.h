@@ -45,7 +45,9 @@ struct stet_message {
     uint64_t bytes;         /* FOUND: of the entry */
     uint64_t ns;            /* FOUND: what fetching took */
     struct stet_view store; /* folder of the store that both use */
-    struct stet_view tier;  /* FOUND, REFUSED: where it came from; GET, REPORT: the run */
+    struct stet_view tier;  /* FOUND, REFUSED: the kind of tier that it came from */
+    uint32_t tier_number;   /* the same: which of the agent's tiers, from 1; 0 if unknown or none */
+    struct stet_view run;   /* GET, REPORT: the run that asks */
     struct stet_view text;  /* the reason, or the answer to STATUS */
 };
 

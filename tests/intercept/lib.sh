@@ -27,6 +27,11 @@ dump() { "$BIN/journal_dump" "${1:-$STET_DIR}"; }
 # count RECORD [PATTERN]: how many such records there are
 count() { dump | grep "\"record\":\"$1\"" | grep -c -- "${2:-}" || true; }
 want() { [ "$2" = "$3" ] || { dump >&2; fail "$1: expected $2, got $3"; }; }
+# "3.13", or "3.13t" of a Python without the lock.
+version_of() {
+    "$1" -c 'import sys, sysconfig
+print("%d.%d" % sys.version_info[:2] + "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' 2> /dev/null
+}
 # Every Python in `pythons`: the system's, those on PATH and of pyenv, and the paths in STET_TEST_PYTHONS (separated by
 # blanks). One of each version; exits when there is none.
 find_pythons() {
@@ -34,8 +39,7 @@ find_pythons() {
     pythons=()
     for p in ${STET_TEST_PYTHONS:-} /usr/bin/python3 "$HOME"/.pyenv/versions/3.*/bin/python3 \
         $(compgen -c python3. | grep -x 'python3\.[0-9]*t\?' | sort -u); do
-        version="$("$p" -c 'import sys, sysconfig
-print("%d.%d" % sys.version_info[:2] + "t" * bool(sysconfig.get_config_var("Py_GIL_DISABLED")))' 2> /dev/null)" || continue
+        version="$(version_of "$p")" || continue
         case "$seen" in *" $version "*) continue ;; esac
         seen="$seen$version "
         pythons+=("$(command -v "$p")")

@@ -12,7 +12,7 @@ run() { # run PYTHON: copies.py under the layer, its records in `records`
     dump > records
 }
 for python in "${pythons[@]}"; do
-    version="$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')"
+    version="$(version_of "$python")"
     case "$version" in 3.9 | 3.1[0-5]) ;; *) continue ;; esac # of others nothing is read
     run "$python"
     python3 "$here/check_copies.py" "$here/copies.py" < records || fail "$python"

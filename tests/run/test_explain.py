@@ -175,6 +175,12 @@ class Explain(unittest.TestCase):
         self.assertIn("argument batch['x'] dimension 1", [c["what"] for c in told["changes"]])
         self.assertEqual(self.stet("diff", last, last).returncode, 0)
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
+        self.stet("run", "--cpu", "--quiet", "--", PYTHON, "train.py", JAX_PLATFORMS="tpu")  # the backend as a TPU
+        last = sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[-1]
+        told = json.loads(self.stet("diff", "--format=json", self.first_run(), last).stdout)
+        self.assertIn("profile", told["moved"])
+        self.assertIn(("platform", "stet", "tpu"), [(c["what"], c["from"], c["to"]) for c in told["changes"]])
+        shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
     def test_programs_from_a_store_are_reported_and_waited_for(self):
         out = self.stet("run", "--cpu", "--", PYTHON, "train.py")

@@ -41,8 +41,12 @@ class Install(unittest.TestCase):
         self.run_ok(stet, "run", "--quiet", "--", HARNESS, FAKE, program, env=env)
         runs = json.loads(self.run_ok(stet, "runs", "--format=json", env=env))["runs"]
         self.assertEqual([r["compiles"] for r in runs], [1])
-        with open(os.path.join(SOURCE, "docs", "traps", "slice-start.md"), encoding="utf-8") as f:
-            self.assertEqual(self.run_ok(stet, "help", "slice-start"), f.read())
+        self.assertIn("slice-start\n===========\n", self.run_ok(stet, "help", "slice-start"))
+        root = os.path.dirname(os.path.dirname(stet))
+        for path in ("man/man1/stet.1", "man/man1/stet-run.1", "bash-completion/completions/stet", "zsh/site-functions/_stet",
+                     "fish/vendor_completions.d/stet.fish", "doc/stet/licenses/zstd.txt"):
+            with open(os.path.join(root, "share", path), encoding="utf-8") as f:
+                self.assertIn("zstd" if "licenses" in path else "stet", f.read().lower(), path)
 
     def test_cmake_install(self):
         prefix = os.path.join(self.dir, "prefix")
@@ -63,6 +67,10 @@ class Install(unittest.TestCase):
         self.run_ok(os.path.join(venv, "bin", "pip"), "install", "--no-index", "--no-deps",
                     os.path.join(wheels, wheel))
         self.check(os.path.join(venv, "bin", "stet"))
+        (licences,) = glob.glob(os.path.join(venv, "lib", "python3*", "site-packages", "stet_cli-*", "licenses"))
+        self.assertIn("sqlite.txt", os.listdir(os.path.join(licences, "licenses")))
+        with open(os.path.join(venv, "bin", "stet"), "rb") as f:
+            self.assertNotIn(b".debug_info", f.read())
         self.check_jax(venv)
         self.check_torch_xla(venv)
 

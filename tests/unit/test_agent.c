@@ -186,6 +186,43 @@ TEST(a_message_with_any_byte_changed_is_refused)
     stet_buf_release(&out);
 }
 
+TEST(a_request_names_its_run_and_an_answer_its_tier)
+{
+    struct stet_message ask = {.kind = STET_MESSAGE_GET, .run = STET_VIEW("r1")};
+    struct stet_message found = {
+        .kind = STET_MESSAGE_FOUND, .tier = STET_VIEW("redis"), .tier_number = 2};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_message back;
+
+    stet_wire_message_pack(&out, &ask);
+    EXPECT_INT(STET_OK, stet_wire_message_read(&back, stet_buf_as_view(&out), NULL));
+    EXPECT(stet_view_is(back.run, "r1") && !back.tier.len);
+    out.len = 0;
+    stet_wire_message_pack(&out, &found);
+    EXPECT_INT(STET_OK, stet_wire_message_read(&back, stet_buf_as_view(&out), NULL));
+    EXPECT(stet_view_is(back.tier, "redis") && !back.run.len);
+    EXPECT_INT(2, back.tier_number);
+    stet_buf_release(&out);
+}
+
+TEST(a_rejected_entry_counts_against_the_tier_that_it_came_from)
+{
+    struct stet_view addresses = STET_VIEW("redis://a redis://b http://c/x");
+    struct stet_err err = STET_ERR_INIT;
+    static struct stet_tiers t;
+
+    EXPECT_INT(STET_OK, stet_agent_tiers_init(&t, addresses, &err));
+    EXPECT(stet_agent_tiers_find(&t, 2, STET_VIEW("redis")) == &t.items[1]);
+    EXPECT(stet_agent_tiers_find(&t, 1, STET_VIEW("redis")) == &t.items[0]);
+    EXPECT(stet_agent_tiers_find(&t, 3, STET_VIEW("redis")) == NULL); /* of another kind */
+    EXPECT(stet_agent_tiers_find(&t, 4, STET_VIEW("redis")) == NULL);
+    /* an earlier client sends no number: the only tier of its kind, or none */
+    EXPECT(stet_agent_tiers_find(&t, 0, STET_VIEW("redis")) == NULL);
+    EXPECT(stet_agent_tiers_find(&t, 0, STET_VIEW("http")) == &t.items[2]);
+    EXPECT(stet_agent_tiers_find(&t, 0, STET_VIEW(STET_MESSAGE_SAME_HOST)) == NULL);
+    stet_agent_tiers_release(&t);
+}
+
 static char leased[STET_LEASE_TEXT];
 
 static enum stet_rc take_lease(const struct stet_tier *t, void *session, struct stet_hash key,

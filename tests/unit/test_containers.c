@@ -364,6 +364,5 @@ TEST(views_lose_the_blanks_around_them)
 {
     EXPECT(stet_view_is(stet_view_trim(STET_VIEW(" \t\r\na b\r\n ")), "a b"));
     EXPECT_INT(0, stet_view_trim(STET_VIEW(" \n")).len);
-    EXPECT(stet_view_is(stet_view_unindent(STET_VIEW(" \ta ")), "a "));
     EXPECT(stet_is_word('_') && stet_is_word('9') && !stet_is_word('.') && !stet_is_word('\xc3'));
 }

@@ -327,6 +327,43 @@ TEST(a_kernel_that_disappeared_is_a_fallback)
     release(&p);
 }
 
+/* A kernel for one size, whose encoded body is `body` thirty times over. */
+static void kernel_of(char *out, size_t room, int size, const char *body)
+{
+    int n = snprintf(out, room,
+                     "module @jit_f {\nfunc.func public @main(%%x: tensor<%dxf32>) -> "
+                     "tensor<%dxf32> {\n%%0 = stablehlo.custom_call @tpu_custom_call(%%x) "
+                     "{backend_config = \"",
+                     size, size);
+
+    for (int i = 0; i < 30; i++)
+        n += snprintf(out + n, room - (size_t)n, "%s", body);
+    snprintf(out + n, room - (size_t)n,
+             "\"} : (tensor<%dxf32>) -> tensor<%dxf32>\nreturn %%0 : tensor<%dxf32>\n}\n}\n", size,
+             size, size);
+}
+
+TEST(the_body_of_a_kernel_follows_from_its_sizes_and_is_not_printed)
+{
+    char small[1024], large[1024], other[1024];
+    const struct stet_change *c;
+    struct pair p;
+
+    kernel_of(small, sizeof small, 8, "TUzvUgFN");
+    kernel_of(large, sizeof large, 16, "TUzvUgFO");
+    kernel_of(other, sizeof other, 8, "TUzvUgFO");
+    EXPECT(compare(&p, stet_view_str(small), stet_view_str(large)));
+    EXPECT_INT(STET_CAUSE_SHAPE_DRIFT, p.d.cause);
+    EXPECT_INT(0, p.d.also_count);
+    release(&p);
+    EXPECT(compare(&p, stet_view_str(small), stet_view_str(other)));
+    EXPECT_INT(STET_CAUSE_GRAPH_CHANGE, p.d.cause);
+    c = find(&p.d, STET_CHANGE_ATTRIBUTE);
+    EXPECT(c && stet_view_starts(c->from, "a kernel of 240 bytes ("));
+    EXPECT(c && !stet_view_eq(c->from, c->to));
+    release(&p);
+}
+
 TEST(dead_operations_of_one_family_are_paired)
 {
 #define DEAD(number)                                                                               \

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-enum { MOST = 16 };
+enum { MOST = 24 };
 
 struct run {
     struct stet_history h;
@@ -218,6 +218,17 @@ TEST(a_short_batch_that_comes_alone_is_the_last_one)
     end(&r);
 }
 
+TEST(a_short_batch_that_ends_each_pass_of_two_is_the_last_one)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 3);
+    compile_of(&r, 12, "1.5", "", "jit_f", 3);
+    ran(&r, "ababab");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
+    EXPECT_INT(STET_SURE_LIKELY, judged(&r, 1)->sure);
+    end(&r);
+}
+
 TEST(sizes_that_come_and_go_are_drift)
 {
     start(&r);
@@ -300,6 +311,20 @@ TEST(the_same_program_again_is_reported_as_such)
     end(&r);
 }
 
+TEST(the_same_program_of_another_function_object_was_jitted_anew)
+{
+    start(&r);
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "abcabcabc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
 TEST(another_function_is_not_a_recompile)
 {
     start(&r);
@@ -351,6 +376,18 @@ TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
     ran(&r, "abababc");
     EXPECT_CLASS("nothing", judged(&r, 1));
     EXPECT_INT(0, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(a_call_of_what_was_compiled_ahead_is_compared_with_it)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 0); /* no call was seen */
+    r.function = 1;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    ran(&r, "bbb");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
     end(&r);
 }
 
@@ -601,6 +638,53 @@ TEST(sizes_come_with_a_bound_and_buckets)
     EXPECT(says(f->advice, "\"bounded\":{\"absorbs\":true}"));
     EXPECT(says(f->advice, "\"sizes\":[{\"size\":4,\"runs\":8},{\"size\":6,\"runs\":1}"));
     EXPECT(says(f->advice, "\"buckets\":[{\"sizes\":[8],\"padding\":0.42"));
+    end(&r);
+}
+
+TEST(buckets_cover_every_size_that_came)
+{
+    start(&r);
+    for (int i = 0; i < 20; i++)
+        compile_of(&r, i % 2 ? 60 - i : 4 + i, "1.5", "", "jit_f", 1);
+    ran(&r, "abcdefghijklmnopqrst");
+    EXPECT(says(judged(&r, 19)->fix, "Of the more than 16 sizes seen, 59 alone covers them"));
+    end(&r);
+}
+
+/* f(x) = [x, 0]: longer by one than its argument. */
+static void longer_of(struct run *run, int size)
+{
+    snprintf(run->texts[run->count], sizeof run->texts[0],
+             "module @jit_f {\n"
+             "func.func public @main(%%x: tensor<%dxf32> loc(\"x\")) -> tensor<%dxf32> {\n"
+             "%%c = stablehlo.constant dense<0.0> : tensor<1xf32>\n"
+             "%%y = stablehlo.concatenate %%x, %%c, dim = 0 : (tensor<%dxf32>, tensor<1xf32>) -> "
+             "tensor<%dxf32> loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+             "return %%y : tensor<%dxf32>\n}\n}\n",
+             size, size + 1, size, size + 1, size + 1);
+    add(run, 20, 1);
+}
+
+TEST(what_each_call_returns_longer_is_allocated_once)
+{
+    const struct stet_finding *f;
+
+    start(&r);
+    longer_of(&r, 4);
+    longer_of(&r, 5);
+    longer_of(&r, 6);
+    ran(&r, "abc");
+    f = judged(&r, 2);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT(says(f->evidence, "grows by 1 a call"));
+    EXPECT(says(f->fix, "dynamic_update_slice") && !says(f->fix, "buckets"));
+    end(&r);
+    start(&r);
+    longer_of(&r, 4);
+    longer_of(&r, 7); /* not what the call before returned */
+    longer_of(&r, 9);
+    ran(&r, "abc");
+    EXPECT(says(judged(&r, 2)->fix, "buckets"));
     end(&r);
 }
 

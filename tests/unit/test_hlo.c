@@ -289,7 +289,7 @@ TEST(donated_arguments_and_their_outputs_are_found)
     EXPECT_INT(2, p.output_count);
     EXPECT_INT(0, p.arguments[0].alias);
     EXPECT_INT(-1, p.arguments[1].alias);
-    EXPECT(stet_view_is(p.arguments[0].name, "x.1"));
+    EXPECT(stet_view_is(p.arguments[0].name, "x"));
     stet_program_release(&p);
     stet_file_close(&file);
 }

@@ -534,6 +534,20 @@ TEST(conditions_and_functions_around_a_line)
     finish();
 }
 
+TEST(the_loop_around_a_line_is_that_of_its_function)
+{
+    begin("",
+          "def f(x):\n    for i in range(3):  # head\n        if x:\n            x = g(x)  # in\n"
+          "        def h(y):\n            return y  # inner\n    return x  # out\n"
+          "while True:\n    f(1)  # module\n");
+    EXPECT_INT(2, stet_python_loop_of_line(&sources, here(), line_of("# in")));
+    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# head")));
+    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# inner")));
+    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# out")));
+    EXPECT_INT(8, stet_python_loop_of_line(&sources, here(), line_of("# module")));
+    finish();
+}
+
 TEST(the_conditional_line_that_computes_an_operation)
 {
 #define LINE(op) stet_python_conditional_line(&sources, here(), line_of("# sync"), STET_VIEW(op))

@@ -220,8 +220,9 @@ void stet_callbacks_release(struct stet_callbacks *c);
 extern const char stet_cpu_version[], *const stet_cpu_memory_kinds[STET_MEMORIES];
 const char *stet_cpu_platform(void);
 /* `module` is the name of the compiled module; may be empty. */
-PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err);
-PJRT_Error *stet_cpu_no_memory(void);
+PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
+    __attribute__((returns_nonnull));
+PJRT_Error *stet_cpu_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_extensions(void);
 /* Rejects a CompileOptionsProto that requests more than one device, or another device than the only
  * one. */

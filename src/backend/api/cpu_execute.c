@@ -133,7 +133,7 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
 {
     const struct stet_plan_info *info = l->code->info;
 
-    for (uint32_t i = 0; i < l->inputs; i++) {
+    for (uint32_t i = 0; args && i < l->inputs; i++) {
         const struct stet_shape *got = &args[i]->shape, *want = &info->inputs[i];
 
         /* Only the size must match: TorchTPU passes f32[1] for f32[], and XLA compares only sizes
@@ -202,7 +202,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
 {
     const struct stet_plan_info *info = l->code->info;
 
-    for (uint32_t i = 0; i < l->inputs; i++) {
+    for (uint32_t i = 0; args && i < l->inputs; i++) {
         if (info->donatable[i] && may_donate(options, i) && !donate(args[i], l->in[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "stet cpu: argument %u of %s is donated twice", i,

@@ -14,7 +14,7 @@ static int find(const struct stet_ref_dims *l, int64_t d)
 static void place(const struct stet_ref_indexing *n, uint32_t rank, const struct stet_ref *index,
                   const int64_t *at, uint32_t at_rank, int64_t *start, int64_t *offset)
 {
-    int64_t batch[STET_MAX_RANK], window[STET_MAX_RANK], vector[STET_MAX_RANK] = {0};
+    int64_t batch[STET_MAX_RANK] = {0}, window[STET_MAX_RANK] = {0}, vector[STET_MAX_RANK] = {0};
     uint32_t batches = 0, windows = 0, w = 0;
 
     for (uint32_t d = 0; d < at_rank; d++)

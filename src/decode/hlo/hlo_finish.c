@@ -222,6 +222,36 @@ static void apply_donation(struct stet_program *p)
     }
 }
 
+/* Is the instruction's name "batch__labels__.1" what XLA makes of the text "batch['labels']"? */
+static bool is_made_of(struct stet_view instruction, struct stet_view text)
+{
+    if (!text.len || instruction.len < text.len)
+        return false;
+    for (size_t i = 0; i < text.len; i++)
+        if (instruction.ptr[i] != text.ptr[i] &&
+            (instruction.ptr[i] != '_' || stet_is_word(text.ptr[i])))
+            return false;
+    for (size_t i = text.len; i < instruction.len; i++)
+        if (!strchr(".0123456789", instruction.ptr[i]))
+            return false;
+    return true;
+}
+
+/* Returns the framework's name of an argument: that of the metadata if XLA's is made of it, else
+ * XLA's own. PyTorch/XLA gives all parameters one name there. */
+static struct stet_view argument_name(const struct stet_loc *l)
+{
+    const struct stet_loc *order = l->count ? l->parts[0] : NULL;
+    const struct stet_loc *metadata =
+        order && order->kind == STET_LOC_FUSED && order->count ? order->parts[0] : NULL;
+
+    for (uint32_t i = 0; metadata && metadata->kind == STET_LOC_FUSED && i < metadata->count; i++)
+        if (metadata->parts[i]->kind == STET_LOC_NAME &&
+            is_made_of(l->text, metadata->parts[i]->text))
+            return metadata->parts[i]->text;
+    return l->text;
+}
+
 static enum stet_rc find_interface(struct stet_hlo_build *b)
 {
     struct stet_program *p = b->p;
@@ -238,7 +268,7 @@ static enum stet_rc find_interface(struct stet_hlo_build *b)
         return stet_decode_hlo_build_full(b);
     for (uint32_t i = 0; i < p->argument_count; i++)
         p->arguments[i] = (struct stet_argument){
-            .name = stet_block_locs(block)[i]->text,
+            .name = argument_name(stet_block_locs(block)[i]),
             .value = &block->args[i],
             .attrs = dicts->items[i],
             .sharding = stet_attr_field(dicts->items[i], "sharding"),

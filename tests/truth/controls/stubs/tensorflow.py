@@ -1,7 +1,7 @@
 """A stand-in for the few parts of TensorFlow with which the control programs load data."""
 
 import os
-import random
+import random as python_random
 import types
 
 import numpy as np
@@ -72,7 +72,7 @@ class Dataset:
 
     def shuffle(self, buffer_size, seed=0, **_):
         def rows():
-            choose = random.Random(seed)
+            choose = python_random.Random(seed)
             kept = []
             for row in self:
                 kept.append(row)
@@ -107,3 +107,4 @@ data = types.SimpleNamespace(Dataset=Dataset, AUTOTUNE=-1)
 io = types.SimpleNamespace(gfile=types.SimpleNamespace(makedirs=lambda p: os.makedirs(p, exist_ok=True)))
 config = types.SimpleNamespace(experimental=types.SimpleNamespace(set_visible_devices=lambda *a: None))
 Tensor = np.ndarray
+random = types.SimpleNamespace(set_seed=lambda seed: None)

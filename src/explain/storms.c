@@ -1,0 +1,265 @@
+/* Functions of the user's that run outside jit. Each of their operations is a program of its own,
+ * compiled when it first runs. What is true of them is their number, their function and what they
+ * cost together; that two of them differ in shape is no cause. */
+#include "explain/history_internal.h"
+
+#include "base/mem.h"
+#include "base/vec.h"
+
+/* This many programs of one function are a storm. A function that computes a metric has fewer. */
+enum { STORM_PROGRAMS = 8 };
+/* After its last compile, most of them ran this often: it is a loop, not the initialisation. */
+enum { STORM_TURNS = 2 };
+enum { MOST_FRAMES = 64 };
+
+struct storm {
+    struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
+    struct stet_place loop;           /* the loop that calls it; line 0 for none */
+    bool body;                        /* the operations are in the body of that loop itself */
+    uint32_t process, programs, last; /* last: the newest compile */
+    uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
+    bool complete;   /* while counting: the newest program has run */
+    uint32_t again;  /* programs that ran STORM_TURNS times after that */
+};
+
+struct storms {
+    struct stet_history *h;
+    struct storm *items;
+    uint32_t count, *of, *ran; /* by sighting: storm + 1, executions after all are compiled */
+    size_t room;
+    struct stet_map by_place, holders; /* holders: function -> the loop that has all its lines */
+};
+
+/* ---- which function runs an operation ---- */
+
+static struct stet_frame frame_at(const struct stet_sighting *s, size_t i)
+{
+    if (s->lines.count)
+        return s->lines.items[i];
+    return (struct stet_frame){s->trigger.file, s->trigger.function, s->trigger.line};
+}
+
+static size_t frame_count(const struct stet_sighting *s)
+{
+    size_t n = s->lines.count ? s->lines.count : s->trigger.line != 0;
+
+    return n < MOST_FRAMES ? n : MOST_FRAMES;
+}
+
+static uint32_t loop_of(struct stet_history *h, const struct stet_frame *f)
+{
+    return stet_python_loop_of_line(&h->sources, f->file, (uint32_t)f->line);
+}
+
+static uint64_t function_key(const struct stet_frame *f)
+{
+    return stet_hash_mix(stet_hash_bytes(f->file), stet_hash_bytes(f->function)).lo;
+}
+
+/* Notes for each function on the stack whether all lines that run operations are in one loop: such
+ * a function holds the loop, and is not what the loop should call as one program. */
+static bool note_holders(struct storms *x, const struct stet_sighting *s)
+{
+    for (size_t i = 0; i < frame_count(s); i++) {
+        struct stet_frame f = frame_at(s, i);
+        uint64_t key = function_key(&f);
+        uint32_t loop = loop_of(x->h, &f), known = stet_map_get(&x->holders, key);
+
+        if (known == STET_MAP_NONE)
+            known = loop;
+        if (!stet_map_put(&x->holders, key, known == loop ? loop : 0))
+            return false;
+    }
+    return true;
+}
+
+static bool holds_loop(const struct storms *x, const struct stet_frame *f)
+{
+    uint32_t loop = stet_map_get(&x->holders, function_key(f));
+
+    return loop != STET_MAP_NONE && loop != 0;
+}
+
+/* Looks from the outermost frame inwards for the loop: the last of the functions that hold one
+ * inside another. The function that it calls is the one to compile. */
+static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
+{
+    size_t n = frame_count(s), at = n;
+    struct storm storm = {.process = s->process};
+    struct stet_frame f;
+
+    while (at > 0 && (f = frame_at(s, at - 1), !holds_loop(x, &f)))
+        at--;
+    while (at > 1 && (f = frame_at(s, at - 2), holds_loop(x, &f)))
+        at--;
+    if (at) {
+        f = frame_at(s, at - 1);
+        storm.loop = (struct stet_place){f.file, f.function, loop_of(x->h, &f)};
+    }
+    storm.body = at == 1;
+    if (storm.body) {
+        storm.at = storm.loop;
+        return storm;
+    }
+    f = frame_at(s, at ? at - 2 : 0);
+    storm.at = (struct stet_place){f.file, f.function, 0};
+    storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
+    if (!storm.at.line)
+        storm.at.line = (uint32_t)f.line;
+    return storm;
+}
+
+/* ---- what each function ran ---- */
+
+static bool is_single(const struct stet_sighting *s)
+{
+    return !s->past && s->traits->framework == STET_FRAMEWORK_JAX && stet_history_is_eager(s) &&
+           frame_count(s) != 0;
+}
+
+static bool add(struct storms *x, uint32_t number)
+{
+    const struct stet_sighting *s = &x->h->sightings[number];
+    const struct stet_finding *f = &x->h->findings[s->finding];
+    struct storm one = dispatcher(x, s);
+    uint64_t key = stet_place_hash(one.at.file, one.at.line) ^ stet_hash_bytes(one.at.function).lo ^
+                   s->process;
+    uint32_t at = stet_map_get(&x->by_place, key);
+
+    if (at == STET_MAP_NONE) {
+        if (!stet_vec_room(&x->items, &x->room, x->count, sizeof *x->items))
+            return false;
+        x->items[at = x->count++] = one;
+        if (!stet_map_put(&x->by_place, key, at))
+            return false;
+    }
+    x->of[number] = at + 1;
+    x->items[at].programs++;
+    x->items[at].last = number;
+    x->items[at].drifts += f->cause != STET_CAUSE_NONE && !f->benign;
+    return true;
+}
+
+/* Counts the programs of a storm that ran again after its newest one. JAX shares the program of an
+ * operation between all lines, so a few programs of the initialisation run later too. */
+static void count_again(struct storms *x, uint32_t process)
+{
+    const struct stet_order *o = &x->h->orders[process];
+
+    for (size_t i = 0; i < o->count; i++) {
+        uint32_t ran = o->items[i];
+        struct storm *t = ran == STET_NONE || !x->of[ran] ? NULL : &x->items[x->of[ran] - 1];
+
+        if (t)
+            t->complete |= ran == t->last;
+        if (t && t->complete && ++x->ran[ran] == STORM_TURNS + 1)
+            t->again++;
+    }
+}
+
+static bool gather(struct storms *x)
+{
+    struct stet_history *h = x->h;
+
+    for (uint32_t i = 0; i < h->sighting_count; i++)
+        if (is_single(&h->sightings[i]) && !note_holders(x, &h->sightings[i]))
+            return false;
+    for (uint32_t i = 0; i < h->sighting_count; i++)
+        if (is_single(&h->sightings[i]) && h->sightings[i].finding != STET_NONE && !add(x, i))
+            return false;
+    for (uint32_t i = 0; i < h->order_count; i++)
+        count_again(x, i);
+    return true;
+}
+
+/* ---- naming ---- */
+
+/* Most causes say how two programs differ. Of operations in several places of a function they say
+ * nothing that a person can act on. These few are about the line itself. */
+static bool is_nameless(enum stet_cause c)
+{
+    switch (c) {
+    case STET_CAUSE_HOST_SYNC:
+    case STET_CAUSE_DIM_READBACK:
+    case STET_CAUSE_MASK_GATHER:
+    case STET_CAUSE_VALUE_BRANCH:
+    case STET_CAUSE_VARLEN:
+    case STET_CAUSE_SLICE_START:
+    case STET_CAUSE_FRESH_JIT:
+    case STET_CAUSE_BUNDLE_DRIFT:
+    case STET_CAUSE_OPTIONS_DRIFT:
+    case STET_CAUSE_RANK_DIVERGENCE:
+        return false;
+    default:
+        return true;
+    }
+}
+
+bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f)
+{
+    return is_single(&h->sightings[f->sighting]) && is_nameless(f->cause);
+}
+
+/* Does a loop run all of it again and again? */
+static bool is_looped(const struct storm *t)
+{
+    return t->loop.line && t->programs >= STORM_PROGRAMS && t->again * 2 >= t->programs;
+}
+
+static void name(struct stet_history *h, struct stet_finding *f, const struct storm *t)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    bool drifts = f->cause != STET_CAUSE_NONE && !f->benign;
+
+    f->cause = STET_CAUSE_EAGER_STORM;
+    f->also_count = 0;
+    f->outside = true;
+    f->fix_text = NULL;
+    f->benign = !drifts && !is_looped(t);
+    f->sure = STET_SURE_CERTAIN;
+    f->source = t->at;
+    f->origin = s->trigger;
+    f->detail = t->body
+                    ? stet_arena_printf(&h->arena, "the body of the loop in line %u", t->loop.line)
+                    : t->at.function;
+    f->evidence =
+        t->loop.line
+            ? stet_arena_printf(
+                  &h->arena,
+                  "it runs in the loop of line %u, and each of its %u operations is a "
+                  "program of its own",
+                  t->loop.line, t->programs)
+            : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
+                                t->programs);
+    if (!t->loop.line)
+        f->fix_text = "These ran once, so nothing in the loop need change. A store serves them at "
+                      "the next launch; one jax.jit around {detail} would make them one program.";
+    else if (t->drifts && !is_looped(t))
+        f->fix_text = "The sizes change as the loop turns, and each size is another program: pad "
+                      "to a fixed size, then wrap {detail} in one jax.jit.";
+}
+
+bool stet_explain_storms(struct stet_history *h)
+{
+    size_t all = (size_t)h->sighting_count + 1;
+    struct storms x = {.h = h,
+                       .of = stet_mem_calloc(all, sizeof *x.of),
+                       .ran = stet_mem_calloc(all, sizeof *x.ran)};
+    bool good = x.of && x.ran && gather(&x);
+
+    for (uint32_t i = 0; good && i < h->finding_count; i++) {
+        struct stet_finding *f = &h->findings[i];
+        const struct storm *t = x.of[f->sighting] ? &x.items[x.of[f->sighting] - 1] : NULL;
+
+        f->outside = false;
+        if (t && is_nameless(f->cause) &&
+            (f->cause != STET_CAUSE_NONE || t->programs >= STORM_PROGRAMS))
+            name(h, f, t);
+    }
+    stet_map_release(&x.by_place);
+    stet_map_release(&x.holders);
+    stet_mem_free(x.items);
+    stet_mem_free(x.of);
+    stet_mem_free(x.ran);
+    return good;
+}
