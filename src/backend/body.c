@@ -61,7 +61,7 @@ static enum stet_rc body_code(struct stet_lower *l, struct stet_codegen *g, stru
                 return stet_lower_fail(l, STET_UNSUPPORTED,
                                        "the body uses a value from outside of it");
         }
-        stet_cg_node(g, n);
+        stet_backend_cg_node(g, n);
     }
     return STET_OK;
 }
@@ -92,8 +92,8 @@ static enum stet_rc finish(struct stet_lower *l, struct stet_codegen *g, struct 
     if (g->full)
         return stet_lower_fail(l, STET_LIMIT, "the body is too large");
     for (uint32_t i = 0; i < y->result_count; i++)
-        stet_cg_keep(g, y->result_regs[i]);
-    if (!stet_cg_finish(g, &y->prog, y->arg_regs, y->arg_count + y->result_count))
+        stet_backend_cg_keep(g, y->result_regs[i]);
+    if (!stet_backend_cg_finish(g, &y->prog, y->arg_regs, y->arg_count + y->result_count))
         return l->arena->failed ? stet_lower_memory(l)
                                 : stet_lower_fail(l, STET_LIMIT, "the body is too large");
     if (y->prog.tile < STET_BODY_LANES)
@@ -120,9 +120,9 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
     y->simple = simple_op(b);
     memcpy(y->arg_types, args, arg_count * sizeof *args);
     memcpy(y->result_types, results, result_count * sizeof *results);
-    stet_cg_begin(g, l->arena, ++l->marks);
+    stet_backend_cg_begin(g, l->arena, ++l->marks);
     for (uint32_t i = 0; i < arg_count; i++)
-        y->arg_regs[i] = stet_cg_arg(g, b->args[i]);
+        y->arg_regs[i] = stet_backend_cg_arg(g, b->args[i]);
     TRY(body_code(l, g, b));
     for (uint32_t i = 0; i < result_count; i++) {
         struct stet_gval *v = stet_g_root(b->results[i]);
@@ -130,7 +130,7 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
         if (v->block != b && !stet_g_splat_value(v))
             return stet_lower_fail(l, STET_UNSUPPORTED,
                                    "the body returns a value from outside of it");
-        y->result_regs[i] = stet_cg_value(g, v);
+        y->result_regs[i] = stet_backend_cg_value(g, v);
     }
     TRY(finish(l, g, y));
     *out = y;
@@ -219,14 +219,14 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
     l->block = outer;
     if (!key)
         return stet_lower_memory(l);
-    stet_cg_begin(g, l->arena, ++l->marks);
-    y->arg_regs[0] = stet_cg_arg(g, b->args[2 * s->key]);
+    stet_backend_cg_begin(g, l->arena, ++l->marks);
+    y->arg_regs[0] = stet_backend_cg_arg(g, b->args[2 * s->key]);
     y->arg_types[0] = s->types[s->key];
     needed(key, g->mark);
     for (struct stet_gnode *x = b->first; x; x = x->next)
         if (x->kind == STET_G_EW && x->walked == g->mark)
-            stet_cg_node(g, x);
-    y->result_regs[0] = stet_cg_value(g, key);
+            stet_backend_cg_node(g, x);
+    y->result_regs[0] = stet_backend_cg_value(g, key);
     y->result_types[0] = s->key_type;
     s->key_body = y;
     return finish(l, g, y);

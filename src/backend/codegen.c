@@ -3,7 +3,7 @@
 
 #include "backend/placement.h"
 
-void stet_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark)
+void stet_backend_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark)
 {
     g->arena = arena;
     g->mark = mark;
@@ -89,7 +89,7 @@ static stet_tile_fn rounding(enum stet_dtype t)
     }
 }
 
-uint16_t stet_cg_arg(struct stet_codegen *g, struct stet_gval *v)
+uint16_t stet_backend_cg_arg(struct stet_codegen *g, struct stet_gval *v)
 {
     enum stet_dtype c = stet_tile_ctype(v->shape.dtype);
     uint16_t r = new_reg(g, stet_dtype_bytes(c), true);
@@ -141,7 +141,7 @@ static void load_kind(struct stet_codegen *g, struct stet_gval *root, struct ste
     }
 }
 
-uint16_t stet_cg_value(struct stet_codegen *g, struct stet_gval *v)
+uint16_t stet_backend_cg_value(struct stet_codegen *g, struct stet_gval *v)
 {
     struct stet_gval *root = stet_g_root(v);
     enum stet_dtype t = root->shape.dtype, c = stet_tile_ctype(t);
@@ -194,16 +194,16 @@ static bool exact(int op, enum stet_dtype t)
            (op == STET_TILE_ABS && t != STET_DT_S4); /* whose -8 has none */
 }
 
-void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
+void stet_backend_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
 {
     const struct stet_tile_set *k = stet_tile_kernels();
     struct stet_gval *out = n->out[0];
     enum stet_dtype to = out->shape.dtype, row = n->in[0]->shape.dtype;
     uint16_t r[3], d;
 
-    r[0] = stet_cg_value(g, n->in[0]);
+    r[0] = stet_backend_cg_value(g, n->in[0]);
     for (uint32_t i = 1; i < 3; i++)
-        r[i] = i < n->in_count ? stet_cg_value(g, n->in[i]) : r[0];
+        r[i] = i < n->in_count ? stet_backend_cg_value(g, n->in[i]) : r[0];
     d = new_reg(g, stet_dtype_bytes(stet_tile_ctype(to)), false);
     out->mark = g->mark;
     out->reg = d;
@@ -231,7 +231,7 @@ void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
         emit(g, rounding(to), d, d, d, d);
 }
 
-void stet_cg_keep(struct stet_codegen *g, uint16_t reg)
+void stet_backend_cg_keep(struct stet_codegen *g, uint16_t reg)
 {
     g->regs[reg].last = STET_CG_INS;
 }
@@ -239,7 +239,7 @@ void stet_cg_keep(struct stet_codegen *g, uint16_t reg)
 /* Can `a` and `b` be the same memory when the program runs? */
 static bool same_memory(struct stet_gval *a, struct stet_gval *b)
 {
-    return a->buffer && b->buffer && stet_buffer_overlap(a->buffer, b->buffer);
+    return a->buffer && b->buffer && stet_backend_buffer_overlap(a->buffer, b->buffer);
 }
 
 /* The register itself may be the output's memory, unless an input there is read later. */
@@ -270,10 +270,10 @@ static bool can_be_direct(struct stet_codegen *g, struct stet_gval *root, uint16
     return true;
 }
 
-void stet_cg_store(struct stet_codegen *g, struct stet_gval *v)
+void stet_backend_cg_store(struct stet_codegen *g, struct stet_gval *v)
 {
     struct stet_gval *root = stet_g_root(v);
-    uint16_t reg = stet_cg_value(g, root);
+    uint16_t reg = stet_backend_cg_value(g, root);
     struct stet_tile_store *t;
 
     if (g->store_count >= STET_CG_SLOTS) {
@@ -285,7 +285,7 @@ void stet_cg_store(struct stet_codegen *g, struct stet_gval *v)
                                   .slot = slot_of(g, root),
                                   .dtype = root->shape.dtype,
                                   .narrow = narrow(root->shape.dtype)};
-    stet_cg_keep(g, reg);
+    stet_backend_cg_keep(g, reg);
 }
 
 /* Memory of dead registers is reused for new ones: one list per element size. */
@@ -346,8 +346,8 @@ static bool allocate(struct stet_codegen *g, struct stet_tile_prog *out)
     return out->tile >= 16 && bytes <= STET_TILE_BYTES;
 }
 
-bool stet_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
-                    uint32_t keep_count)
+bool stet_backend_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
+                            uint32_t keep_count)
 {
     if (g->full)
         return false;

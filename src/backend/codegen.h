@@ -31,19 +31,19 @@ struct stet_codegen {
 
 /* The builder of this planning; programs are built one at a time. */
 struct stet_codegen *stet_lower_codegen(struct stet_lower *l);
-void stet_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark);
+void stet_backend_cg_begin(struct stet_codegen *g, struct stet_arena *arena, uint32_t mark);
 /* The register of an argument that the caller will set. */
-uint16_t stet_cg_arg(struct stet_codegen *g, struct stet_gval *v);
+uint16_t stet_backend_cg_arg(struct stet_codegen *g, struct stet_gval *v);
 /* The register of `v`, which is loaded first if needed. */
-uint16_t stet_cg_value(struct stet_codegen *g, struct stet_gval *v);
-void stet_cg_node(struct stet_codegen *g, const struct stet_gnode *n);
+uint16_t stet_backend_cg_value(struct stet_codegen *g, struct stet_gval *v);
+void stet_backend_cg_node(struct stet_codegen *g, const struct stet_gnode *n);
 /* Also stores `v` to its memory; it must be a result of an added node, or a leaf. */
-void stet_cg_store(struct stet_codegen *g, struct stet_gval *v);
+void stet_backend_cg_store(struct stet_codegen *g, struct stet_gval *v);
 /* Keeps it readable after the last instruction. */
-void stet_cg_keep(struct stet_codegen *g, uint16_t reg);
+void stet_backend_cg_keep(struct stet_codegen *g, uint16_t reg);
 /* Assigns physical registers and the tile's length; keeps[i] are renamed. False if the program is
  * too large or memory runs out. */
-bool stet_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
-                    uint32_t keep_count);
+bool stet_backend_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
+                            uint32_t keep_count);
 
 #endif

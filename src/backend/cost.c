@@ -68,13 +68,13 @@ static void node_cost(const struct stet_gnode *n, struct stet_plan_cost *cost)
     }
 }
 
-void stet_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost)
+void stet_backend_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost)
 {
     for (const struct stet_gnode *n = b->first; n; n = n->next) {
         if (!n->live)
             continue;
         node_cost(n, cost);
         for (uint32_t i = 0; i < n->block_count; i++)
-            stet_graph_cost(n->blocks[i], cost);
+            stet_backend_graph_cost(n->blocks[i], cost);
     }
 }

@@ -25,7 +25,7 @@ static void ref(struct emitter *e, struct stet_buffer *b)
 
 static void ref_value(struct emitter *e, struct stet_gval *v)
 {
-    ref(e, stet_buffer_of(v));
+    ref(e, stet_backend_buffer_of(v));
 }
 
 static struct stet_step *new_step(struct emitter *e, struct stepper *s, enum stet_step_kind kind)
@@ -47,9 +47,9 @@ static enum stet_rc copy_step(struct emitter *e, struct stepper *s, struct stet_
 
     if (!t)
         return stet_lower_memory(e->l);
-    t->bytes = stet_buffer_find(to)->size;
-    ref(e, stet_buffer_find(from));
-    ref(e, stet_buffer_find(to));
+    t->bytes = stet_backend_buffer_find(to)->size;
+    ref(e, stet_backend_buffer_find(from));
+    ref(e, stet_backend_buffer_find(to));
     return STET_OK;
 }
 
@@ -60,10 +60,10 @@ static void group_code(struct emitter *e, struct stet_graph_group *g)
 {
     for (uint32_t i = g->node_count; i-- > 0;)
         if (g->nodes[i]->kind == STET_G_EW)
-            stet_cg_node(e->g, g->nodes[i]);
+            stet_backend_cg_node(e->g, g->nodes[i]);
     for (uint32_t i = g->node_count; i-- > 0;)
         if (g->nodes[i]->kind == STET_G_EW && g->nodes[i]->out[0]->in_memory)
-            stet_cg_store(e->g, g->nodes[i]->out[0]);
+            stet_backend_cg_store(e->g, g->nodes[i]->out[0]);
 }
 
 static enum stet_rc too_large(struct emitter *e)
@@ -79,13 +79,13 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
 
     if (!prog)
         return stet_lower_memory(e->l);
-    stet_cg_begin(e->g, e->l->arena, ++e->l->marks);
+    stet_backend_cg_begin(e->g, e->l->arena, ++e->l->marks);
     group_code(e, g);
     if (g->nodes[0]->kind == STET_G_SPLAT || g->nodes[0]->kind == STET_G_IOTA) {
-        stet_cg_value(e->g, g->nodes[0]->out[0]);
-        stet_cg_store(e->g, g->nodes[0]->out[0]);
+        stet_backend_cg_value(e->g, g->nodes[0]->out[0]);
+        stet_backend_cg_store(e->g, g->nodes[0]->out[0]);
     }
-    if (!stet_cg_finish(e->g, prog, NULL, 0))
+    if (!stet_backend_cg_finish(e->g, prog, NULL, 0))
         return too_large(e);
     if (!(t = new_step(e, s, STET_STEP_TILE)))
         return stet_lower_memory(e->l);
@@ -116,13 +116,13 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
     r->regs = STET_NEW_ARRAY(e->l->arena, uint16_t, r->count);
     if (!r->prog || !r->regs)
         return stet_lower_memory(e->l);
-    stet_cg_begin(e->g, e->l->arena, ++e->l->marks);
+    stet_backend_cg_begin(e->g, e->l->arena, ++e->l->marks);
     group_code(e, g);
     for (uint32_t i = 0; i < r->count; i++) {
-        r->regs[i] = stet_cg_value(e->g, n->in[i]);
-        stet_cg_keep(e->g, r->regs[i]);
+        r->regs[i] = stet_backend_cg_value(e->g, n->in[i]);
+        stet_backend_cg_keep(e->g, r->regs[i]);
     }
-    if (!stet_cg_finish(e->g, r->prog, r->regs, r->count))
+    if (!stet_backend_cg_finish(e->g, r->prog, r->regs, r->count))
         return too_large(e);
     if (!(t = new_step(e, s, STET_STEP_KERNEL)))
         return stet_lower_memory(e->l);
@@ -141,7 +141,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
         struct stet_buffer *b;
 
         chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
-        b = stet_placement_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
+        b = stet_backend_placement_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
         if (!b)
             return STET_NO_MEMORY;
         ref(e, b);
@@ -165,7 +165,8 @@ static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_
     for (uint32_t i = 0; i < n->out_count; i++)
         ref_value(e, n->out[i]);
     if (n->scratch) {
-        struct stet_buffer *b = stet_placement_temporary(e->p, n->scratch, g->time, g->time);
+        struct stet_buffer *b =
+            stet_backend_placement_temporary(e->p, n->scratch, g->time, g->time);
 
         if (!b)
             return STET_NO_MEMORY;
@@ -257,7 +258,7 @@ static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet
     e->l->op = n->op;
     switch (n->kind) {
     case STET_G_SPLAT: /* a constant by now? */
-        if (stet_buffer_of(n->out[0])->space == STET_SPACE_CONST)
+        if (stet_backend_buffer_of(n->out[0])->space == STET_SPACE_CONST)
             return STET_OK;
         return tile_step(e, s, g);
     case STET_G_IOTA:
@@ -319,7 +320,7 @@ static enum stet_rc resolve(struct emitter *e, struct stet_plan *plan)
 
         if (!b) /* a token, an empty tensor */
             continue;
-        b = stet_buffer_find(b);
+        b = stet_backend_buffer_find(b);
         plan->info.cost.bytes += (double)b->size;
         switch (b->space) {
         case STET_SPACE_SCRATCH:
@@ -339,7 +340,8 @@ static enum stet_rc resolve(struct emitter *e, struct stet_plan *plan)
     return STET_OK;
 }
 
-enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, struct stet_plan *plan)
+enum stet_rc stet_backend_emit(struct stet_placement *p, struct stet_gblock *entry,
+                               struct stet_plan *plan)
 {
     struct emitter e = {.p = p, .l = p->l, .g = stet_lower_codegen(p->l)};
     enum stet_rc rc;
@@ -348,7 +350,7 @@ enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, stru
         return stet_lower_memory(p->l);
     rc = block_steps(&e, entry, p->finals, p->final_count, &plan->steps);
     if (rc == STET_OK)
-        rc = stet_placement_offsets(p);
+        rc = stet_backend_placement_offsets(p);
     if (rc == STET_OK)
         rc = resolve(&e, plan);
     stet_build_list_release(&e.refs);

@@ -187,7 +187,7 @@ static enum stet_rc fuse_block(struct stet_lower *l, struct stet_gblock *b)
     return STET_OK;
 }
 
-enum stet_rc stet_graph_fuse(struct stet_lower *l, struct stet_gblock *entry)
+enum stet_rc stet_backend_graph_fuse(struct stet_lower *l, struct stet_gblock *entry)
 {
     return fuse_block(l, entry);
 }

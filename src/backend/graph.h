@@ -227,8 +227,8 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
 /* ---- later stages ---- */
 
 /* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
-enum stet_rc stet_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
+enum stet_rc stet_backend_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
 /* Counts flops and transcendentals of live nodes. */
-void stet_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost);
+void stet_backend_graph_cost(const struct stet_gblock *b, struct stet_plan_cost *cost);
 
 #endif

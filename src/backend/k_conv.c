@@ -152,7 +152,7 @@ static void store(const struct stet_conv *c, char *y, const int64_t *out, const 
         if (c->out_type == c->dtype)
             memcpy(d, row + (size_t)f * from, to);
         else
-            stet_unpack(d, row + (size_t)f * from, 1, c->dtype, c->out_type);
+            stet_backend_unpack(d, row + (size_t)f * from, 1, c->dtype, c->out_type);
     }
 }
 

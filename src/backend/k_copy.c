@@ -2,7 +2,7 @@
  */
 #include "backend/params.h"
 
-int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i)
+int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i)
 {
     switch (t) {
     case STET_DT_S4:
@@ -146,8 +146,8 @@ static void many_task(void *context, uint64_t task)
         move_task(&j->one, (uint64_t)i);
 }
 
-void stet_move_run(const struct stet_move *given, size_t bytes, const char *from, char *to,
-                   struct stet_pool *pool)
+void stet_backend_move_run(const struct stet_move *given, size_t bytes, const char *from, char *to,
+                           struct stet_pool *pool)
 {
     struct stet_move m = *given;
     struct many_job j;
@@ -194,16 +194,16 @@ static void k_copy(const void *params, void *const *bufs, struct stet_pool *pool
     if (c->base >= 0 && bufs[c->base] != out)
         memcpy(out, bufs[c->base], c->out_elements * c->bytes);
     for (uint32_t i = 0; i < c->start_count; i++) {
-        int64_t at = stet_index_at(bufs[c->first_start + i], c->start_type, 0);
+        int64_t at = stet_backend_index_at(bufs[c->first_start + i], c->start_type, 0);
 
         at = at < 0 ? 0 : at > c->limit[i] ? c->limit[i] : at;
         from += at * c->from_step[i];
         to += at * c->to_step[i];
     }
     for (uint32_t i = 0; i < c->move_count; i++)
-        stet_move_run(&c->moves[i], c->bytes,
-                      (const char *)bufs[c->moves[i].from] + from * (int64_t)c->bytes,
-                      out + to * (int64_t)c->bytes, pool);
+        stet_backend_move_run(&c->moves[i], c->bytes,
+                              (const char *)bufs[c->moves[i].from] + from * (int64_t)c->bytes,
+                              out + to * (int64_t)c->bytes, pool);
 }
 
 static void k_move(const void *params, void *const *bufs, struct stet_pool *pool)

@@ -28,7 +28,7 @@ static void pack(char *d, const char *base, const struct stet_tile_view *rows,
         memcpy(m.from_strides, all.strides, sizeof m.from_strides);
         for (uint32_t i = all.rank; i-- > 0;)
             m.to_strides[i] = i + 1 == all.rank ? 1 : m.to_strides[i + 1] * all.dims[i + 1];
-        stet_move_run(&m, to, base, d, NULL);
+        stet_backend_move_run(&m, to, base, d, NULL);
         return;
     }
     stet_tile_view_simplify(&all);
@@ -46,7 +46,8 @@ static void pack(char *d, const char *base, const struct stet_tile_view *rows,
     }
 }
 
-void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory)
+void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type,
+                         enum stet_dtype memory)
 {
     const struct stet_tile_set *k = stet_tile_kernels();
     _Alignas(64) char wide[1024 * 16];
@@ -113,8 +114,8 @@ static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
                     : j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type);
     stet_gemm(&g);
     if (d->pack_c)
-        stet_unpack(j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type), g.c, out,
-                    d->dtype, d->out_type);
+        stet_backend_unpack(j->c + (uint64_t)batch * out * stet_dtype_bytes(d->out_type), g.c, out,
+                            d->dtype, d->out_type);
 }
 
 static void lane_task(void *context, uint64_t lane)
@@ -152,7 +153,7 @@ static void k_dot(const void *params, void *const *bufs, struct stet_pool *pool)
         g.c = d->pack_c ? j.temp + d->pack_a + d->pack_b : j.c;
         stet_gemm_blocks(&g, pool);
         if (d->pack_c)
-            stet_unpack(j.c, g.c, (uint64_t)(d->m * d->n), d->dtype, d->out_type);
+            stet_backend_unpack(j.c, g.c, (uint64_t)(d->m * d->n), d->dtype, d->out_type);
         return;
     }
     stet_pool_for((double)d->batch * (double)d->m * (double)d->n * (double)d->k > 1e5 ? pool : NULL,

@@ -39,8 +39,8 @@ static void gather_task(void *context, uint64_t task)
 
         offsets(g, i, &index, &result, &from);
         for (uint32_t k = 0; k < g->depth; k++) {
-            int64_t at = stet_index_at(j->bufs[1], g->index_type,
-                                       (uint64_t)(index + (int64_t)k * g->depth_stride));
+            int64_t at = stet_backend_index_at(j->bufs[1], g->index_type,
+                                               (uint64_t)(index + (int64_t)k * g->depth_stride));
 
             at = at < 0 ? 0 : at > g->limit[k] ? g->limit[k] : at;
             from += at * g->step[k];
@@ -49,8 +49,8 @@ static void gather_task(void *context, uint64_t task)
             memcpy((char *)j->bufs[2] + (size_t)result * bytes,
                    (const char *)j->bufs[0] + (size_t)from * bytes, bytes);
         else
-            stet_move_run(&m, bytes, (const char *)j->bufs[0] + (size_t)from * bytes,
-                          (char *)j->bufs[2] + (size_t)result * bytes, NULL);
+            stet_backend_move_run(&m, bytes, (const char *)j->bufs[0] + (size_t)from * bytes,
+                                  (char *)j->bufs[2] + (size_t)result * bytes, NULL);
     }
 }
 
@@ -170,8 +170,8 @@ static void k_scatter(const void *params, void *const *bufs, struct stet_pool *p
 
         offsets(g, i, &index, &from, &to);
         for (uint32_t k = 0; k < g->depth && inside; k++) {
-            int64_t at = stet_index_at(bufs[c], g->index_type,
-                                       (uint64_t)(index + (int64_t)k * g->depth_stride));
+            int64_t at = stet_backend_index_at(bufs[c], g->index_type,
+                                               (uint64_t)(index + (int64_t)k * g->depth_stride));
 
             inside = at >= 0 && at <= g->limit[k];
             to += at * (inside ? g->step[k] : 0);

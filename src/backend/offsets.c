@@ -118,7 +118,7 @@ static uint64_t take(struct heap *h, uint64_t size)
     return at;
 }
 
-enum stet_rc stet_placement_offsets(struct stet_placement *p)
+enum stet_rc stet_backend_placement_offsets(struct stet_placement *p)
 {
     struct stet_buffer **all;
     struct heap h = {0};

@@ -29,12 +29,13 @@ struct stet_copy {
 };
 
 /* An index of any integer type, clamped. */
-int64_t stet_index_at(const void *p, enum stet_dtype t, uint64_t i);
-void stet_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
-                   struct stet_pool *pool);
+int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i);
+void stet_backend_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
+                           struct stet_pool *pool);
 
 /* Converts elements of the compute type `type` to their type in memory; for k_dot and k_conv. */
-void stet_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type, enum stet_dtype memory);
+void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype type,
+                         enum stet_dtype memory);
 
 /* k_dot: batches of matrix products. */
 struct stet_dot {

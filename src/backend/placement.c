@@ -3,23 +3,23 @@
 
 #include "backend/lower.h"
 
-struct stet_buffer *stet_buffer_find(struct stet_buffer *b)
+struct stet_buffer *stet_backend_buffer_find(struct stet_buffer *b)
 {
     while (b->same)
         b = b->same;
     return b;
 }
 
-struct stet_buffer *stet_buffer_of(struct stet_gval *v)
+struct stet_buffer *stet_backend_buffer_of(struct stet_gval *v)
 {
     v = stet_g_root(v);
-    return v->buffer ? stet_buffer_find(v->buffer) : NULL;
+    return v->buffer ? stet_backend_buffer_find(v->buffer) : NULL;
 }
 
-bool stet_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b)
+bool stet_backend_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b)
 {
-    a = stet_buffer_find(a);
-    b = stet_buffer_find(b);
+    a = stet_backend_buffer_find(a);
+    b = stet_backend_buffer_find(b);
     if (a == b)
         return true;
     if (a->space == STET_SPACE_INPUT && b->space == STET_SPACE_OUTPUT)
@@ -44,8 +44,8 @@ static struct stet_buffer *new_buffer(struct stet_placement *p, uint64_t size)
     return b;
 }
 
-struct stet_buffer *stet_placement_temporary(struct stet_placement *p, uint64_t size,
-                                             uint32_t start, uint32_t end)
+struct stet_buffer *stet_backend_placement_temporary(struct stet_placement *p, uint64_t size,
+                                                     uint32_t start, uint32_t end)
 {
     struct stet_buffer *b = new_buffer(p, size);
 
@@ -193,7 +193,7 @@ static uint32_t operands_in(const struct stet_gnode *n, const struct stet_buffer
     uint32_t count = 0;
 
     for (uint32_t i = 0; i < n->in_count; i++) {
-        struct stet_buffer *x = stet_buffer_of(n->in[i]);
+        struct stet_buffer *x = stet_backend_buffer_of(n->in[i]);
 
         count += x && x == b;
     }
@@ -208,9 +208,9 @@ static bool only_lines(const struct stet_graph_group *g, struct stet_buffer *b)
             struct stet_gval *v = stet_g_root(g->nodes[i]->in[j]);
 
             if (v->def && v->def->kind == STET_G_VIEW && !v->in_memory) {
-                struct stet_buffer *base = stet_buffer_of(v->def->in[0]);
+                struct stet_buffer *base = stet_backend_buffer_of(v->def->in[0]);
 
-                if (base && stet_buffer_overlap(base, b))
+                if (base && stet_backend_buffer_overlap(base, b))
                     return false;
             }
         }
@@ -228,8 +228,8 @@ static bool may_write_over(struct stet_gval *v, struct stet_buffer *b)
     if (n->kind == STET_G_EW)
         return n->group->nodes[0]->kind == STET_G_EW && only_lines(n->group, b);
     if (n->kind == STET_G_CALL && n->in_place >= 0 && v->index == 0) {
-        x = stet_buffer_of(n->in[n->in_place]);
-        return x && stet_buffer_overlap(x, b) && operands_in(n, x) == 1;
+        x = stet_backend_buffer_of(n->in[n->in_place]);
+        return x && stet_backend_buffer_overlap(x, b) && operands_in(n, x) == 1;
     }
     return false;
 }
@@ -237,7 +237,7 @@ static bool may_write_over(struct stet_gval *v, struct stet_buffer *b)
 /* Elementwise results and in-place calls reuse an operand that is last used by them. */
 static void share_group(struct stet_graph_group *g, struct stet_gval *v)
 {
-    struct stet_buffer *own = stet_buffer_of(v);
+    struct stet_buffer *own = stet_backend_buffer_of(v);
     const struct stet_gnode *def = v->def;
 
     if (!own || own->space != STET_SPACE_SCRATCH || own->carry || own->start != g->time)
@@ -246,7 +246,7 @@ static void share_group(struct stet_graph_group *g, struct stet_gval *v)
         struct stet_gnode *n = g->nodes[i];
 
         for (uint32_t j = 0; j < n->in_count; j++) {
-            struct stet_buffer *b = stet_buffer_of(n->in[j]);
+            struct stet_buffer *b = stet_backend_buffer_of(n->in[j]);
 
             if (def->kind == STET_G_CALL && (int32_t)j != def->in_place)
                 continue;
@@ -279,13 +279,13 @@ static void share(struct stet_gblock *b)
 static bool made_in(struct stet_gval *root, const struct stet_gblock *b)
 {
     return root->def && root->block == b && root->buffer &&
-           stet_buffer_find(root->buffer)->space == STET_SPACE_SCRATCH;
+           stet_backend_buffer_find(root->buffer)->space == STET_SPACE_SCRATCH;
 }
 
 static bool returned_before(struct stet_gval **results, uint32_t i)
 {
     for (uint32_t j = 0; j < i; j++)
-        if (stet_buffer_of(results[j]) == stet_buffer_of(results[i]))
+        if (stet_backend_buffer_of(results[j]) == stet_backend_buffer_of(results[i]))
             return true;
     return false;
 }
@@ -306,7 +306,8 @@ static enum stet_rc block_results(struct stet_placement *p, struct stet_gblock *
     second = c + b->result_count;
     for (uint32_t i = 0; i < b->result_count; i++) {
         struct stet_gval *root = stet_g_root(b->results[i]);
-        struct stet_buffer *from = stet_buffer_of(root), *dest = stet_buffer_find(to[i]);
+        struct stet_buffer *from = stet_backend_buffer_of(root),
+                           *dest = stet_backend_buffer_find(to[i]);
         bool clobbered = false;
 
         if (!from || from == dest || from->size == 0)
@@ -322,9 +323,9 @@ static enum stet_rc block_results(struct stet_placement *p, struct stet_gblock *
             }
         }
         for (uint32_t j = 0; j < b->result_count; j++)
-            clobbered |= j != i && stet_buffer_find(to[j]) == from;
+            clobbered |= j != i && stet_backend_buffer_find(to[j]) == from;
         if (clobbered) {
-            struct stet_buffer *t = stet_placement_temporary(p, from->size, end, end);
+            struct stet_buffer *t = stet_backend_placement_temporary(p, from->size, end, end);
 
             if (!t)
                 return STET_NO_MEMORY;
@@ -352,7 +353,7 @@ static enum stet_rc loop_border(struct stet_placement *p, struct stet_gnode *n,
     if (!to || !args || !x->entry)
         return stet_lower_memory(p->l);
     for (uint32_t i = 0; i < n->in_count; i++) {
-        struct stet_buffer *c = n->out[i]->buffer, *init = stet_buffer_of(n->in[i]);
+        struct stet_buffer *c = n->out[i]->buffer, *init = stet_backend_buffer_of(n->in[i]);
 
         c->start = n->time;
         if (c->end < n->end)
@@ -437,13 +438,13 @@ static bool safe_over_input(struct stet_gblock *entry, struct stet_gval *root,
             continue;
         if (n->kind == STET_G_WHILE) {
             for (uint32_t i = 0; i < n->in_count; i++)
-                if (stet_buffer_of(n->out[i]) == b)
-                    return stet_buffer_of(n->in[i]) == in;
+                if (stet_backend_buffer_of(n->out[i]) == b)
+                    return stet_backend_buffer_of(n->in[i]) == in;
             return false;
         }
         for (uint32_t i = 0; i < g->node_count; i++)
             for (uint32_t j = 0; j < g->nodes[i]->out_count; j++)
-                if (g->nodes[i]->out[j]->buffer && stet_buffer_of(g->nodes[i]->out[j]) == b)
+                if (g->nodes[i]->out[j]->buffer && stet_backend_buffer_of(g->nodes[i]->out[j]) == b)
                     return may_write_over(g->nodes[i]->out[j], in);
     }
     (void)root;
@@ -461,7 +462,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
     second = p->finals + n;
     for (uint32_t i = 0; i < n; i++) {
         struct stet_gval *root = stet_g_root(b->results[i]);
-        struct stet_buffer *from = stet_buffer_of(root), *out;
+        struct stet_buffer *from = stet_backend_buffer_of(root), *out;
         int32_t alias = p->output_alias[i];
 
         if (!from || from->size == 0)
@@ -484,7 +485,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
             second[late++] = (struct stet_carry){from, out}; /* may be a copy onto itself */
         } else if (from->space == STET_SPACE_INPUT && from->alias >= 0) {
             struct stet_buffer *t =
-                stet_placement_temporary(p, from->size, p->time + 1, p->time + 2);
+                stet_backend_placement_temporary(p, from->size, p->time + 1, p->time + 2);
 
             if (!t)
                 return STET_NO_MEMORY;
@@ -499,7 +500,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
     return STET_OK;
 }
 
-enum stet_rc stet_placement_make(struct stet_placement *p, struct stet_gblock *entry)
+enum stet_rc stet_backend_placement_make(struct stet_placement *p, struct stet_gblock *entry)
 {
     for (uint32_t i = 0; i < entry->arg_count; i++) {
         TRY(give_buffer(p, entry->args[i], 0));

@@ -43,14 +43,14 @@ struct stet_placement {
     uint64_t scratch_bytes;
 };
 
-struct stet_buffer *stet_buffer_of(struct stet_gval *v); /* its root's, merges followed */
-struct stet_buffer *stet_buffer_find(struct stet_buffer *b);
+struct stet_buffer *stet_backend_buffer_of(struct stet_gval *v); /* its root's, merges followed */
+struct stet_buffer *stet_backend_buffer_find(struct stet_buffer *b);
 /* Can they be the same memory? */
-bool stet_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b);
+bool stet_backend_buffer_overlap(struct stet_buffer *a, struct stet_buffer *b);
 /* Temporary memory of a step. */
-struct stet_buffer *stet_placement_temporary(struct stet_placement *p, uint64_t size,
-                                             uint32_t start, uint32_t end);
+struct stet_buffer *stet_backend_placement_temporary(struct stet_placement *p, uint64_t size,
+                                                     uint32_t start, uint32_t end);
 
-enum stet_rc stet_placement_make(struct stet_placement *p, struct stet_gblock *entry);
+enum stet_rc stet_backend_placement_make(struct stet_placement *p, struct stet_gblock *entry);
 
 #endif

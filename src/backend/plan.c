@@ -76,11 +76,11 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, s
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));
-    TRY(stet_graph_fuse(&l, entry));
-    stet_graph_cost(entry, &plan->info.cost);
+    TRY(stet_backend_graph_fuse(&l, entry));
+    stet_backend_graph_cost(entry, &plan->info.cost);
     place.output_alias = plan->info.output_alias;
-    TRY(stet_placement_make(&place, entry));
-    TRY(stet_emit(&place, entry, plan));
+    TRY(stet_backend_placement_make(&place, entry));
+    TRY(stet_backend_emit(&place, entry, plan));
     plan->table_offset = (place.scratch_bytes + 63) / 64 * 64;
     plan->info.scratch_bytes =
         plan->table_offset + (plan->ref_count + 1) * (uint64_t)sizeof(void *);

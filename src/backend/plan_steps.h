@@ -60,9 +60,10 @@ struct stet_plan {
 };
 
 /* Assigns offsets to all scratch buffers; sets p->scratch_bytes. */
-enum stet_rc stet_placement_offsets(struct stet_placement *p);
+enum stet_rc stet_backend_placement_offsets(struct stet_placement *p);
 /* Creates steps for the whole graph. Buffers have no offsets yet; stet_emit_finish resolves the
  * refs. */
-enum stet_rc stet_emit(struct stet_placement *p, struct stet_gblock *entry, struct stet_plan *plan);
+enum stet_rc stet_backend_emit(struct stet_placement *p, struct stet_gblock *entry,
+                               struct stet_plan *plan);
 
 #endif

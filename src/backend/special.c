@@ -3,21 +3,21 @@
 
 #include <math.h>
 
-double stet_lgamma(double x)
+double stet_backend_lgamma(double x)
 {
     int sign;
 
     return lgamma_r(x, &sign);
 }
 
-double stet_digamma(double x)
+double stet_backend_digamma(double x)
 {
     double shift = 0, z;
 
     if (x <= 0 && floor(x) == x)
         return NAN;
     if (x < 0)
-        return stet_digamma(1 - x) - M_PI / tan(M_PI * x);
+        return stet_backend_digamma(1 - x) - M_PI / tan(M_PI * x);
     while (x < 10) {
         shift -= 1 / x;
         x++;
@@ -29,7 +29,7 @@ double stet_digamma(double x)
 }
 
 /* Newton's method on erfc of the nearer tail, from Giles's single-precision start. */
-double stet_erf_inv(double x)
+double stet_backend_erf_inv(double x)
 {
     double w, y, a = fabs(x);
 
@@ -57,7 +57,7 @@ double stet_erf_inv(double x)
 
 /* (1/pi) * integral of e^(x(cos t - 1)) cos t over a half circle; the trapezoid rule on a periodic
  * function converges faster than any power. */
-double stet_bessel_i1e(double x)
+double stet_backend_bessel_i1e(double x)
 {
     double a = fabs(x), sum = 0;
     int n = a > 1e6 ? 0 : 32 + (int)(8 * sqrt(a));

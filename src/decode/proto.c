@@ -126,7 +126,7 @@ static bool ints_room(struct stet_ints *out, struct stet_arena *a, size_t more)
     return true;
 }
 
-void stet_ints_add(struct stet_ints *out, struct stet_arena *a, int64_t v)
+void stet_decode_ints_add(struct stet_ints *out, struct stet_arena *a, int64_t v)
 {
     if (ints_room(out, a, 1))
         out->at[out->count++] = v;
@@ -139,7 +139,7 @@ void stet_proto_ints(struct stet_proto_fault *fault, const struct stet_proto_fie
     size_t numbers = 0;
 
     if (f->wire != STET_PROTO_BYTES) {
-        stet_ints_add(out, a, (int64_t)f->value);
+        stet_decode_ints_add(out, a, (int64_t)f->value);
         return;
     }
     /* a varint ends at its only byte without the high bit, so the count is known before the room */

@@ -61,7 +61,7 @@ struct stet_ints {
 };
 void stet_proto_ints(struct stet_proto_fault *fault, const struct stet_proto_field *f,
                      struct stet_arena *a, struct stet_ints *out);
-void stet_ints_add(struct stet_ints *out, struct stet_arena *a, int64_t v);
+void stet_decode_ints_add(struct stet_ints *out, struct stet_arena *a, int64_t v);
 
 /* STET_OK, or the recorded failure as "context: what" with its offset. */
 enum stet_rc stet_proto_finish(const struct stet_proto_fault *fault, const char *context,

@@ -8,7 +8,7 @@ enum {
     PROBES = 32,  /* bounds the time of a lookup; a quarter stays empty, few tables come near */
 };
 
-void stet_shared_attrs_release(struct stet_shared_attrs *t)
+void stet_decode_shared_attrs_release(struct stet_shared_attrs *t)
 {
     if (t->slots != t->first)
         stet_mem_free(t->slots);
@@ -156,8 +156,8 @@ static void give_back(struct stet_arena *a, const struct stet_attr *like)
         a->next -= size;
 }
 
-const struct stet_attr *stet_shared_attr(struct stet_shared_attrs *t, struct stet_arena *a,
-                                         const struct stet_attr *like)
+const struct stet_attr *stet_decode_shared_attr(struct stet_shared_attrs *t, struct stet_arena *a,
+                                                const struct stet_attr *like)
 {
     const struct stet_attr **at;
 

@@ -14,7 +14,7 @@ enum { IN = 128 << 10, WINDOW_LOG = 25 /* 32 MiB: more would break the promise o
 static const unsigned char zstd_magic[4] = {0x28, 0xb5, 0x2f, 0xfd},
                            gzip_magic[3] = {0x1f, 0x8b, 8};
 
-enum stet_rc stet_bytes_open(struct stet_bytes *b, const char *path, struct stet_err *err)
+enum stet_rc stet_ingest_bytes_open(struct stet_bytes *b, const char *path, struct stet_err *err)
 {
     *b = (struct stet_bytes){.fd = open(path, O_RDONLY | O_CLOEXEC)};
     if (b->fd < 0)
@@ -22,13 +22,13 @@ enum stet_rc stet_bytes_open(struct stet_bytes *b, const char *path, struct stet
     return STET_OK;
 }
 
-void stet_bytes_skip(struct stet_bytes *b, uint64_t n)
+void stet_ingest_bytes_skip(struct stet_bytes *b, uint64_t n)
 {
     if (lseek(b->fd, (off_t)n, SEEK_SET) >= 0)
         b->known = true;
 }
 
-void stet_bytes_close(struct stet_bytes *b)
+void stet_ingest_bytes_close(struct stet_bytes *b)
 {
     if (b->fd >= 0)
         close(b->fd);
@@ -186,8 +186,8 @@ static enum stet_rc read_compressed(struct stet_bytes *b, char *out, size_t room
     }
 }
 
-enum stet_rc stet_bytes_read(struct stet_bytes *b, char *out, size_t room, size_t *got,
-                             struct stet_err *err)
+enum stet_rc stet_ingest_bytes_read(struct stet_bytes *b, char *out, size_t room, size_t *got,
+                                    struct stet_err *err)
 {
     ssize_t n;
 

@@ -16,15 +16,15 @@ struct stet_bytes {
     bool known; /* the first bytes have been examined */
 };
 
-enum stet_rc stet_bytes_open(struct stet_bytes *b, const char *path, struct stet_err *err);
-void stet_bytes_close(struct stet_bytes *b);
+enum stet_rc stet_ingest_bytes_open(struct stet_bytes *b, const char *path, struct stet_err *err);
+void stet_ingest_bytes_close(struct stet_bytes *b);
 /* Starts `n` bytes into a plain file; call it before anything is read. */
-void stet_bytes_skip(struct stet_bytes *b, uint64_t n);
+void stet_ingest_bytes_skip(struct stet_bytes *b, uint64_t n);
 
 /* Up to `room` bytes, decompressed. *got is 0 if there is nothing more for now; a file that has
  * grown gives more at the next call. Damaged compressed data is skipped up to the next frame and
  * counted in `skipped`. */
-enum stet_rc stet_bytes_read(struct stet_bytes *b, char *out, size_t room, size_t *got,
-                             struct stet_err *err);
+enum stet_rc stet_ingest_bytes_read(struct stet_bytes *b, char *out, size_t room, size_t *got,
+                                    struct stet_err *err);
 
 #endif

@@ -95,10 +95,10 @@ static uint32_t settings_of(struct stet_torch *t, struct stet_view raw)
         return STET_TORCH_NONE;
     t->settings[i] =
         (struct stet_torch_setting_set){.hash = hash, .first = (uint32_t)t->component_count};
-    stet_jscan_init(&j, raw);
-    while (stet_jscan_kind(&j) == STET_J_STRING) {
-        t->settings[i].part |= !keep_component(t, stet_jscan_string(&j));
-        stet_jscan_comma(&j);
+    stet_ingest_jscan_init(&j, raw);
+    while (stet_ingest_jscan_kind(&j) == STET_J_STRING) {
+        t->settings[i].part |= !keep_component(t, stet_ingest_jscan_string(&j));
+        stet_ingest_jscan_comma(&j);
     }
     sort(t, t->settings[i].first);
     t->settings[i].count = (uint32_t)t->component_count - t->settings[i].first;
@@ -113,11 +113,11 @@ void stet_torch_key_components(struct stet_torch *t, uint32_t key, struct stet_j
     struct stet_torch_key *k;
     bool part = false;
 
-    if (!stet_jscan_array(j))
+    if (!stet_ingest_jscan_array(j))
         return;
     /* Settings are adjacent: their text is one piece, identified by its hash. */
-    while (stet_jscan_element(j)) {
-        raw = stet_jscan_string(j);
+    while (stet_ingest_jscan_element(j)) {
+        raw = stet_ingest_jscan_string(j);
         if (j->bad)
             break;
         if (is_setting(raw)) {

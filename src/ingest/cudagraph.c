@@ -103,13 +103,13 @@ static struct stet_view args_id(struct stet_jscan *j)
 {
     struct stet_view key, id = {"", 0};
 
-    if (!stet_jscan_object(j))
+    if (!stet_ingest_jscan_object(j))
         return id;
-    while (stet_jscan_key(j, &key)) {
+    while (stet_ingest_jscan_key(j, &key)) {
         if (stet_view_is(key, "compile_id"))
-            id = stet_jscan_string(j);
+            id = stet_ingest_jscan_string(j);
         else
-            stet_jscan_skip(j);
+            stet_ingest_jscan_skip(j);
     }
     return id;
 }
@@ -123,18 +123,18 @@ void stet_torch_recorded(struct stet_torch_log *log, uint32_t process, struct st
     struct stet_jscan j;
     uint32_t frame, i;
 
-    stet_jscan_init(&j, payload);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, payload);
+    if (!stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "ph"))
-            phase = stet_jscan_string(&j);
+            phase = stet_ingest_jscan_string(&j);
         else if (stet_view_is(key, "ts"))
-            at = stet_jscan_number(&j);
+            at = stet_ingest_jscan_number(&j);
         else if (stet_view_is(key, "args"))
             id = args_id(&j);
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
     if (stet_view_is(phase, "B"))
         log->recording_since = at;

@@ -7,7 +7,7 @@
 #include <emmintrin.h>
 #endif
 
-void stet_jscan_init(struct stet_jscan *j, struct stet_view text)
+void stet_ingest_jscan_init(struct stet_jscan *j, struct stet_view text)
 {
     static const char nothing[1];
     const char *p = text.len ? text.ptr : nothing;
@@ -42,7 +42,7 @@ static bool take(struct stet_jscan *j, char c)
     return true;
 }
 
-enum stet_jkind stet_jscan_kind(struct stet_jscan *j)
+enum stet_jkind stet_ingest_jscan_kind(struct stet_jscan *j)
 {
     switch (peek(j)) {
     case '{':
@@ -115,11 +115,11 @@ static struct stet_view string_body(struct stet_jscan *j)
     return stet_view_of(from, (size_t)(quote - from));
 }
 
-struct stet_view stet_jscan_string(struct stet_jscan *j)
+struct stet_view stet_ingest_jscan_string(struct stet_jscan *j)
 {
     if (take(j, '"'))
         return string_body(j);
-    stet_jscan_skip(j);
+    stet_ingest_jscan_skip(j);
     return (struct stet_view){0};
 }
 
@@ -161,7 +161,7 @@ static void skip_nested(struct stet_jscan *j)
     fail(j);
 }
 
-struct stet_view stet_jscan_skip(struct stet_jscan *j)
+struct stet_view stet_ingest_jscan_skip(struct stet_jscan *j)
 {
     char c = peek(j);
     const char *from = j->next;
@@ -181,16 +181,16 @@ static bool enter(struct stet_jscan *j, char open)
 {
     if (take(j, open))
         return j->first = true;
-    stet_jscan_skip(j);
+    stet_ingest_jscan_skip(j);
     return false;
 }
 
-bool stet_jscan_object(struct stet_jscan *j)
+bool stet_ingest_jscan_object(struct stet_jscan *j)
 {
     return enter(j, '{');
 }
 
-bool stet_jscan_array(struct stet_jscan *j)
+bool stet_ingest_jscan_array(struct stet_jscan *j)
 {
     return enter(j, '[');
 }
@@ -208,7 +208,7 @@ static bool more(struct stet_jscan *j, char close)
     return !j->bad;
 }
 
-bool stet_jscan_key(struct stet_jscan *j, struct stet_view *key)
+bool stet_ingest_jscan_key(struct stet_jscan *j, struct stet_view *key)
 {
     if (!more(j, '}'))
         return false;
@@ -222,27 +222,27 @@ bool stet_jscan_key(struct stet_jscan *j, struct stet_view *key)
     return !j->bad;
 }
 
-bool stet_jscan_element(struct stet_jscan *j)
+bool stet_ingest_jscan_element(struct stet_jscan *j)
 {
     return more(j, ']');
 }
 
-void stet_jscan_comma(struct stet_jscan *j)
+void stet_ingest_jscan_comma(struct stet_jscan *j)
 {
     take(j, ',');
 }
 
 static struct stet_view scalar(struct stet_jscan *j)
 {
-    enum stet_jkind kind = stet_jscan_kind(j);
+    enum stet_jkind kind = stet_ingest_jscan_kind(j);
 
     if (kind == STET_J_NUMBER || kind == STET_J_BOOL || kind == STET_J_NULL)
         return plain(j);
-    stet_jscan_skip(j);
+    stet_ingest_jscan_skip(j);
     return (struct stet_view){0};
 }
 
-double stet_jscan_number(struct stet_jscan *j)
+double stet_ingest_jscan_number(struct stet_jscan *j)
 {
     struct stet_view v = scalar(j);
     char text[64], *end;
@@ -262,19 +262,19 @@ double stet_jscan_number(struct stet_jscan *j)
     return *end ? 0 : value;
 }
 
-int64_t stet_jscan_int(struct stet_jscan *j)
+int64_t stet_ingest_jscan_int(struct stet_jscan *j)
 {
-    double v = stet_jscan_number(j); /* microseconds since 1970 fit a double's 53 bits */
+    double v = stet_ingest_jscan_number(j); /* microseconds since 1970 fit a double's 53 bits */
 
     return v >= -9e15 && v <= 9e15 ? (int64_t)v : 0;
 }
 
-bool stet_jscan_bool(struct stet_jscan *j)
+bool stet_ingest_jscan_bool(struct stet_jscan *j)
 {
     return stet_view_is(scalar(j), "true");
 }
 
-bool stet_jscan_done(struct stet_jscan *j)
+bool stet_ingest_jscan_done(struct stet_jscan *j)
 {
     blanks(j);
     return !j->bad && j->next == j->end;
@@ -338,7 +338,7 @@ static size_t unicode(struct stet_buf *out, const char *p, const char *end)
     return 4;
 }
 
-void stet_jscan_unescape(struct stet_buf *out, struct stet_view raw)
+void stet_ingest_jscan_unescape(struct stet_buf *out, struct stet_view raw)
 {
     static const char from[] = "bfnrt", to[] = "\b\f\n\r\t";
     const char *p, *end;

@@ -1,11 +1,11 @@
 /* A JSON scanner over a view. It builds no tree and copies nothing; values that are not needed are
  * skipped at memory speed.
  *
- *     stet_jscan_init(&j, text);
- *     if (stet_jscan_object(&j))
- *         while (stet_jscan_key(&j, &key))
- *             if (stet_view_is(key, "line")) line = stet_jscan_int(&j);
- *             else stet_jscan_skip(&j);
+ *     stet_ingest_jscan_init(&j, text);
+ *     if (stet_ingest_jscan_object(&j))
+ *         while (stet_ingest_jscan_key(&j, &key))
+ *             if (stet_view_is(key, "line")) line = stet_ingest_jscan_int(&j);
+ *             else stet_ingest_jscan_skip(&j);
  *
  * Every value must be read or skipped before the next key or element. The first fault sticks: later
  * calls return false or zero; check `bad` at the end. Reading a value of another kind is not a
@@ -33,31 +33,31 @@ enum stet_jkind {
     STET_J_OBJECT,
 };
 
-void stet_jscan_init(struct stet_jscan *j, struct stet_view text);
+void stet_ingest_jscan_init(struct stet_jscan *j, struct stet_view text);
 /* The kind of the value that comes next. */
-enum stet_jkind stet_jscan_kind(struct stet_jscan *j);
+enum stet_jkind stet_ingest_jscan_kind(struct stet_jscan *j);
 
 /* Enters the value; if it is of another kind, skips it and returns false. */
-bool stet_jscan_object(struct stet_jscan *j);
-bool stet_jscan_array(struct stet_jscan *j);
+bool stet_ingest_jscan_object(struct stet_jscan *j);
+bool stet_ingest_jscan_array(struct stet_jscan *j);
 /* Inside an object: the next key (raw, escapes kept), false at its end, which is consumed. */
-bool stet_jscan_key(struct stet_jscan *j, struct stet_view *key);
+bool stet_ingest_jscan_key(struct stet_jscan *j, struct stet_view *key);
 /* Inside an array: does another element follow? Its end is consumed. */
-bool stet_jscan_element(struct stet_jscan *j);
+bool stet_ingest_jscan_element(struct stet_jscan *j);
 
 /* The text between the quotes, escapes kept; empty for null and other kinds. */
-struct stet_view stet_jscan_string(struct stet_jscan *j);
-int64_t stet_jscan_int(struct stet_jscan *j);
-double stet_jscan_number(struct stet_jscan *j);
-bool stet_jscan_bool(struct stet_jscan *j);
+struct stet_view stet_ingest_jscan_string(struct stet_jscan *j);
+int64_t stet_ingest_jscan_int(struct stet_jscan *j);
+double stet_ingest_jscan_number(struct stet_jscan *j);
+bool stet_ingest_jscan_bool(struct stet_jscan *j);
 /* Takes a comma, for members that are read without their list. */
-void stet_jscan_comma(struct stet_jscan *j);
+void stet_ingest_jscan_comma(struct stet_jscan *j);
 /* Any value, as its text. */
-struct stet_view stet_jscan_skip(struct stet_jscan *j);
+struct stet_view stet_ingest_jscan_skip(struct stet_jscan *j);
 /* Only white space is left, and there was no fault. */
-bool stet_jscan_done(struct stet_jscan *j);
+bool stet_ingest_jscan_done(struct stet_jscan *j);
 
 /* Appends raw string text with its escapes removed. Lone surrogates become U+FFFD. */
-void stet_jscan_unescape(struct stet_buf *out, struct stet_view raw);
+void stet_ingest_jscan_unescape(struct stet_buf *out, struct stet_view raw);
 
 #endif

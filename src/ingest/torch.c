@@ -81,7 +81,7 @@ struct stet_view stet_torch_keep_raw(struct stet_torch *t, struct stet_view raw)
     if (!raw.len || !memchr(raw.ptr, '\\', raw.len))
         return stet_torch_keep(t, raw);
     t->scratch.len = 0;
-    stet_jscan_unescape(&t->scratch, raw);
+    stet_ingest_jscan_unescape(&t->scratch, raw);
     return stet_torch_keep(t, stet_buf_as_view(&t->scratch));
 }
 
@@ -207,15 +207,15 @@ static bool stack_of(struct stet_torch_log *log, struct stet_view body,
     struct stet_jscan j;
     bool found = false;
 
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, body);
+    if (!stet_ingest_jscan_object(&j))
         return false;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "stack")) {
             stet_torch_stack(log, &j, code, call);
             found = true;
         } else {
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
         }
     }
     return found;
@@ -258,14 +258,14 @@ static void take_input(struct stet_torch_log *log, const struct stet_trace_recor
 
     if (r->compile != 0 || r->attempt > 0)
         return;
-    stet_jscan_init(&j, r->body);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, r->body);
+    if (!stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "source"))
-            source = stet_jscan_string(&j);
+            source = stet_ingest_jscan_string(&j);
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
     if (!stet_view_starts(source, "L['") || !stet_view_ends(source, "']") ||
         memmem(source.ptr, source.len, "_parameters", 11) ||
@@ -298,14 +298,14 @@ static struct stet_view artifact_name(struct stet_view body)
     struct stet_view key, name = {"", 0};
     struct stet_jscan j;
 
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, body);
+    if (!stet_ingest_jscan_object(&j))
         return name;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "name"))
-            name = stet_jscan_string(&j);
+            name = stet_ingest_jscan_string(&j);
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
     return name;
 }
@@ -350,15 +350,15 @@ static void take_version(struct stet_torch_log *log, const struct stet_trace_rec
     struct stet_view key;
     struct stet_jscan j;
 
-    stet_jscan_init(&j, r->payload);
-    if (process == STET_TORCH_NONE || !stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, r->payload);
+    if (process == STET_TORCH_NONE || !stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "pytorch_version"))
             log->t->processes[process].torch_version =
-                stet_torch_keep_raw(log->t, stet_jscan_string(&j));
+                stet_torch_keep_raw(log->t, stet_ingest_jscan_string(&j));
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
 }
 

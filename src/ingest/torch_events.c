@@ -110,7 +110,7 @@ static bool is_seconds(enum field f)
 
 static uint64_t microseconds(struct stet_jscan *j, enum field f)
 {
-    double v = stet_jscan_number(j) * (is_seconds(f) ? 1e6 : 1);
+    double v = stet_ingest_jscan_number(j) * (is_seconds(f) ? 1e6 : 1);
 
     return v > 0 && v < 9e15 ? (uint64_t)(v + 0.5) : 0;
 }
@@ -133,43 +133,43 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
     }
     switch (f) {
     case F_NAME: /* a resume function has its own name; dynamo_start has the user's */
-        text = stet_jscan_string(j);
+        text = stet_ingest_jscan_string(j);
         if (text.len)
             code->function = stet_torch_keep_raw(t, text);
         break;
     case F_FILE:
-        text = stet_jscan_string(j);
+        text = stet_ingest_jscan_string(j);
         if (text.len)
             code->file = stet_torch_keep_raw(t, text);
         break;
     case F_LINE:
-        us = (uint64_t)stet_jscan_int(j);
+        us = (uint64_t)stet_ingest_jscan_int(j);
         if (us)
             code->line = us;
         break;
     case F_GUARDS:
-        c->guards = (uint64_t)stet_jscan_int(j);
+        c->guards = (uint64_t)stet_ingest_jscan_int(j);
         break;
     case F_OPS:
-        c->ops = (uint64_t)stet_jscan_int(j);
+        c->ops = (uint64_t)stet_ingest_jscan_int(j);
         break;
     case F_FAIL_TYPE:
-        c->fail_type = stet_torch_keep_raw(t, stet_jscan_string(j));
+        c->fail_type = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         break;
     case F_FAIL_REASON:
-        c->fail_reason = stet_torch_keep_raw(t, stet_jscan_string(j));
+        c->fail_reason = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         break;
     case F_CUDAGRAPH_SKIP:
-        c->cudagraph_skip = stet_torch_keep_raw(t, stet_jscan_string(j));
+        c->cudagraph_skip = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         break;
     case F_FX_HITS:
-        c->fx_hits += (uint32_t)stet_jscan_int(j);
+        c->fx_hits += (uint32_t)stet_ingest_jscan_int(j);
         break;
     case F_FX_MISSES:
-        c->fx_misses += (uint32_t)stet_jscan_int(j);
+        c->fx_misses += (uint32_t)stet_ingest_jscan_int(j);
         break;
     default:
-        stet_jscan_skip(j);
+        stet_ingest_jscan_skip(j);
     }
 }
 
@@ -187,15 +187,15 @@ void stet_torch_metrics(struct stet_torch *t, uint32_t compile, struct stet_view
     struct stet_view key;
     struct stet_jscan j;
 
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, body);
+    if (!stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         enum field f = field_of(key);
 
         t->tells_reasons |= f == F_ALL_US; /* both came with torch 2.6 */
         if (f == F_NONE)
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
         else
             metric(t, compile, &j, f, backward);
     }
@@ -215,15 +215,15 @@ void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view
 
     if (t->compiles[compile].failure_count) /* a restart repeats them */
         return;
-    stet_jscan_init(&j, payload);
-    if (stet_view_starts(payload, "[") && stet_jscan_array(&j)) {
-        while (stet_jscan_element(&j)) {
-            struct stet_view raw = stet_jscan_string(&j);
+    stet_ingest_jscan_init(&j, payload);
+    if (stet_view_starts(payload, "[") && stet_ingest_jscan_array(&j)) {
+        while (stet_ingest_jscan_element(&j)) {
+            struct stet_view raw = stet_ingest_jscan_string(&j);
 
             if (j.bad) /* cut off: what came before the cut is kept */
                 break;
             t->scratch.len = 0;
-            stet_jscan_unescape(&t->scratch, raw);
+            stet_ingest_jscan_unescape(&t->scratch, raw);
             stet_torch_add_failure(t, compile, stet_buf_as_view(&t->scratch));
             any = true;
         }
@@ -356,14 +356,14 @@ struct stet_view stet_torch_event_name(struct stet_view payload)
     struct stet_view key, name = {"", 0};
     struct stet_jscan j;
 
-    stet_jscan_init(&j, payload);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, payload);
+    if (!stet_ingest_jscan_object(&j))
         return name;
-    while (!name.len && stet_jscan_key(&j, &key)) {
+    while (!name.len && stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "name"))
-            name = stet_jscan_string(&j);
+            name = stet_ingest_jscan_string(&j);
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
     return name;
 }
@@ -372,21 +372,21 @@ static void drift_args(struct stet_torch *t, struct stet_torch_drift *d, struct 
 {
     struct stet_view key;
 
-    if (!stet_jscan_object(j))
+    if (!stet_ingest_jscan_object(j))
         return;
-    while (stet_jscan_key(j, &key)) {
+    while (stet_ingest_jscan_key(j, &key)) {
         if (stet_view_is(key, "name")) {
-            d->source = stet_torch_keep_raw(t, stet_jscan_string(j));
+            d->source = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         } else if (stet_view_is(key, "cached")) {
-            d->from = stet_torch_keep_raw(t, stet_jscan_string(j));
+            d->from = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         } else if (stet_view_is(key, "new")) {
-            d->to = stet_torch_keep_raw(t, stet_jscan_string(j));
-        } else if (stet_view_is(key, "dim_changed") && stet_jscan_kind(j) == STET_J_NUMBER) {
-            d->dim = (int)stet_jscan_int(j);
+            d->to = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
+        } else if (stet_view_is(key, "dim_changed") && stet_ingest_jscan_kind(j) == STET_J_NUMBER) {
+            d->dim = (int)stet_ingest_jscan_int(j);
         } else if (stet_view_is(key, "dim_changed")) {
-            d->scalar = stet_view_is(stet_jscan_string(j), "scalar");
+            d->scalar = stet_view_is(stet_ingest_jscan_string(j), "scalar");
         } else {
-            stet_jscan_skip(j);
+            stet_ingest_jscan_skip(j);
         }
     }
 }
@@ -398,14 +398,14 @@ void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view
     struct stet_jscan j;
     uint32_t i;
 
-    stet_jscan_init(&j, payload);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, payload);
+    if (!stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "args"))
             drift_args(t, &d, &j);
         else
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
     }
     if (!d.source.len)
         return;
@@ -440,17 +440,17 @@ void stet_torch_cache_event(struct stet_torch *t, uint32_t compile, struct stet_
         t->torch_keys[at].settings = STET_TORCH_NONE;
     else
         t->keys_lost = true;
-    stet_jscan_init(&j, payload);
-    if (stet_jscan_object(&j)) {
-        while (stet_jscan_key(&j, &key)) {
+    stet_ingest_jscan_init(&j, payload);
+    if (stet_ingest_jscan_object(&j)) {
+        while (stet_ingest_jscan_key(&j, &key)) {
             if (stet_view_is(key, "key"))
-                id = stet_jscan_string(&j);
+                id = stet_ingest_jscan_string(&j);
             else if (stet_view_is(key, "cache_bypass_reason"))
-                why = stet_jscan_string(&j);
+                why = stet_ingest_jscan_string(&j);
             else if (stet_view_is(key, "components"))
                 stet_torch_key_components(t, at, &j);
             else
-                stet_jscan_skip(&j);
+                stet_ingest_jscan_skip(&j);
         }
     }
     if (stet_view_ends(name, "_miss")) {
@@ -529,26 +529,26 @@ void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct
     struct stet_jscan j;
     uint32_t i;
 
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, body);
+    if (!stet_ingest_jscan_object(&j))
         return;
-    while (stet_jscan_key(&j, &key)) {
-        if (stet_view_is(key, "sources") && stet_jscan_array(&j)) {
-            while (stet_jscan_element(&j)) {
-                struct stet_view source = stet_jscan_string(&j);
+    while (stet_ingest_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "sources") && stet_ingest_jscan_array(&j)) {
+            while (stet_ingest_jscan_element(&j)) {
+                struct stet_view source = stet_ingest_jscan_string(&j);
 
                 if (!s.source.len)
                     s.source = stet_torch_keep_raw(t, source);
             }
         } else if (stet_view_is(key, "value")) {
-            s.value = stet_torch_keep_raw(t, stet_jscan_string(&j));
+            s.value = stet_torch_keep_raw(t, stet_ingest_jscan_string(&j));
         } else if (stet_view_is(key, "reason")) {
-            s.reason = stet_torch_keep_raw(t, stet_jscan_string(&j));
+            s.reason = stet_torch_keep_raw(t, stet_ingest_jscan_string(&j));
         } else if (stet_view_is(key, "user_stack")) {
             stet_torch_stack(log, &j, &last, &caller);
             s.place = last.line ? last : caller;
         } else if (!stet_view_is(key, "sources")) {
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
         }
     }
     i = GROW(t, special);

@@ -12,12 +12,12 @@ void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body)
     struct stet_jscan j;
     int64_t id = -1;
 
-    stet_jscan_init(&j, body);
-    if (!stet_jscan_array(&j) || !stet_jscan_element(&j))
+    stet_ingest_jscan_init(&j, body);
+    if (!stet_ingest_jscan_array(&j) || !stet_ingest_jscan_element(&j))
         return;
-    text = stet_jscan_string(&j);
-    if (stet_jscan_element(&j))
-        id = stet_jscan_int(&j);
+    text = stet_ingest_jscan_string(&j);
+    if (stet_ingest_jscan_element(&j))
+        id = stet_ingest_jscan_int(&j);
     if (j.bad || id < 0 || id >= STRINGS)
         return;
     if ((size_t)id >= log->string_room) {
@@ -64,19 +64,19 @@ static void stack_frame(struct stet_torch_log *log, struct stet_jscan *j,
     struct stet_view key;
 
     *out = (struct stet_torch_place){{"", 0}, {"", 0}, 0};
-    if (!stet_jscan_object(j))
+    if (!stet_ingest_jscan_object(j))
         return;
-    while (stet_jscan_key(j, &key)) {
+    while (stet_ingest_jscan_key(j, &key)) {
         if (stet_view_is(key, "line"))
-            out->line = (uint64_t)stet_jscan_int(j);
+            out->line = (uint64_t)stet_ingest_jscan_int(j);
         else if (stet_view_is(key, "name"))
-            out->function = stet_torch_keep_raw(log->t, stet_jscan_string(j));
-        else if (stet_view_is(key, "filename") && stet_jscan_kind(j) == STET_J_STRING)
-            out->file = stet_torch_keep_raw(log->t, stet_jscan_string(j));
+            out->function = stet_torch_keep_raw(log->t, stet_ingest_jscan_string(j));
+        else if (stet_view_is(key, "filename") && stet_ingest_jscan_kind(j) == STET_J_STRING)
+            out->file = stet_torch_keep_raw(log->t, stet_ingest_jscan_string(j));
         else if (stet_view_is(key, "filename"))
-            out->file = stet_torch_string(log, stet_jscan_int(j));
+            out->file = stet_torch_string(log, stet_ingest_jscan_int(j));
         else
-            stet_jscan_skip(j);
+            stet_ingest_jscan_skip(j);
     }
 }
 
@@ -86,9 +86,9 @@ void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
     struct stet_torch_place now, before = {{"", 0}, {"", 0}, 0};
 
     *last = *caller = before;
-    if (!stet_jscan_array(j))
+    if (!stet_ingest_jscan_array(j))
         return;
-    while (stet_jscan_element(j)) {
+    while (stet_ingest_jscan_element(j)) {
         stack_frame(log, j, &now);
         /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
          * if torch's own wrapper is right below it. */

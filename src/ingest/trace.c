@@ -199,30 +199,30 @@ static bool parse_record(struct stet_trace_record *r)
     struct stet_jscan j;
 
     r->frame = r->compile = r->attempt = r->rank = -1;
-    stet_jscan_init(&j, r->line.text);
-    if (!stet_jscan_object(&j))
+    stet_ingest_jscan_init(&j, r->line.text);
+    if (!stet_ingest_jscan_object(&j))
         return false;
-    while (stet_jscan_key(&j, &key)) {
+    while (stet_ingest_jscan_key(&j, &key)) {
         if (!r->type.len) {
             r->type = key;
-            r->body = stet_jscan_skip(&j);
+            r->body = stet_ingest_jscan_skip(&j);
         } else if (stet_view_is(key, "frame_id")) {
-            r->frame = stet_jscan_int(&j);
+            r->frame = stet_ingest_jscan_int(&j);
         } else if (stet_view_is(key, "frame_compile_id")) {
-            r->compile = stet_jscan_int(&j);
+            r->compile = stet_ingest_jscan_int(&j);
         } else if (stet_view_is(key, "attempt")) {
-            r->attempt = stet_jscan_int(&j);
+            r->attempt = stet_ingest_jscan_int(&j);
         } else if (stet_view_is(key, "rank")) {
-            r->rank = stet_jscan_int(&j);
+            r->rank = stet_ingest_jscan_int(&j);
         } else if (stet_view_is(key, "has_payload")) {
-            md5 = stet_jscan_string(&j);
+            md5 = stet_ingest_jscan_string(&j);
         } else {
-            stet_jscan_skip(&j);
+            stet_ingest_jscan_skip(&j);
         }
     }
     if (md5.len)
         r->has_payload = stet_md5_parse(md5, &r->md5);
-    return stet_jscan_done(&j) && r->type.len && r->frame >= -1 && r->compile >= -1;
+    return stet_ingest_jscan_done(&j) && r->type.len && r->frame >= -1 && r->compile >= -1;
 }
 
 /* Moves the record into `head`, because its line is gone when the payload has arrived. */

@@ -58,7 +58,7 @@ struct stet_torch_files *stet_torch_files_new(struct stet_torch *t)
 static void close_log(struct log *l)
 {
     if (l->open)
-        stet_bytes_close(&l->bytes);
+        stet_ingest_bytes_close(&l->bytes);
     l->open = false;
 }
 
@@ -304,7 +304,7 @@ static enum stet_rc drain(struct stet_torch_files *f, struct log *l, struct stet
     size_t got;
 
     do {
-        enum stet_rc rc = stet_bytes_read(&l->bytes, f->buffer, READ, &got, err);
+        enum stet_rc rc = stet_ingest_bytes_read(&l->bytes, f->buffer, READ, &got, err);
 
         if (rc != STET_OK)
             return rc;
@@ -360,13 +360,13 @@ static enum stet_rc read_log(struct stet_torch_files *f, struct log *l, struct s
         return stet_fail(err, STET_NO_MEMORY, "out of memory for a log");
     while (l->at < l->count && rc == STET_OK) {
         if (!l->open) {
-            rc = stet_bytes_open(&l->bytes, l->parts[l->at].path, err);
+            rc = stet_ingest_bytes_open(&l->bytes, l->parts[l->at].path, err);
             if (rc != STET_OK)
                 return rc;
             l->open = true;
             l->skipped = 0;
             if (l->from)
-                stet_bytes_skip(&l->bytes, l->from);
+                stet_ingest_bytes_skip(&l->bytes, l->from);
             l->from = 0;
             note_part(f->t, l->parts[l->at].path);
         }

@@ -104,21 +104,21 @@ static void read_setting(struct stet_learn *l, struct stet_jscan *j)
     bool dropped = false;
     struct setting *s;
 
-    if (!stet_jscan_object(j))
+    if (!stet_ingest_jscan_object(j))
         return;
-    while (stet_jscan_key(j, &key)) {
+    while (stet_ingest_jscan_key(j, &key)) {
         if (stet_view_is(key, "name"))
-            name = stet_jscan_string(j);
+            name = stet_ingest_jscan_string(j);
         else if (stet_view_is(key, "source"))
-            source = stet_jscan_string(j);
+            source = stet_ingest_jscan_string(j);
         else if (stet_view_is(key, "dropped"))
-            dropped = stet_jscan_bool(j);
+            dropped = stet_ingest_jscan_bool(j);
         else if (stet_view_is(key, "why"))
-            why = stet_jscan_string(j);
+            why = stet_ingest_jscan_string(j);
         else
-            stet_jscan_skip(j);
+            stet_ingest_jscan_skip(j);
     }
-    stet_jscan_unescape(&text, source);
+    stet_ingest_jscan_unescape(&text, source);
     s = knob_named(name) ? add(l, knob_named(name), stet_buf_as_view(&text)) : NULL;
     if (s && dropped && !s->dropped) {
         s->dropped = true;
@@ -138,15 +138,15 @@ static bool read_verdicts(struct stet_learn *l, const char *folder)
     stet_mem_free(path);
     if (!there)
         return false;
-    stet_jscan_init(&j, f.bytes);
-    if (stet_jscan_object(&j)) {
-        while (stet_jscan_key(&j, &key)) {
-            if (!stet_view_is(key, "settings") || !stet_jscan_array(&j)) {
+    stet_ingest_jscan_init(&j, f.bytes);
+    if (stet_ingest_jscan_object(&j)) {
+        while (stet_ingest_jscan_key(&j, &key)) {
+            if (!stet_view_is(key, "settings") || !stet_ingest_jscan_array(&j)) {
                 if (!stet_view_is(key, "settings"))
-                    stet_jscan_skip(&j);
+                    stet_ingest_jscan_skip(&j);
                 continue;
             }
-            while (stet_jscan_element(&j))
+            while (stet_ingest_jscan_element(&j))
                 read_setting(l, &j);
         }
     }

@@ -6,8 +6,8 @@
 
 enum { MOST_DEPTH = 64 };
 
-void stet_legal_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op *op,
-                     const char *what)
+void stet_legalize_fail(struct stet_legal *l, enum stet_rc rc, const struct stet_op *op,
+                        const char *what)
 {
     if (l->rc != STET_OK)
         return;
@@ -34,17 +34,17 @@ static bool make_arguments(struct stet_legal *l, const struct stet_block *from,
     uint32_t n = 0, at = 0;
 
     for (uint32_t i = 0; i < from->arg_count; i++)
-        n += stet_legal_leaf_count(from->args[i].type);
+        n += stet_legalize_leaf_count(from->args[i].type);
     if (!stet_build_args(l->a, to, n))
         return false;
     for (uint32_t i = 0; i < from->arg_count; i++) {
-        uint32_t leaves = stet_legal_leaf_count(from->args[i].type);
+        uint32_t leaves = stet_legalize_leaf_count(from->args[i].type);
         const struct stet_type **types = stet_arena_alloc(l->a, leaves, sizeof *types);
         struct stet_value **values = STET_NEW_ARRAY(l->a, struct stet_value *, leaves);
 
         if (!types || !values)
             return false;
-        stet_legal_leaf_types(l, from->args[i].type, types);
+        stet_legalize_leaf_types(l, from->args[i].type, types);
         for (uint32_t k = 0; k < leaves; k++, at++) {
             to->args[at].type = types[k];
             values[k] = &to->args[at];
@@ -63,10 +63,10 @@ static bool fill_block(struct stet_legal *l, const struct stet_block *from, stru
 
     l->ops = &ops;
     for (uint32_t i = 0; i + 1 < from->op_count && l->rc == STET_OK; i++)
-        stet_legal_op(l, from->ops[i]);
+        stet_legalize_op(l, from->ops[i]);
     if (l->rc == STET_OK) {
         root = l->leaves[stet_op_operand(from->ops[from->op_count - 1], 0)->id];
-        stet_legal_emit(l, terminator, NULL, root.at, root.count, NULL, 0, NULL, NULL, 0);
+        stet_legalize_emit(l, terminator, NULL, root.at, root.count, NULL, 0, NULL, NULL, 0);
     }
     l->ops = outer;
     to->op_count = (uint32_t)ops.count;
@@ -74,7 +74,7 @@ static bool fill_block(struct stet_legal *l, const struct stet_block *from, stru
     l->a->failed |= ops.failed;
     stet_build_list_release(&ops);
     if (l->a->failed)
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
     for (uint32_t i = 0; l->rc == STET_OK && i < to->op_count; i++)
         to->ops[i]->parent = to;
     return l->rc == STET_OK;
@@ -85,7 +85,7 @@ static bool one_block(struct stet_legal *l, struct stet_region *r, struct stet_b
     *block = STET_NEW(l->a, struct stet_block);
     r->blocks = STET_NEW_ARRAY(l->a, struct stet_block *, 1);
     if (!*block || !r->blocks) {
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
         return false;
     }
     r->block_count = 1;
@@ -93,9 +93,9 @@ static bool one_block(struct stet_legal *l, struct stet_region *r, struct stet_b
     return true;
 }
 
-bool stet_legal_region(struct stet_legal *l, struct stet_region *out,
-                       const struct stet_attr *callee, const struct stet_leaves *bound,
-                       uint32_t bound_count, const char *terminator)
+bool stet_legalize_region(struct stet_legal *l, struct stet_region *out,
+                          const struct stet_attr *callee, const struct stet_leaves *bound,
+                          uint32_t bound_count, const char *terminator)
 {
     struct stet_op *computation = callee && callee->kind == STET_ATTR_SYMBOL
                                       ? stet_program_function(l->hlo, stet_attr_text(callee))
@@ -105,24 +105,27 @@ bool stet_legal_region(struct stet_legal *l, struct stet_region *out,
     bool ok;
 
     if (!computation || l->depth == MOST_DEPTH) {
-        stet_legal_fail(l, computation ? STET_LIMIT : STET_BAD_INPUT, NULL,
-                        computation ? "regions nest too deeply" : "a region without computation");
+        stet_legalize_fail(l, computation ? STET_LIMIT : STET_BAD_INPUT, NULL,
+                           computation ? "regions nest too deeply"
+                                       : "a region without computation");
         return false;
     }
     from = body_of(computation);
     if (!one_block(l, out, &to))
         return false;
     if (bound && from->arg_count != bound_count) {
-        stet_legal_fail(l, STET_BAD_INPUT, computation, "called with another number of arguments");
+        stet_legalize_fail(l, STET_BAD_INPUT, computation,
+                           "called with another number of arguments");
         return false;
     }
     for (uint32_t i = 0; bound && i < bound_count; i++) {
-        if (stet_legal_leaf_count(from->args[i].type) != bound[i].count)
-            stet_legal_fail(l, STET_BAD_INPUT, computation, "called with arguments of other types");
+        if (stet_legalize_leaf_count(from->args[i].type) != bound[i].count)
+            stet_legalize_fail(l, STET_BAD_INPUT, computation,
+                               "called with arguments of other types");
         l->leaves[from->args[i].id] = bound[i];
     }
     if (!bound && !make_arguments(l, from, to)) {
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
         return false;
     }
     l->depth++;
@@ -184,18 +187,18 @@ static const struct stet_attr *argument_attrs(struct stet_legal *l, struct stet_
         return NULL;
     for (uint32_t i = 0; i < hlo->argument_count; i++) {
         const struct stet_argument *arg = &hlo->arguments[i];
-        uint32_t leaves = stet_legal_leaf_count(arg->value->type);
+        uint32_t leaves = stet_legalize_leaf_count(arg->value->type);
 
         for (uint32_t k = 0; k < leaves; k++, at++) {
             struct stet_attrs s = {.count = 0};
             struct stet_loc *loc = STET_NEW(l->a, struct stet_loc);
 
             if (leaves == 1 && arg->alias >= 0)
-                stet_legal_put(&s, "tf.aliasing_output", stet_legal_int(l, arg->alias, 32));
+                stet_legalize_put(&s, "tf.aliasing_output", stet_legalize_int(l, arg->alias, 32));
             if (leaves == 1 && arg->donor)
-                stet_legal_put(&s, "jax.buffer_donor", stet_legal_bool(l, true));
+                stet_legalize_put(&s, "jax.buffer_donor", stet_legalize_bool(l, true));
             if (leaves == 1)
-                stet_legal_put(&s, "mhlo.sharding", arg->sharding);
+                stet_legalize_put(&s, "mhlo.sharding", arg->sharding);
             if (loc) {
                 loc->kind = STET_LOC_NAME;
                 loc->text = arg->name;
@@ -219,17 +222,18 @@ static void make_function(struct stet_legal *l, const struct stet_op *computatio
 
     if (!region || !one_block(l, region, &to) || !make_arguments(l, from, to) ||
         !fill_block(l, from, to, "func.return")) {
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
         return;
     }
-    stet_legal_put(&attrs, "sym_name",
-                   stet_legal_string(l, entry ? STET_VIEW("main") : stet_op_symbol(computation)));
-    stet_legal_put(&attrs, "sym_visibility",
-                   stet_legal_string(l, entry ? STET_VIEW("public") : STET_VIEW("private")));
-    stet_legal_put(&attrs, "function_type", signature(l, to));
+    stet_legalize_put(
+        &attrs, "sym_name",
+        stet_legalize_string(l, entry ? STET_VIEW("main") : stet_op_symbol(computation)));
+    stet_legalize_put(&attrs, "sym_visibility",
+                      stet_legalize_string(l, entry ? STET_VIEW("public") : STET_VIEW("private")));
+    stet_legalize_put(&attrs, "function_type", signature(l, to));
     if (entry)
-        stet_legal_put(&attrs, "arg_attrs", argument_attrs(l, to));
-    stet_legal_emit(l, "func.func", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
+        stet_legalize_put(&attrs, "arg_attrs", argument_attrs(l, to));
+    stet_legalize_emit(l, "func.func", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
 }
 
 /* ---- the module ---- */
@@ -240,12 +244,12 @@ static void module_attrs(struct stet_legal *l, struct stet_attrs *out)
     const struct stet_attr *replicas = stet_op_attr(m, "replica_count");
     const struct stet_attr *partitions = stet_op_attr(m, "num_partitions");
 
-    stet_legal_put(out, "sym_name", stet_legal_string(l, stet_op_symbol(m)));
-    stet_legal_put(out, "mhlo.num_replicas",
-                   stet_legal_int(l, replicas ? stet_attr_int(replicas) : 1, 32));
-    stet_legal_put(out, "mhlo.num_partitions",
-                   stet_legal_int(l, partitions ? stet_attr_int(partitions) : 1, 32));
-    stet_legal_put(out, "mhlo.frontend_attributes", stet_op_attr(m, "frontend_attributes"));
+    stet_legalize_put(out, "sym_name", stet_legalize_string(l, stet_op_symbol(m)));
+    stet_legalize_put(out, "mhlo.num_replicas",
+                      stet_legalize_int(l, replicas ? stet_attr_int(replicas) : 1, 32));
+    stet_legalize_put(out, "mhlo.num_partitions",
+                      stet_legalize_int(l, partitions ? stet_attr_int(partitions) : 1, 32));
+    stet_legalize_put(out, "mhlo.frontend_attributes", stet_op_attr(m, "frontend_attributes"));
 }
 
 static void make_module(struct stet_legal *l)
@@ -266,14 +270,14 @@ static void make_module(struct stet_legal *l)
     block->ops = stet_build_list_keep(&functions, l->a);
     module_attrs(l, &attrs);
     l->ops = &modules;
-    stet_legal_emit(l, "builtin.module", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
+    stet_legalize_emit(l, "builtin.module", NULL, NULL, 0, NULL, 0, &attrs, region, 1);
     if (l->rc == STET_OK && modules.count == 1 && block->ops) {
         l->out->module = modules.items[0];
         for (uint32_t i = 0; i < block->op_count; i++)
             block->ops[i]->parent = block;
     }
     if (functions.failed || modules.failed || l->functions.failed || l->a->failed)
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
     stet_build_list_release(&functions);
     stet_build_list_release(&modules);
 }
@@ -307,7 +311,7 @@ enum stet_rc stet_legalize_hlo(struct stet_program *out, const struct stet_progr
     if (l->leaves)
         make_module(l);
     else
-        stet_legal_fail(l, STET_NO_MEMORY, NULL, "out of memory");
+        stet_legalize_fail(l, STET_NO_MEMORY, NULL, "out of memory");
     rc = l->rc;
     stet_build_list_release(&l->functions);
     stet_mem_free(l->leaves);

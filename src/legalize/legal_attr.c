@@ -14,13 +14,13 @@ static struct stet_attr *make(struct stet_legal *l, enum stet_attr_kind kind)
     return a;
 }
 
-void stet_legal_put(struct stet_attrs *s, const char *name, const struct stet_attr *v)
+void stet_legalize_put(struct stet_attrs *s, const char *name, const struct stet_attr *v)
 {
     if (v && s->count < STET_LEGAL_ATTRS)
         s->at[s->count++] = (struct stet_named_attr){stet_view_str(name), v};
 }
 
-const struct stet_attr *stet_legal_int(struct stet_legal *l, int64_t v, uint32_t width)
+const struct stet_attr *stet_legalize_int(struct stet_legal *l, int64_t v, uint32_t width)
 {
     struct stet_attr *a = make(l, STET_ATTR_INTEGER);
 
@@ -31,7 +31,7 @@ const struct stet_attr *stet_legal_int(struct stet_legal *l, int64_t v, uint32_t
     return a;
 }
 
-const struct stet_attr *stet_legal_bool(struct stet_legal *l, bool v)
+const struct stet_attr *stet_legalize_bool(struct stet_legal *l, bool v)
 {
     struct stet_attr *a = make(l, STET_ATTR_BOOL);
 
@@ -40,7 +40,7 @@ const struct stet_attr *stet_legal_bool(struct stet_legal *l, bool v)
     return a;
 }
 
-const struct stet_attr *stet_legal_string(struct stet_legal *l, struct stet_view v)
+const struct stet_attr *stet_legalize_string(struct stet_legal *l, struct stet_view v)
 {
     struct stet_attr *a = make(l, STET_ATTR_STRING);
 
@@ -49,8 +49,8 @@ const struct stet_attr *stet_legal_string(struct stet_legal *l, struct stet_view
     return a;
 }
 
-const struct stet_attr *stet_legal_enum(struct stet_legal *l, const char *mnemonic,
-                                        struct stet_view text)
+const struct stet_attr *stet_legalize_enum(struct stet_legal *l, const char *mnemonic,
+                                           struct stet_view text)
 {
     struct stet_attr *a = make(l, STET_ATTR_ENUM);
 
@@ -85,13 +85,13 @@ static const struct stet_attr *dense_array(struct stet_legal *l, const int64_t *
     return a;
 }
 
-const struct stet_attr *stet_legal_array(struct stet_legal *l, const struct stet_attr *ints)
+const struct stet_attr *stet_legalize_array(struct stet_legal *l, const struct stet_attr *ints)
 {
     return dense_array(l, ints ? ints->ints : NULL, ints ? ints->count : 0, 64);
 }
 
-const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
-                                          uint32_t columns)
+const struct stet_attr *stet_legalize_matrix(struct stet_legal *l, const int64_t *v, uint32_t rows,
+                                             uint32_t columns)
 {
     struct stet_attr *a = make(l, STET_ATTR_DENSE);
     int64_t *dims = STET_NEW_ARRAY(l->a, int64_t, 2);
@@ -111,8 +111,8 @@ const struct stet_attr *stet_legal_matrix(struct stet_legal *l, const int64_t *v
 
 /* ---- records ---- */
 
-const struct stet_attr *stet_legal_record(struct stet_legal *l, const char *mnemonic,
-                                          struct stet_named_attr *fields, uint32_t n)
+const struct stet_attr *stet_legalize_record(struct stet_legal *l, const char *mnemonic,
+                                             struct stet_named_attr *fields, uint32_t n)
 {
     struct stet_attr *a = make(l, STET_ATTR_RECORD);
 
@@ -138,7 +138,7 @@ static const struct stet_attr *numbers(struct stet_legal *l, const struct stet_o
 
         f[i] = (struct stet_named_attr){stet_view_str(names[i][1]), v ? v : &empty};
     }
-    return f ? stet_legal_record(l, mnemonic, f, n) : NULL;
+    return f ? stet_legalize_record(l, mnemonic, f, n) : NULL;
 }
 
 static const struct stet_attr *gather_numbers(struct stet_legal *l, const struct stet_op *op)
@@ -201,8 +201,8 @@ static bool positions(struct stet_legal *l, struct stet_view labels, char first,
             return false;
         }
     }
-    out[0] = (struct stet_named_attr){stet_view_str(names[0]), stet_legal_int(l, a, 64)};
-    out[1] = (struct stet_named_attr){stet_view_str(names[1]), stet_legal_int(l, b, 64)};
+    out[0] = (struct stet_named_attr){stet_view_str(names[0]), stet_legalize_int(l, a, 64)};
+    out[1] = (struct stet_named_attr){stet_view_str(names[1]), stet_legalize_int(l, b, 64)};
     out[2] = (struct stet_named_attr){stet_view_str(names[2]), spatial};
     return a >= 0 && b >= 0;
 }
@@ -227,10 +227,10 @@ static const struct stet_attr *conv_numbers(struct stet_legal *l, const struct s
     ok = ok && positions(l, stet_view_of(arrow + 1, v.len - (size_t)(arrow + 1 - v.ptr)), 'b', 'f',
                          f + 6, names[2]);
     if (!ok) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "convolution dimensions");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "convolution dimensions");
         return NULL;
     }
-    return stet_legal_record(l, "conv", f, 9);
+    return stet_legalize_record(l, "conv", f, 9);
 }
 
 /* ---- windows and precision ---- */
@@ -241,7 +241,7 @@ static const struct stet_attr *window_part(struct stet_legal *l, const struct st
 {
     const struct stet_attr *w = stet_op_attr(op, "window"), *v = stet_attr_field(w, part);
 
-    return v ? stet_legal_array(l, v) : NULL;
+    return v ? stet_legalize_array(l, v) : NULL;
 }
 
 static const struct stet_attr *window_padding(struct stet_legal *l, const struct stet_op *op)
@@ -260,7 +260,7 @@ static const struct stet_attr *window_padding(struct stet_legal *l, const struct
         both[2 * i] = low->ints[i];
         both[2 * i + 1] = high->ints[i];
     }
-    return stet_legal_matrix(l, both, low->count, 2);
+    return stet_legalize_matrix(l, both, low->count, 2);
 }
 
 static void convolution(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
@@ -270,28 +270,29 @@ static void convolution(struct stet_legal *l, const struct stet_op *op, struct s
     const struct stet_attr *features = stet_op_attr(op, "feature_group_count");
     const struct stet_attr *batches = stet_op_attr(op, "batch_group_count");
 
-    stet_legal_put(out, "dimension_numbers", conv_numbers(l, op));
-    stet_legal_put(out, "feature_group_count",
-                   stet_legal_int(l, features ? stet_attr_int(features) : 1, 64));
-    stet_legal_put(out, "batch_group_count",
-                   stet_legal_int(l, batches ? stet_attr_int(batches) : 1, 64));
-    stet_legal_put(out, "window_strides", window_part(l, op, "stride"));
-    stet_legal_put(out, "padding", window_padding(l, op));
-    stet_legal_put(out, "lhs_dilation", window_part(l, op, "lhs_dilate"));
-    stet_legal_put(out, "rhs_dilation", window_part(l, op, "rhs_dilate"));
+    stet_legalize_put(out, "dimension_numbers", conv_numbers(l, op));
+    stet_legalize_put(out, "feature_group_count",
+                      stet_legalize_int(l, features ? stet_attr_int(features) : 1, 64));
+    stet_legalize_put(out, "batch_group_count",
+                      stet_legalize_int(l, batches ? stet_attr_int(batches) : 1, 64));
+    stet_legalize_put(out, "window_strides", window_part(l, op, "stride"));
+    stet_legalize_put(out, "padding", window_padding(l, op));
+    stet_legalize_put(out, "lhs_dilation", window_part(l, op, "lhs_dilate"));
+    stet_legalize_put(out, "rhs_dilation", window_part(l, op, "rhs_dilate"));
     if (reversed)
-        stet_legal_put(out, "window_reversal", dense_array(l, reversed->ints, reversed->count, 1));
+        stet_legalize_put(out, "window_reversal",
+                          dense_array(l, reversed->ints, reversed->count, 1));
 }
 
 static void reduce_window(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
 {
-    stet_legal_put(out, "window_dimensions",
-                   stet_legal_array(l, stet_op_attr(op, "window_dimensions")));
-    stet_legal_put(out, "window_strides", window_part(l, op, "stride"));
-    stet_legal_put(out, "padding", window_padding(l, op));
+    stet_legalize_put(out, "window_dimensions",
+                      stet_legalize_array(l, stet_op_attr(op, "window_dimensions")));
+    stet_legalize_put(out, "window_strides", window_part(l, op, "stride"));
+    stet_legalize_put(out, "padding", window_padding(l, op));
     if (op->known == STET_HLO_REDUCE_WINDOW) {
-        stet_legal_put(out, "base_dilations", window_part(l, op, "lhs_dilate"));
-        stet_legal_put(out, "window_dilations", window_part(l, op, "rhs_dilate"));
+        stet_legalize_put(out, "base_dilations", window_part(l, op, "lhs_dilate"));
+        stet_legalize_put(out, "window_dilations", window_part(l, op, "rhs_dilate"));
     }
 }
 
@@ -318,7 +319,7 @@ static const struct stet_attr *precision(struct stet_legal *l, const struct stet
     if (!items || !a)
         return NULL;
     for (uint32_t i = 0; i < p->count; i++)
-        items[i] = stet_legal_enum(l, "precision", upper(l, stet_attr_text(p->items[i])));
+        items[i] = stet_legalize_enum(l, "precision", upper(l, stet_attr_text(p->items[i])));
     a->items = items;
     a->count = p->count;
     return a;
@@ -360,7 +361,7 @@ static const struct stet_attr *algorithm(struct stet_legal *l, const struct stet
         k++;
     f = STET_NEW_ARRAY(l->a, struct stet_named_attr, 7);
     if (k == sizeof known / sizeof *known || !f) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "dot algorithm");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "dot algorithm");
         return NULL;
     }
     for (int i = 0; i < 6; i++) {
@@ -370,11 +371,11 @@ static const struct stet_attr *algorithm(struct stet_legal *l, const struct stet
             t->of.type = stet_type_float(i == 2 ? known[k].sum : known[k].in);
         f[i] = (struct stet_named_attr){
             stet_view_str(names[i]),
-            i < 3 ? t : stet_legal_int(l, i < 5 ? known[k].parts : known[k].products, 64)};
+            i < 3 ? t : stet_legalize_int(l, i < 5 ? known[k].parts : known[k].products, 64)};
     }
     f[6] = (struct stet_named_attr){STET_VIEW("allow_imprecise_accumulation"),
-                                    stet_legal_bool(l, known[k].imprecise)};
-    return stet_legal_record(l, "dot_algorithm", f, 7);
+                                    stet_legalize_bool(l, known[k].imprecise)};
+    return stet_legalize_record(l, "dot_algorithm", f, 7);
 }
 
 /* ---- custom calls ---- */
@@ -391,16 +392,16 @@ static void custom_call(struct stet_legal *l, const struct stet_op *op, struct s
     for (int64_t i = 0; api && i < 5; i++)
         if (stet_view_is(stet_attr_text(api), versions[i]))
             version = i;
-    stet_legal_put(out, "call_target_name", stet_op_attr(op, "custom_call_target"));
+    stet_legalize_put(out, "call_target_name", stet_op_attr(op, "custom_call_target"));
     if (stet_op_attr(op, "custom_call_has_side_effect"))
-        stet_legal_put(out, "has_side_effect", stet_legal_bool(l, true));
-    stet_legal_put(out, "api_version", stet_legal_int(l, version, 32));
+        stet_legalize_put(out, "has_side_effect", stet_legalize_bool(l, true));
+    stet_legalize_put(out, "api_version", stet_legalize_int(l, version, 32));
     if (config && version == 4) {
-        config = stet_legal_dictionary(l, stet_attr_text(config));
+        config = stet_legalize_dictionary(l, stet_attr_text(config));
         if (!config)
-            stet_legal_fail(l, STET_UNSUPPORTED, op, "attributes of a typed custom call");
+            stet_legalize_fail(l, STET_UNSUPPORTED, op, "attributes of a typed custom call");
     }
-    stet_legal_put(out, "backend_config", config);
+    stet_legalize_put(out, "backend_config", config);
 }
 
 /* ---- all of them ---- */
@@ -410,7 +411,7 @@ static const struct stet_attr *one_dimension(struct stet_legal *l, const struct 
 {
     const struct stet_attr *v = stet_op_attr(op, "dimensions");
 
-    return stet_legal_int(l, v && v->count ? v->ints[0] : 0, 64);
+    return stet_legalize_int(l, v && v->count ? v->ints[0] : 0, 64);
 }
 
 static const struct stet_attr *as_i32(struct stet_legal *l, const struct stet_op *op,
@@ -418,7 +419,7 @@ static const struct stet_attr *as_i32(struct stet_legal *l, const struct stet_op
 {
     const struct stet_attr *v = stet_op_attr(op, name);
 
-    return stet_legal_int(l, v ? stet_attr_int(v) : 0, 32);
+    return stet_legalize_int(l, v ? stet_attr_int(v) : 0, 32);
 }
 
 static struct stet_view word_of(struct stet_legal *l, const struct stet_op *op, const char *name,
@@ -434,7 +435,7 @@ static struct stet_view word_of(struct stet_legal *l, const struct stet_op *op, 
 static void flag(struct stet_legal *l, const struct stet_op *op, const char *name,
                  struct stet_attrs *out)
 {
-    stet_legal_put(out, name, stet_legal_bool(l, stet_op_attr(op, name) != NULL));
+    stet_legalize_put(out, name, stet_legalize_bool(l, stet_op_attr(op, name) != NULL));
 }
 
 static void compare(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
@@ -447,9 +448,10 @@ static void compare(struct stet_legal *l, const struct stet_op *op, struct stet_
                    ? STET_VIEW("FLOAT")
                : t->element->sign == STET_UNSIGNED || t->element->width == 1 ? STET_VIEW("UNSIGNED")
                                                                              : STET_VIEW("SIGNED");
-    stet_legal_put(out, "comparison_direction",
-                   stet_legal_enum(l, "comparison_direction", word_of(l, op, "direction", 0)));
-    stet_legal_put(out, "compare_type", stet_legal_enum(l, "comparison_type", type));
+    stet_legalize_put(
+        out, "comparison_direction",
+        stet_legalize_enum(l, "comparison_direction", word_of(l, op, "direction", 0)));
+    stet_legalize_put(out, "compare_type", stet_legalize_enum(l, "comparison_type", type));
 }
 
 static void triangular(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
@@ -459,8 +461,9 @@ static void triangular(struct stet_legal *l, const struct stet_op *op, struct st
     flag(l, op, "left_side", out);
     flag(l, op, "lower", out);
     flag(l, op, "unit_diagonal", out);
-    stet_legal_put(out, "transpose_a",
-                   stet_legal_enum(l, "transpose", t.len ? t : STET_VIEW("TRANSPOSE_INVALID")));
+    stet_legalize_put(
+        out, "transpose_a",
+        stet_legalize_enum(l, "transpose", t.len ? t : STET_VIEW("TRANSPOSE_INVALID")));
 }
 
 static void dimensioned(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
@@ -469,27 +472,27 @@ static void dimensioned(struct stet_legal *l, const struct stet_op *op, struct s
 
     switch (op->known) {
     case STET_HLO_BROADCAST:
-        stet_legal_put(out, "broadcast_dimensions", stet_legal_array(l, dims));
+        stet_legalize_put(out, "broadcast_dimensions", stet_legalize_array(l, dims));
         break;
     case STET_HLO_TRANSPOSE:
-        stet_legal_put(out, "permutation", stet_legal_array(l, dims));
+        stet_legalize_put(out, "permutation", stet_legalize_array(l, dims));
         break;
     case STET_HLO_REDUCE:
     case STET_HLO_REVERSE:
     case STET_HLO_MAP:
-        stet_legal_put(out, "dimensions", stet_legal_array(l, dims));
+        stet_legalize_put(out, "dimensions", stet_legalize_array(l, dims));
         break;
     case STET_HLO_ALL_GATHER:
-        stet_legal_put(out, "all_gather_dim", one_dimension(l, op));
+        stet_legalize_put(out, "all_gather_dim", one_dimension(l, op));
         break;
     case STET_HLO_REDUCE_SCATTER:
-        stet_legal_put(out, "scatter_dimension", one_dimension(l, op));
+        stet_legalize_put(out, "scatter_dimension", one_dimension(l, op));
         break;
     case STET_HLO_CONCATENATE:
     case STET_HLO_SORT:
     case STET_HLO_GET_DIMENSION_SIZE:
     case STET_HLO_SET_DIMENSION_SIZE:
-        stet_legal_put(out, "dimension", one_dimension(l, op));
+        stet_legalize_put(out, "dimension", one_dimension(l, op));
         break;
     default:
         break;
@@ -500,73 +503,74 @@ static void numbered(struct stet_legal *l, const struct stet_op *op, struct stet
 {
     switch (op->known) {
     case STET_HLO_SLICE:
-        stet_legal_put(out, "start_indices",
-                       stet_legal_array(l, stet_op_attr(op, "start_indices")));
-        stet_legal_put(out, "limit_indices",
-                       stet_legal_array(l, stet_op_attr(op, "limit_indices")));
-        stet_legal_put(out, "strides", stet_legal_array(l, stet_op_attr(op, "strides")));
+        stet_legalize_put(out, "start_indices",
+                          stet_legalize_array(l, stet_op_attr(op, "start_indices")));
+        stet_legalize_put(out, "limit_indices",
+                          stet_legalize_array(l, stet_op_attr(op, "limit_indices")));
+        stet_legalize_put(out, "strides", stet_legalize_array(l, stet_op_attr(op, "strides")));
         break;
     case STET_HLO_PAD:
-        stet_legal_put(out, "edge_padding_low",
-                       stet_legal_array(l, stet_op_attr(op, "edge_padding_low")));
-        stet_legal_put(out, "edge_padding_high",
-                       stet_legal_array(l, stet_op_attr(op, "edge_padding_high")));
-        stet_legal_put(out, "interior_padding",
-                       stet_legal_array(l, stet_op_attr(op, "interior_padding")));
+        stet_legalize_put(out, "edge_padding_low",
+                          stet_legalize_array(l, stet_op_attr(op, "edge_padding_low")));
+        stet_legalize_put(out, "edge_padding_high",
+                          stet_legalize_array(l, stet_op_attr(op, "edge_padding_high")));
+        stet_legalize_put(out, "interior_padding",
+                          stet_legalize_array(l, stet_op_attr(op, "interior_padding")));
         break;
     case STET_HLO_DYNAMIC_SLICE:
-        stet_legal_put(out, "slice_sizes",
-                       stet_legal_array(l, stet_op_attr(op, "dynamic_slice_sizes")));
+        stet_legalize_put(out, "slice_sizes",
+                          stet_legalize_array(l, stet_op_attr(op, "dynamic_slice_sizes")));
         break;
     case STET_HLO_GATHER:
-        stet_legal_put(out, "dimension_numbers", gather_numbers(l, op));
-        stet_legal_put(out, "slice_sizes", stet_legal_array(l, stet_op_attr(op, "slice_sizes")));
+        stet_legalize_put(out, "dimension_numbers", gather_numbers(l, op));
+        stet_legalize_put(out, "slice_sizes",
+                          stet_legalize_array(l, stet_op_attr(op, "slice_sizes")));
         flag(l, op, "indices_are_sorted", out);
         break;
     case STET_HLO_SCATTER:
-        stet_legal_put(out, "scatter_dimension_numbers", scatter_numbers(l, op));
+        stet_legalize_put(out, "scatter_dimension_numbers", scatter_numbers(l, op));
         flag(l, op, "indices_are_sorted", out);
         flag(l, op, "unique_indices", out);
         break;
     case STET_HLO_DOT:
-        stet_legal_put(out, "dot_dimension_numbers", dot_numbers(l, op));
-        stet_legal_put(out, "precision_config", precision(l, op));
-        stet_legal_put(out, "algorithm", algorithm(l, op));
+        stet_legalize_put(out, "dot_dimension_numbers", dot_numbers(l, op));
+        stet_legalize_put(out, "precision_config", precision(l, op));
+        stet_legalize_put(out, "algorithm", algorithm(l, op));
         break;
     case STET_HLO_CONVOLUTION:
         convolution(l, op, out);
-        stet_legal_put(out, "precision_config", precision(l, op));
+        stet_legalize_put(out, "precision_config", precision(l, op));
         break;
     case STET_HLO_REDUCE_WINDOW:
     case STET_HLO_SELECT_AND_SCATTER:
         reduce_window(l, op, out);
         break;
     case STET_HLO_IOTA:
-        stet_legal_put(out, "iota_dimension", stet_op_attr(op, "iota_dimension"));
+        stet_legalize_put(out, "iota_dimension", stet_op_attr(op, "iota_dimension"));
         break;
     case STET_HLO_REDUCE_PRECISION:
-        stet_legal_put(out, "exponent_bits", as_i32(l, op, "exponent_bits"));
-        stet_legal_put(out, "mantissa_bits", as_i32(l, op, "mantissa_bits"));
+        stet_legalize_put(out, "exponent_bits", as_i32(l, op, "exponent_bits"));
+        stet_legalize_put(out, "mantissa_bits", as_i32(l, op, "mantissa_bits"));
         break;
     case STET_HLO_BATCH_NORM_GRAD:
     case STET_HLO_BATCH_NORM_INFERENCE:
     case STET_HLO_BATCH_NORM_TRAINING:
-        stet_legal_put(out, "epsilon", stet_op_attr(op, "epsilon"));
-        stet_legal_put(out, "feature_index", stet_op_attr(op, "feature_index"));
+        stet_legalize_put(out, "epsilon", stet_op_attr(op, "epsilon"));
+        stet_legalize_put(out, "feature_index", stet_op_attr(op, "feature_index"));
         break;
     default:
         break;
     }
 }
 
-void stet_legal_attrs(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
+void stet_legalize_attrs(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
 {
     const struct stet_attr *pairs;
 
     dimensioned(l, op, out);
     numbered(l, op, out);
     if (stet_op_facts(op) & STET_OP_COLLECTIVE)
-        stet_legal_collective(l, op, out);
+        stet_legalize_collective(l, op, out);
     switch (op->known) {
     case STET_HLO_COMPARE:
         compare(l, op, out);
@@ -581,21 +585,23 @@ void stet_legal_attrs(struct stet_legal *l, const struct stet_op *op, struct ste
         flag(l, op, "lower", out);
         break;
     case STET_HLO_FFT:
-        stet_legal_put(out, "fft_type",
-                       stet_legal_enum(l, "fft_type", word_of(l, op, "fft_type", 0)));
-        stet_legal_put(out, "fft_length", stet_legal_array(l, stet_op_attr(op, "fft_length")));
+        stet_legalize_put(out, "fft_type",
+                          stet_legalize_enum(l, "fft_type", word_of(l, op, "fft_type", 0)));
+        stet_legalize_put(out, "fft_length",
+                          stet_legalize_array(l, stet_op_attr(op, "fft_length")));
         break;
     case STET_HLO_RNG:
-        stet_legal_put(out, "rng_distribution",
-                       stet_legal_enum(l, "rng_distribution", word_of(l, op, "distribution", 4)));
+        stet_legalize_put(
+            out, "rng_distribution",
+            stet_legalize_enum(l, "rng_distribution", word_of(l, op, "distribution", 4)));
         break;
     case STET_HLO_RNG_BIT_GENERATOR:
-        stet_legal_put(out, "rng_algorithm",
-                       stet_legal_enum(l, "rng_algorithm", word_of(l, op, "algorithm", 4)));
+        stet_legalize_put(out, "rng_algorithm",
+                          stet_legalize_enum(l, "rng_algorithm", word_of(l, op, "algorithm", 4)));
         break;
     case STET_HLO_COLLECTIVE_PERMUTE:
         pairs = stet_op_attr(op, "source_target_pairs");
-        stet_legal_put(out, "source_target_pairs", pairs ? stet_legal_lists(l, pairs) : NULL);
+        stet_legalize_put(out, "source_target_pairs", pairs ? stet_legalize_lists(l, pairs) : NULL);
         break;
     case STET_HLO_CUSTOM_CALL:
         custom_call(l, op, out);
@@ -603,6 +609,6 @@ void stet_legal_attrs(struct stet_legal *l, const struct stet_op *op, struct ste
     default:
         break;
     }
-    stet_legal_put(out, "mhlo.sharding", stet_op_attr(op, "sharding"));
-    stet_legal_put(out, "mhlo.frontend_attributes", stet_op_attr(op, "frontend_attributes"));
+    stet_legalize_put(out, "mhlo.sharding", stet_op_attr(op, "sharding"));
+    stet_legalize_put(out, "mhlo.frontend_attributes", stet_op_attr(op, "frontend_attributes"));
 }

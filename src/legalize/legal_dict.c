@@ -180,17 +180,17 @@ static const struct stet_attr *value(struct dict *d)
     struct stet_view text;
 
     if (take(d, "\""))
-        return string(d, &text) ? stet_legal_string(d->l, text) : NULL;
+        return string(d, &text) ? stet_legalize_string(d->l, text) : NULL;
     if (take(d, "true"))
-        return stet_legal_bool(d->l, true);
+        return stet_legalize_bool(d->l, true);
     if (take(d, "false"))
-        return stet_legal_bool(d->l, false);
+        return stet_legalize_bool(d->l, false);
     if (take(d, "array<"))
         return array(d);
     return number(d);
 }
 
-const struct stet_attr *stet_legal_dictionary(struct stet_legal *l, struct stet_view text)
+const struct stet_attr *stet_legalize_dictionary(struct stet_legal *l, struct stet_view text)
 {
     struct dict d = {l, text.ptr, text.ptr + text.len};
     struct stet_named_attr *named = STET_NEW_ARRAY(l->a, struct stet_named_attr, MOST_ENTRIES);

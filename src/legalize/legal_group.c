@@ -61,11 +61,11 @@ static const struct stet_attr *iota_groups(struct stet_legal *l, struct stet_vie
         }
         ids[at] = id;
     }
-    return ids ? stet_legal_matrix(l, ids, (uint32_t)shape[0], (uint32_t)shape[1]) : NULL;
+    return ids ? stet_legalize_matrix(l, ids, (uint32_t)shape[0], (uint32_t)shape[1]) : NULL;
 }
 
 /* tensor<groups x size x i64>, short groups filled with -1. */
-const struct stet_attr *stet_legal_lists(struct stet_legal *l, const struct stet_attr *lists)
+const struct stet_attr *stet_legalize_lists(struct stet_legal *l, const struct stet_attr *lists)
 {
     uint32_t columns = 0;
     int64_t *v;
@@ -77,10 +77,11 @@ const struct stet_attr *stet_legal_lists(struct stet_legal *l, const struct stet
     for (uint32_t i = 0; v && i < lists->count; i++)
         for (uint32_t k = 0; k < columns; k++)
             v[(size_t)i * columns + k] = k < lists->items[i]->count ? lists->items[i]->ints[k] : -1;
-    return v ? stet_legal_matrix(l, v, lists->count, columns) : NULL;
+    return v ? stet_legalize_matrix(l, v, lists->count, columns) : NULL;
 }
 
-void stet_legal_collective(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out)
+void stet_legalize_collective(struct stet_legal *l, const struct stet_op *op,
+                              struct stet_attrs *out)
 {
     static const struct stet_attr unit = {.kind = STET_ATTR_UNIT};
     const struct stet_attr *groups = stet_op_attr(op, "replica_groups");
@@ -89,19 +90,19 @@ void stet_legal_collective(struct stet_legal *l, const struct stet_op *op, struc
 
     if (groups) {
         made = groups->kind == STET_ATTR_STRING ? iota_groups(l, stet_attr_text(groups))
-                                                : stet_legal_lists(l, groups);
+                                                : stet_legalize_lists(l, groups);
         if (!made)
-            stet_legal_fail(l, STET_UNSUPPORTED, op, "replica groups");
-        stet_legal_put(out, "replica_groups", made);
+            stet_legalize_fail(l, STET_UNSUPPORTED, op, "replica groups");
+        stet_legalize_put(out, "replica_groups", made);
     }
     if (channel && (f = STET_NEW_ARRAY(l->a, struct stet_named_attr, 2))) {
         f[0] = (struct stet_named_attr){STET_VIEW("handle"),
-                                        stet_legal_int(l, stet_attr_int(channel), 64)};
+                                        stet_legalize_int(l, stet_attr_int(channel), 64)};
         f[1] = (struct stet_named_attr){
             STET_VIEW("type"),
-            stet_legal_int(l, op->known == STET_HLO_COLLECTIVE_PERMUTE ? 1 : 0, 64)};
-        stet_legal_put(out, "channel_handle", stet_legal_record(l, "channel_handle", f, 2));
+            stet_legalize_int(l, op->known == STET_HLO_COLLECTIVE_PERMUTE ? 1 : 0, 64)};
+        stet_legalize_put(out, "channel_handle", stet_legalize_record(l, "channel_handle", f, 2));
     }
     if (stet_op_attr(op, "use_global_device_ids"))
-        stet_legal_put(out, "use_global_device_ids", &unit);
+        stet_legalize_put(out, "use_global_device_ids", &unit);
 }

@@ -111,11 +111,12 @@ static const char *counterpart(uint32_t known)
     return NULL;
 }
 
-struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
-                                   const struct stet_op *from, struct stet_value *const *operands,
-                                   uint32_t operand_count, const struct stet_type *const *types,
-                                   uint32_t type_count, struct stet_attrs *attrs,
-                                   struct stet_region *regions, uint16_t region_count)
+struct stet_value *stet_legalize_emit(struct stet_legal *l, const char *name,
+                                      const struct stet_op *from,
+                                      struct stet_value *const *operands, uint32_t operand_count,
+                                      const struct stet_type *const *types, uint32_t type_count,
+                                      struct stet_attrs *attrs, struct stet_region *regions,
+                                      uint16_t region_count)
 {
     struct stet_named_attr *kept =
         STET_NEW_ARRAY(l->a, struct stet_named_attr, attrs ? attrs->count : 0);
@@ -138,7 +139,7 @@ struct stet_value *stet_legal_emit(struct stet_legal *l, const char *name,
     if (parts.attr_count)
         memcpy(kept, attrs->at, parts.attr_count * sizeof *kept);
     stet_build_sort(kept, parts.attr_count);
-    parts.loc = from ? stet_legal_loc(l, from->loc) : NULL;
+    parts.loc = from ? stet_legalize_loc(l, from->loc) : NULL;
     op = stet_build_op(l->a, &parts);
     if (!op)
         return NULL;
@@ -196,10 +197,10 @@ static const struct stet_type **result_types(struct stet_legal *l, const struct 
 {
     const struct stet_type **types;
 
-    *n = stet_legal_leaf_count(op->results->type);
+    *n = stet_legalize_leaf_count(op->results->type);
     types = stet_arena_alloc(l->a, *n, sizeof *types);
     if (types)
-        stet_legal_leaf_types(l, op->results->type, types);
+        stet_legalize_leaf_types(l, op->results->type, types);
     return types;
 }
 
@@ -225,14 +226,14 @@ static void element(struct stet_legal *l, const struct stet_op *op)
 
     if (t->kind != STET_TYPE_TUPLE || !index || stet_attr_int(index) < 0 ||
         stet_attr_int(index) >= t->member_count) {
-        stet_legal_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
+        stet_legalize_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
         return;
     }
     for (int64_t i = 0; i < stet_attr_int(index); i++)
-        first += stet_legal_leaf_count(t->members[i]);
-    n = stet_legal_leaf_count(t->members[stet_attr_int(index)]);
+        first += stet_legalize_leaf_count(t->members[i]);
+    n = stet_legalize_leaf_count(t->members[stet_attr_int(index)]);
     if (first + n > all.count)
-        stet_legal_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
+        stet_legalize_fail(l, STET_BAD_INPUT, op, "takes an element that its tuple does not have");
     else
         l->leaves[op->results->id] = (struct stet_leaves){all.at + first, n};
 }
@@ -245,21 +246,22 @@ static void constant(struct stet_legal *l, const struct stet_op *op)
     const struct stet_type *t;
 
     if (!v || v->kind != STET_ATTR_DENSE || !value) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "a constant without an array");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "a constant without an array");
         return;
     }
     value->splat = v->splat;
     stet_attr_set_bytes(value, stet_attr_bytes(v));
-    value->of.type = t = stet_legal_type(l, stet_attr_type(v));
-    stet_legal_put(&attrs, "value", value);
-    stet_legal_put(&attrs, "mhlo.sharding", stet_op_attr(op, "sharding"));
-    bind(l, op, stet_legal_emit(l, "stablehlo.constant", op, NULL, 0, &t, 1, &attrs, NULL, 0), 1);
+    value->of.type = t = stet_legalize_type(l, stet_attr_type(v));
+    stet_legalize_put(&attrs, "value", value);
+    stet_legalize_put(&attrs, "mhlo.sharding", stet_op_attr(op, "sharding"));
+    bind(l, op, stet_legalize_emit(l, "stablehlo.constant", op, NULL, 0, &t, 1, &attrs, NULL, 0),
+         1);
 }
 
 /* The result's shape is an operand in StableHLO. */
 static void rng(struct stet_legal *l, const struct stet_op *op)
 {
-    const struct stet_type *t = stet_legal_type(l, op->results->type), *shape_type;
+    const struct stet_type *t = stet_legalize_type(l, op->results->type), *shape_type;
     const struct stet_type *i64 = stet_type_integer(l->a, 64, STET_SIGNLESS);
     struct stet_attr *shape = STET_NEW(l->a, struct stet_attr);
     struct stet_attrs attrs = {.count = 0}, plain = {.count = 0};
@@ -270,7 +272,7 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
     if (op->operand_count < 2 || !leaves_of(l, stet_op_operand(op, 0)).count ||
         !leaves_of(l, stet_op_operand(op, 1)).count || !shape || !bytes ||
         t->kind != STET_TYPE_TENSOR) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "random numbers of this kind");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "random numbers of this kind");
         return;
     }
     for (uint32_t i = 0; i < t->rank; i++)
@@ -281,13 +283,14 @@ static void rng(struct stet_legal *l, const struct stet_op *op)
     shape->of.type = shape_type;
     stet_attr_set_bytes(shape, stet_view_of(bytes, (size_t)t->rank * 8));
     shape->splat = t->rank == 1;
-    stet_legal_put(&plain, "value", shape);
-    made = stet_legal_emit(l, "stablehlo.constant", op, NULL, 0, &shape_type, 1, &plain, NULL, 0);
-    stet_legal_attrs(l, op, &attrs);
+    stet_legalize_put(&plain, "value", shape);
+    made =
+        stet_legalize_emit(l, "stablehlo.constant", op, NULL, 0, &shape_type, 1, &plain, NULL, 0);
+    stet_legalize_attrs(l, op, &attrs);
     operands[0] = leaves_of(l, stet_op_operand(op, 0)).at[0];
     operands[1] = leaves_of(l, stet_op_operand(op, 1)).at[0];
     operands[2] = made;
-    bind(l, op, stet_legal_emit(l, "stablehlo.rng", op, operands, 3, &t, 1, &attrs, NULL, 0), 1);
+    bind(l, op, stet_legalize_emit(l, "stablehlo.rng", op, operands, 3, &t, 1, &attrs, NULL, 0), 1);
 }
 
 static void after_all(struct stet_legal *l, const struct stet_op *op)
@@ -296,8 +299,8 @@ static void after_all(struct stet_legal *l, const struct stet_op *op)
     const struct stet_type *t = &stet_type_token;
 
     bind(l, op,
-         stet_legal_emit(l, in.count ? "stablehlo.after_all" : "stablehlo.create_token", op, in.at,
-                         in.count, &t, 1, NULL, NULL, 0),
+         stet_legalize_emit(l, in.count ? "stablehlo.after_all" : "stablehlo.create_token", op,
+                            in.at, in.count, &t, 1, NULL, NULL, 0),
          1);
 }
 
@@ -318,7 +321,7 @@ static void call(struct stet_legal *l, const struct stet_op *op)
                  ? stet_program_function(l->hlo, stet_attr_text(callee))
                  : NULL;
     if (!target) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "a call without a computation");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "a call without a computation");
         return;
     }
     for (size_t i = 0; i < l->functions.count; i++)
@@ -326,11 +329,11 @@ static void call(struct stet_legal *l, const struct stet_op *op)
     if (!known)
         stet_build_list_add(&l->functions, target);
     types = result_types(l, op, &n);
-    stet_legal_put(&attrs, "callee", callee);
-    stet_legal_put(&attrs, "mhlo.frontend_attributes", stet_op_attr(op, "frontend_attributes"));
+    stet_legalize_put(&attrs, "callee", callee);
+    stet_legalize_put(&attrs, "mhlo.frontend_attributes", stet_op_attr(op, "frontend_attributes"));
     if (types)
-        bind(l, op, stet_legal_emit(l, "func.call", op, in.at, in.count, types, n, &attrs, NULL, 0),
-             n);
+        bind(l, op,
+             stet_legalize_emit(l, "func.call", op, in.at, in.count, types, n, &attrs, NULL, 0), n);
 }
 
 /* stablehlo.if for predicates, stablehlo.case otherwise; branches use their operand directly. */
@@ -346,25 +349,25 @@ static void conditional(struct stet_legal *l, const struct stet_op *op)
     struct stet_leaves selector;
 
     if (!regions || !types || !count || count > STET_MAX_REGIONS || data_operands(op) < count + 1) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "a conditional without its branches");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "a conditional without its branches");
         return;
     }
     for (uint32_t i = 0; i < count; i++) {
         struct stet_leaves in = leaves_of(l, stet_op_operand(op, i + 1));
 
-        if (!stet_legal_region(l, &regions[i], list ? list->items[i] : branch[i], &in, 1,
-                               "stablehlo.return"))
+        if (!stet_legalize_region(l, &regions[i], list ? list->items[i] : branch[i], &in, 1,
+                                  "stablehlo.return"))
             return;
     }
     selector = leaves_of(l, stet_op_operand(op, 0));
     if (selector.count != 1) {
-        stet_legal_fail(l, STET_BAD_INPUT, op, "a conditional on a tuple");
+        stet_legalize_fail(l, STET_BAD_INPUT, op, "a conditional on a tuple");
         return;
     }
-    stet_legal_attrs(l, op, &attrs);
+    stet_legalize_attrs(l, op, &attrs);
     bind(l, op,
-         stet_legal_emit(l, list ? "stablehlo.case" : "stablehlo.if", op, selector.at, 1, types, n,
-                         &attrs, regions, (uint16_t)count),
+         stet_legalize_emit(l, list ? "stablehlo.case" : "stablehlo.if", op, selector.at, 1, types,
+                            n, &attrs, regions, (uint16_t)count),
          n);
 }
 
@@ -373,23 +376,24 @@ static void all_to_all(struct stet_legal *l, const struct stet_op *op)
 {
     const struct stet_attr *dims = stet_op_attr(op, "dimensions"), *groups;
     struct stet_attrs attrs = {.count = 0};
-    const struct stet_type *t = stet_legal_type(l, op->results->type);
+    const struct stet_type *t = stet_legalize_type(l, op->results->type);
     struct stet_leaves in = gather_operands(l, op, 0, data_operands(op));
 
-    stet_legal_attrs(l, op, &attrs);
+    stet_legalize_attrs(l, op, &attrs);
     groups = NULL;
     for (uint32_t i = 0; i < attrs.count; i++)
         if (stet_view_is(attrs.at[i].name, "replica_groups"))
             groups = attrs.at[i].value;
     if (!dims || dims->count != 1 || in.count != 1 || !groups ||
         stet_attr_type(groups)->dims[1] < 1) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "an all-to-all of a tuple");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "an all-to-all of a tuple");
         return;
     }
-    stet_legal_put(&attrs, "split_dimension", stet_legal_int(l, dims->ints[0], 64));
-    stet_legal_put(&attrs, "concat_dimension", stet_legal_int(l, dims->ints[0], 64));
-    stet_legal_put(&attrs, "split_count", stet_legal_int(l, stet_attr_type(groups)->dims[1], 64));
-    bind(l, op, stet_legal_emit(l, "stablehlo.all_to_all", op, in.at, 1, &t, 1, &attrs, NULL, 0),
+    stet_legalize_put(&attrs, "split_dimension", stet_legalize_int(l, dims->ints[0], 64));
+    stet_legalize_put(&attrs, "concat_dimension", stet_legalize_int(l, dims->ints[0], 64));
+    stet_legalize_put(&attrs, "split_count",
+                      stet_legalize_int(l, stet_attr_type(groups)->dims[1], 64));
+    bind(l, op, stet_legalize_emit(l, "stablehlo.all_to_all", op, in.at, 1, &t, 1, &attrs, NULL, 0),
          1);
 }
 
@@ -401,14 +405,15 @@ static void top_k(struct stet_legal *l, const struct stet_op *op)
     uint32_t n;
 
     if (!stet_op_attr(op, "largest")) {
-        stet_legal_fail(l, STET_UNSUPPORTED, op, "the smallest instead of the largest");
+        stet_legalize_fail(l, STET_UNSUPPORTED, op, "the smallest instead of the largest");
         return;
     }
     types = result_types(l, op, &n);
-    stet_legal_put(&attrs, "k", stet_op_attr(op, "k"));
+    stet_legalize_put(&attrs, "k", stet_op_attr(op, "k"));
     if (types)
         bind(l, op,
-             stet_legal_emit(l, "chlo.top_k", op, in.at, in.count, types, n, &attrs, NULL, 0), n);
+             stet_legalize_emit(l, "chlo.top_k", op, in.at, in.count, types, n, &attrs, NULL, 0),
+             n);
 }
 
 /* ---- all other opcodes ---- */
@@ -453,14 +458,15 @@ static void usual(struct stet_legal *l, const struct stet_op *op, const char *na
     if (!regions || !types)
         return;
     for (uint16_t i = 0; i < count; i++)
-        if (!stet_legal_region(l, &regions[i], stet_op_attr(op, names[i]), NULL, 0,
-                               "stablehlo.return"))
+        if (!stet_legalize_region(l, &regions[i], stet_op_attr(op, names[i]), NULL, 0,
+                                  "stablehlo.return"))
             return;
-    stet_legal_attrs(l, op, &attrs);
-    bind(l, op, stet_legal_emit(l, name, op, in.at, in.count, types, n, &attrs, regions, count), n);
+    stet_legalize_attrs(l, op, &attrs);
+    bind(l, op, stet_legalize_emit(l, name, op, in.at, in.count, types, n, &attrs, regions, count),
+         n);
 }
 
-void stet_legal_op(struct stet_legal *l, const struct stet_op *op)
+void stet_legalize_op(struct stet_legal *l, const struct stet_op *op)
 {
     const char *name = counterpart(op->known);
 
@@ -468,7 +474,7 @@ void stet_legal_op(struct stet_legal *l, const struct stet_op *op)
         (op->known == STET_HLO_COPY || op->known == STET_HLO_DOMAIN ||
          op->known == STET_HLO_ADD_DEPENDENCY || op->known == STET_HLO_GET_TUPLE_ELEMENT ||
          op->known == STET_HLO_COMPARE)) {
-        stet_legal_fail(l, STET_BAD_INPUT, op, "has no operand");
+        stet_legalize_fail(l, STET_BAD_INPUT, op, "has no operand");
         return;
     }
     switch (op->known) {
@@ -509,8 +515,8 @@ void stet_legal_op(struct stet_legal *l, const struct stet_op *op)
         if (name)
             usual(l, op, name);
         else
-            stet_legal_fail(l, STET_UNSUPPORTED, op, "has no counterpart in StableHLO");
+            stet_legalize_fail(l, STET_UNSUPPORTED, op, "has no counterpart in StableHLO");
     }
     if (l->a->failed)
-        stet_legal_fail(l, STET_LIMIT, NULL, "memory cap");
+        stet_legalize_fail(l, STET_LIMIT, NULL, "memory cap");
 }

@@ -38,7 +38,7 @@ static const struct stet_attr *bounds_attr(struct stet_legal *l, const struct st
     return record;
 }
 
-const struct stet_type *stet_legal_type(struct stet_legal *l, const struct stet_type *t)
+const struct stet_type *stet_legalize_type(struct stet_legal *l, const struct stet_type *t)
 {
     const struct stet_type *known = recall(l, t);
     struct stet_type_rest rest = *stet_type_rest(t);
@@ -63,28 +63,28 @@ const struct stet_type *stet_legal_type(struct stet_legal *l, const struct stet_
     return remember(l, t, made);
 }
 
-uint32_t stet_legal_leaf_count(const struct stet_type *t)
+uint32_t stet_legalize_leaf_count(const struct stet_type *t)
 {
     uint32_t n = 0;
 
     if (t->kind != STET_TYPE_TUPLE)
         return 1;
     for (uint32_t i = 0; i < t->member_count; i++)
-        n += stet_legal_leaf_count(t->members[i]);
+        n += stet_legalize_leaf_count(t->members[i]);
     return n;
 }
 
-uint32_t stet_legal_leaf_types(struct stet_legal *l, const struct stet_type *t,
-                               const struct stet_type **out)
+uint32_t stet_legalize_leaf_types(struct stet_legal *l, const struct stet_type *t,
+                                  const struct stet_type **out)
 {
     uint32_t n = 0;
 
     if (t->kind != STET_TYPE_TUPLE) {
-        *out = stet_legal_type(l, t);
+        *out = stet_legalize_type(l, t);
         return 1;
     }
     for (uint32_t i = 0; i < t->member_count; i++)
-        n += stet_legal_leaf_types(l, t->members[i], out + n);
+        n += stet_legalize_leaf_types(l, t->members[i], out + n);
     return n;
 }
 
@@ -125,7 +125,7 @@ static const struct stet_loc *place(struct stet_legal *l, const struct stet_loc 
     return loc;
 }
 
-const struct stet_loc *stet_legal_loc(struct stet_legal *l, const struct stet_loc *loc)
+const struct stet_loc *stet_legalize_loc(struct stet_legal *l, const struct stet_loc *loc)
 {
     const struct stet_loc *inner = loc && loc->count ? loc->parts[0] : NULL, *where = NULL;
     struct stet_view name = {0};

@@ -351,7 +351,7 @@ TEST(affine_maps_read_as_their_text)
         struct stet_reader r;
 
         stet_reader_init(&r, stet_view_of(maps[i].bytes, sizeof maps[i].bytes), 0);
-        a = bc_affine_map(&b, &r);
+        a = stet_decode_bc_affine_map(&b, &r);
         EXPECT(stet_reader_ok(&r) && bc_ok(&b));
         EXPECT(a->kind == STET_ATTR_AFFINE_MAP);
         EXPECT_STR(maps[i].text, stet_attr_text(a).ptr);

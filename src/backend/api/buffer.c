@@ -37,14 +37,14 @@ static PJRT_Error *make_shape(struct stet_shape *shape, PJRT_Buffer_Type type, c
     return NULL;
 }
 
-PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
-                               struct stet_cpu_block *block, struct stet_signal *ready)
+PJRT_Buffer *stet_backend_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
+                                       struct stet_cpu_block *block, struct stet_signal *ready)
 {
     PJRT_Buffer *b = stet_mem_calloc(1, sizeof *b);
 
     if (!b) {
         stet_cpu_block_unref(block);
-        stet_signal_unref(ready);
+        stet_backend_signal_unref(ready);
         return NULL;
     }
     b->shape = *shape;
@@ -69,21 +69,22 @@ static void drop(PJRT_Buffer *b)
     stet_cpu_block_unref(block);
 }
 
-void stet_buffer_free(PJRT_Buffer *b)
+void stet_backend_buffer_free(PJRT_Buffer *b)
 {
     if (!b)
         return;
     drop(b);
-    stet_signal_unref(b->ready);
+    stet_backend_signal_unref(b->ready);
     pthread_mutex_destroy(&b->lock);
     stet_mem_free(b);
 }
 
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block, struct stet_signal **ready)
+bool stet_backend_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block,
+                                struct stet_signal **ready)
 {
     pthread_mutex_lock(&b->lock);
     *block = stet_cpu_block_ref(b->block);
-    *ready = *block ? stet_signal_ref(b->ready) : NULL;
+    *ready = *block ? stet_backend_signal_ref(b->ready) : NULL;
     pthread_mutex_unlock(&b->lock);
     return *block != NULL;
 }
@@ -207,11 +208,11 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
          args->num_byte_strides ? args->byte_strides : NULL, false);
     widen_nibbles(block->data, &shape);
-    args->buffer = stet_buffer_adopt(memory, &shape, block, NULL);
+    args->buffer = stet_backend_buffer_adopt(memory, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_cpu_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)
         return NULL;
-    stet_buffer_free(args->buffer);
+    stet_backend_buffer_free(args->buffer);
     args->buffer = NULL;
     return stet_cpu_no_memory();
 }
@@ -228,7 +229,7 @@ cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Ar
         return error;
     block = stet_cpu_block_view(memory, args->device_buffer_ptr, shape.bytes,
                                 args->on_delete_callback, args->on_delete_callback_arg);
-    args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
+    args->buffer = block ? stet_backend_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
 
@@ -244,7 +245,7 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
     if (error)
         return error;
     block = stet_cpu_block_new(memory, shape.bytes);
-    args->buffer = block ? stet_buffer_adopt(memory, &shape, block, NULL) : NULL;
+    args->buffer = block ? stet_backend_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_no_memory();
 }
 
@@ -268,16 +269,16 @@ static void run_copy_out(struct stet_task *task)
     const char *text;
     PJRT_Error_Code code;
 
-    stet_signal_wait(c->after);
-    code = stet_signal_code(c->after, &text);
+    stet_backend_signal_wait(c->after);
+    code = stet_backend_signal_code(c->after, &text);
     if (code == PJRT_Error_Code_OK && c->shape.rank == 0 && !c->strided)
         memcpy(c->dst, (char *)c->block->data + c->offset, c->size);
     else if (code == PJRT_Error_Code_OK)
         copy(c->block->data, c->dst, &c->shape, c->strided ? c->strides : NULL, true);
-    stet_signal_set(c->done, code, text);
+    stet_backend_signal_set(c->done, code, text);
     stet_cpu_block_unref(c->block);
-    stet_signal_unref(c->after);
-    stet_signal_unref(c->done);
+    stet_backend_signal_unref(c->after);
+    stet_backend_signal_unref(c->done);
     stet_mem_free(c);
 }
 
@@ -285,20 +286,21 @@ static void run_copy_out(struct stet_task *task)
 static PJRT_Error *start_copy(PJRT_Buffer *b, struct copy_out *c, PJRT_Event **event)
 {
     c->task.run = run_copy_out;
-    if (!stet_buffer_borrow(b, &c->block, &c->after)) {
+    if (!stet_backend_buffer_borrow(b, &c->block, &c->after)) {
         stet_mem_free(c);
         return deleted();
     }
-    c->done = stet_signal_new();
+    c->done = stet_backend_signal_new();
     *event = c->done ? stet_cpu_event_of(c->done) : NULL;
     if (!*event) {
         stet_cpu_block_unref(c->block);
-        stet_signal_unref(c->after);
-        stet_signal_unref(c->done);
+        stet_backend_signal_unref(c->after);
+        stet_backend_signal_unref(c->done);
         stet_mem_free(c);
         return stet_cpu_no_memory();
     }
-    if (stet_signal_ready(c->after) || !stet_queue_submit(&b->device->queue, &c->task))
+    if (stet_backend_signal_ready(c->after) ||
+        !stet_backend_queue_submit(&b->device->queue, &c->task))
         run_copy_out(&c->task);
     return NULL;
 }
@@ -361,15 +363,17 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
     struct stet_cpu_block *block, *fresh;
     struct stet_signal *ready;
 
-    if (!stet_buffer_borrow(b, &block, &ready))
+    if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
-    stet_signal_wait(ready);
+    stet_backend_signal_wait(ready);
     fresh = stet_cpu_block_new(memory, b->shape.bytes);
     if (fresh)
         memcpy(fresh->data, block->data, b->shape.bytes);
     stet_cpu_block_unref(block);
-    *out = fresh ? stet_buffer_adopt(memory, &b->shape, fresh, stet_signal_ref(ready)) : NULL;
-    stet_signal_unref(ready);
+    *out = fresh
+               ? stet_backend_buffer_adopt(memory, &b->shape, fresh, stet_backend_signal_ref(ready))
+               : NULL;
+    stet_backend_signal_unref(ready);
     return *out ? NULL : stet_cpu_no_memory();
 }
 
@@ -388,7 +392,7 @@ PJRT_Error *cpu_PJRT_Buffer_CopyToMemory(PJRT_Buffer_CopyToMemory_Args *args)
 
 PJRT_Error *cpu_PJRT_Buffer_Destroy(PJRT_Buffer_Destroy_Args *args)
 {
-    stet_buffer_free(args->buffer);
+    stet_backend_buffer_free(args->buffer);
     return NULL;
 }
 
@@ -480,12 +484,12 @@ static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)
     struct stet_cpu_block *block;
     struct stet_signal *ready;
 
-    if (!stet_buffer_borrow(b, &block, &ready))
+    if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
-    stet_signal_wait(ready);
+    stet_backend_signal_wait(ready);
     *out = block->data;
     stet_cpu_block_unref(block);
-    stet_signal_unref(ready);
+    stet_backend_signal_unref(ready);
     return NULL;
 }
 
@@ -509,11 +513,11 @@ static PJRT_Error *pin(PJRT_Buffer *b, int by)
     struct stet_cpu_block *block;
     struct stet_signal *ready;
 
-    if (!stet_buffer_borrow(b, &block, &ready))
+    if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
     atomic_fetch_add(&block->pins, by);
     stet_cpu_block_unref(block);
-    stet_signal_unref(ready);
+    stet_backend_signal_unref(ready);
     return NULL;
 }
 

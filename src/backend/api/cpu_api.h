@@ -18,16 +18,16 @@
 /* Shared by a task and everything that waits for it. NULL means "ready, no error". */
 struct stet_signal;
 
-struct stet_signal *stet_signal_new(void); /* one reference; NULL when out of memory */
-struct stet_signal *stet_signal_ref(struct stet_signal *s);
-void stet_signal_unref(struct stet_signal *s);
+struct stet_signal *stet_backend_signal_new(void); /* one reference; NULL when out of memory */
+struct stet_signal *stet_backend_signal_ref(struct stet_signal *s);
+void stet_backend_signal_unref(struct stet_signal *s);
 /* Called once; wakes all waiters. `text` is copied. */
-void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text);
-bool stet_signal_ready(const struct stet_signal *s);
-void stet_signal_wait(struct stet_signal *s);
+void stet_backend_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text);
+bool stet_backend_signal_ready(const struct stet_signal *s);
+void stet_backend_signal_wait(struct stet_signal *s);
 /* Of a ready signal; NULL for success. */
-PJRT_Error *stet_signal_error(const struct stet_signal *s);
-PJRT_Error_Code stet_signal_code(const struct stet_signal *s, const char **text);
+PJRT_Error *stet_backend_signal_error(const struct stet_signal *s);
+PJRT_Error_Code stet_backend_signal_code(const struct stet_signal *s, const char **text);
 /* A new event that follows `s` (NULL: ready already). */
 PJRT_Event *stet_cpu_event_of(struct stet_signal *s);
 
@@ -71,11 +71,11 @@ struct stet_queue {
     bool started, stop;
 };
 
-void stet_queue_init(struct stet_queue *q);
+void stet_backend_queue_init(struct stet_queue *q);
 /* Runs the remaining tasks, then ends the thread. */
-void stet_queue_release(struct stet_queue *q);
+void stet_backend_queue_release(struct stet_queue *q);
 /* False if no thread could be started; the caller then runs the task itself. */
-bool stet_queue_submit(struct stet_queue *q, struct stet_task *task);
+bool stet_backend_queue_submit(struct stet_queue *q, struct stet_task *task);
 
 /* ---- handles ---- */
 
@@ -190,11 +190,12 @@ struct PJRT_Buffer {
 
 /* Takes ownership of one reference of `block` and of `ready`. NULL (references released) when out
  * of memory. */
-PJRT_Buffer *stet_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
-                               struct stet_cpu_block *block, struct stet_signal *ready);
-void stet_buffer_free(PJRT_Buffer *b);
+PJRT_Buffer *stet_backend_buffer_adopt(struct stet_memory *memory, const struct stet_shape *shape,
+                                       struct stet_cpu_block *block, struct stet_signal *ready);
+void stet_backend_buffer_free(PJRT_Buffer *b);
 /* Adds references to its memory and readiness; false if it was deleted. */
-bool stet_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block, struct stet_signal **ready);
+bool stet_backend_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block,
+                                struct stet_signal **ready);
 
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
@@ -212,8 +213,8 @@ struct stet_callbacks {
 };
 
 /* False when out of memory; released either way. */
-bool stet_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options);
-void stet_callbacks_release(struct stet_callbacks *c);
+bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options);
+void stet_backend_callbacks_release(struct stet_callbacks *c);
 
 /* ---- shared ---- */
 

@@ -247,7 +247,7 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
         c->memories[i] = &d->memories[i].base;
     }
     pthread_mutex_init(&d->run_lock, NULL);
-    stet_queue_init(&d->queue);
+    stet_backend_queue_init(&d->queue);
     c->devices[0] = d;
     args->client = c;
     return NULL;
@@ -268,7 +268,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
     if (!c)
         return NULL;
-    stet_queue_release(&c->device.queue);
+    stet_backend_queue_release(&c->device.queue);
     for (int i = 0; i < STET_MEMORIES; i++)
         memory_release(&c->device.memories[i]);
     pthread_mutex_destroy(&c->device.run_lock);

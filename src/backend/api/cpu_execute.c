@@ -47,12 +47,12 @@ static void launch_free(struct launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
         stet_cpu_block_unref(l->in[i]);
-        stet_signal_unref(l->after[i]);
+        stet_backend_signal_unref(l->after[i]);
     }
     for (uint32_t i = 0; i < l->outputs; i++)
         stet_cpu_block_unref(l->out[i]);
-    stet_callbacks_release(&l->callbacks);
-    stet_signal_unref(l->done);
+    stet_backend_callbacks_release(&l->callbacks);
+    stet_backend_signal_unref(l->done);
     stet_cpu_code_unref(l->code);
     stet_mem_free(l);
 }
@@ -77,8 +77,8 @@ static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
     for (uint32_t i = 0; i < l->inputs; i++) {
         PJRT_Error_Code code;
 
-        stet_signal_wait(l->after[i]);
-        code = stet_signal_code(l->after[i], text);
+        stet_backend_signal_wait(l->after[i]);
+        code = stet_backend_signal_code(l->after[i], text);
         if (code != PJRT_Error_Code_OK)
             return code;
     }
@@ -114,7 +114,7 @@ static void run(struct launch *l, void *memory)
         }
     }
     talking = before;
-    stet_signal_set(l->done, code, text);
+    stet_backend_signal_set(l->done, code, text);
 }
 
 static void run_task(struct stet_task *task)
@@ -145,7 +145,7 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
                 PJRT_Error_Code_INVALID_ARGUMENT,
                 "stet cpu: argument %u of %s is %s, but the program was compiled for %s", i,
                 l->code->name, stet_shape_text(got).text, stet_shape_text(want).text);
-        if (!stet_buffer_borrow(args[i], &l->in[i], &l->after[i]))
+        if (!stet_backend_buffer_borrow(args[i], &l->in[i], &l->after[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "stet cpu: argument %u of %s was deleted or donated", i,
                                    l->code->name);
@@ -225,11 +225,12 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
 static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
 {
     for (uint32_t i = 0; i < l->outputs; i++) {
-        out[i] = stet_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
-                                   stet_cpu_block_ref(l->out[i]), stet_signal_ref(l->done));
+        out[i] = stet_backend_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
+                                           stet_cpu_block_ref(l->out[i]),
+                                           stet_backend_signal_ref(l->done));
         if (!out[i]) {
             while (i-- > 0)
-                stet_buffer_free(out[i]);
+                stet_backend_buffer_free(out[i]);
             return stet_cpu_no_memory();
         }
     }
@@ -275,7 +276,7 @@ static void start(struct launch *l)
         run(l, scratch(d, l->code->info->scratch_bytes));
         pthread_mutex_unlock(&d->run_lock);
         launch_free(l);
-    } else if (!stet_queue_submit(&d->queue, &l->task)) {
+    } else if (!stet_backend_queue_submit(&d->queue, &l->task)) {
         run_task(&l->task);
     }
 }
@@ -300,8 +301,8 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     if (!l)
         return stet_cpu_no_memory();
     l->task.run = run_task;
-    l->done = stet_signal_new();
-    error = l->done && stet_callbacks_init(&l->callbacks, args->options)
+    l->done = stet_backend_signal_new();
+    error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options)
                 ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
                 : stet_cpu_no_memory();
     if (!error)

@@ -21,7 +21,7 @@ struct stet_signal {
     struct waiter *waiters;
 };
 
-struct stet_signal *stet_signal_new(void)
+struct stet_signal *stet_backend_signal_new(void)
 {
     struct stet_signal *s = stet_mem_calloc(1, sizeof *s);
 
@@ -33,14 +33,14 @@ struct stet_signal *stet_signal_new(void)
     return s;
 }
 
-struct stet_signal *stet_signal_ref(struct stet_signal *s)
+struct stet_signal *stet_backend_signal_ref(struct stet_signal *s)
 {
     if (s)
         atomic_fetch_add(&s->refs, 1);
     return s;
 }
 
-void stet_signal_unref(struct stet_signal *s)
+void stet_backend_signal_unref(struct stet_signal *s)
 {
     if (!s || atomic_fetch_sub(&s->refs, 1) != 1)
         return;
@@ -50,21 +50,21 @@ void stet_signal_unref(struct stet_signal *s)
     stet_mem_free(s);
 }
 
-bool stet_signal_ready(const struct stet_signal *s)
+bool stet_backend_signal_ready(const struct stet_signal *s)
 {
     return !s || atomic_load_explicit(&s->ready, memory_order_acquire);
 }
 
-PJRT_Error_Code stet_signal_code(const struct stet_signal *s, const char **text)
+PJRT_Error_Code stet_backend_signal_code(const struct stet_signal *s, const char **text)
 {
     *text = s && s->text ? s->text : "";
     return s ? s->code : PJRT_Error_Code_OK;
 }
 
-PJRT_Error *stet_signal_error(const struct stet_signal *s)
+PJRT_Error *stet_backend_signal_error(const struct stet_signal *s)
 {
     const char *text;
-    PJRT_Error_Code code = stet_signal_code(s, &text);
+    PJRT_Error_Code code = stet_backend_signal_code(s, &text);
 
     return code == PJRT_Error_Code_OK ? NULL : stet_pjrt_error(code, "%s", text);
 }
@@ -75,7 +75,7 @@ static bool set_once(struct stet_signal *s, PJRT_Error_Code code, const char *te
     struct waiter *w, *next;
 
     pthread_mutex_lock(&s->lock);
-    if (stet_signal_ready(s)) {
+    if (stet_backend_signal_ready(s)) {
         pthread_mutex_unlock(&s->lock);
         return false;
     }
@@ -88,24 +88,24 @@ static bool set_once(struct stet_signal *s, PJRT_Error_Code code, const char *te
     pthread_mutex_unlock(&s->lock);
     for (; w; w = next) {
         next = w->next;
-        w->callback(stet_signal_error(s), w->arg);
+        w->callback(stet_backend_signal_error(s), w->arg);
         stet_mem_free(w);
     }
     return true;
 }
 
-void stet_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text)
+void stet_backend_signal_set(struct stet_signal *s, PJRT_Error_Code code, const char *text)
 {
     if (s)
         set_once(s, code, text);
 }
 
-void stet_signal_wait(struct stet_signal *s)
+void stet_backend_signal_wait(struct stet_signal *s)
 {
-    if (stet_signal_ready(s))
+    if (stet_backend_signal_ready(s))
         return;
     pthread_mutex_lock(&s->lock);
-    while (!stet_signal_ready(s))
+    while (!stet_backend_signal_ready(s))
         pthread_cond_wait(&s->wake, &s->lock);
     pthread_mutex_unlock(&s->lock);
 }
@@ -115,33 +115,35 @@ PJRT_Event *stet_cpu_event_of(struct stet_signal *s)
     PJRT_Event *e = stet_mem_calloc(1, sizeof *e);
 
     if (e)
-        e->signal = stet_signal_ref(s);
+        e->signal = stet_backend_signal_ref(s);
     return e;
 }
 
 PJRT_Error *cpu_PJRT_Event_Destroy(PJRT_Event_Destroy_Args *args)
 {
     if (args->event)
-        stet_signal_unref(args->event->signal);
+        stet_backend_signal_unref(args->event->signal);
     stet_mem_free(args->event);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Event_IsReady(PJRT_Event_IsReady_Args *args)
 {
-    args->is_ready = stet_signal_ready(args->event->signal);
+    args->is_ready = stet_backend_signal_ready(args->event->signal);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Event_Error(PJRT_Event_Error_Args *args)
 {
-    return stet_signal_ready(args->event->signal) ? stet_signal_error(args->event->signal) : NULL;
+    return stet_backend_signal_ready(args->event->signal)
+               ? stet_backend_signal_error(args->event->signal)
+               : NULL;
 }
 
 PJRT_Error *cpu_PJRT_Event_Await(PJRT_Event_Await_Args *args)
 {
-    stet_signal_wait(args->event->signal);
-    return stet_signal_error(args->event->signal);
+    stet_backend_signal_wait(args->event->signal);
+    return stet_backend_signal_error(args->event->signal);
 }
 
 PJRT_Error *cpu_PJRT_Event_OnReady(PJRT_Event_OnReady_Args *args)
@@ -149,12 +151,12 @@ PJRT_Error *cpu_PJRT_Event_OnReady(PJRT_Event_OnReady_Args *args)
     struct stet_signal *s = args->event->signal;
     struct waiter *w;
 
-    if (!stet_signal_ready(s)) {
+    if (!stet_backend_signal_ready(s)) {
         w = stet_mem_alloc(sizeof *w);
         if (!w)
             return stet_cpu_no_memory();
         pthread_mutex_lock(&s->lock);
-        if (!stet_signal_ready(s)) {
+        if (!stet_backend_signal_ready(s)) {
             *w = (struct waiter){args->callback, args->user_arg, s->waiters};
             s->waiters = w;
             pthread_mutex_unlock(&s->lock);
@@ -163,30 +165,30 @@ PJRT_Error *cpu_PJRT_Event_OnReady(PJRT_Event_OnReady_Args *args)
         pthread_mutex_unlock(&s->lock);
         stet_mem_free(w);
     }
-    args->callback(stet_signal_error(s), args->user_arg);
+    args->callback(stet_backend_signal_error(s), args->user_arg);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Event_Create(PJRT_Event_Create_Args *args)
 {
-    struct stet_signal *s = stet_signal_new();
+    struct stet_signal *s = stet_backend_signal_new();
 
     args->event = s ? stet_cpu_event_of(s) : NULL;
-    stet_signal_unref(s);
+    stet_backend_signal_unref(s);
     return args->event ? NULL : stet_cpu_no_memory();
 }
 
 /* A waiter may destroy the event before we return. */
 PJRT_Error *cpu_PJRT_Event_Set(PJRT_Event_Set_Args *args)
 {
-    struct stet_signal *s = stet_signal_ref(args->event->signal);
+    struct stet_signal *s = stet_backend_signal_ref(args->event->signal);
     char text[256];
     bool first;
 
     snprintf(text, sizeof text, "%.*s", (int)args->error_message_size,
              args->error_message_size ? args->error_message : "");
     first = set_once(s, args->error_code, text);
-    stet_signal_unref(s);
+    stet_backend_signal_unref(s);
     return first ? NULL
                  : stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "event is set already");
 }

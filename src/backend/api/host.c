@@ -180,7 +180,7 @@ static enum stet_rc receive(void *context, int64_t channel, void *data, uint64_t
     return no_callback(channel, err);
 }
 
-bool stet_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options)
+bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options)
 {
     size_t sends = 0, receives = 0;
 
@@ -204,7 +204,7 @@ bool stet_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *op
     return true;
 }
 
-void stet_callbacks_release(struct stet_callbacks *c)
+void stet_backend_callbacks_release(struct stet_callbacks *c)
 {
     stet_mem_free(c->sends);
     stet_mem_free(c->receives);

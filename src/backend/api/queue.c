@@ -6,7 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 
-void stet_queue_init(struct stet_queue *q)
+void stet_backend_queue_init(struct stet_queue *q)
 {
     *q = (struct stet_queue){.last = &q->first};
     pthread_mutex_init(&q->lock, NULL);
@@ -52,7 +52,7 @@ static bool start(struct stet_queue *q)
     return q->started;
 }
 
-bool stet_queue_submit(struct stet_queue *q, struct stet_task *task)
+bool stet_backend_queue_submit(struct stet_queue *q, struct stet_task *task)
 {
     bool taken;
 
@@ -69,7 +69,7 @@ bool stet_queue_submit(struct stet_queue *q, struct stet_task *task)
     return taken;
 }
 
-void stet_queue_release(struct stet_queue *q)
+void stet_backend_queue_release(struct stet_queue *q)
 {
     pthread_mutex_lock(&q->lock);
     q->stop = true;

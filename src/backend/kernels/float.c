@@ -49,9 +49,9 @@
     UNARY(ACOSH, S, T, T, F(acosh)(x))                                                             \
     UNARY(ATANH, S, T, T, F(atanh)(x))                                                             \
     UNARY(ERFC, S, T, T, F(erfc)(x))                                                               \
-    UNARY(LGAMMA, S, T, T, stet_lgamma((double)x))                                                 \
-    UNARY(DIGAMMA, S, T, T, stet_digamma((double)x))                                               \
-    UNARY(BESSEL_I1E, S, T, T, stet_bessel_i1e((double)x))                                         \
+    UNARY(LGAMMA, S, T, T, stet_backend_lgamma((double)x))                                         \
+    UNARY(DIGAMMA, S, T, T, stet_backend_digamma((double)x))                                       \
+    UNARY(BESSEL_I1E, S, T, T, stet_backend_bessel_i1e((double)x))                                 \
     FOLD(ADD, S, T, x + y)                                                                         \
     FOLD(MUL, S, T, x *y)                                                                          \
     FOLD(MAX, S, T, MAX_NAN(x, y))                                                                 \
@@ -118,7 +118,7 @@ UNARY(LOG1P, f64, double, double, log1p(x))
 UNARY(LOGISTIC, f64, double, double, 1 / (1 + exp(-x)))
 UNARY(TANH, f64, double, double, tanh(x))
 UNARY(ERF, f64, double, double, erf(x))
-UNARY(ERF_INV, f64, double, double, stet_erf_inv(x))
+UNARY(ERF_INV, f64, double, double, stet_backend_erf_inv(x))
 UNARY(SIN, f64, double, double, sin(x))
 UNARY(COS, f64, double, double, cos(x))
 

@@ -7,7 +7,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
+bool stet_decode_bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
 {
     char text[160];
     va_list ap;
@@ -23,14 +23,14 @@ bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ..
     return false;
 }
 
-bool bc_check(struct bc *b, const struct stet_reader *r, const char *context)
+bool stet_decode_bc_check(struct bc *b, const struct stet_reader *r, const char *context)
 {
     if (!stet_reader_ok(r))
-        return bc_fail(b, STET_BAD_INPUT, r->where, "%s: %s", context, r->what);
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, r->where, "%s: %s", context, r->what);
     return bc_ok(b);
 }
 
-uint64_t bc_varint_slow(struct stet_reader *r)
+uint64_t stet_decode_bc_varint_slow(struct stet_reader *r)
 {
     uint64_t v = 0;
     unsigned first, extra;
@@ -59,7 +59,7 @@ uint64_t bc_varint_slow(struct stet_reader *r)
     return v >> (extra + 1);
 }
 
-struct stet_view bc_string(struct bc *b, struct stet_reader *r)
+struct stet_view stet_decode_bc_string(struct bc *b, struct stet_reader *r)
 {
     uint64_t index = bc_varint(r);
 
@@ -70,7 +70,7 @@ struct stet_view bc_string(struct bc *b, struct stet_reader *r)
     return bc_string_at(b, index);
 }
 
-struct stet_view bc_blob(struct stet_reader *r)
+struct stet_view stet_decode_bc_blob(struct stet_reader *r)
 {
     return stet_reader_bytes(r, bc_varint(r));
 }
@@ -103,7 +103,7 @@ static struct stet_view read_section(struct stet_reader *r, unsigned *id)
     return stet_reader_bytes(r, length);
 }
 
-struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want)
+struct stet_view stet_decode_bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want)
 {
     unsigned id;
     struct stet_view bytes = read_section(r, &id);
@@ -124,18 +124,19 @@ static bool read_sections(struct bc *b, struct stet_reader *r)
         unsigned id;
         struct stet_view bytes = read_section(r, &id);
 
-        if (!bc_check(b, r, "section"))
+        if (!stet_decode_bc_check(b, r, "section"))
             return false;
         if (id >= BC_SECTIONS)
-            return bc_fail(b, STET_UNSUPPORTED, at, "unknown section %u", id);
+            return stet_decode_bc_fail(b, STET_UNSUPPORTED, at, "unknown section %u", id);
         if (b->present[id])
-            return bc_fail(b, STET_BAD_INPUT, at, "section %u occurs twice", id);
+            return stet_decode_bc_fail(b, STET_BAD_INPUT, at, "section %u occurs twice", id);
         b->present[id] = true;
         b->sections[id] = bytes;
     }
     for (unsigned i = 0; i < sizeof needed / sizeof *needed; i++)
         if (!b->present[needed[i]])
-            return bc_fail(b, STET_BAD_INPUT, b->input.len, "section %u is missing", needed[i]);
+            return stet_decode_bc_fail(b, STET_BAD_INPUT, b->input.len, "section %u is missing",
+                                       needed[i]);
     return true;
 }
 
@@ -144,7 +145,7 @@ static struct stet_reader section_reader(const struct bc *b, enum bc_section s)
     return bc_reader(b, b->sections[s].ptr, b->sections[s].len);
 }
 
-void *bc_rows(struct bc *b, size_t count, size_t size)
+void *stet_decode_bc_rows(struct bc *b, size_t count, size_t size)
 {
     struct stet_arena *a = &b->scratch;
     char *next = a->next, *end = a->end;
@@ -160,13 +161,14 @@ void *bc_rows(struct bc *b, size_t count, size_t size)
 /* `count` zeroed table rows in the scratch arena. */
 static void *table(struct bc *b, size_t count, size_t size)
 {
-    void *rows = bc_rows(b, count, size);
+    void *rows = stet_decode_bc_rows(b, count, size);
 
     if (rows)
         memset(rows, 0, count * size);
     else
-        bc_fail(b, b->scratch.used + count > b->scratch.cap ? STET_LIMIT : STET_NO_MEMORY,
-                STET_NO_OFFSET, "no memory for the tables");
+        stet_decode_bc_fail(b,
+                            b->scratch.used + count > b->scratch.cap ? STET_LIMIT : STET_NO_MEMORY,
+                            STET_NO_OFFSET, "no memory for the tables");
     return rows;
 }
 
@@ -179,7 +181,8 @@ static bool read_strings(struct bc *b)
     size_t n = bc_count(&r), end = b->sections[BC_STRINGS].len;
 
     if (end > UINT32_MAX)
-        return bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of strings", end);
+        return stet_decode_bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of strings",
+                                   end);
     b->strings = table(b, n + 1, sizeof *b->strings);
     if (!b->strings)
         return false;
@@ -197,7 +200,7 @@ static bool read_strings(struct bc *b)
     if (stet_reader_ok(&r) && (size_t)(r.next - r.start) != end)
         stet_reader_fail(&r, "the strings' lengths do not add up");
     b->string_count = n;
-    return bc_check(b, &r, "strings");
+    return stet_decode_bc_check(b, &r, "strings");
 }
 
 /* ---- dialects and operation names ---- */
@@ -216,7 +219,8 @@ static enum bc_dialect_kind dialect_kind(struct stet_view name)
     return BC_OTHER;
 }
 
-void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, struct bc_name *out)
+void stet_decode_bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name,
+                            struct bc_name *out)
 {
     char text[96];
     struct stet_view full = dialect;
@@ -253,9 +257,9 @@ static void read_name(struct bc *b, struct stet_reader *r, const struct bc_diale
         return;
     }
     name = bc_string_at(b, index);
-    if (dialect->kind == BC_VHLO && bc_vhlo_name(b, name, out))
+    if (dialect->kind == BC_VHLO && stet_decode_bc_vhlo_name(b, name, out))
         return;
-    bc_name_op(b, dialect->name, name, out);
+    stet_decode_bc_name_op(b, dialect->name, name, out);
     out->props = stet_props_find(out->name);
 }
 
@@ -285,7 +289,7 @@ static bool read_names(struct bc *b, struct stet_reader *r)
             b->name_count++;
         }
     }
-    return bc_check(b, r, "operation names");
+    return stet_decode_bc_check(b, r, "operation names");
 }
 
 static bool read_dialects(struct bc *b)
@@ -294,7 +298,7 @@ static bool read_dialects(struct bc *b)
     size_t n = bc_count(&r);
 
     if (n > UINT16_MAX)
-        return bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu dialects", n);
+        return stet_decode_bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu dialects", n);
     b->dialects = table(b, n, sizeof *b->dialects);
     if (!b->dialects)
         return false;
@@ -312,10 +316,10 @@ static bool read_dialects(struct bc *b)
         b->dialects[i].kind = dialect_kind(b->dialects[i].name);
         b->has_vhlo |= b->dialects[i].kind == BC_VHLO;
         if (versioned)
-            bc_nested(b, &r, BC_DIALECT_VERSIONS);
+            stet_decode_bc_nested(b, &r, BC_DIALECT_VERSIONS);
     }
     b->dialect_count = n;
-    return bc_check(b, &r, "dialects") && read_names(b, &r);
+    return stet_decode_bc_check(b, &r, "dialects") && read_names(b, &r);
 }
 
 /* ---- attributes and types: only their positions ---- */
@@ -364,7 +368,7 @@ static bool read_entries(struct bc *b)
     b->type_count = types;
     if (stet_reader_left(&r))
         stet_reader_fail(&r, "more than the announced entries");
-    return bc_check(b, &r, "attribute and type table");
+    return stet_decode_bc_check(b, &r, "attribute and type table");
 }
 
 /* ---- resources ---- */
@@ -381,7 +385,7 @@ static struct stet_view resource_blob(struct bc *b, struct stet_view entry)
     size = bc_varint(&r);
     if (size > stet_reader_left(&r))
         stet_reader_fail(&r, "a blob longer than its entry");
-    if (!bc_check(b, &r, "resource"))
+    if (!stet_decode_bc_check(b, &r, "resource"))
         return (struct stet_view){0};
     return stet_view_of(entry.ptr + (entry.len - size), (size_t)size);
 }
@@ -392,7 +396,7 @@ static void read_resource_group(struct bc *b, struct stet_reader *offsets, struc
     size_t n = bc_count(offsets);
 
     for (size_t i = 0; i < n && stet_reader_ok(offsets) && bc_ok(b); i++) {
-        struct stet_view key = bc_string(b, offsets);
+        struct stet_view key = stet_decode_bc_string(b, offsets);
         uint64_t size = bc_varint(offsets);
         unsigned kind = stet_reader_u8(offsets);
         struct stet_view entry = stet_reader_bytes(data, size);
@@ -421,7 +425,7 @@ static bool read_resources(struct bc *b)
         return false;
     external = bc_count(&offsets);
     for (size_t i = 0; i < external && stet_reader_ok(&offsets); i++) {
-        bc_string(b, &offsets);
+        stet_decode_bc_string(b, &offsets);
         read_resource_group(b, &offsets, &data, false);
     }
     while (stet_reader_left(&offsets) && bc_ok(b)) {
@@ -429,17 +433,18 @@ static bool read_resources(struct bc *b)
             stet_reader_fail(&offsets, "no such dialect");
         read_resource_group(b, &offsets, &data, true);
     }
-    return bc_check(b, &offsets, "resource table") && bc_check(b, &data, "resources");
+    return stet_decode_bc_check(b, &offsets, "resource table") &&
+           stet_decode_bc_check(b, &data, "resources");
 }
 
 /* ---- properties ---- */
 
-struct stet_view bc_properties_at(const struct bc *b, uint64_t index)
+struct stet_view stet_decode_bc_properties_at(const struct bc *b, uint64_t index)
 {
     struct stet_reader r = section_reader(b, BC_PROPERTIES);
 
     r.next += b->properties[index];
-    return bc_blob(&r);
+    return stet_decode_bc_blob(&r);
 }
 
 static bool read_properties(struct bc *b)
@@ -450,8 +455,8 @@ static bool read_properties(struct bc *b)
     if (!b->sections[BC_PROPERTIES].len)
         return true;
     if (b->sections[BC_PROPERTIES].len > UINT32_MAX)
-        return bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of properties",
-                       b->sections[BC_PROPERTIES].len);
+        return stet_decode_bc_fail(b, STET_LIMIT, stet_reader_offset(&r), "%zu bytes of properties",
+                                   b->sections[BC_PROPERTIES].len);
     n = bc_count(&r);
     b->properties = table(b, n, sizeof *b->properties);
     b->converted = table(b, n, sizeof *b->converted);
@@ -459,10 +464,10 @@ static bool read_properties(struct bc *b)
         return false;
     for (size_t i = 0; i < n && stet_reader_ok(&r); i++) {
         b->properties[i] = (uint32_t)(r.next - r.start);
-        bc_blob(&r);
+        stet_decode_bc_blob(&r);
     }
     b->property_count = n;
-    return bc_check(b, &r, "properties");
+    return stet_decode_bc_check(b, &r, "properties");
 }
 
 /* ---- the whole ---- */
@@ -473,14 +478,14 @@ static bool read_header(struct bc *b, struct stet_reader *r)
     const void *nul;
     uint64_t version, at;
 
-    if (!bc_check(b, r, "header") || memcmp(magic.ptr, "ML\xefR", 4) != 0)
-        return bc_fail(b, STET_BAD_INPUT, 0, "no MLIR bytecode (magic number)");
+    if (!stet_decode_bc_check(b, r, "header") || memcmp(magic.ptr, "ML\xefR", 4) != 0)
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, 0, "no MLIR bytecode (magic number)");
     at = stet_reader_offset(r);
     version = bc_varint(r);
     if (stet_reader_ok(r) && version > BC_NEWEST)
-        return bc_fail(b, STET_UNSUPPORTED, at,
-                       "format version %llu is newer than this build knows (%d)",
-                       (unsigned long long)version, BC_NEWEST);
+        return stet_decode_bc_fail(b, STET_UNSUPPORTED, at,
+                                   "format version %llu is newer than this build knows (%d)",
+                                   (unsigned long long)version, BC_NEWEST);
     b->version = (unsigned)version;
     nul = stet_reader_left(r) ? memchr(r->next, 0, stet_reader_left(r)) : NULL;
     if (!nul)
@@ -488,7 +493,7 @@ static bool read_header(struct bc *b, struct stet_reader *r)
     else
         b->p->producer = stet_reader_bytes(r, (uint64_t)((const unsigned char *)nul - r->next));
     stet_reader_skip(r, 1);
-    return bc_check(b, r, "header");
+    return stet_decode_bc_check(b, r, "header");
 }
 
 /* Reserved before anything is allocated, so that no block is left half empty. It covers most of
@@ -508,7 +513,7 @@ static bool read_all(struct bc *b)
 
     return read_header(b, &r) && read_sections(b, &r) && reserve(b) && read_strings(b) &&
            read_properties(b) && read_dialects(b) && read_resources(b) && read_entries(b) &&
-           bc_read_ir(b);
+           stet_decode_bc_read_ir(b);
 }
 
 /* Limits what a hostile file can make us allocate, as a multiple of its size. */
@@ -542,11 +547,11 @@ enum stet_rc stet_decode_bytecode(struct stet_program *out, struct stet_view byt
     stet_arena_lend(&b.scratch, first, sizeof first);
     read_all(&b);
     if (bc_ok(&b) && (out->arena.failed || b.scratch.failed))
-        bc_fail(&b, STET_LIMIT, STET_NO_OFFSET,
-                "more memory needed than a file of %zu bytes may use", bytes.len);
+        stet_decode_bc_fail(&b, STET_LIMIT, STET_NO_OFFSET,
+                            "more memory needed than a file of %zu bytes may use", bytes.len);
     rc = b.rc;
     stet_arena_release(&b.scratch);
-    stet_shared_attrs_release(&b.interned);
+    stet_decode_shared_attrs_release(&b.interned);
     if (rc == STET_OK)
         rc = stet_program_index(out, err);
     if (rc != STET_OK)

@@ -2,8 +2,8 @@
  *
  * A file has tables (strings, dialects, operation names, attributes, types, resources) and one tree
  * of operations that refers to them by number. Attributes and types are decoded at their first use.
- * The first failure sticks (bc_fail) and drains the readers, so callers continue with harmless
- * placeholders and check once at the end. */
+ * The first failure sticks (stet_decode_bc_fail) and drains the readers, so callers continue with
+ * harmless placeholders and check once at the end. */
 #ifndef STET_DECODE_BYTECODE_H
 #define STET_DECODE_BYTECODE_H
 
@@ -147,10 +147,10 @@ struct bc {
 
 /* Records the first failure; returns false for convenience. STET_NO_OFFSET: the current
  * position. */
-bool bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
+bool stet_decode_bc_fail(struct bc *b, enum stet_rc rc, uint64_t offset, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 /* Converts a reader's failure to the decoder's; true if there is none. */
-bool bc_check(struct bc *b, const struct stet_reader *r, const char *context);
+bool stet_decode_bc_check(struct bc *b, const struct stet_reader *r, const char *context);
 
 static inline bool bc_ok(const struct bc *b)
 {
@@ -159,7 +159,7 @@ static inline bool bc_ok(const struct bc *b)
 
 /* ---- reading ---- */
 
-uint64_t bc_varint_slow(struct stet_reader *r);
+uint64_t stet_decode_bc_varint_slow(struct stet_reader *r);
 
 /* MLIR's prefix varint: the low zero bits of the first byte count the bytes that follow. */
 static inline uint64_t bc_varint(struct stet_reader *r)
@@ -174,7 +174,7 @@ static inline uint64_t bc_varint(struct stet_reader *r)
         r->next = p + 2;
         return (*p | (unsigned)p[1] << 8) >> 2;
     }
-    return bc_varint_slow(r);
+    return stet_decode_bc_varint_slow(r);
 }
 
 static inline int64_t bc_signed(struct stet_reader *r)
@@ -205,14 +205,14 @@ static inline struct stet_view bc_string_at(const struct bc *b, uint64_t index)
     return stet_view_of(b->sections[BC_STRINGS].ptr + start, b->strings[index + 1] - start - 1);
 }
 
-struct stet_view bc_string(struct bc *b, struct stet_reader *r); /* by index */
+struct stet_view stet_decode_bc_string(struct bc *b, struct stet_reader *r); /* by index */
 /* The text of the string attribute whose index comes next; creates no attribute. */
-struct stet_view bc_text(struct bc *b, struct stet_reader *r);
-struct stet_view bc_blob(struct stet_reader *r); /* length, bytes */
+struct stet_view stet_decode_bc_text(struct bc *b, struct stet_reader *r);
+struct stet_view stet_decode_bc_blob(struct stet_reader *r); /* length, bytes */
 /* The properties of that number, which must exist. */
-struct stet_view bc_properties_at(const struct bc *b, uint64_t index);
+struct stet_view stet_decode_bc_properties_at(const struct bc *b, uint64_t index);
 /* A nested section, which must have the expected id. */
-struct stet_view bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
+struct stet_view stet_decode_bc_nested(struct bc *b, struct stet_reader *r, enum bc_section want);
 /* A reader over a part of the input. */
 static inline struct stet_reader bc_reader(const struct bc *b, const void *data, size_t size)
 {
@@ -226,9 +226,9 @@ static inline struct stet_reader bc_reader(const struct bc *b, const void *data,
 
 /* ---- tables: by index; placeholders on failure, never NULL ---- */
 
-const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index);
-const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index);
-const struct stet_type *bc_type_at(struct bc *b, uint64_t index);
+const struct stet_attr *stet_decode_bc_attr_at(struct bc *b, uint64_t index);
+const struct stet_loc *stet_decode_bc_loc_at(struct bc *b, uint64_t index);
+const struct stet_type *stet_decode_bc_type_at(struct bc *b, uint64_t index);
 
 static inline const struct stet_attr *bc_attr(struct bc *b, struct stet_reader *r)
 {
@@ -236,7 +236,7 @@ static inline const struct stet_attr *bc_attr(struct bc *b, struct stet_reader *
 
     if (index < b->attr_count && b->attrs[index].state == BC_ATTR)
         return b->attrs[index].made;
-    return bc_attr_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+    return stet_decode_bc_attr_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
 static inline const struct stet_loc *bc_loc(struct bc *b, struct stet_reader *r)
@@ -245,7 +245,7 @@ static inline const struct stet_loc *bc_loc(struct bc *b, struct stet_reader *r)
 
     if (index < b->attr_count && b->attrs[index].state == BC_LOC)
         return b->attrs[index].made;
-    return bc_loc_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+    return stet_decode_bc_loc_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
 static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *r)
@@ -254,7 +254,7 @@ static inline const struct stet_type *bc_type(struct bc *b, struct stet_reader *
 
     if (index < b->type_count && b->types[index].state == BC_ATTR)
         return b->types[index].made;
-    return bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
+    return stet_decode_bc_type_at(b, stet_reader_ok(r) ? index : UINT64_MAX);
 }
 
 /* A number of one or two bytes before `end`; false, with nothing read, for any other. */
@@ -307,82 +307,94 @@ extern const struct stet_attr bc_bad_attr, bc_no_items, bc_no_ints;
 extern const struct stet_loc bc_unknown_loc;
 extern const struct stet_attr_name bc_builtin_name;
 
-void *bc_no_room(struct bc *b); /* fails, gives NULL */
+void *stet_decode_bc_no_room(struct bc *b); /* fails, gives NULL */
 
 /* Allocates in the scratch arena. If this needs a new block but the old one has more room left, the
  * old one stays in use. */
-void *bc_rows(struct bc *b, size_t count, size_t size);
+void *stet_decode_bc_rows(struct bc *b, size_t count, size_t size);
 
-/* Memory of the program; NULL after bc_fail. */
+/* Memory of the program; NULL after stet_decode_bc_fail. */
 static inline void *bc_alloc(struct bc *b, size_t count, size_t size)
 {
     void *p = stet_arena_raw(b->arena, count, size);
 
-    return p ? p : bc_no_room(b);
+    return p ? p : stet_decode_bc_no_room(b);
 }
 
-struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind);
+struct stet_attr *stet_decode_bc_new_attr(struct bc *b, enum stet_attr_kind kind);
 /* Stored beside bytes in an encoding that this build does not know. The bytes may refer to anything
  * in the tables of the file, so they equal those of another file only if all tables are equal; this
  * is the hash of the tables. It is stored in place of the text. */
-struct stet_view bc_tables(struct bc *b);
-const struct stet_attr *bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
-                                       struct stet_view bytes);
-struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind);
-void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
+struct stet_view stet_decode_bc_tables(struct bc *b);
+const struct stet_attr *stet_decode_bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
+                                                   struct stet_view bytes);
+struct stet_type *stet_decode_bc_new_type(struct bc *b, enum stet_type_kind kind);
+void stet_decode_bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest);
 /* For attributes inside others; a list of them must not be reused (shared_attrs.h). */
-const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like);
-const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value);
-const struct stet_attr *bc_make_bool(bool value);
-const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r);
-const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text);
-const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text);
-const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value);
+const struct stet_attr *stet_decode_bc_intern(struct bc *b, struct stet_attr like);
+const struct stet_attr *stet_decode_bc_make_int(struct bc *b, const struct stet_type *type,
+                                                int64_t value);
+const struct stet_attr *stet_decode_bc_make_bool(bool value);
+const struct stet_attr *stet_decode_bc_make_ints(struct bc *b, struct stet_reader *r);
+const struct stet_attr *stet_decode_bc_make_string(struct bc *b, struct stet_view text);
+const struct stet_attr *stet_decode_bc_make_symbol(struct bc *b, struct stet_view text);
+const struct stet_attr *stet_decode_bc_make_enum(struct bc *b, const struct stet_enum *e,
+                                                 uint64_t value);
 /* Fields are copied. */
-const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_record *record,
-                                       const struct stet_named_attr *fields, uint32_t count);
+const struct stet_attr *stet_decode_bc_make_record(struct bc *b,
+                                                   const struct stet_attr_record *record,
+                                                   const struct stet_named_attr *fields,
+                                                   uint32_t count);
 /* Reads the part after the type. */
-const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
-                                        const struct stet_type *type);
-const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
-                                      const struct stet_type *type);
-const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r);
-const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r);
-const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type,
-                                      struct stet_view bytes);
-const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank);
-const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r, uint32_t *count);
+const struct stet_attr *stet_decode_bc_read_integer(struct bc *b, struct stet_reader *r,
+                                                    const struct stet_type *type);
+const struct stet_attr *stet_decode_bc_read_float(struct bc *b, struct stet_reader *r,
+                                                  const struct stet_type *type);
+const struct stet_attr *stet_decode_bc_read_array(struct bc *b, struct stet_reader *r);
+const struct stet_attr *stet_decode_bc_read_dict(struct bc *b, struct stet_reader *r);
+const struct stet_attr *stet_decode_bc_make_dense(struct bc *b, const struct stet_type *type,
+                                                  struct stet_view bytes);
+const int64_t *stet_decode_bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank);
+const struct stet_type *const *stet_decode_bc_read_types(struct bc *b, struct stet_reader *r,
+                                                         uint32_t *count);
 
 /* ---- per dialect ---- */
 
-const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uint64_t code);
-const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code);
-bool bc_builtin_is_loc(uint64_t code);
-const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uint64_t code);
-const struct stet_attr *bc_affine_map(struct bc *b, struct stet_reader *r);
-bool bc_is_identity_map(const struct stet_attr *a, uint32_t rank);
-const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
-                                       const struct bc_dialect *dialect, uint64_t code);
-const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code);
-const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64_t code);
-const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool per_axis);
+const struct stet_attr *stet_decode_bc_builtin_attr(struct bc *b, struct stet_reader *r,
+                                                    uint64_t code);
+const struct stet_loc *stet_decode_bc_builtin_loc(struct bc *b, struct stet_reader *r,
+                                                  uint64_t code);
+bool stet_decode_bc_builtin_is_loc(uint64_t code);
+const struct stet_type *stet_decode_bc_builtin_type(struct bc *b, struct stet_reader *r,
+                                                    uint64_t code);
+const struct stet_attr *stet_decode_bc_affine_map(struct bc *b, struct stet_reader *r);
+bool stet_decode_bc_is_identity_map(const struct stet_attr *a, uint32_t rank);
+const struct stet_attr *stet_decode_bc_record_attr(struct bc *b, struct stet_reader *r,
+                                                   const struct bc_dialect *dialect, uint64_t code);
+const struct stet_attr *stet_decode_bc_vhlo_attr(struct bc *b, struct stet_reader *r,
+                                                 uint64_t code);
+const struct stet_type *stet_decode_bc_vhlo_type(struct bc *b, struct stet_reader *r,
+                                                 uint64_t code);
+const struct stet_type *stet_decode_bc_quant_type(struct bc *b, struct stet_reader *r,
+                                                  bool per_axis);
 /* Assembly text, which dialects without an own encoding use. */
-const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
-                                     struct stet_view text);
-const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
-                                     struct stet_view text);
+const struct stet_attr *stet_decode_bc_text_attr(struct bc *b, const struct bc_dialect *d,
+                                                 struct stet_view text);
+const struct stet_type *stet_decode_bc_text_type(struct bc *b, const struct bc_dialect *d,
+                                                 struct stet_view text);
 
 /* The full name, a shared constant if this build knows the operation. */
-void bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name, struct bc_name *out);
+void stet_decode_bc_name_op(struct bc *b, struct stet_view dialect, struct stet_view name,
+                            struct bc_name *out);
 
 /* ---- VHLO operations (vhlo.c) ---- */
 
 /* "add_v1" → "stablehlo.add" and its rules; false if this build does not know that version. */
-bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
+bool stet_decode_bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out);
 /* The properties (number + 1, 0 for none) and dictionary of a VHLO operation as StableHLO's
  * attributes, sorted by name. */
-bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
-                     const struct stet_attr *dict, struct bc_converted *to);
+bool stet_decode_bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
+                                 const struct stet_attr *dict, struct bc_converted *to);
 
 /* Where attributes of an operation are cached: beside the properties, unless another name used
  * these first. */
@@ -422,11 +434,11 @@ struct bc_attr_list {
 extern const struct stet_attr bc_no_attrs; /* an empty dictionary */
 
 /* The attributes at `r` for an operation of that name and mask. */
-struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
-                                  unsigned mask);
+struct bc_attr_list stet_decode_bc_read_attrs(struct bc *b, struct stet_reader *r,
+                                              struct bc_name *name, unsigned mask);
 
 /* ---- the tree (bytecode_ir.c) ---- */
 
-bool bc_read_ir(struct bc *b);
+bool stet_decode_bc_read_ir(struct bc *b);
 
 #endif

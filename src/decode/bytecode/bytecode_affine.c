@@ -127,9 +127,9 @@ static void print_results(struct bc *b, struct stet_reader *r, struct stet_buf *
     }
 }
 
-const struct stet_attr *bc_affine_map(struct bc *b, struct stet_reader *r)
+const struct stet_attr *stet_decode_bc_affine_map(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_AFFINE_MAP);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_AFFINE_MAP);
     uint64_t header = bc_varint(r), dims = header >> 2, symbols = 0, results = dims;
     enum form form = (enum form)(header & 3);
     struct stet_buf out = {0};
@@ -155,13 +155,13 @@ const struct stet_attr *bc_affine_map(struct bc *b, struct stet_reader *r)
     stet_buf_str(&out, ")>");
     stet_attr_set_text(a, stet_arena_copy(b->arena, stet_buf_as_view(&out)));
     if (out.failed || !stet_attr_text(a).ptr)
-        bc_no_room(b);
+        stet_decode_bc_no_room(b);
     stet_buf_release(&out);
     return a;
 }
 
 /* "affine_map<(d0, d1) -> (d0, d1)>" */
-bool bc_is_identity_map(const struct stet_attr *a, uint32_t rank)
+bool stet_decode_bc_is_identity_map(const struct stet_attr *a, uint32_t rank)
 {
     struct stet_buf want = {0};
     bool same;

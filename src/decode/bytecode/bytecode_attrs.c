@@ -5,7 +5,7 @@
  * value if few are not zero. */
 static const struct stet_attr *read_segments(struct bc *b, struct stet_reader *r, unsigned segments)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
     uint64_t head = bc_varint(r), bits = 0;
     unsigned char *bytes = bc_alloc(b, segments, 4);
 
@@ -49,7 +49,7 @@ static bool try_properties(struct bc *b, struct stet_view bytes, const struct st
             index >>= 1;
         if (!stet_reader_ok(&r) || index >= b->attr_count)
             return false;
-        out[n++] = (struct stet_named_attr){props->names[i].name, bc_attr_at(b, index)};
+        out[n++] = (struct stet_named_attr){props->names[i].name, stet_decode_bc_attr_at(b, index)};
     }
     for (unsigned i = 0; i < STET_PROPS_NAMES && props->names[i].name.len; i++)
         if (props->names[i].segments && native)
@@ -64,7 +64,7 @@ static void keep_properties(struct bc *b, struct stet_view bytes, struct stet_na
                             uint32_t *count)
 {
     out[0] = (struct stet_named_attr){STET_VIEW("properties"),
-                                      bc_make_opaque(b, &bc_builtin_name, bytes)};
+                                      stet_decode_bc_make_opaque(b, &bc_builtin_name, bytes)};
     *count = 1;
 }
 
@@ -87,7 +87,7 @@ static bool merge(struct bc *b, const struct stet_named_attr *properties, uint32
     if (dict->count)
         memcpy(all + count, dict->named, dict->count * sizeof *all);
     if (!stet_build_sort(all, (size_t)dict->count + count))
-        return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
     return true;
 }
 
@@ -108,7 +108,7 @@ static struct bc_attr_list read_vhlo_attrs(struct bc *b, struct stet_reader *r,
     properties = has_properties ? (uint32_t)index + 1 : 0;
     known = bc_converted_place(b, name, properties);
     if (!bc_converted_is(known, name, properties, dict) &&
-        !bc_vhlo_convert(b, name, properties, dict, known))
+        !stet_decode_bc_vhlo_convert(b, name, properties, dict, known))
         return (struct bc_attr_list){0};
     return (struct bc_attr_list){known->attrs, known->count};
 }
@@ -141,7 +141,7 @@ static struct bc_attr_list read_own_attrs(struct bc *b, struct stet_reader *r, s
     properties = (uint32_t)index + 1;
     known = bc_converted_place(b, name, properties);
     if (!bc_converted_is(known, name, properties, dict)) {
-        read_properties(b, bc_properties_at(b, index), name, own, &count);
+        read_properties(b, stet_decode_bc_properties_at(b, index), name, own, &count);
         all = count ? bc_alloc(b, (size_t)dict->count + count, sizeof *all) : NULL;
         if (count && (!all || !merge(b, own, count, dict, all)))
             return (struct bc_attr_list){0};
@@ -151,8 +151,8 @@ static struct bc_attr_list read_own_attrs(struct bc *b, struct stet_reader *r, s
     return (struct bc_attr_list){known->attrs, known->count};
 }
 
-struct bc_attr_list bc_read_attrs(struct bc *b, struct stet_reader *r, struct bc_name *name,
-                                  unsigned mask)
+struct bc_attr_list stet_decode_bc_read_attrs(struct bc *b, struct stet_reader *r,
+                                              struct bc_name *name, unsigned mask)
 {
     const struct stet_attr *dict = mask & HAS_ATTRS ? bc_attr(b, r) : &bc_no_attrs;
 

@@ -29,7 +29,7 @@ enum {
     ATTR_AFFINE_MAP,
 };
 
-bool bc_builtin_is_loc(uint64_t code)
+bool stet_decode_bc_builtin_is_loc(uint64_t code)
 {
     return (code >= LOC_CALLSITE && code <= LOC_UNKNOWN) || code == LOC_FILE_RANGE;
 }
@@ -38,11 +38,11 @@ bool bc_builtin_is_loc(uint64_t code)
 
 static const struct stet_attr *read_symbol(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_SYMBOL);
     const struct stet_attr *nested;
 
-    stet_attr_set_text(a, bc_text(b, r));
-    nested = bc_read_array(b, r);
+    stet_attr_set_text(a, stet_decode_bc_text(b, r));
+    nested = stet_decode_bc_read_array(b, r);
     a->items = nested->items;
     a->count = nested->count;
     return a;
@@ -50,7 +50,7 @@ static const struct stet_attr *read_symbol(struct bc *b, struct stet_reader *r)
 
 static const struct stet_attr *read_resource(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RESOURCE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_RESOURCE);
     uint64_t handle;
 
     a->of.type = bc_type(b, r);
@@ -68,25 +68,25 @@ static const struct stet_attr *read_resource(struct bc *b, struct stet_reader *r
 
 static const struct stet_attr *read_dense_array(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
 
     a->of.type = bc_type(b, r);
     bc_varint(r); /* the number of elements, which also follows from the bytes */
-    stet_attr_set_bytes(a, bc_blob(r));
+    stet_attr_set_bytes(a, stet_decode_bc_blob(r));
     return a;
 }
 
 static const struct stet_attr *read_dense(struct bc *b, struct stet_reader *r)
 {
     const struct stet_type *type = bc_type(b, r);
-    struct stet_view bytes = bc_blob(r);
+    struct stet_view bytes = stet_decode_bc_blob(r);
 
-    return stet_reader_ok(r) && bc_ok(b) ? bc_make_dense(b, type, bytes) : &bc_bad_attr;
+    return stet_reader_ok(r) && bc_ok(b) ? stet_decode_bc_make_dense(b, type, bytes) : &bc_bad_attr;
 }
 
 static const struct stet_attr *read_dense_strings(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE_STRINGS);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_DENSE_STRINGS);
     const struct stet_attr **items;
     uint64_t n;
 
@@ -103,7 +103,7 @@ static const struct stet_attr *read_dense_strings(struct bc *b, struct stet_read
     if (!items)
         return a;
     for (uint64_t i = 0; i < n; i++)
-        items[i] = bc_make_string(b, bc_string(b, r));
+        items[i] = stet_decode_bc_make_string(b, stet_decode_bc_string(b, r));
     a->items = items;
     a->count = (uint32_t)n;
     return a;
@@ -111,7 +111,7 @@ static const struct stet_attr *read_dense_strings(struct bc *b, struct stet_read
 
 static const struct stet_attr *read_sparse(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_SPARSE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_SPARSE);
     const struct stet_attr **items = bc_alloc(b, 2, sizeof *items);
 
     a->of.type = bc_type(b, r);
@@ -127,44 +127,45 @@ static const struct stet_attr *read_sparse(struct bc *b, struct stet_reader *r)
 /* Not interpreted, only kept. */
 static const struct stet_attr *keep_rest(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_OPAQUE);
 
     a->of.name = &bc_builtin_name;
     stet_attr_set_bytes(a, stet_reader_bytes(r, stet_reader_left(r)));
     return a;
 }
 
-const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uint64_t code)
+const struct stet_attr *stet_decode_bc_builtin_attr(struct bc *b, struct stet_reader *r,
+                                                    uint64_t code)
 {
     static const struct stet_attr unit = {.kind = STET_ATTR_UNIT};
     struct stet_attr *a;
 
     switch (code) {
     case ATTR_ARRAY:
-        return bc_read_array(b, r);
+        return stet_decode_bc_read_array(b, r);
     case ATTR_DICT:
-        return bc_read_dict(b, r);
+        return stet_decode_bc_read_dict(b, r);
     case ATTR_STRING:
-        return bc_make_string(b, bc_string(b, r));
+        return stet_decode_bc_make_string(b, stet_decode_bc_string(b, r));
     case ATTR_TYPED_STRING:
-        a = bc_new_attr(b, STET_ATTR_STRING);
-        stet_attr_set_text(a, bc_string(b, r));
+        a = stet_decode_bc_new_attr(b, STET_ATTR_STRING);
+        stet_attr_set_text(a, stet_decode_bc_string(b, r));
         a->of.type = bc_type(b, r);
         return a;
     case ATTR_FLAT_SYMBOL:
-        return bc_make_symbol(b, bc_text(b, r));
+        return stet_decode_bc_make_symbol(b, stet_decode_bc_text(b, r));
     case ATTR_SYMBOL:
         return read_symbol(b, r);
     case ATTR_TYPE:
-        a = bc_new_attr(b, STET_ATTR_TYPE);
+        a = stet_decode_bc_new_attr(b, STET_ATTR_TYPE);
         a->of.type = bc_type(b, r);
         return a;
     case ATTR_UNIT:
         return &unit;
     case ATTR_INTEGER:
-        return bc_read_integer(b, r, bc_type(b, r));
+        return stet_decode_bc_read_integer(b, r, bc_type(b, r));
     case ATTR_FLOAT:
-        return bc_read_float(b, r, bc_type(b, r));
+        return stet_decode_bc_read_float(b, r, bc_type(b, r));
     case ATTR_RESOURCE:
         return read_resource(b, r);
     case ATTR_DENSE_ARRAY:
@@ -178,7 +179,7 @@ const struct stet_attr *bc_builtin_attr(struct bc *b, struct stet_reader *r, uin
     case ATTR_DISTINCT:
         return keep_rest(b, r);
     case ATTR_AFFINE_MAP:
-        return bc_affine_map(b, r);
+        return stet_decode_bc_affine_map(b, r);
     default:
         stet_reader_fail(r, "unknown builtin attribute");
         return &bc_bad_attr;
@@ -238,7 +239,8 @@ static enum stet_loc_kind loc_kind(uint64_t code)
     }
 }
 
-const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint64_t code)
+const struct stet_loc *stet_decode_bc_builtin_loc(struct bc *b, struct stet_reader *r,
+                                                  uint64_t code)
 {
     struct stet_loc *loc;
 
@@ -246,7 +248,7 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
         return &bc_unknown_loc;
     loc = stet_build_loc(b->arena, loc_kind(code), code == LOC_FILE_RANGE);
     if (!loc) {
-        bc_no_room(b);
+        stet_decode_bc_no_room(b);
         return &bc_unknown_loc;
     }
     switch (code) {
@@ -254,16 +256,16 @@ const struct stet_loc *bc_builtin_loc(struct bc *b, struct stet_reader *r, uint6
         read_parts(b, r, loc, 2);
         break;
     case LOC_FILE:
-        loc->text = bc_text(b, r);
+        loc->text = stet_decode_bc_text(b, r);
         loc->line = read_line(r);
         loc->column = read_line(r);
         break;
     case LOC_FILE_RANGE:
-        loc->text = bc_text(b, r);
+        loc->text = stet_decode_bc_text(b, r);
         read_range(r, loc);
         break;
     case LOC_NAME:
-        loc->text = bc_text(b, r);
+        loc->text = stet_decode_bc_text(b, r);
         read_parts(b, r, loc, 1);
         break;
     default:
@@ -317,19 +319,19 @@ static const struct stet_type *read_integer_type(struct bc *b, struct stet_reade
 static const struct stet_type *read_shaped(struct bc *b, struct stet_reader *r,
                                            enum stet_type_kind kind, bool encoded)
 {
-    struct stet_type *t = bc_new_type(b, kind);
+    struct stet_type *t = stet_decode_bc_new_type(b, kind);
     struct stet_type_rest rest = {0};
     const struct stet_attr *bounds;
 
     if (encoded)
         rest.encoding = bc_attr(b, r);
-    t->dims = bc_read_dims(b, r, &t->rank);
+    t->dims = stet_decode_bc_read_dims(b, r, &t->rank);
     t->element = bc_type(b, r);
     bounds = stet_attr_field(rest.encoding, "bounds");
     if (bounds && bounds->kind == STET_ATTR_INTS && bounds->count == t->rank)
         rest.bounds = bounds->ints;
     if (encoded)
-        bc_set_rest(b, t, &rest);
+        stet_decode_bc_set_rest(b, t, &rest);
     return t;
 }
 
@@ -342,9 +344,9 @@ static const struct stet_type *read_memref(struct bc *b, struct stet_reader *r, 
     struct stet_attr *pair;
 
     layout = bc_attr(b, r);
-    rest.encoding = bc_is_identity_map(layout, t->rank) ? space : layout;
+    rest.encoding = stet_decode_bc_is_identity_map(layout, t->rank) ? space : layout;
     if (space && rest.encoding == layout) {
-        pair = bc_new_attr(b, STET_ATTR_ARRAY);
+        pair = stet_decode_bc_new_attr(b, STET_ATTR_ARRAY);
         both = bc_alloc(b, 2, sizeof *both);
         if (!both)
             return t;
@@ -355,17 +357,17 @@ static const struct stet_type *read_memref(struct bc *b, struct stet_reader *r, 
         rest.encoding = pair;
     }
     if (rest.encoding)
-        bc_set_rest(b, t, &rest);
+        stet_decode_bc_set_rest(b, t, &rest);
     return t;
 }
 
 static const struct stet_type *read_unranked_memref(struct bc *b, struct stet_reader *r,
                                                     bool spaced)
 {
-    struct stet_type *t = bc_new_type(b, STET_TYPE_UNRANKED_MEMREF);
+    struct stet_type *t = stet_decode_bc_new_type(b, STET_TYPE_UNRANKED_MEMREF);
 
     if (spaced)
-        bc_set_rest(b, t, &(struct stet_type_rest){.encoding = bc_attr(b, r)});
+        stet_decode_bc_set_rest(b, t, &(struct stet_type_rest){.encoding = bc_attr(b, r)});
     t->element = bc_type(b, r);
     return t;
 }
@@ -373,7 +375,7 @@ static const struct stet_type *read_unranked_memref(struct bc *b, struct stet_re
 /* Whether each dimension scales, a byte each, then the vector. */
 static const struct stet_type *read_scalable(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *which = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    struct stet_attr *which = stet_decode_bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
     struct stet_view flags = stet_reader_bytes(r, bc_count(r));
     struct stet_type *t = (struct stet_type *)(uintptr_t)read_shaped(b, r, STET_TYPE_VECTOR, false);
 
@@ -384,18 +386,18 @@ static const struct stet_type *read_scalable(struct bc *b, struct stet_reader *r
         stet_reader_fail(r, "not one scale for each dimension");
     which->of.type = stet_type_integer(b->arena, 1, STET_SIGNLESS);
     stet_attr_set_bytes(which, flags);
-    bc_set_rest(b, t, &(struct stet_type_rest){.encoding = which});
+    stet_decode_bc_set_rest(b, t, &(struct stet_type_rest){.encoding = which});
     return t;
 }
 
 static const struct stet_type *read_function(struct bc *b, struct stet_reader *r)
 {
-    struct stet_type *t = bc_new_type(b, STET_TYPE_FUNCTION);
+    struct stet_type *t = stet_decode_bc_new_type(b, STET_TYPE_FUNCTION);
     const struct stet_type *const *inputs, *const *results, **members;
     uint32_t in, out;
 
-    inputs = bc_read_types(b, r, &in);
-    results = bc_read_types(b, r, &out);
+    inputs = stet_decode_bc_read_types(b, r, &in);
+    results = stet_decode_bc_read_types(b, r, &out);
     members = bc_alloc(b, (size_t)in + out, sizeof *members);
     if (!members)
         return t;
@@ -409,7 +411,8 @@ static const struct stet_type *read_function(struct bc *b, struct stet_reader *r
     return t;
 }
 
-const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uint64_t code)
+const struct stet_type *stet_decode_bc_builtin_type(struct bc *b, struct stet_reader *r,
+                                                    uint64_t code)
 {
     static const enum stet_float floats[] = {STET_BF16, STET_F16, STET_F32,
                                              STET_F64,  STET_F80, STET_F128};
@@ -436,7 +439,7 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
     case TYPE_F128:
         return stet_type_float(floats[code - TYPE_BF16]);
     case TYPE_COMPLEX:
-        t = bc_new_type(b, STET_TYPE_COMPLEX);
+        t = stet_decode_bc_new_type(b, STET_TYPE_COMPLEX);
         t->element = bc_type(b, r);
         return t;
     case TYPE_NONE:
@@ -455,11 +458,11 @@ const struct stet_type *bc_builtin_type(struct bc *b, struct stet_reader *r, uin
     case TYPE_SCALABLE_VECTOR:
         return read_scalable(b, r);
     case TYPE_TUPLE:
-        t = bc_new_type(b, STET_TYPE_TUPLE);
-        t->members = bc_read_types(b, r, &t->member_count);
+        t = stet_decode_bc_new_type(b, STET_TYPE_TUPLE);
+        t->members = stet_decode_bc_read_types(b, r, &t->member_count);
         return t;
     case TYPE_UNRANKED_TENSOR:
-        t = bc_new_type(b, STET_TYPE_UNRANKED);
+        t = stet_decode_bc_new_type(b, STET_TYPE_UNRANKED);
         t->element = bc_type(b, r);
         return t;
     default:

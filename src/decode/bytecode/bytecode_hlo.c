@@ -9,12 +9,12 @@ enum { SHARDING = 6, SHARDING_V2 = 15, PER_VALUE = 7, PER_VALUE_V2 = 16, SHARDIN
 
 static const struct stet_attr *read_f64(struct bc *b, struct stet_reader *r)
 {
-    return bc_read_float(b, r, stet_type_float(STET_F64));
+    return stet_decode_bc_read_float(b, r, stet_type_float(STET_F64));
 }
 
 static const struct stet_attr *read_type_attr(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_TYPE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_TYPE);
 
     a->of.type = bc_type(b, r);
     return a;
@@ -29,37 +29,37 @@ static const struct stet_attr *read_field(struct bc *b, struct stet_reader *r,
 
     switch (kind) {
     case STET_FIELD_INT:
-        return bc_make_int(b, i64, bc_signed(r));
+        return stet_decode_bc_make_int(b, i64, bc_signed(r));
     case STET_FIELD_INTS:
-        return bc_make_ints(b, r);
+        return stet_decode_bc_make_ints(b, r);
     case STET_FIELD_STRING:
-        return bc_make_string(b, bc_string(b, r));
+        return stet_decode_bc_make_string(b, stet_decode_bc_string(b, r));
     case STET_FIELD_TYPE:
         return read_type_attr(b, r);
     case STET_FIELD_BOOL:
-        return bc_make_bool(stet_reader_u8(r) & 1);
+        return stet_decode_bc_make_bool(stet_reader_u8(r) & 1);
     case STET_FIELD_F64:
         return read_f64(b, r);
     case STET_FIELD_ATTR:
         return bc_attr(b, r);
     case STET_FIELD_ATTRS:
-        return bc_read_array(b, r);
+        return stet_decode_bc_read_array(b, r);
     case STET_FIELD_OPTIONAL_ATTR:
         v = bc_varint(r);
-        return v & 1 ? bc_attr_at(b, v >> 1) : NULL;
+        return v & 1 ? stet_decode_bc_attr_at(b, v >> 1) : NULL;
     case STET_FIELD_BOOL_ATTR:
         return stet_reader_u8(r) & 1 ? bc_attr(b, r) : NULL;
     case STET_FIELD_OPTIONAL_INT:
         v = bc_varint(r);
-        return v & 1 ? bc_make_int(b, i64, (int64_t)(v >> 1)) : NULL;
+        return v & 1 ? stet_decode_bc_make_int(b, i64, (int64_t)(v >> 1)) : NULL;
     case STET_FIELD_ATTRS_V2:
-        return code == SHARDING ? &bc_no_items : bc_read_array(b, r);
+        return code == SHARDING ? &bc_no_items : stet_decode_bc_read_array(b, r);
     case STET_FIELD_REDUCTION_V3:
         v = code == SHARDING_V3 ? (uint64_t)bc_signed(r) : 0;
         if (v > 2)
             stet_reader_fail(r, "unknown reduction");
-        return v == 1   ? bc_make_string(b, STET_VIEW("max"))
-               : v == 2 ? bc_make_string(b, STET_VIEW("min"))
+        return v == 1   ? stet_decode_bc_make_string(b, STET_VIEW("max"))
+               : v == 2 ? stet_decode_bc_make_string(b, STET_VIEW("min"))
                         : NULL;
     default:
         return NULL;
@@ -87,7 +87,7 @@ static const struct stet_attr *read_fields(struct bc *b, struct stet_reader *r,
             fields[count].value = &bc_no_ints;
         count += fields[count].value != NULL;
     }
-    return bc_make_record(b, record, fields, count);
+    return stet_decode_bc_make_record(b, record, fields, count);
 }
 
 static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
@@ -104,15 +104,15 @@ static const struct stet_attr *read_record(struct bc *b, struct stet_reader *r,
     return read_fields(b, r, record, code, false);
 }
 
-const struct stet_attr *bc_record_attr(struct bc *b, struct stet_reader *r,
-                                       const struct bc_dialect *dialect, uint64_t code)
+const struct stet_attr *stet_decode_bc_record_attr(struct bc *b, struct stet_reader *r,
+                                                   const struct bc_dialect *dialect, uint64_t code)
 {
     const struct stet_attr_record *record;
     const struct stet_enum *e = stet_enum_by_code(dialect->name, code);
     uint64_t table = code;
 
     if (e)
-        return bc_make_enum(b, e, bc_varint(r));
+        return stet_decode_bc_make_enum(b, e, bc_varint(r));
     if (dialect->kind == BC_SDY && (code == SHARDING_V2 || code == SHARDING_V3))
         table = SHARDING;
     if (dialect->kind == BC_SDY && code == PER_VALUE_V2)
@@ -193,7 +193,7 @@ static const struct stet_attr *read_twin(struct bc *b, struct stet_reader *r, co
     const struct stet_enum *e = stet_enum_find(dialect, name);
     const struct stet_attr_record *record = stet_attr_record_find(dialect, name);
 
-    return e ? bc_make_enum(b, e, bc_varint(r)) : read_record(b, r, record, 0);
+    return e ? stet_decode_bc_make_enum(b, e, bc_varint(r)) : read_record(b, r, record, 0);
 }
 
 /* Mesh attributes are StableHLO's, with their names as attributes instead of strings. */
@@ -207,30 +207,31 @@ static const struct stet_attr *read_mesh_like(struct bc *b, struct stet_reader *
     uint64_t v;
 
     if (code == VHLO_MESH_AXES && first->kind == STET_ATTR_STRING)
-        first = bc_make_symbol(b, stet_attr_text(first));
+        first = stet_decode_bc_make_symbol(b, stet_attr_text(first));
     if (code == VHLO_AXIS_REF)
         second = bc_varint(r) ? bc_attr(b, r) : NULL;
     else if (code == VHLO_MESH_AXES)
         second = bc_attr(b, r);
     else if (code == VHLO_MESH_AXIS)
-        second = bc_make_int(b, stet_type_integer(b->arena, 64, STET_SIGNLESS), bc_signed(r));
+        second = stet_decode_bc_make_int(b, stet_type_integer(b->arena, 64, STET_SIGNLESS),
+                                         bc_signed(r));
     else
-        second = (v = bc_varint(r)) & 1 ? bc_attr_at(b, v >> 1) : NULL;
-    return bc_make_record(b, record,
-                          (struct stet_named_attr[]){{record->fields[0].name, first},
-                                                     {record->fields[1].name, second}},
-                          second ? 2 : 1);
+        second = (v = bc_varint(r)) & 1 ? stet_decode_bc_attr_at(b, v >> 1) : NULL;
+    return stet_decode_bc_make_record(b, record,
+                                      (struct stet_named_attr[]){{record->fields[0].name, first},
+                                                                 {record->fields[1].name, second}},
+                                      second ? 2 : 1);
 }
 
 static const struct stet_attr *read_tensor(struct bc *b, struct stet_reader *r)
 {
     const struct stet_type *type = bc_type(b, r);
-    struct stet_view bytes = bc_blob(r);
+    struct stet_view bytes = stet_decode_bc_blob(r);
 
-    return stet_reader_ok(r) && bc_ok(b) ? bc_make_dense(b, type, bytes) : &bc_bad_attr;
+    return stet_reader_ok(r) && bc_ok(b) ? stet_decode_bc_make_dense(b, type, bytes) : &bc_bad_attr;
 }
 
-const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code)
+const struct stet_attr *stet_decode_bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64_t code)
 {
     const char *twin = vhlo_twin(code);
 
@@ -238,20 +239,20 @@ const struct stet_attr *bc_vhlo_attr(struct bc *b, struct stet_reader *r, uint64
         return read_twin(b, r, twin);
     switch (code) {
     case VHLO_ARRAY:
-        return bc_read_array(b, r);
+        return stet_decode_bc_read_array(b, r);
     case VHLO_BOOL:
-        return bc_make_bool(bc_varint(r) & 1);
+        return stet_decode_bc_make_bool(bc_varint(r) & 1);
     case VHLO_API_VERSION: /* a plain i32 in StableHLO */
-        return bc_make_int(b, stet_type_integer(b->arena, 32, STET_SIGNLESS),
-                           (int64_t)bc_varint(r));
+        return stet_decode_bc_make_int(b, stet_type_integer(b->arena, 32, STET_SIGNLESS),
+                                       (int64_t)bc_varint(r));
     case VHLO_DICT:
-        return bc_read_dict(b, r);
+        return stet_decode_bc_read_dict(b, r);
     case VHLO_FLOAT:
-        return bc_read_float(b, r, bc_type(b, r));
+        return stet_decode_bc_read_float(b, r, bc_type(b, r));
     case VHLO_INTEGER:
-        return bc_read_integer(b, r, bc_type(b, r));
+        return stet_decode_bc_read_integer(b, r, bc_type(b, r));
     case VHLO_STRING:
-        return bc_make_string(b, bc_string(b, r));
+        return stet_decode_bc_make_string(b, stet_decode_bc_string(b, r));
     case VHLO_TENSOR:
         return read_tensor(b, r);
     case VHLO_TYPE:
@@ -341,7 +342,7 @@ static int builtin_twin(uint64_t code)
     }
 }
 
-const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64_t code)
+const struct stet_type *stet_decode_bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64_t code)
 {
     int twin = builtin_twin(code);
     struct stet_type *t;
@@ -351,27 +352,27 @@ const struct stet_type *bc_vhlo_type(struct bc *b, struct stet_reader *r, uint64
     if (code < VT_CODES && vhlo_elements[code].is_integer)
         return stet_type_integer(b->arena, vhlo_elements[code].width, vhlo_elements[code].sign);
     if (twin >= 0)
-        return bc_builtin_type(b, r, (uint64_t)twin);
+        return stet_decode_bc_builtin_type(b, r, (uint64_t)twin);
     switch (code) {
     case VT_TOKEN:
         return &stet_type_token;
     case VT_QUANTIZED:
     case VT_QUANTIZED_PER_AXIS:
-        return bc_quant_type(b, r, code == VT_QUANTIZED_PER_AXIS);
+        return stet_decode_bc_quant_type(b, r, code == VT_QUANTIZED_PER_AXIS);
     case VT_WITNESS:
-        t = bc_new_type(b, STET_TYPE_OPAQUE);
-        bc_set_rest(
+        t = stet_decode_bc_new_type(b, STET_TYPE_OPAQUE);
+        stet_decode_bc_set_rest(
             b, t,
             &(struct stet_type_rest){.dialect = STET_VIEW("shape"), .text = STET_VIEW(".witness")});
         return t;
     case VT_BUFFER:
-        t = bc_new_type(b, STET_TYPE_MEMREF);
-        t->dims = bc_read_dims(b, r, &t->rank);
+        t = stet_decode_bc_new_type(b, STET_TYPE_MEMREF);
+        t->dims = stet_decode_bc_read_dims(b, r, &t->rank);
         t->element = bc_type(b, r);
         return t;
     case VT_FUTURE:
-        t = bc_new_type(b, STET_TYPE_FUTURE);
-        t->members = bc_read_types(b, r, &t->member_count);
+        t = stet_decode_bc_new_type(b, STET_TYPE_FUTURE);
+        t->members = stet_decode_bc_read_types(b, r, &t->member_count);
         return t;
     default:
         stet_reader_fail(r, "a VHLO type this build does not know");

@@ -13,9 +13,9 @@ static void *grow(struct bc *b, void *old, size_t count, size_t need, size_t *ro
         return old;
     if (wanted < need)
         wanted = need;
-    fresh = bc_rows(b, wanted, size);
+    fresh = stet_decode_bc_rows(b, wanted, size);
     if (!fresh) {
-        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for values");
+        stet_decode_bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for values");
         return NULL;
     }
     if (count)
@@ -116,11 +116,11 @@ static uint32_t read_results(struct bc *b, struct stet_reader *r)
     size_t n = bc_count(r);
 
     if (n > b->result_room) {
-        b->results = bc_rows(b, 2 * n, sizeof *b->results);
+        b->results = stet_decode_bc_rows(b, 2 * n, sizeof *b->results);
         b->result_room = b->results ? 2 * n : 0;
     }
     if (n > b->result_room || n > INT32_MAX) {
-        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for results");
+        stet_decode_bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "no memory for results");
         return 0;
     }
     for (size_t i = 0; i < n; i++)
@@ -213,11 +213,11 @@ static struct stet_op *make_op(struct bc *b, const struct stet_reader *r, unsign
         parts->name = name->name;
     }
     if (parts->region_count > stet_reader_left(r) || !stet_build_op_size(parts)) {
-        bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "too many attributes or regions");
+        stet_decode_bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "too many attributes or regions");
         return NULL;
     }
     op = stet_build_op(b->arena, parts);
-    return op ? op : bc_no_room(b);
+    return op ? op : stet_decode_bc_no_room(b);
 }
 
 /* NULL for an operation that is dropped. */
@@ -239,7 +239,7 @@ static struct stet_op *read_op(struct bc *b, struct stet_reader *r, struct regio
     parts.known = bc_known_op(name, block);
     parts.loc = bc_loc(b, r);
     if (mask & (HAS_ATTRS | HAS_PROPERTIES)) {
-        struct bc_attr_list attrs = bc_read_attrs(b, r, name, mask);
+        struct bc_attr_list attrs = stet_decode_bc_read_attrs(b, r, name, mask);
 
         parts.attrs = attrs.at;
         parts.attr_count = attrs.count;
@@ -283,7 +283,7 @@ static void read_arguments(struct bc *b, struct stet_reader *r, struct region_st
     size_t n = bc_count(r);
 
     if (n > INT32_MAX || !stet_build_args(b->arena, block, (uint32_t)n)) {
-        bc_no_room(b);
+        stet_decode_bc_no_room(b);
         return;
     }
     for (size_t i = 0; i < n; i++) {
@@ -298,7 +298,7 @@ static void read_arguments(struct bc *b, struct stet_reader *r, struct region_st
             return;
         block->args[i].type = type < b->type_count && b->types[type].state == BC_ATTR
                                   ? b->types[type].made
-                                  : bc_type_at(b, type);
+                                  : stet_decode_bc_type_at(b, type);
         block->args[i].id = b->p->value_count++;
         stet_block_locs(block)[i] = located ? bc_loc(b, r) : &bc_unknown_loc;
     }
@@ -325,7 +325,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         return;
     block->ops = ops;
     while (n) {
-        uint32_t usual = bc_read_usual_ops(b, r, state, block, ops + made, (uint32_t)n);
+        uint32_t usual = stet_decode_bc_read_usual_ops(b, r, state, block, ops + made, (uint32_t)n);
         struct stet_op *op;
 
         made += usual;
@@ -333,7 +333,7 @@ static void read_block(struct bc *b, struct stet_reader *r, struct region_state 
         if (!n)
             break;
         if (!bc_has_room(b, BC_LEAST_ROOM))
-            bc_refill(b, r->next);
+            stet_decode_bc_refill(b, r->next);
         op = read_op(b, r, state, block);
         if (!stet_reader_ok(r) || !bc_ok(b))
             break;
@@ -382,11 +382,11 @@ static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op
     struct stet_view bytes;
 
     if (depth == STET_MAX_DEPTH)
-        return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "regions nested deeper than %d",
-                       STET_MAX_DEPTH);
+        return stet_decode_bc_fail(b, STET_LIMIT, stet_reader_offset(r),
+                                   "regions nested deeper than %d", STET_MAX_DEPTH);
     /* Isolated regions are separate sections, because they can be loaded lazily. */
     if (isolated && b->version >= BC_LAZY_LOADING && op->region_count) {
-        bytes = bc_nested(b, r, BC_IR);
+        bytes = stet_decode_bc_nested(b, r, BC_IR);
         section = bc_reader(b, bytes.ptr, bytes.len);
         from = &section;
     }
@@ -401,10 +401,10 @@ static bool read_regions(struct bc *b, struct stet_reader *r, struct stet_op *op
     }
     if (isolated && own.fixup_count)
         stet_reader_fail(from, "a value is used and never defined");
-    return bc_check(b, from, "operations");
+    return stet_decode_bc_check(b, from, "operations");
 }
 
-bool bc_read_ir(struct bc *b)
+bool stet_decode_bc_read_ir(struct bc *b)
 {
     struct stet_view bytes = b->sections[BC_IR];
     struct stet_reader r = bc_reader(b, bytes.ptr, bytes.len);
@@ -412,15 +412,17 @@ bool bc_read_ir(struct bc *b)
     struct region_state state = {.scope = &scope};
     struct stet_block top = {0};
 
-    bc_begin_room(b, r.next);
+    stet_decode_bc_begin_room(b, r.next);
     read_block(b, &r, &state, &top);
-    if (!bc_check(b, &r, "operations"))
+    if (!stet_decode_bc_check(b, &r, "operations"))
         return false;
     if (stet_reader_left(&r))
-        return bc_fail(b, STET_BAD_INPUT, stet_reader_offset(&r), "bytes after the operations");
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, stet_reader_offset(&r),
+                                   "bytes after the operations");
     if (top.op_count != 1)
-        return bc_fail(b, STET_UNSUPPORTED, r.base,
-                       "%u operations at the top where a module is expected", top.op_count);
+        return stet_decode_bc_fail(b, STET_UNSUPPORTED, r.base,
+                                   "%u operations at the top where a module is expected",
+                                   top.op_count);
     b->p->module = top.ops[0];
     b->p->module->parent = NULL;
     return true;

@@ -27,7 +27,7 @@ struct region_state {
     unsigned depth;
 };
 
-/* Enough for any operation that bc_read_usual_ops reads. */
+/* Enough for any operation that stet_decode_bc_read_usual_ops reads. */
 enum {
     BC_USUAL_OPERANDS = 8,
     BC_USUAL_ROOM = sizeof(struct stet_op) + sizeof(struct stet_value) +
@@ -43,9 +43,10 @@ static inline bool bc_has_room(const struct bc *b, size_t size)
 }
 
 /* Allocates a new block of memory for operations from `at` on. Its size depends on what the
- * operations since the last call have needed. Call bc_begin_room before the first time. */
-void bc_refill(struct bc *b, const unsigned char *at);
-void bc_begin_room(struct bc *b, const unsigned char *at);
+ * operations since the last call have needed. Call stet_decode_bc_begin_room before the first time.
+ */
+void stet_decode_bc_refill(struct bc *b, const unsigned char *at);
+void stet_decode_bc_begin_room(struct bc *b, const unsigned char *at);
 
 /* VHLO has one return for functions and for regions. */
 static inline uint32_t bc_known_op(const struct bc_name *name, const struct stet_block *parent)
@@ -58,7 +59,8 @@ static inline uint32_t bc_known_op(const struct bc_name *name, const struct stet
 
 /* Reads as many common operations as follow at `r`, at most `room`, into `ops`; returns how many.
  * The next operation is then unread, but tables may have been filled. */
-uint32_t bc_read_usual_ops(struct bc *b, struct stet_reader *r, struct region_state *state,
-                           struct stet_block *block, struct stet_op **ops, uint32_t room);
+uint32_t stet_decode_bc_read_usual_ops(struct bc *b, struct stet_reader *r,
+                                       struct region_state *state, struct stet_block *block,
+                                       struct stet_op **ops, uint32_t room);
 
 #endif

@@ -7,10 +7,10 @@ const struct stet_attr bc_no_ints = {.kind = STET_ATTR_INTS};
 const struct stet_loc bc_unknown_loc = {.kind = STET_LOC_UNKNOWN};
 const struct stet_attr_name bc_builtin_name = {.dialect = {"builtin", 7}};
 
-void *bc_no_room(struct bc *b)
+void *stet_decode_bc_no_room(struct bc *b)
 {
-    bc_fail(b, STET_LIMIT, STET_NO_OFFSET, "needs more memory than a file of %zu bytes may use",
-            b->input.len);
+    stet_decode_bc_fail(b, STET_LIMIT, STET_NO_OFFSET,
+                        "needs more memory than a file of %zu bytes may use", b->input.len);
     /* After a failure nothing more is allocated, not even a smaller size: placeholders are
      * shared. */
     b->arena->end = b->arena->next;
@@ -18,7 +18,7 @@ void *bc_no_room(struct bc *b)
     return NULL;
 }
 
-struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
+struct stet_attr *stet_decode_bc_new_attr(struct bc *b, enum stet_attr_kind kind)
 {
     size_t size = stet_attr_size(kind);
     struct stet_attr *a = bc_alloc(b, 1, size);
@@ -40,7 +40,7 @@ struct stet_attr *bc_new_attr(struct bc *b, enum stet_attr_kind kind)
     return a;
 }
 
-struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind)
+struct stet_type *stet_decode_bc_new_type(struct bc *b, enum stet_type_kind kind)
 {
     struct stet_type *t = bc_alloc(b, 1, sizeof *t);
 
@@ -50,23 +50,23 @@ struct stet_type *bc_new_type(struct bc *b, enum stet_type_kind kind)
     return t;
 }
 
-void bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest)
+void stet_decode_bc_set_rest(struct bc *b, struct stet_type *t, const struct stet_type_rest *rest)
 {
     if (!stet_build_rest(b->arena, t, rest))
-        bc_no_room(b);
+        stet_decode_bc_no_room(b);
 }
 
-const struct stet_attr *bc_intern(struct bc *b, struct stet_attr like)
+const struct stet_attr *stet_decode_bc_intern(struct bc *b, struct stet_attr like)
 {
-    const struct stet_attr *a = stet_shared_attr(&b->interned, b->arena, &like);
+    const struct stet_attr *a = stet_decode_shared_attr(&b->interned, b->arena, &like);
 
     if (a)
         return a;
-    bc_no_room(b);
+    stet_decode_bc_no_room(b);
     return &bc_bad_attr;
 }
 
-struct stet_view bc_tables(struct bc *b)
+struct stet_view stet_decode_bc_tables(struct bc *b)
 {
     struct stet_hasher h;
     char text[STET_HASH_TEXT];
@@ -85,28 +85,29 @@ struct stet_view bc_tables(struct bc *b)
     stet_hash_format(stet_hasher_digest(&h), text);
     b->tables = stet_arena_printf(b->arena, "tables %s", text);
     if (!b->tables.ptr)
-        bc_no_room(b);
+        stet_decode_bc_no_room(b);
     return b->tables;
 }
 
-const struct stet_attr *bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
-                                       struct stet_view bytes)
+const struct stet_attr *stet_decode_bc_make_opaque(struct bc *b, const struct stet_attr_name *name,
+                                                   struct stet_view bytes)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_OPAQUE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_OPAQUE);
 
     a->of.name = name;
     stet_attr_set_bytes(a, bytes);
-    stet_attr_set_text(a, bc_tables(b));
+    stet_attr_set_text(a, stet_decode_bc_tables(b));
     return a;
 }
 
-const struct stet_attr *bc_make_int(struct bc *b, const struct stet_type *type, int64_t value)
+const struct stet_attr *stet_decode_bc_make_int(struct bc *b, const struct stet_type *type,
+                                                int64_t value)
 {
-    return bc_intern(
+    return stet_decode_bc_intern(
         b, (struct stet_attr){.kind = STET_ATTR_INTEGER, .of.type = type, .integer = value});
 }
 
-const struct stet_attr *bc_make_bool(bool value)
+const struct stet_attr *stet_decode_bc_make_bool(bool value)
 {
     static const struct stet_attr both[2] = {{.kind = STET_ATTR_BOOL},
                                              {.kind = STET_ATTR_BOOL, .integer = 1}};
@@ -114,38 +115,41 @@ const struct stet_attr *bc_make_bool(bool value)
     return &both[value];
 }
 
-const struct stet_attr *bc_make_string(struct bc *b, struct stet_view text)
+const struct stet_attr *stet_decode_bc_make_string(struct bc *b, struct stet_view text)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_STRING);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_STRING);
 
     stet_attr_set_text(a, text);
     return a;
 }
 
-const struct stet_attr *bc_make_symbol(struct bc *b, struct stet_view text)
+const struct stet_attr *stet_decode_bc_make_symbol(struct bc *b, struct stet_view text)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_SYMBOL);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_SYMBOL);
 
     stet_attr_set_text(a, text);
     return a;
 }
 
-const struct stet_attr *bc_make_enum(struct bc *b, const struct stet_enum *e, uint64_t value)
+const struct stet_attr *stet_decode_bc_make_enum(struct bc *b, const struct stet_enum *e,
+                                                 uint64_t value)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_ENUM);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_ENUM);
 
     a->of.name = &e->name;
     stet_attr_set_text(a, stet_enum_case(e, value));
     if (!stet_attr_text(a).len)
-        bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu",
-                STET_FMT(e->name.mnemonic), (unsigned long long)value);
+        stet_decode_bc_fail(b, STET_UNSUPPORTED, STET_NO_OFFSET, "%.*s has no case %llu",
+                            STET_FMT(e->name.mnemonic), (unsigned long long)value);
     return a;
 }
 
-const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_record *record,
-                                       const struct stet_named_attr *fields, uint32_t count)
+const struct stet_attr *stet_decode_bc_make_record(struct bc *b,
+                                                   const struct stet_attr_record *record,
+                                                   const struct stet_named_attr *fields,
+                                                   uint32_t count)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_RECORD);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_RECORD);
     struct stet_named_attr *named = bc_alloc(b, count, sizeof *named);
 
     a->of.name = &record->name;
@@ -159,7 +163,7 @@ const struct stet_attr *bc_make_record(struct bc *b, const struct stet_attr_reco
 
 /* ---- lists ---- */
 
-const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank)
+const int64_t *stet_decode_bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank)
 {
     size_t n = bc_count(r);
     int64_t *dims = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *dims);
@@ -170,17 +174,19 @@ const int64_t *bc_read_dims(struct bc *b, struct stet_reader *r, uint32_t *rank)
     return dims;
 }
 
-const struct stet_attr *bc_make_ints(struct bc *b, struct stet_reader *r)
+const struct stet_attr *stet_decode_bc_make_ints(struct bc *b, struct stet_reader *r)
 {
     uint32_t count;
-    const int64_t *ints = bc_read_dims(b, r, &count);
+    const int64_t *ints = stet_decode_bc_read_dims(b, r, &count);
 
     if (!count)
         return &bc_no_ints;
-    return bc_intern(b, (struct stet_attr){.kind = STET_ATTR_INTS, .ints = ints, .count = count});
+    return stet_decode_bc_intern(
+        b, (struct stet_attr){.kind = STET_ATTR_INTS, .ints = ints, .count = count});
 }
 
-const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r, uint32_t *count)
+const struct stet_type *const *stet_decode_bc_read_types(struct bc *b, struct stet_reader *r,
+                                                         uint32_t *count)
 {
     size_t n = bc_count(r);
     const struct stet_type **types = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *types);
@@ -191,7 +197,7 @@ const struct stet_type *const *bc_read_types(struct bc *b, struct stet_reader *r
     return types;
 }
 
-const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r)
+const struct stet_attr *stet_decode_bc_read_array(struct bc *b, struct stet_reader *r)
 {
     size_t n = bc_count(r);
     const struct stet_attr **items = !n || n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *items);
@@ -200,20 +206,20 @@ const struct stet_attr *bc_read_array(struct bc *b, struct stet_reader *r)
         return &bc_no_items;
     for (size_t i = 0; i < n; i++)
         items[i] = bc_attr(b, r);
-    return bc_intern(
+    return stet_decode_bc_intern(
         b, (struct stet_attr){.kind = STET_ATTR_ARRAY, .items = items, .count = (uint32_t)n});
 }
 
-const struct stet_attr *bc_read_dict(struct bc *b, struct stet_reader *r)
+const struct stet_attr *stet_decode_bc_read_dict(struct bc *b, struct stet_reader *r)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DICT);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_DICT);
     size_t n = bc_count(r);
     struct stet_named_attr *named = n > UINT32_MAX ? NULL : bc_alloc(b, n, sizeof *named);
 
     if (!named)
         return a;
     for (size_t i = 0; i < n; i++) {
-        named[i].name = bc_text(b, r);
+        named[i].name = stet_decode_bc_text(b, r);
         named[i].value = bc_attr(b, r);
     }
     if (stet_reader_ok(r) && !stet_build_sort(named, n))
@@ -260,8 +266,8 @@ static int64_t sign_extend(uint64_t value, uint32_t bits)
 
 enum { WIDEST_INTEGER = 1 << 24 }; /* MLIR's own limit */
 
-const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
-                                        const struct stet_type *type)
+const struct stet_attr *stet_decode_bc_read_integer(struct bc *b, struct stet_reader *r,
+                                                    const struct stet_type *type)
 {
     uint32_t bits = type->kind == STET_TYPE_INTEGER ? type->width : 64;
     struct stet_attr *a;
@@ -269,8 +275,8 @@ const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
     if (type->kind != STET_TYPE_INTEGER && type->kind != STET_TYPE_INDEX)
         stet_reader_fail(r, "an integer attribute without an integer type");
     if (bits == 1 && type->sign == STET_SIGNLESS)
-        return bc_make_bool(stet_reader_u8(r) & 1);
-    a = bc_new_attr(b, STET_ATTR_INTEGER);
+        return stet_decode_bc_make_bool(stet_reader_u8(r) & 1);
+    a = stet_decode_bc_new_attr(b, STET_ATTR_INTEGER);
     a->of.type = type;
     if (bits > WIDEST_INTEGER)
         stet_reader_fail(r, "an integer wider than MLIR allows");
@@ -281,10 +287,10 @@ const struct stet_attr *bc_read_integer(struct bc *b, struct stet_reader *r,
     return a;
 }
 
-const struct stet_attr *bc_read_float(struct bc *b, struct stet_reader *r,
-                                      const struct stet_type *type)
+const struct stet_attr *stet_decode_bc_read_float(struct bc *b, struct stet_reader *r,
+                                                  const struct stet_type *type)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_FLOAT);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_FLOAT);
     uint32_t bits = type->kind == STET_TYPE_FLOAT ? stet_float_bits(type->flavour) : 0;
     unsigned char *bytes;
     uint64_t word;
@@ -325,10 +331,10 @@ static struct stet_view unpack_bools(struct bc *b, struct stet_view bytes, uint6
     return stet_view_of(out, (size_t)elements);
 }
 
-const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type,
-                                      struct stet_view bytes)
+const struct stet_attr *stet_decode_bc_make_dense(struct bc *b, const struct stet_type *type,
+                                                  struct stet_view bytes)
 {
-    struct stet_attr *a = bc_new_attr(b, STET_ATTR_DENSE);
+    struct stet_attr *a = stet_decode_bc_new_attr(b, STET_ATTR_DENSE);
     const struct stet_type *element = type->element;
     size_t size = element ? stet_type_storage_bits(element) / 8 : 0;
     uint64_t elements, want;
@@ -339,7 +345,8 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
         size = stet_type_storage_bits(element->element) / 8;
     if (!size || !stet_type_elements(type, &elements) ||
         __builtin_mul_overflow(elements, (uint64_t)size, &want)) {
-        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "dense elements of a type without a size");
+        stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET,
+                            "dense elements of a type without a size");
         return a;
     }
     if (element->kind == STET_TYPE_INTEGER && element->width == 1)
@@ -347,9 +354,9 @@ const struct stet_attr *bc_make_dense(struct bc *b, const struct stet_type *type
     if (!bc_ok(b))
         return a;
     if (bytes.len != want && bytes.len != size)
-        bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->at - b->input.ptr),
-                "dense elements: %zu bytes where %llu are expected", bytes.len,
-                (unsigned long long)want);
+        stet_decode_bc_fail(b, STET_BAD_INPUT, (uint64_t)(a->at - b->input.ptr),
+                            "dense elements: %zu bytes where %llu are expected", bytes.len,
+                            (unsigned long long)want);
     /* MLIR stores equal elements as one. Comparing the bytes with themselves shifted by one element
      * finds this fast. */
     else if (bytes.len && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0) {

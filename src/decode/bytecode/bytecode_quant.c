@@ -59,9 +59,10 @@ static struct stet_view expressed_name(const struct stet_type *t)
     return stet_view_str(t->kind == STET_TYPE_FLOAT ? stet_float_name(t->flavour) : "?");
 }
 
-const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool per_axis)
+const struct stet_type *stet_decode_bc_quant_type(struct bc *b, struct stet_reader *r,
+                                                  bool per_axis)
 {
-    struct stet_type *t = bc_new_type(b, STET_TYPE_QUANTIZED);
+    struct stet_type *t = stet_decode_bc_new_type(b, STET_TYPE_QUANTIZED);
     struct stet_buf text = STET_BUF_INIT;
     struct stet_view kept;
     uint64_t flags = bc_varint(r), axis = 0;
@@ -89,9 +90,10 @@ const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool 
     stet_buf_char(&text, '>');
     t->element = storage;
     kept = stet_arena_copy(b->arena, stet_buf_as_view(&text));
-    bc_set_rest(b, t, &(struct stet_type_rest){.dialect = STET_VIEW("quant"), .text = kept});
+    stet_decode_bc_set_rest(b, t,
+                            &(struct stet_type_rest){.dialect = STET_VIEW("quant"), .text = kept});
     if (text.failed || !kept.ptr)
-        bc_fail(b, STET_NO_MEMORY, STET_NO_OFFSET, "out of memory");
+        stet_decode_bc_fail(b, STET_NO_MEMORY, STET_NO_OFFSET, "out of memory");
     stet_buf_release(&text);
     return t;
 }
@@ -100,29 +102,29 @@ const struct stet_type *bc_quant_type(struct bc *b, struct stet_reader *r, bool 
 
 /* Text that the MLIR reader understands becomes an attribute or type; other text is kept and
  * compared as text. */
-const struct stet_attr *bc_text_attr(struct bc *b, const struct bc_dialect *d,
-                                     struct stet_view text)
+const struct stet_attr *stet_decode_bc_text_attr(struct bc *b, const struct bc_dialect *d,
+                                                 struct stet_view text)
 {
     const struct stet_attr *read;
     struct stet_attr *a;
 
     if (bc_ok(b) && text.len && stet_mlir_parse_attr(b->arena, text, &read, NULL) == STET_OK)
         return read;
-    a = bc_new_attr(b, STET_ATTR_OPAQUE);
+    a = stet_decode_bc_new_attr(b, STET_ATTR_OPAQUE);
     a->of.name = stet_build_name(b->arena, d->name, (struct stet_view){0});
     stet_attr_set_text(a, text);
     return a;
 }
 
-const struct stet_type *bc_text_type(struct bc *b, const struct bc_dialect *d,
-                                     struct stet_view text)
+const struct stet_type *stet_decode_bc_text_type(struct bc *b, const struct bc_dialect *d,
+                                                 struct stet_view text)
 {
     const struct stet_type *read;
     struct stet_type *t;
 
     if (bc_ok(b) && text.len && stet_mlir_parse_type(b->arena, text, &read, NULL) == STET_OK)
         return read;
-    t = bc_new_type(b, STET_TYPE_OPAQUE);
-    bc_set_rest(b, t, &(struct stet_type_rest){.dialect = d->name, .text = text});
+    t = stet_decode_bc_new_type(b, STET_TYPE_OPAQUE);
+    stet_decode_bc_set_rest(b, t, &(struct stet_type_rest){.dialect = d->name, .text = text});
     return t;
 }

@@ -21,10 +21,11 @@ static bool enter(struct bc *b, struct bc_entry *e, const struct stet_reader *r)
     if (!bc_ok(b))
         return false;
     if (e->state == BC_BUSY)
-        return bc_fail(b, STET_BAD_INPUT, stet_reader_offset(r), "an entry contains itself");
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, stet_reader_offset(r),
+                                   "an entry contains itself");
     if (b->depth == STET_MAX_DEPTH)
-        return bc_fail(b, STET_LIMIT, stet_reader_offset(r), "nested deeper than %d",
-                       STET_MAX_DEPTH);
+        return stet_decode_bc_fail(b, STET_LIMIT, stet_reader_offset(r), "nested deeper than %d",
+                                   STET_MAX_DEPTH);
     b->depth++;
     b->where = r->base;
     e->state = BC_BUSY;
@@ -37,7 +38,7 @@ static void leave(struct bc *b, struct bc_entry *e, struct stet_reader *r, const
     b->depth--;
     if (stet_reader_ok(r) && stet_reader_left(r) && bc_ok(b))
         stet_reader_fail(r, "bytes are left over");
-    bc_check(b, r, what);
+    stet_decode_bc_check(b, r, what);
     e->made = made;
     e->state = state & 0xff;
 }
@@ -45,8 +46,8 @@ static void leave(struct bc *b, struct bc_entry *e, struct stet_reader *r, const
 static const struct stet_attr *keep_attr(struct bc *b, const struct bc_dialect *d,
                                          struct stet_reader *r)
 {
-    return bc_make_opaque(b, stet_build_name(b->arena, d->name, (struct stet_view){0}),
-                          stet_reader_bytes(r, stet_reader_left(r)));
+    return stet_decode_bc_make_opaque(b, stet_build_name(b->arena, d->name, (struct stet_view){0}),
+                                      stet_reader_bytes(r, stet_reader_left(r)));
 }
 
 static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect *d,
@@ -54,11 +55,11 @@ static const struct stet_attr *custom_attr(struct bc *b, const struct bc_dialect
 {
     switch (d->kind) {
     case BC_VHLO:
-        return bc_vhlo_attr(b, r, bc_varint(r));
+        return stet_decode_bc_vhlo_attr(b, r, bc_varint(r));
     case BC_STABLEHLO:
     case BC_CHLO:
     case BC_SDY:
-        return bc_record_attr(b, r, d, bc_varint(r));
+        return stet_decode_bc_record_attr(b, r, d, bc_varint(r));
     default:
         return keep_attr(b, d, r);
     }
@@ -107,14 +108,14 @@ static const struct stet_attr *usual_dict(struct bc *b, const struct bc_entry *e
         return NULL;
     value = &b->attrs[index];
     if (value->state == BC_WAITING && bc_usual_text(b, value, &text)) {
-        value->made = bc_make_string(b, text);
+        value->made = stet_decode_bc_make_string(b, text);
         value->state = BC_ATTR;
     }
     named = value->state == BC_ATTR ? stet_arena_raw(b->arena, 1, sizeof *named) : NULL;
     if (!named)
         return NULL;
     *named = (struct stet_named_attr){key, value->made};
-    made = bc_new_attr(b, STET_ATTR_DICT);
+    made = stet_decode_bc_new_attr(b, STET_ATTR_DICT);
     made->count = 1;
     made->named = named;
     return made;
@@ -124,7 +125,7 @@ static const struct stet_attr *usual_string(struct bc *b, const struct bc_entry 
 {
     struct stet_view text;
 
-    return bc_usual_text(b, e, &text) ? bc_make_string(b, text) : NULL;
+    return bc_usual_text(b, e, &text) ? stet_decode_bc_make_string(b, text) : NULL;
 }
 
 /* False for an entry that must be read step by step. */
@@ -172,16 +173,16 @@ static void decode_attr(struct bc *b, struct bc_entry *e)
     if (!enter(b, e, &r))
         return;
     if (!e->custom) {
-        made = bc_text_attr(b, d, entry_text(&r));
+        made = stet_decode_bc_text_attr(b, d, entry_text(&r));
     } else if (d->kind != BC_BUILTIN) {
         made = custom_attr(b, d, &r);
     } else {
         code = bc_varint(&r);
-        if (bc_builtin_is_loc(code)) {
-            made = bc_builtin_loc(b, &r, code);
+        if (stet_decode_bc_builtin_is_loc(code)) {
+            made = stet_decode_bc_builtin_loc(b, &r, code);
             state = BC_LOC;
         } else {
-            made = bc_builtin_attr(b, &r, code);
+            made = stet_decode_bc_builtin_attr(b, &r, code);
         }
     }
     leave(b, e, &r, made, state, "attribute");
@@ -194,7 +195,8 @@ static struct bc_entry *attr_entry(struct bc *b, uint64_t index)
     if (!bc_ok(b))
         return NULL;
     if (index >= b->attr_count) {
-        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no attribute %llu", (unsigned long long)index);
+        stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no attribute %llu",
+                            (unsigned long long)index);
         return NULL;
     }
     e = &b->attrs[index];
@@ -203,7 +205,7 @@ static struct bc_entry *attr_entry(struct bc *b, uint64_t index)
     return bc_ok(b) ? e : NULL;
 }
 
-const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index)
+const struct stet_attr *stet_decode_bc_attr_at(struct bc *b, uint64_t index)
 {
     struct bc_entry *e = attr_entry(b, index);
     struct stet_attr *a;
@@ -212,21 +214,21 @@ const struct stet_attr *bc_attr_at(struct bc *b, uint64_t index)
         return &bc_bad_attr;
     if (e->state == BC_ATTR)
         return e->made;
-    a = bc_new_attr(b, STET_ATTR_LOCATION);
+    a = stet_decode_bc_new_attr(b, STET_ATTR_LOCATION);
     a->location = e->made;
     return a;
 }
 
-struct stet_view bc_text(struct bc *b, struct stet_reader *r)
+struct stet_view stet_decode_bc_text(struct bc *b, struct stet_reader *r)
 {
     uint64_t index = bc_varint(r);
     struct stet_view text;
 
     if (!stet_reader_ok(r) || index >= b->attr_count)
-        return stet_attr_text(bc_attr_at(b, UINT64_MAX));
+        return stet_attr_text(stet_decode_bc_attr_at(b, UINT64_MAX));
     if (bc_usual_text(b, &b->attrs[index], &text))
         return text;
-    return stet_attr_text(bc_attr_at(b, index));
+    return stet_attr_text(stet_decode_bc_attr_at(b, index));
 }
 
 /* The caller of a call site, or the child of a name, if that entry is not decoded yet. */
@@ -285,7 +287,7 @@ static uint64_t entry_offset(const struct bc *b, uint64_t index)
     return at;
 }
 
-const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
+const struct stet_loc *stet_decode_bc_loc_at(struct bc *b, uint64_t index)
 {
     struct bc_entry *e;
 
@@ -304,15 +306,15 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
         struct stet_loc *loc = stet_build_loc(b->arena, STET_LOC_OPAQUE, false);
 
         if (!loc) {
-            bc_no_room(b);
+            stet_decode_bc_no_room(b);
             return &bc_unknown_loc;
         }
         loc->text = stet_attr_text(a);
         loc->metadata = a;
         return loc;
     }
-    bc_fail(b, STET_BAD_INPUT, entry_offset(b, index), "attribute %llu is not a location",
-            (unsigned long long)index);
+    stet_decode_bc_fail(b, STET_BAD_INPUT, entry_offset(b, index),
+                        "attribute %llu is not a location", (unsigned long long)index);
     return &bc_unknown_loc;
 }
 
@@ -321,12 +323,13 @@ const struct stet_loc *bc_loc_at(struct bc *b, uint64_t index)
 static const struct stet_type *keep_type(struct bc *b, const struct bc_dialect *d,
                                          struct stet_reader *r)
 {
-    struct stet_type *t = bc_new_type(b, STET_TYPE_OPAQUE);
+    struct stet_type *t = stet_decode_bc_new_type(b, STET_TYPE_OPAQUE);
 
-    bc_set_rest(b, t,
-                &(struct stet_type_rest){.dialect = d->name,
-                                         .text = bc_tables(b),
-                                         .bytes = stet_reader_bytes(r, stet_reader_left(r))});
+    stet_decode_bc_set_rest(
+        b, t,
+        &(struct stet_type_rest){.dialect = d->name,
+                                 .text = stet_decode_bc_tables(b),
+                                 .bytes = stet_reader_bytes(r, stet_reader_left(r))});
     return t;
 }
 
@@ -338,8 +341,8 @@ static const struct stet_type *stablehlo_type(struct bc *b, struct stet_reader *
         return &stet_type_token;
     if (code != 1)
         stet_reader_fail(r, "unknown StableHLO type");
-    t = bc_new_type(b, STET_TYPE_FUTURE);
-    t->members = bc_read_types(b, r, &t->member_count);
+    t = stet_decode_bc_new_type(b, STET_TYPE_FUTURE);
+    t->members = stet_decode_bc_read_types(b, r, &t->member_count);
     return t;
 }
 
@@ -353,15 +356,15 @@ static const struct stet_type *custom_type(struct bc *b, const struct bc_dialect
 
     switch (d->kind) {
     case BC_BUILTIN:
-        return bc_builtin_type(b, r, bc_varint(r));
+        return stet_decode_bc_builtin_type(b, r, bc_varint(r));
     case BC_VHLO:
-        return bc_vhlo_type(b, r, bc_varint(r));
+        return stet_decode_bc_vhlo_type(b, r, bc_varint(r));
     case BC_STABLEHLO:
         return stablehlo_type(b, r, bc_varint(r));
     case BC_QUANT:
         code = bc_varint(r);
         if (code == QUANT_UNIFORM || code == QUANT_PER_AXIS)
-            return bc_quant_type(b, r, code == QUANT_PER_AXIS);
+            return stet_decode_bc_quant_type(b, r, code == QUANT_PER_AXIS);
         *r = start;
         return keep_type(b, d, r);
     default:
@@ -377,16 +380,17 @@ static void decode_type(struct bc *b, struct bc_entry *e)
 
     if (!enter(b, e, &r))
         return;
-    made = e->custom ? custom_type(b, d, &r) : bc_text_type(b, d, entry_text(&r));
+    made = e->custom ? custom_type(b, d, &r) : stet_decode_bc_text_type(b, d, entry_text(&r));
     leave(b, e, &r, made ? made : &stet_type_none, BC_ATTR, "type");
 }
 
-const struct stet_type *bc_type_at(struct bc *b, uint64_t index)
+const struct stet_type *stet_decode_bc_type_at(struct bc *b, uint64_t index)
 {
     if (!bc_ok(b))
         return &stet_type_none;
     if (index >= b->type_count) {
-        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no type %llu", (unsigned long long)index);
+        stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "no type %llu",
+                            (unsigned long long)index);
         return &stet_type_none;
     }
     if (b->types[index].state < BC_ATTR)

@@ -10,7 +10,7 @@ static size_t given(const struct stet_arena *a)
     return a->used - (size_t)(a->end - a->next);
 }
 
-void bc_begin_room(struct bc *b, const unsigned char *at)
+void stet_decode_bc_begin_room(struct bc *b, const unsigned char *at)
 {
     b->refill_at = at;
     b->refill_from = given(b->arena);
@@ -18,7 +18,7 @@ void bc_begin_room(struct bc *b, const unsigned char *at)
 
 /* Half of what the remaining operations will need if they are like those since the last call.
  * Blocks are therefore few, and little is left over in the last one. */
-void bc_refill(struct bc *b, const unsigned char *at)
+void stet_decode_bc_refill(struct bc *b, const unsigned char *at)
 {
     struct stet_view ir = b->sections[BC_IR];
     size_t left = (size_t)((const unsigned char *)ir.ptr + ir.len - at);
@@ -26,7 +26,7 @@ void bc_refill(struct bc *b, const unsigned char *at)
     size_t each = read && took / read < MOST_ROOM ? took * 4 / read : MOST_ROOM * 4;
 
     stet_arena_reserve(b->arena, left * each / 8 + LEAST_ROOM);
-    bc_begin_room(b, at);
+    stet_decode_bc_begin_room(b, at);
 }
 
 enum {
@@ -69,11 +69,11 @@ static inline bool usual_entry(struct bc *b, const struct bc_entry *table, size_
     if (made && table[index].state == BC_WAITING) {
         *made = true;
         if (table == b->types)
-            bc_type_at(b, index);
+            stet_decode_bc_type_at(b, index);
         else if (wanted == BC_LOC)
-            bc_loc_at(b, index);
+            stet_decode_bc_loc_at(b, index);
         else
-            bc_attr_at(b, index); /* each stores its result in the table */
+            stet_decode_bc_attr_at(b, index); /* each stores its result in the table */
     }
     *out = table[index].made;
     return table[index].state == wanted;
@@ -116,7 +116,8 @@ static inline const struct bc_converted *usual_attrs(struct bc *b, const unsigne
     if (!made)
         return NULL;
     b->where = (uint64_t)(start - (const unsigned char *)b->input.ptr);
-    *made = bc_vhlo_convert(b, name, properties, dict, known) && known->count <= STET_MAX_ATTRS;
+    *made = stet_decode_bc_vhlo_convert(b, name, properties, dict, known) &&
+            known->count <= STET_MAX_ATTRS;
     return *made ? known : NULL;
 }
 
@@ -266,14 +267,15 @@ static bool may_begin(const struct bc *b, const struct stet_reader *r)
     return stet_reader_ok(r) && b->end - r->next >= USUAL_BYTES && bc_has_room(b, BC_USUAL_ROOM);
 }
 
-uint32_t bc_read_usual_ops(struct bc *b, struct stet_reader *r, struct region_state *state,
-                           struct stet_block *block, struct stet_op **ops, uint32_t room)
+uint32_t stet_decode_bc_read_usual_ops(struct bc *b, struct stet_reader *r,
+                                       struct region_state *state, struct stet_block *block,
+                                       struct stet_op **ops, uint32_t room)
 {
     uint32_t made = 0;
 
     while (made < room && state->limit) { /* without a limit nothing is or can be defined */
         if (!bc_has_room(b, BC_LEAST_ROOM))
-            bc_refill(b, r->next);
+            stet_decode_bc_refill(b, r->next);
         if (!may_begin(b, r))
             break;
         made += read_run(b, r, state, block, ops + made, room - made);

@@ -100,7 +100,7 @@ static struct stet_view split_version(struct stet_view name, unsigned *version)
     return name;
 }
 
-bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
+bool stet_decode_bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
 {
     unsigned version;
     struct stet_view bare = split_version(name, &version);
@@ -109,9 +109,9 @@ bool bc_vhlo_name(struct bc *b, struct stet_view name, struct bc_name *out)
     if (!op)
         return false;
     if (stet_view_is(bare, "func") || stet_view_is(bare, "call"))
-        bc_name_op(b, STET_VIEW("func"), bare, out);
+        stet_decode_bc_name_op(b, STET_VIEW("func"), bare, out);
     else
-        bc_name_op(b, STET_VIEW("stablehlo"), bare, out);
+        stet_decode_bc_name_op(b, STET_VIEW("stablehlo"), bare, out);
     out->vhlo = op;
     out->usual = out->known != STET_OP_UNKNOWN;
     return true;
@@ -235,7 +235,7 @@ static const struct bc_vhlo_plan *make_plan(struct bc *b, const struct bc_vhlo_o
     plan.records = record_size ? stet_arena_raw(&b->scratch, 1, record_size) : NULL;
     kept = stet_arena_raw(&b->scratch, 1, size);
     if (!kept || (record_size && !plan.records))
-        return bc_no_room(b);
+        return stet_decode_bc_no_room(b);
     if (record_size)
         memcpy(plan.records, records, record_size);
     return memcpy(kept, &plan, size);
@@ -357,7 +357,7 @@ static struct stet_view spread(struct bc *b, const struct stet_attr *a, size_t s
 
     if (a->kind != STET_ATTR_DENSE || !stet_type_elements(stet_attr_type(a), &elements) ||
         (stet_attr_bytes(a).len && stet_attr_bytes(a).len % size)) {
-        bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "a VHLO tensor of numbers expected");
+        stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "a VHLO tensor of numbers expected");
         return (struct stet_view){0};
     }
     if (!a->splat || elements == 1)
@@ -374,7 +374,7 @@ static struct stet_view spread(struct bc *b, const struct stet_attr *a, size_t s
 
 static const struct stet_attr *as_array(struct bc *b, const struct stet_attr *a, uint32_t bits)
 {
-    struct stet_attr *out = bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
+    struct stet_attr *out = stet_decode_bc_new_attr(b, STET_ATTR_DENSE_ARRAY);
 
     out->of.type = stet_type_integer(b->arena, bits, STET_SIGNLESS);
     stet_attr_set_bytes(out, spread(b, a, bits == 1 ? 1 : bits / 8));
@@ -396,20 +396,20 @@ static const struct stet_attr *as_ints(struct bc *b, const struct stet_attr *a)
             v |= (uint64_t)(unsigned char)bytes.ptr[8 * i + k] << (8 * k);
         ints[i] = (int64_t)v;
     }
-    return bc_intern(
+    return stet_decode_bc_intern(
         b, (struct stet_attr){.kind = STET_ATTR_INTS, .ints = ints, .count = (uint32_t)n});
 }
 
 static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *a)
 {
-    struct stet_attr *out = bc_new_attr(b, STET_ATTR_ARRAY);
+    struct stet_attr *out = stet_decode_bc_new_attr(b, STET_ATTR_ARRAY);
     uint32_t n = a->kind == STET_ATTR_ARRAY ? a->count : 0;
     const struct stet_attr **items = bc_alloc(b, n, sizeof *items);
 
     if (!items)
         return out;
     for (uint32_t i = 0; i < n; i++)
-        items[i] = bc_make_symbol(b, stet_attr_text(a->items[i]));
+        items[i] = stet_decode_bc_make_symbol(b, stet_attr_text(a->items[i]));
     out->items = items;
     out->count = n;
     return out;
@@ -418,10 +418,11 @@ static const struct stet_attr *as_symbols(struct bc *b, const struct stet_attr *
 static const struct stet_attr *as_channel(struct bc *b, int64_t handle, int64_t type)
 {
     const struct stet_type *i64 = stet_type_integer(b->arena, 64, STET_SIGNLESS);
-    struct stet_named_attr fields[] = {{STET_VIEW("handle"), bc_make_int(b, i64, handle)},
-                                       {STET_VIEW("type"), bc_make_int(b, i64, type)}};
+    struct stet_named_attr fields[] = {
+        {STET_VIEW("handle"), stet_decode_bc_make_int(b, i64, handle)},
+        {STET_VIEW("type"), stet_decode_bc_make_int(b, i64, type)}};
 
-    return bc_make_record(
+    return stet_decode_bc_make_record(
         b, stet_attr_record_find(STET_VIEW("stablehlo"), STET_VIEW("channel_handle")), fields, 2);
 }
 
@@ -439,7 +440,7 @@ static struct stet_named_attr convert(struct bc *b, struct stet_named_attr in, e
         in.value = as_array(b, in.value, 1);
         break;
     case SYMBOL:
-        in.value = bc_make_symbol(b, stet_attr_text(in.value));
+        in.value = stet_decode_bc_make_symbol(b, stet_attr_text(in.value));
         break;
     case SYMBOLS:
         in.value = as_symbols(b, in.value);
@@ -479,12 +480,12 @@ static const struct stet_attr *make_record(struct bc *b, const struct stet_attr_
         if (record->fields[i].kind == STET_FIELD_INTS) /* older versions lack the batching ones */
             value = value ? as_ints(b, value) : &bc_no_ints;
         else if (!value)
-            bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "VHLO operation without %s",
-                    record->fields[i].name.ptr);
+            stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "VHLO operation without %s",
+                                record->fields[i].name.ptr);
         fields[count++] =
             (struct stet_named_attr){record->fields[i].name, value ? value : &bc_bad_attr};
     }
-    return bc_make_record(b, record, fields, count);
+    return stet_decode_bc_make_record(b, record, fields, count);
 }
 
 /* ---- the whole ---- */
@@ -498,7 +499,7 @@ static void read_values(struct bc *b, const struct bc_vhlo_plan *plan, struct st
         values[i] = bc_attr(b, &r);
     if (stet_reader_left(&r))
         stet_reader_fail(&r, "bytes are left over");
-    bc_check(b, &r, "VHLO properties");
+    stet_decode_bc_check(b, &r, "VHLO properties");
 }
 
 static const struct stet_attr *channel_handle(struct bc *b, const struct bc_vhlo_plan *plan,
@@ -541,8 +542,8 @@ static uint32_t convert_own(struct bc *b, const struct bc_vhlo_plan *plan,
     return n;
 }
 
-bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
-                     const struct stet_attr *dict, struct bc_converted *to)
+bool stet_decode_bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
+                                 const struct stet_attr *dict, struct bc_converted *to)
 {
     const struct stet_attr *values[MOST_ATTRS] = {NULL};
     const struct bc_vhlo_plan *plan = name->plan ? name->plan : make_plan(b, name->vhlo);
@@ -553,11 +554,11 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
         return false;
     name->plan = plan;
     if (properties)
-        read_values(b, plan, bc_properties_at(b, properties - 1), values);
+        read_values(b, plan, stet_decode_bc_properties_at(b, properties - 1), values);
     if ((size_t)plan->count + dict->count + 1 > sizeof few / sizeof *few)
         out = stet_arena_raw(&b->scratch, (size_t)plan->count + dict->count + 1, sizeof *out);
     if (!out)
-        return bc_no_room(b) != NULL;
+        return stet_decode_bc_no_room(b) != NULL;
     /* Formats before 5 have everything in the dictionary. */
     for (uint32_t i = 0; i < dict->count; i++) {
         uint32_t own = find_attr(plan, dict->named[i].name);
@@ -570,7 +571,7 @@ bool bc_vhlo_convert(struct bc *b, struct bc_name *name, uint32_t properties,
         if (find_attr(plan, dict->named[i].name) == NOWHERE)
             out[n++] = dict->named[i];
     if (bc_ok(b) && !stet_build_sort(out, n))
-        return bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, STET_NO_OFFSET, "an attribute occurs twice");
     kept = n ? bc_alloc(b, n, sizeof *kept) : NULL;
     if (kept)
         memcpy(kept, out, n * sizeof *kept);

@@ -334,7 +334,7 @@ struct stet_ints stet_decode_hlo_int_list(struct stet_hlo_text *t)
     if (stet_hlo_take(t, "}"))
         return v;
     do
-        stet_ints_add(&v, t->b.a, stet_hlo_int(t));
+        stet_decode_ints_add(&v, t->b.a, stet_hlo_int(t));
     while (!t->failed && !t->b.a->failed && stet_hlo_take(t, ","));
     stet_hlo_expect(t, "}");
     return v;
@@ -346,7 +346,7 @@ struct stet_ints stet_decode_hlo_bool_list(struct stet_hlo_text *t)
 
     stet_hlo_expect(t, "{");
     while (!t->failed && stet_hlo_peek(t) != '}') {
-        stet_ints_add(&v, t->b.a, stet_hlo_bool(t));
+        stet_decode_ints_add(&v, t->b.a, stet_hlo_bool(t));
         if (!stet_hlo_take(t, ","))
             break;
     }

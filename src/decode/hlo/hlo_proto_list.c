@@ -28,7 +28,7 @@ const struct stet_attr *stet_decode_hlo_slices(struct stet_hlo_reader *r,
             if (g.number <= 3)
                 v[g.number] = stet_proto_int(&r->fault, &g);
         for (int k = 0; k < 3; k++)
-            stet_ints_add(&parts[k], r->b.a, v[k + 1]);
+            stet_decode_ints_add(&parts[k], r->b.a, v[k + 1]);
     }
     field(fields, &n, "start_indices",
           stet_decode_hlo_new_ints(r->b.a, parts[0].at, parts[0].count));
@@ -56,7 +56,7 @@ static uint32_t columns(struct stet_hlo_reader *r, const struct stet_proto *in,
             if (h.number <= width)
                 v[h.number] = stet_proto_int(&r->fault, &h);
         for (unsigned k = 0; k < width; k++)
-            stet_ints_add(&out[k], r->b.a, v[k + 1]);
+            stet_decode_ints_add(&out[k], r->b.a, v[k + 1]);
         rows++;
     }
     return rows;

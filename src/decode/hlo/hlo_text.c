@@ -269,7 +269,7 @@ static struct stet_ints rows(struct stet_hlo_text *t, const char *const *names, 
         stet_hlo_int(t);
         stet_hlo_expect(t, "{");
         for (size_t i = 0; i < count; i++)
-            stet_ints_add(&v, t->b.a, stet_decode_hlo_text_field(t, names[i]));
+            stet_decode_ints_add(&v, t->b.a, stet_decode_hlo_text_field(t, names[i]));
         stet_hlo_expect(t, "}");
     }
     return v;

@@ -91,10 +91,10 @@ static const struct stet_attr *slice(struct stet_hlo_text *t)
 
     stet_hlo_expect(t, "{");
     while (!t->failed && stet_hlo_take(t, "[")) {
-        stet_ints_add(&v[0], t->b.a, stet_hlo_int(t));
+        stet_decode_ints_add(&v[0], t->b.a, stet_hlo_int(t));
         stet_hlo_expect(t, ":");
-        stet_ints_add(&v[1], t->b.a, stet_hlo_int(t));
-        stet_ints_add(&v[2], t->b.a, stet_hlo_take(t, ":") ? stet_hlo_int(t) : 1);
+        stet_decode_ints_add(&v[1], t->b.a, stet_hlo_int(t));
+        stet_decode_ints_add(&v[2], t->b.a, stet_hlo_take(t, ":") ? stet_hlo_int(t) : 1);
         stet_hlo_expect(t, "]");
         if (!stet_hlo_take(t, ","))
             break;
@@ -117,10 +117,10 @@ static const struct stet_attr *padding(struct stet_hlo_text *t)
 
     if (c == '-' || (c >= '0' && c <= '9'))
         do {
-            stet_ints_add(&v[0], t->b.a, stet_hlo_int(t));
+            stet_decode_ints_add(&v[0], t->b.a, stet_hlo_int(t));
             stet_hlo_expect(t, "_");
-            stet_ints_add(&v[1], t->b.a, stet_hlo_int(t));
-            stet_ints_add(&v[2], t->b.a, stet_hlo_take(t, "_") ? stet_hlo_int(t) : 0);
+            stet_decode_ints_add(&v[1], t->b.a, stet_hlo_int(t));
+            stet_decode_ints_add(&v[2], t->b.a, stet_hlo_take(t, "_") ? stet_hlo_int(t) : 0);
         } while (!t->failed && stet_hlo_take(t, "x"));
     for (int k = 0; fields && k < 3; k++)
         field(fields, &n, names[k], ints(t, &v[k]));
@@ -130,10 +130,10 @@ static const struct stet_attr *padding(struct stet_hlo_text *t)
 static void window_field(struct stet_hlo_text *t, struct stet_ints *low, struct stet_ints *high)
 {
     do {
-        stet_ints_add(low, t->b.a, stet_hlo_int(t));
+        stet_decode_ints_add(low, t->b.a, stet_hlo_int(t));
         if (high) {
             stet_hlo_expect(t, "_");
-            stet_ints_add(high, t->b.a, stet_hlo_int(t));
+            stet_decode_ints_add(high, t->b.a, stet_hlo_int(t));
         }
     } while (!t->failed && stet_hlo_take(t, "x"));
 }

@@ -36,7 +36,7 @@ static void names(struct stet_hlo_text *t, struct stet_ints *out, const char *en
     while (!t->failed && stet_hlo_peek(t) != *end) {
         if (shape_ahead(t))
             stet_decode_hlo_text_shape(t);
-        stet_ints_add(out, &t->b.scratch, find(t, stet_hlo_name(t)));
+        stet_decode_ints_add(out, &t->b.scratch, find(t, stet_hlo_name(t)));
         if (!stet_hlo_take(t, ","))
             break;
     }
@@ -227,7 +227,7 @@ static void wrap(struct stet_hlo_text *t, const struct stet_hlo_instr *start,
             .parameter = i,
             .offset = start->offset,
         };
-        stet_ints_add(&in_it->operands, &t->b.scratch, i);
+        stet_decode_ints_add(&in_it->operands, &t->b.scratch, i);
     }
     home = stet_decode_hlo_instr_add(&t->b);
     if (home) {

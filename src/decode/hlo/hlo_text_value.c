@@ -18,15 +18,15 @@ static void dims(struct stet_hlo_text *t, struct stet_type *type)
     stet_hlo_expect(t, "[");
     while (!t->failed && stet_hlo_peek(t) != ']') {
         if (stet_hlo_take(t, "?")) {
-            stet_ints_add(&sizes, t->b.a, STET_DYNAMIC);
-            stet_ints_add(&bounds, t->b.a, STET_DYNAMIC);
+            stet_decode_ints_add(&sizes, t->b.a, STET_DYNAMIC);
+            stet_decode_ints_add(&bounds, t->b.a, STET_DYNAMIC);
         } else if (stet_hlo_take(t, "<=")) {
             dynamic = true;
-            stet_ints_add(&sizes, t->b.a, STET_DYNAMIC);
-            stet_ints_add(&bounds, t->b.a, stet_hlo_int(t));
+            stet_decode_ints_add(&sizes, t->b.a, STET_DYNAMIC);
+            stet_decode_ints_add(&bounds, t->b.a, stet_hlo_int(t));
         } else {
-            stet_ints_add(&sizes, t->b.a, stet_hlo_int(t));
-            stet_ints_add(&bounds, t->b.a, STET_DYNAMIC);
+            stet_decode_ints_add(&sizes, t->b.a, stet_hlo_int(t));
+            stet_decode_ints_add(&bounds, t->b.a, STET_DYNAMIC);
             if (sizes.count && sizes.at[sizes.count - 1] < 0)
                 stet_decode_hlo_text_fail(t, "a negative dimension");
         }
@@ -53,7 +53,7 @@ static void layout(struct stet_hlo_text *t, struct stet_type *type)
         return;
     t->at++;
     while (!t->failed && stet_hlo_peek(t) != '}' && stet_hlo_peek(t) != ':') {
-        stet_ints_add(&order, t->b.a, stet_hlo_int(t));
+        stet_decode_ints_add(&order, t->b.a, stet_hlo_int(t));
         if (!stet_hlo_take(t, ","))
             break;
     }

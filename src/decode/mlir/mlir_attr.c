@@ -4,7 +4,8 @@
 
 const struct stet_attr *stet_mlir_make(struct mlir *p, struct stet_attr a)
 {
-    const struct stet_attr *out = mlir_ok(p) ? stet_shared_attr(&p->interned, p->arena, &a) : NULL;
+    const struct stet_attr *out =
+        mlir_ok(p) ? stet_decode_shared_attr(&p->interned, p->arena, &a) : NULL;
 
     p->weight++;
     if (!out)

@@ -21,7 +21,7 @@ void stet_mlir_init(struct mlir *p, struct stet_arena *arena, struct stet_view t
 void stet_mlir_release(struct mlir *p)
 {
     stet_mlir_names_release(&p->names);
-    stet_shared_attrs_release(&p->interned);
+    stet_decode_shared_attrs_release(&p->interned);
     stet_arena_release(&p->temporary);
     stet_buf_release(&p->scratch);
     stet_buf_release(&p->operands);
