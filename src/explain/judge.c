@@ -295,6 +295,8 @@ static void join(struct stet_history *h, struct stet_finding *main)
         stet_python_argument_reads(&h->sources, m->trigger.file, m->trigger.line, &read))
         main->reads = read.here;
     join_line(h, m, main->origin.line, false);
+    if (stet_view_eq(main->source.file, m->trigger.file))
+        join_line(h, m, main->source.line, false);
     join_line(h, m, main->reads,
               main->cause == STET_CAUSE_DIM_READBACK || main->cause == STET_CAUSE_VALUE_BRANCH);
     join_line(h, m, m->trigger.line, false);

@@ -16,6 +16,7 @@ struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
+    bool several;                     /* they are in more than one line */
     uint32_t process, programs, last; /* last: the newest compile */
     uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
     bool complete;   /* while counting: the newest program has run */
@@ -133,6 +134,9 @@ static bool add(struct storms *x, uint32_t number)
         if (!stet_map_put(&x->by_place, key, at))
             return false;
     }
+    x->items[at].several |=
+        x->items[at].programs &&
+        !stet_place_eq(&x->h->sightings[x->items[at].last].trigger, &s->trigger);
     x->of[number] = at + 1;
     x->items[at].programs++;
     x->items[at].last = number;
@@ -200,10 +204,12 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
     return is_single(&h->sightings[f->sighting]) && is_nameless(f->cause);
 }
 
-/* Does a loop run all of it again and again? */
+/* Does a loop run all of it again and again? One line is an expression, and not a function that
+ * should be compiled. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->programs >= STORM_PROGRAMS && t->again * 2 >= t->programs;
+    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS &&
+           t->again * 2 >= t->programs;
 }
 
 static void name(struct stet_history *h, struct stet_finding *f, const struct storm *t)
