@@ -55,6 +55,8 @@ ROWS = [
     Row("M8", "m8_cache.py", [Want("shape-drift", "seen = jnp.append(memory", ("dynamic_update_slice", "memory"))],
         never=("buckets",)),
     Row("M11", "m11_pass.py", [Want("last-batch", "return jnp.mean((rows @ weights) ** 2)")], never=("shape-drift",)),
+    Row("M14", "m14_late.py", [Want("host-sync", "print(turn, float(field.std()))")],
+        summary=("1 first compile in the loop",), never=("compiled again",)),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
