@@ -41,7 +41,9 @@ ROWS = [
     Row("J, M23", "j_leaf.py", [Want("identical-rehash", "level = settle(level, record)", ("record['note']",))],
         never=STATIC),
     Row("K", "k_static_size.py", [Want("static-argument capacity-leak", "edges = jnp.linspace", ("static argument bins",))]),
-    Row("L", "l_curriculum.py", [Want("shape-drift", "slope = jax.grad(")], never=("mask-gather",)),
+    # Its loader indexes arrays outside jit in each turn, which is a true story of its own.
+    Row("L", "l_curriculum.py", [Want("shape-drift", "slope = jax.grad("), Want("eager-storm", "picked")],
+        never=("mask-gather",)),
     Row("L, M9", "l_coincidence.py", [Want("shape-drift", "tokens = draw.integers(0, 60, length)"),
                                       Want("mask-gather", "kept = scores[scores >= 30")]),
     Row("M", "m_same_line.py", [Want("shape-drift", "return jnp.square(table[words])")], never=("dim-readback",)),
