@@ -16,6 +16,7 @@ struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
+    bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest compile */
     uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
     bool complete;   /* while counting: the newest program has run */
@@ -104,6 +105,7 @@ static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
     f = frame_at(s, at ? at - 2 : 0);
     storm.at = (struct stet_place){f.file, f.function, 0};
     storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
+    storm.read = storm.at.line != 0;
     if (!storm.at.line)
         storm.at.line = (uint32_t)f.line;
     return storm;
@@ -200,10 +202,22 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
     return is_single(&h->sightings[f->sighting]) && is_nameless(f->cause);
 }
 
+/* Did most of it run again after all of it was compiled? */
+static bool ran_again(const struct storm *t)
+{
+    return t->again * 2 >= t->programs;
+}
+
 /* Does a loop run all of it again and again? */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->programs >= STORM_PROGRAMS && t->again * 2 >= t->programs;
+    return t->loop.line && t->programs >= STORM_PROGRAMS && ran_again(t);
+}
+
+/* A program that came late is worth a report only if a loop may bring more of them. */
+static bool may_go_on(const struct storm *t)
+{
+    return t->loop.line || !t->read;
 }
 
 static void name(struct stet_history *h, struct stet_finding *f, const struct storm *t)
@@ -215,7 +229,7 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->also_count = 0;
     f->outside = true;
     f->fix_text = NULL;
-    f->benign = !drifts && !is_looped(t);
+    f->benign = !is_looped(t) && !(drifts && may_go_on(t));
     f->sure = STET_SURE_CERTAIN;
     f->source = t->at;
     f->origin = s->trigger;
@@ -231,10 +245,10 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
                   t->loop.line, t->programs)
             : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
                                 t->programs);
-    if (!t->loop.line)
+    if (!t->loop.line && !ran_again(t))
         f->fix_text = "These ran once, so nothing in the loop need change. A store serves them at "
                       "the next launch; one jax.jit around {detail} would make them one program.";
-    else if (t->drifts && !is_looped(t))
+    else if (t->loop.line && t->drifts && !is_looped(t))
         f->fix_text = "The sizes change as the loop turns, and each size is another program: pad "
                       "to a fixed size, then wrap {detail} in one jax.jit.";
 }
