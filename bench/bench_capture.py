@@ -17,7 +17,7 @@ ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
 LIB = os.path.join(ROOT, "build", "release", "lib")
 BARE = os.path.join(LIB, "libfake_pjrt_bare.so")
 DUMP = os.path.join(ROOT, "build", "release", "bin", "journal_dump")
-PROCESSES, COMPILES = 5, 400
+PROCESSES, COMPILES = 3, 400
 USER_FRAMES, LIBRARY_FRAMES, LOCALS = 10, 17, 20  # and three of pjit.py
 LEAVES = {"lifelike": 500, "large": 5000}
 
@@ -100,11 +100,12 @@ def quantile(values, q):
     return sorted(values)[min(len(values) - 1, int(q * len(values)))]
 
 
-def row(name, ns, baseline, limit):
+def row(name, ns, baseline, limit, worst):
+    """The median beside its limit, and the 99th percentile beside its own: None where other programs decide it."""
     ms = [v / 1e6 for v in ns]
-    for suffix, q in (("", 0.5), (".p99", 0.99)):
+    for suffix, q, most in (("", 0.5, limit), (".p99", 0.99, worst)):
         print(json.dumps(dict(bench=name + suffix, unit="ms", value=round(quantile(ms, q), 4), p10=round(quantile(ms, 0.1), 4),
-                              p90=round(quantile(ms, 0.9), 4), against="the bare call", baseline=round(baseline / 1e6, 4), limit=limit)))
+                              p90=round(quantile(ms, 0.9), 4), against="the bare call", baseline=round(baseline / 1e6, 4), limit=most)))
 
 
 def main():
@@ -116,8 +117,8 @@ def main():
             all_, locked = once(os.path.join(LIB, "libstet_plugin.so"), leaves, STET_PLUGIN=BARE)
             added += [ns - statistics.median(mine) for ns in all_]
             held += locked
-        row(f"layer.capture.added.{name}", added, statistics.median(bare), 0.3)
-        row(f"layer.capture.lock-held.{name}", held, 0, 0.1)
+        row(f"layer.capture.added.{name}", added, statistics.median(bare), 0.3, 0.3)
+        row(f"layer.capture.lock-held.{name}", held, 0, 0.1, None)
 
 
 if __name__ == "__main__":

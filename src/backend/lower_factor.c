@@ -53,15 +53,22 @@ static enum stet_rc give(struct stet_lower *l, struct stet_gnode *n)
     return STET_OK;
 }
 
+/* The first operand, which is a matrix or several. */
+static enum stet_rc matrix_in(struct stet_lower *l, struct stet_gval **a, struct stet_linalg **m)
+{
+    OPERAND(*a, 0);
+    if (!(*m = matrix_of(l, &(*a)->shape)))
+        return l->err && l->err->rc != STET_OK ? l->err->rc : STET_UNSUPPORTED;
+    return STET_OK;
+}
+
 enum stet_rc stet_lower_lu(struct stet_lower *l)
 {
     struct stet_shape out[3];
     struct stet_linalg *m;
     struct stet_gval *a;
 
-    OPERAND(a, 0);
-    if (!(m = matrix_of(l, &a->shape)))
-        return l->err ? l->err->rc : STET_UNSUPPORTED;
+    TRY(matrix_in(l, &a, &m));
     out[0] = a->shape;
     vectors(&out[1], &a->shape, STET_DT_S32, m->m < m->n ? m->m : m->n);
     vectors(&out[2], &a->shape, STET_DT_S32, m->m);
@@ -74,9 +81,7 @@ enum stet_rc stet_lower_qr(struct stet_lower *l)
     struct stet_linalg *m;
     struct stet_gval *a;
 
-    OPERAND(a, 0);
-    if (!(m = matrix_of(l, &a->shape)))
-        return l->err ? l->err->rc : STET_UNSUPPORTED;
+    TRY(matrix_in(l, &a, &m));
     out[0] = a->shape;
     vectors(&out[1], &a->shape, m->dtype, m->m < m->n ? m->m : m->n);
     return give(l, stet_g_call(l, &stet_kernel_qr, m, &a, 1, out, 2));
@@ -108,9 +113,7 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l)
     struct stet_gnode *n;
     struct stet_gval *a;
 
-    OPERAND(a, 0);
-    if (!(m = matrix_of(l, &a->shape)))
-        return l->err ? l->err->rc : STET_UNSUPPORTED;
+    TRY(matrix_in(l, &a, &m));
     CHECK(m->m == m->n && m->n < 1 << 15, "not a square matrix");
     m->lower = how.len < 1 || how.ptr[0] != '0';
     m->sort = how.len < 3 || how.ptr[2] != '0';

@@ -55,6 +55,14 @@ bool stet_view_contains(struct stet_view v, const char *part);
 /* The position of its first occurrence; v.len if there is none. */
 size_t stet_view_find(struct stet_view v, const char *part);
 
+/* What snprintf wrote into a buffer of `room` bytes when it returned n. */
+static inline struct stet_view stet_view_cut(const char *buffer, size_t room, int n)
+{
+    size_t len = n < 0 ? 0 : (size_t)n;
+
+    return stet_view_of(buffer, len < room ? len : room - 1);
+}
+
 /* Without spaces, tabs and line ends at both ends. */
 struct stet_view stet_view_trim(struct stet_view v);
 

@@ -145,11 +145,7 @@ void stet_bundle_inventory_putf(struct stet_inventory *v, enum stet_group g, con
     va_start(list, fmt);
     n = vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    if (n < 0)
-        n = 0;
-    stet_bundle_inventory_put(
-        v, g, stet_view_str(name),
-        stet_view_of(text, (size_t)n < sizeof text ? (size_t)n : sizeof text - 1));
+    stet_bundle_inventory_put(v, g, stet_view_str(name), stet_view_cut(text, sizeof text, n));
 }
 
 const struct stet_item *stet_bundle_inventory_get(const struct stet_inventory *v, enum stet_group g,

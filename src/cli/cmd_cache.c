@@ -99,6 +99,21 @@ static void rows(const struct stet_store *s, const struct stet_stored_list *all,
     }
 }
 
+static void begin_json(struct stet_json *j, struct stet_buf *out, const struct stet_store *s,
+                       const char *schema)
+{
+    stet_json_init(j, out);
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "schema", schema);
+    stet_json_cstr(j, "folder", s->folder);
+}
+
+static void end_json(struct stet_json *j, struct stet_buf *out)
+{
+    stet_json_end_object(j);
+    stet_buf_char(out, '\n');
+}
+
 int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -109,16 +124,12 @@ int stet_cli_cache_ls(const struct stet_store *s, const struct stet_args *args)
     if (stet_store_list(s, &all, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
-        stet_json_init(&j, &out);
-        stet_json_object(&j, NULL);
-        stet_json_cstr(&j, "schema", "stet.cache/1");
-        stet_json_cstr(&j, "folder", s->folder);
+        begin_json(&j, &out, s, "stet.cache/1");
         stet_json_uint(&j, "bytes", all.bytes);
         stet_json_array(&j, "entries");
         rows(s, &all, &out, &j);
         stet_json_end_array(&j);
-        stet_json_end_object(&j);
-        stet_buf_char(&out, '\n');
+        end_json(&j, &out);
     } else if (all.count) {
         stet_buf_printf(&out, "%-12s  %9s  %15s" ROW_END "program\n", "key", "size", "used",
                         "compile");
@@ -175,16 +186,12 @@ int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *arg
     if (stet_store_list(s, &all, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (args->format == STET_FORMAT_JSON) {
-        stet_json_init(&j, &out);
-        stet_json_object(&j, NULL);
-        stet_json_cstr(&j, "schema", "stet.cachestats/1");
-        stet_json_cstr(&j, "folder", s->folder);
+        begin_json(&j, &out, s, "stet.cachestats/1");
         stet_json_uint(&j, "entries", all.count);
         stet_json_uint(&j, "bytes", all.bytes);
         stet_json_uint(&j, "foreign", all.foreign);
         last_run(&out, &j);
-        stet_json_end_object(&j);
-        stet_buf_char(&out, '\n');
+        end_json(&j, &out);
     } else {
         stet_buf_printf(&out, "%s\n", s->folder);
         stet_text_count(&out, all.count, "entry");

@@ -88,17 +88,16 @@ static enum stet_rc show_run(const char *name, enum stet_format format, bool tex
     struct stet_run_digest digest;
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open_at(&runs, name, &run, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_ledger_runs_find(&runs, name, &run, err);
-    if (rc == STET_OK && text)
+    if (text)
         rc =
             stet_fail(err, STET_USAGE,
                       "--text prints a program, and %s is a run; `stet show %s` lists its programs",
                       run->id, run->id);
-    if (rc == STET_OK)
+    else
         rc = stet_ledger_run_load(&digest, run->folder, err);
     if (rc == STET_OK) {
         stet_ledger_run_steps(&digest, run->folder, NULL); /* the rest is shown without them */

@@ -18,11 +18,7 @@ struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ..
     va_start(list, fmt);
     n = vsnprintf(text, sizeof text, fmt, list);
     va_end(list);
-    if (n < 0)
-        n = 0;
-    if ((size_t)n >= sizeof text)
-        n = sizeof text - 1;
-    return stet_arena_copy(&c->out->arena, stet_view_of(text, (size_t)n));
+    return stet_arena_copy(&c->out->arena, stet_view_cut(text, sizeof text, n));
 }
 
 struct stet_view stet_change_taken(struct stet_comparison *c)
@@ -55,15 +51,10 @@ struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_
 
 /* ---- the list ---- */
 
-static void locate(struct stet_change *change, const struct stet_op *op, bool of_a)
+void stet_change_locate(struct stet_change *change, const struct stet_op *op)
 {
-    const struct stet_loc *file = op ? stet_loc_file(op->loc) : NULL;
+    const struct stet_loc *file = stet_loc_file(op->loc);
 
-    if (!op)
-        return;
-    change->op = stet_op_name(op);
-    change->order = op->id;
-    change->line_of_a = of_a;
     if (!file)
         return;
     change->loc = op->loc;
@@ -71,6 +62,16 @@ static void locate(struct stet_change *change, const struct stet_op *op, bool of
     change->line = file->line;
     change->column = file->column;
     change->function = stet_loc_function(op->loc);
+}
+
+static void locate(struct stet_change *change, const struct stet_op *op, bool of_a)
+{
+    if (!op)
+        return;
+    change->op = stet_op_name(op);
+    change->order = op->id;
+    change->line_of_a = of_a;
+    stet_change_locate(change, op);
 }
 
 static void locate_in_a(struct stet_change *change, const struct stet_op *op)

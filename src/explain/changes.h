@@ -49,6 +49,9 @@ struct stet_comparison {
 struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
                                     const struct stet_op *of_a, const struct stet_op *of_b);
 
+/* Sets the line of the change to that of the operation, if it has one. */
+void stet_change_locate(struct stet_change *change, const struct stet_op *op);
+
 /* Gives the element types and the first size that differs. Either may be NULL. */
 struct stet_change_data stet_change_types(const struct stet_type *x, const struct stet_type *y);
 /* Gives the sizes of a dimension; STET_DYNAMIC if it has none. */

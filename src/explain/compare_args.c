@@ -27,15 +27,9 @@ static void point_at_use(struct stet_change *change, struct stet_side *s,
                          const struct stet_value *v)
 {
     const struct stet_op *op = stet_side_need_first_uses(s) ? s->first_uses[v->index] : NULL;
-    const struct stet_loc *file = op ? stet_loc_file(op->loc) : NULL;
 
-    if (!file)
-        return;
-    change->loc = op->loc;
-    change->file = file->text;
-    change->line = file->line;
-    change->column = file->column;
-    change->function = stet_loc_function(op->loc);
+    if (op)
+        stet_change_locate(change, op);
 }
 
 static struct stet_change *say(struct stet_comparison *c, const struct subject *of, unsigned facet,

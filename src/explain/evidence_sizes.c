@@ -167,6 +167,23 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Was a short last batch of these sizes found before, in another program of this function? */
+static bool was_last(const struct stet_history *h, const struct stet_finding *f)
+{
+    uint32_t looked = 0;
+
+    for (uint32_t at = stet_sighting_of(h, f)->before; at != STET_NONE && looked++ < 64;
+         at = h->sightings[at].before) {
+        const struct stet_finding *o =
+            h->sightings[at].finding == STET_NONE ? NULL : &h->findings[h->sightings[at].finding];
+
+        if (o && o->cause == STET_CAUSE_LAST_BATCH && o->facts.size_from == f->facts.size_from &&
+            o->facts.size_to == f->facts.size_to)
+            return true;
+    }
+    return false;
+}
+
 /* Two sizes; the smaller one appears singly between runs of the larger. */
 static void last_batch(struct stet_history *h, struct stet_finding *f)
 {
@@ -192,6 +209,10 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     else if (turns.known && turns.mine == 1 && turns.others_before >= 1 && ends)
         stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, LIKELY),
                           "%.*s went from %lld to %lld once", STET_FMT(words_of(h, c)), from, to);
+    else if (!turns.known && was_last(h, f)) /* it has not run yet */
+        stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, LIKELY),
+                          "%.*s goes from %lld to %lld again, as in the last batch before",
+                          STET_FMT(words_of(h, c)), from, to);
     else if (!turns.known && !turns.others)
         stet_finding_hear(
             h, f, STET_ANSWER(LAST_BATCH, PROGRAMS, GUESS),

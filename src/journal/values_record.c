@@ -26,6 +26,10 @@ static void put_varint(struct cursor *c, uint64_t v)
     unsigned char bytes[10];
     size_t n = 0;
 
+    if (v < 0x80 && c->next < c->end && !c->full) { /* most of them */
+        *c->next++ = (unsigned char)v;
+        return;
+    }
     do {
         bytes[n] = (unsigned char)(v & 0x7f);
         v >>= 7;

@@ -274,6 +274,19 @@ enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
     return stet_fail(err, STET_NOT_FOUND, "no run '%s'; `stet runs` lists them", name);
 }
 
+enum stet_rc stet_ledger_runs_open_at(struct stet_runs *runs, const char *name,
+                                      const struct stet_run **out, struct stet_err *err)
+{
+    enum stet_rc rc = stet_ledger_runs_open(runs, err);
+
+    if (rc != STET_OK)
+        return rc;
+    rc = stet_ledger_runs_find(runs, name, out, err);
+    if (rc != STET_OK)
+        stet_ledger_runs_close(runs);
+    return rc;
+}
+
 bool stet_ledger_run_is_alive(const struct stet_run *run)
 {
     /* After the command has ended, its parent still has to record how. */

@@ -37,6 +37,9 @@ void stet_ledger_runs_close(struct stet_runs *runs);
  * result points into `runs`, which may grow. Returns STET_NOT_FOUND with a text. */
 enum stet_rc stet_ledger_runs_find(struct stet_runs *runs, const char *name,
                                    const struct stet_run **out, struct stet_err *err);
+/* Opens the runs and finds one. After a failure there is nothing to close. */
+enum stet_rc stet_ledger_runs_open_at(struct stet_runs *runs, const char *name,
+                                      const struct stet_run **out, struct stet_err *err);
 
 /* Did both runs run the same command in the same folder? */
 bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b);

@@ -30,7 +30,8 @@ enum {
     LINT_TRAIT_TURNED = 2,
     LINT_TRAIT_DICT = 4,
     LINT_TRAIT_LIST = 8,
-    LINT_TRAIT_HOST = 16, /* made in the host's memory and not moved since */
+    LINT_TRAIT_HOST = 16,    /* made in the host's memory and not moved since */
+    LINT_TRAIT_MEASURE = 32, /* a number: the rank or a size of an array */
 };
 
 struct lint_facts {

@@ -115,7 +115,7 @@ static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uin
 {
     const struct lint_fn *f = &w->out->fns[callee];
     struct lint_value v = w->fns[callee].returns;
-    uint64_t own = 0, deps = 0;
+    uint64_t own = 0, deps = 0, sizes = 0; /* sizes: the bits of arguments that are sizes */
     unsigned skip = f->is_method ? 1 : 0;
 
     if (w->fns[callee].progress != LINT_DONE)
@@ -133,8 +133,17 @@ static struct lint_value returned(struct lint_walk *w, stet_python_ref call, uin
         arg = stet_python_argument(w->module, call, i - skip);
         if (!arg)
             arg = stet_python_keyword(w->module, call, f->params[i]);
-        if (arg)
+        if (!arg)
+            continue;
+        if (lint_value_of(w, arg).kind == LINT_V_SHAPE && v.kind == LINT_V_TENSOR) {
+            sizes |= lint_value_of(w, arg).deps;
+        } else {
             deps |= lint_value_of(w, arg).deps;
+        }
+    }
+    if (!deps && sizes) { /* computed from sizes alone */
+        v.kind = LINT_V_SHAPE;
+        deps = sizes;
     }
     v.deps = deps;
     if (!deps && v.kind >= LINT_V_TENSOR && v.kind <= LINT_V_HOST)
@@ -260,6 +269,7 @@ static bool call_library(struct lint_walk *w, stet_python_ref n, struct stet_vie
     if (effect == PY_GIVES_SCALAR && stet_python_compares(last))
         effect = PY_GIVES_DEVICE; /* torch.equal(x, y): a branch on it is one on the tensors */
     switch (effect) {
+    case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
         *out = (struct lint_value){.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS};
         out->flags = result_flags(last);
@@ -330,7 +340,8 @@ static struct lint_value call_imported(struct lint_walk *w, stet_python_ref n,
 
     if (!known && !lint_is_library(dotted))
         pass_arguments(w, n, lint_add_call(w, n, LINT_NONE, dotted, LINT_NONE, 0, ""));
-    pass_functions(w, n);
+    if (stet_python_library(dotted) != PY_GIVES_CALLBACK)
+        pass_functions(w, n);
     return known ? out : weakly(of_arguments(w, n));
 }
 
@@ -425,6 +436,7 @@ struct lint_value lint_eval_call(struct lint_walk *w, stet_python_ref n)
     struct lint_value v = call_value(w, n);
 
     v.f = lint_facts_call(w, n, v.f);
+    v.f.traits |= v.kind == LINT_V_SHAPE ? LINT_TRAIT_MEASURE : 0;
     w->values[n] = v;
     lint_rules(w, ON_CALL, n);
     lint_fed_remember(w, n);

@@ -66,7 +66,7 @@ void lint_donated_one_way(struct lint_walk *w, stet_python_ref test);
 /* Reports a loop that gives a compiled function more values than torch keeps programs. */
 bool lint_passes_limit(struct lint_walk *w, const struct lint_jit *j, stet_python_ref at);
 /* Does the condition test the rank of the process? */
-bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n);
+bool lint_asks_rank(struct lint_walk *w, stet_python_ref n);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps);

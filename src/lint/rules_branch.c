@@ -40,6 +40,23 @@ static bool chooses_program(struct lint_walk *w)
     return false;
 }
 
+/* isinstance(x, int) and x == 1: the right part has a Python number. */
+static bool is_checked(struct lint_walk *w, stet_python_ref n)
+{
+    static const char *const types[] = {"int", "float", "bool", "str", "complex", NULL};
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT), of, type;
+
+    if (stet_python_at(a, n)->op != 'a' || stet_python_kind(a, left) != PY_CALL ||
+        !stet_view_is(stet_python_callee(w->module, left), "isinstance"))
+        return false;
+    of = stet_python_argument(w->module, left, 0);
+    type = stet_python_argument(w->module, left, 1);
+    return of && type && stet_python_name(a, of) && lint_any_of(stet_python_text(a, type), types) &&
+           lint_value_of(w, right).deps == lint_value_of(w, of).deps;
+}
+
 void rule_value_branch(struct lint_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -49,7 +66,8 @@ void rule_value_branch(struct lint_walk *w, stet_python_ref n)
     switch (stet_python_kind(a, n)) {
     case PY_BOOLEAN:
         rule_value_branch(w, stet_python_field(a, n, PY_FIELD_LEFT));
-        rule_value_branch(w, stet_python_field(a, n, PY_FIELD_RIGHT));
+        if (!is_checked(w, n))
+            rule_value_branch(w, stet_python_field(a, n, PY_FIELD_RIGHT));
         return;
     case PY_NOT:
         rule_value_branch(w, stet_python_child(a, n));
@@ -153,7 +171,29 @@ static bool statement_reads(const struct lint_walk *w)
     return lint_mentions(w, w->statement, reads);
 }
 
-bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n)
+/* Was the name bound to the rank of an array? */
+static bool is_measure(struct lint_walk *w, stet_python_ref n)
+{
+    const struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(w->ast, n));
+
+    return b && (b->value.f.traits & LINT_TRAIT_MEASURE);
+}
+
+/* len(pad) == rank: a process's rank is not compared with a length. */
+static bool compares_length(const struct lint_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    if (stet_python_kind(a, n) != PY_COMPARISON)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_CALL &&
+            stet_view_is(stet_python_callee(w->module, c), "len"))
+            return true;
+    return false;
+}
+
+bool lint_asks_rank(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const ranks[] = {"rank",
                                         "local_rank",
@@ -169,7 +209,15 @@ bool lint_asks_rank(const struct lint_walk *w, stet_python_ref n)
                                         "is_rank_zero",
                                         NULL};
 
-    return lint_mentions(w, n, ranks);
+    for (stet_python_ref c = n, length = 0; n && lint_within(w, c, n); c++) {
+        if (compares_length(w, c))
+            length = c;
+        if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && !is_measure(w, c) &&
+            !(length && lint_within(w, c, length)) &&
+            lint_any_of(stet_python_text(w->ast, c), ranks))
+            return true;
+    }
+    return false;
 }
 
 void rule_rank_branch(struct lint_walk *w, stet_python_ref n)

@@ -50,6 +50,15 @@ static bool sync_method(struct lint_walk *w, stet_python_ref n, struct stet_view
     return true;
 }
 
+/* Does the function only look at the type or the shape of its argument? np.result_type(x) */
+static bool asks_no_value(struct stet_view dotted)
+{
+    enum stet_python_effect effect = stet_python_library(dotted);
+
+    return stet_view_starts(dotted, "numpy.") && !stet_view_starts(dotted, "numpy.random.") &&
+           (effect == PY_GIVES_HOST || effect == PY_GIVES_RANK || effect == PY_GIVES_SIZE);
+}
+
 static bool sync_function(struct lint_walk *w, stet_python_ref n)
 {
     static const char *const syncs[] = {"jax.device_get", "jax.block_until_ready",
@@ -72,6 +81,8 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
                     "`%.*s` ends the step in the middle of it", STET_FMT(lint_quote(w, n)));
         return true;
     }
+    if (asks_no_value(dotted))
+        return true;
     if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
         for (unsigned i = 0; stet_python_argument(w->module, n, i); i++) {
             struct lint_value v = lint_value_of(w, stet_python_argument(w->module, n, i));

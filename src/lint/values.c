@@ -127,6 +127,10 @@ static struct lint_value tensor_attribute(struct lint_value v, struct stet_view 
     case PY_GIVES_SIZE:
         v.kind = LINT_V_SHAPE;
         return v;
+    case PY_GIVES_RANK:
+        v = python;
+        v.f.traits = LINT_TRAIT_MEASURE;
+        return v;
     case PY_GIVES_NOTHING_KNOWN:
         v.flags |= LINT_WEAK | LINT_TREE;
         return v;

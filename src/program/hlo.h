@@ -100,6 +100,8 @@ struct stet_buf;
 /* STET_UNSUPPORTED if the program is not HLO, or has names that HLO text cannot express. */
 enum stet_rc stet_print_hlo(const struct stet_program *p, const struct stet_hlo_print *how,
                             struct stet_buf *out, struct stet_err *err);
+/* What is before member i of a list: every fifth has its number. */
+void stet_print_hlo_comma(struct stet_buf *out, uint32_t i);
 void stet_print_hlo_type(struct stet_buf *out, const struct stet_type *t, bool layout);
 
 #endif

@@ -321,10 +321,7 @@ static void laid_out(struct stet_buf *out, const struct stet_type *t,
     if (t->kind == STET_TYPE_TUPLE) {
         stet_buf_char(out, '(');
         for (uint32_t i = 0; i < t->member_count; i++) {
-            if (i && i % 5 == 0)
-                stet_buf_printf(out, ", /*index=%u*/", i);
-            else if (i)
-                stet_buf_str(out, ", ");
+            stet_print_hlo_comma(out, i);
             laid_out(out, t->members[i], leaves, next);
         }
         stet_buf_char(out, ')');

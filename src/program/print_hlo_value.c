@@ -38,14 +38,19 @@ static void print_layout(struct stet_buf *out, const struct stet_type *t)
     stet_buf_char(out, '}');
 }
 
+void stet_print_hlo_comma(struct stet_buf *out, uint32_t i)
+{
+    if (i && i % 5 == 0)
+        stet_buf_printf(out, ", /*index=%u*/", i);
+    else if (i)
+        stet_buf_str(out, ", ");
+}
+
 static void print_members(struct stet_buf *out, const struct stet_type *t, bool layout)
 {
     stet_buf_char(out, '(');
     for (uint32_t i = 0; i < t->member_count; i++) {
-        if (i && i % 5 == 0)
-            stet_buf_printf(out, ", /*index=%u*/", i);
-        else if (i)
-            stet_buf_str(out, ", ");
+        stet_print_hlo_comma(out, i);
         stet_print_hlo_type(out, t->members[i], layout);
     }
     stet_buf_char(out, ')');

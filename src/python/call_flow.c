@@ -251,6 +251,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_KEYS:
     case PY_GIVES_SCHEDULER:
         return nothing;
+    case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
     case PY_GIVES_OPAQUE:
     case PY_GIVES_MAKER:
@@ -288,11 +289,9 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         return v;
     case PY_GIVES_SIZE:
     case PY_GIVES_RANK:
-        return (struct stet_python_value){.from = PY_FROM_SHAPE};
     case PY_GIVES_TYPE:
-        return (struct stet_python_value){.from = PY_FROM_TYPE};
     case PY_GIVES_HANDLE:
-        return (struct stet_python_value){.from = PY_FROM_HANDLE};
+        return stet_python_described(effect);
     case PY_GIVES_FEEDS:
         return (struct stet_python_value){.from = PY_FROM_FEED};
     case PY_GIVES_OPTIMIZER:

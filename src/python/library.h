@@ -42,6 +42,7 @@ enum stet_python_effect {
     PY_GIVES_STEPS,     /* makes an optimizer take its step */
     PY_GIVES_SCHEDULER, /* changes the rate of an optimizer */
     PY_GIVES_TRAINER,   /* runs a training loop over batches */
+    PY_GIVES_CALLBACK,  /* what a function of the host computes; that function is not traced */
     PY_GIVES_GRADIENT,
 };
 

@@ -152,17 +152,22 @@ static struct stet_python_value imported_attribute(struct stet_python_flow *x,
         .from = stet_python_is_device(stet_python_library(dotted)) ? PY_FROM_TYPE : 0};
 }
 
+struct stet_python_value stet_python_described(enum stet_python_effect effect)
+{
+    return (struct stet_python_value){.from = effect == PY_GIVES_TYPE     ? PY_FROM_TYPE
+                                              : effect == PY_GIVES_HANDLE ? PY_FROM_HANDLE
+                                                                          : PY_FROM_SHAPE};
+}
+
 static struct stet_python_value of_effect(enum stet_python_effect effect,
                                           struct stet_python_value v)
 {
     switch (effect) {
     case PY_GIVES_SIZE:
     case PY_GIVES_RANK:
-        return (struct stet_python_value){.from = PY_FROM_SHAPE};
     case PY_GIVES_TYPE:
-        return (struct stet_python_value){.from = PY_FROM_TYPE};
     case PY_GIVES_HANDLE:
-        return (struct stet_python_value){.from = PY_FROM_HANDLE};
+        return stet_python_described(effect);
     case PY_GIVES_HOST:
         return nothing;
     case PY_GIVES_GRADIENT:

@@ -95,6 +95,8 @@ struct stet_python_value stet_python_flow_of_field(struct stet_python_flow *x,
                                                    stet_python_ref class_node, uint32_t name);
 struct stet_python_value stet_python_flow_of_returns(struct stet_python_flow *x,
                                                      const struct stet_python_frame *frame);
+/* What describes an array: its sizes or rank, its type of elements, its device. */
+struct stet_python_value stet_python_described(enum stet_python_effect effect);
 /* Joins two possible values. */
 struct stet_python_value stet_python_either(struct stet_python_value a, struct stet_python_value b);
 /* Reads `v` back in the statement of n, if it is on the device or unknown; `number` for one value

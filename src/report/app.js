@@ -66,7 +66,7 @@
     const families = [...costs].sort((a, b) => b[1] - a[1]).slice(0, 200).map(([f]) => [String(f), run.familyName(f)]);
     const classes = [...new Set(run.causes.map((c) => c.class))].sort().map((c) => [c, c]).concat([["first", "first of its kind"]]);
     const ranks = run.processes.map((p, i) => [String(i), Stet.processLabel(run, i)]).filter(([i]) => has.has(Number(i)));
-    Object.assign(filters, { cause: "", family: "", rank: "", text: "", harmless: true });
+    Object.assign(filters, { cause: "", family: "", rank: "", text: "", harmless: false });
     let wait = 0;
     document.getElementById("filters").replaceChildren(...[
       runs.length > 1 ? el("label", {}, "Run", el("select", { id: "filter-run", onchange: (ev) => { state.run = runs[Number(ev.target.value)]; start(); } },
@@ -77,7 +77,7 @@
         clearTimeout(wait);
         wait = setTimeout(fill, 120);
       } })),
-      run.causes.some((c) => c.benign) ? el("label", { class: "check" }, el("input", { type: "checkbox", id: "filter-harmless", checked: true, onchange: (ev) => { filters.harmless = ev.target.checked; fill(); } }), "harmless ones too") : null,
+      run.causes.some((c) => c.benign) ? el("label", { class: "check" }, el("input", { type: "checkbox", id: "filter-harmless", checked: filters.harmless, onchange: (ev) => { filters.harmless = ev.target.checked; fill(); } }), "harmless ones too") : null,
       el("button", { type: "button", id: "filter-reset", text: "Reset", onclick: () => { filterBar(); fill(); } }),
     ].filter(Boolean));
   }

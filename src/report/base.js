@@ -80,14 +80,16 @@ const Stet = {};
     run.classes = colours;
     for (const c of run.causes) {
       c.function = c.function || "an unknown function";
-      c.search = [c.class, c.also, c.function, c.evidence, c.fix, c.origin && c.origin.file, c.trigger && c.trigger.file]
+      c.names = c.events["single-operation"] ? (c.source ? c.source.function || "the module" : c.function)
+        : c.functions.length ? c.functions.slice(0, 3).map((f) => f || "an unknown function").join(", ") + (c.functions.length > 3 ? " and " + (c.functions.length - 3) + " more" : "") : c.function;
+      c.search = [c.class, c.also, c.functions.join(" "), c.source && c.source.file, c.evidence, c.fix, c.origin && c.origin.file, c.trigger && c.trigger.file]
         .concat(c.changes.map((x) => x.what)).join(" ").toLowerCase();
     }
     return run;
   }
 
   const runs = data.runs.map(prepare);
-  const filters = { cause: "", family: "", rank: "", text: "", harmless: true };
+  const filters = { cause: "", family: "", rank: "", text: "", harmless: false };
   const state = { run: runs[runs.length - 1], events: [], causes: [] };
 
   // The events and causes that the filters let through.
@@ -102,7 +104,6 @@ const Stet = {};
       if (filters.cause && (filters.cause === "first" ? cause : !cause || cause.class !== filters.cause)) continue;
       if (filters.family && String(e.family[i]) !== filters.family) continue;
       if (filters.rank && String(e.process[i]) !== filters.rank) continue;
-      if (!filters.harmless && cause && cause.benign) continue;
       if (text && !families[e.family[i]] && !(cause && causeText[c]) &&
           !(e.program[i] >= 0 && run.programs.hash[e.program[i]].startsWith(text))) continue;
       state.events.push(i);
@@ -117,8 +118,8 @@ const Stet = {};
     state.causes = run.causes.map((c, i) => {
       // A cause without a compile of its own (a graph break) is told unless a filter excludes it.
       const own = times.get(i) || { times: 0, cost: 0 };
-      const shown = own.times || (all && (!filters.cause || filters.cause === c.class) &&
-        (!text || causeText[i]) && (filters.harmless || !c.benign));
+      const shown = (filters.harmless || !c.benign || filters.cause === c.class) &&
+        (own.times || (all && (!filters.cause || filters.cause === c.class) && (!text || causeText[i])));
       return shown ? { cause: c, index: i, times: all ? c.times : own.times, cost: all ? c.wait_s : own.cost } : null;
     }).filter(Boolean).sort((a, b) => a.cause.benign - b.cause.benign || b.cost - a.cost || b.times - a.times);
   }

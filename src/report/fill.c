@@ -4,6 +4,7 @@
 #include "base/excerpt.h"
 #include "base/human.h"
 #include "base/mem.h"
+#include "base/vec.h"
 #include "fingerprint/traits.h"
 #include "ledger/events.h"
 #include "ledger/run_steps.h"
@@ -268,12 +269,13 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
     bool torch = row->lane == STET_LANE_TORCH;
     struct stet_report_event *e =
         stet_report_event_of(r, row->process + (torch ? t->torch_first : 0), row->compile);
-    int cause = stet_causes_add(&r->causes, row);
     struct stet_hash against;
 
-    /* A graph break and a failed guard may share one compile: the guard comes first. */
-    if (e && e->cause < 0)
-        e->cause = cause;
+    if (!stet_vec_room(&r->row_event, &r->row_room, r->stories.rows, sizeof *r->row_event))
+        return false;
+    r->row_event[r->stories.rows] = e ? (uint32_t)(e - r->events) + 1 : 0;
+    if (!stet_story_add(&r->stories, row))
+        return false;
     if (e && e->program != STET_INTERN_NONE && row->against.len &&
         stet_hash_parse(row->against, &against)) {
         uint32_t program = e->program;
@@ -283,7 +285,32 @@ static bool take_recompile(void *context, const struct stet_recompile *row)
             r->program_against[program] == STET_INTERN_NONE)
             r->program_against[program] = other;
     }
-    return !stet_causes_failed(&r->causes) && !r->failed_memory;
+    return !r->failed_memory;
+}
+
+/* Gives each event the number of its story. A graph break and a failed guard may share one compile:
+ * the guard comes first. */
+static bool finish_stories(struct stet_report_run *r)
+{
+    if (!stet_story_finish(&r->stories))
+        return false;
+    for (uint32_t i = 0; i < r->stories.rows; i++) {
+        struct stet_report_event *e = r->row_event[i] ? &r->events[r->row_event[i] - 1] : NULL;
+
+        if (e && e->cause < 0 && r->stories.story_of[i] != UINT32_MAX)
+            e->cause = (int32_t)r->stories.story_of[i];
+    }
+    return true;
+}
+
+static int32_t story_with(const struct stet_stories *s, enum stet_cause cause,
+                          struct stet_view function)
+{
+    for (size_t i = 0; i < s->count; i++)
+        for (size_t k = 0; s->items[i].cause == cause && k < s->items[i].function_count; k++)
+            if (stet_view_eq(s->items[i].functions[k], function))
+                return (int32_t)i;
+    return -1;
 }
 
 /* A recompile that appears in both lanes is reported with its program; torch's own compile of it
@@ -299,7 +326,7 @@ static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
             continue;
         stet_torch_explain(t, i, &why);
         events[i].cause =
-            stet_causes_find(&r->causes, why.cause, t->frames[t->compiles[i].frame].code.function);
+            story_with(&r->stories, why.cause, t->frames[t->compiles[i].frame].code.function);
     }
 }
 
@@ -315,10 +342,10 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     struct stet_report_run *r = t->r;
     enum stet_rc rc;
 
-    stet_causes_release(&r->causes); /* a second try, after the ledger failed */
-    if (!stet_causes_init(&r->causes))
-        return no_memory(err);
+    stet_story_release(&r->stories); /* a second try, after the ledger failed */
+    stet_story_init(&r->stories);
     r->alarms = tally->alarms;
+    r->recompiles = tally->events[STET_EVENT_AGAIN];
     r->harmless = tally->harmless;
     r->lost_ns = tally->lost_ns;
     r->wait_ns = tally->wait_ns;
@@ -336,8 +363,7 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
             .cause = tally->answers[q].cause,
             .evidence = kept(r, tally->answers[q].evidence)};
     rc = a->each(a->source, take_recompile, t, err);
-    return rc == STET_OK && (stet_causes_failed(&r->causes) || r->failed_memory) ? no_memory(err)
-                                                                                 : rc;
+    return rc == STET_OK && (r->failed_memory || !finish_stories(r)) ? no_memory(err) : rc;
 }
 
 /* ---- all of it ---- */

@@ -1,6 +1,8 @@
 /* Fills the page's template: the content security policy, the headline, the data. */
 #include "report/html_page.h"
 
+#include "base/human.h"
+
 #include "report_app.h"
 #include "report_base.h"
 #include "report_css.h"
@@ -93,7 +95,12 @@ static void count(struct stet_buf *out, uint64_t n, const char *what)
 static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
     if (r->alarms) {
-        count(out, r->alarms, "recompile");
+        if (r->recompiles || r->alarms == r->recompiles)
+            count(out, r->recompiles, "recompile");
+        if (r->alarms > r->recompiles && r->recompiles)
+            stet_buf_str(out, " and ");
+        if (r->alarms > r->recompiles)
+            count(out, r->alarms - r->recompiles, "other finding");
         stet_buf_str(out, ": waited ");
         r->duration(out, r->wait_ns);
         if (r->lost_ns != r->wait_ns) {
@@ -147,7 +154,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
     stet_buf_str(out, "<dl class=\"tiles\">\n");
     tile_count(out, "compiles", r->compiles + r->torch_compiles);
     tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
-    tile_count(out, "recompiles", r->alarms);
+    tile_count(out, "recompiles", r->recompiles);
     tile_time(out, r, "waited for them", r->wait_ns);
     if (r->compiles) {
         tile_count(out, "programs", r->distinct);
@@ -206,6 +213,32 @@ static void outcome(struct stet_buf *out, const struct stet_run *run)
         stet_buf_str(out, ", running or cut off");
 }
 
+/* The most expensive story, with its line and its fix. */
+static void culprit(struct stet_buf *out, const struct stet_report_run *r)
+{
+    const struct stet_story *t = r->stories.count ? &r->stories.items[0] : NULL;
+
+    if (!t || t->benign)
+        return;
+    stet_buf_str(out, "<p class=\"culprit\"><b>");
+    html_cstr(out, stet_cause_id(t->cause));
+    stet_buf_str(out, "</b>");
+    if (t->source.line) {
+        stet_buf_str(out, " <code>");
+        stet_html_text(out, stet_text_path(t->source.file));
+        stet_buf_printf(out, ":%" PRIu64 "</code>", t->source.line);
+    }
+    if (t->source.function.len) {
+        stet_buf_str(out, " in ");
+        stet_html_text(out, t->source.function);
+    }
+    stet_buf_str(out, ", waited ");
+    r->duration(out, t->wait_ns);
+    stet_buf_str(out, "<br><span class=\"fix\"><b>Fix: </b>");
+    stet_html_text(out, t->lead.fix);
+    stet_buf_str(out, "</span></p>\n");
+}
+
 static void head(struct stet_buf *out, const struct stet_report_run *r, const char *letter)
 {
     stet_buf_str(out, "<section class=\"head\" aria-label=\"");
@@ -220,6 +253,7 @@ static void head(struct stet_buf *out, const struct stet_report_run *r, const ch
     stet_buf_str(out, ", ");
     outcome(out, r->run);
     stet_buf_str(out, "</p>\n");
+    culprit(out, r);
     tiles(out, r);
     questions(out, r);
     stet_buf_str(out, "</section>\n");

@@ -10,7 +10,8 @@ bool stet_report_init(struct stet_report_run *r, const struct stet_run *run)
     stet_intern_init(&r->names, (size_t)256 << 20);
     stet_intern_init(&r->programs, (size_t)64 << 20);
     stet_intern_init(&r->family_keys, (size_t)64 << 20);
-    return stet_causes_init(&r->causes);
+    stet_story_init(&r->stories);
+    return true;
 }
 
 void stet_report_release(struct stet_report_run *r)
@@ -24,7 +25,8 @@ void stet_report_release(struct stet_report_run *r)
     stet_mem_free(r->grids);
     stet_mem_free(r->program_family);
     stet_mem_free(r->program_against);
-    stet_causes_release(&r->causes);
+    stet_story_release(&r->stories);
+    stet_mem_free(r->row_event);
     stet_intern_release(&r->names);
     stet_intern_release(&r->programs);
     stet_intern_release(&r->family_keys);

@@ -9,7 +9,7 @@
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
-#include "report/causes.h"
+#include "story/story.h"
 
 enum stet_report_kind {
     STET_REPORT_COMPILE,
@@ -24,7 +24,7 @@ struct stet_report_event {
     uint64_t wait_ns, cost_ns, step, temp_bytes, executions; /* cost: inside the compiler */
     uint32_t process, family;
     uint32_t program; /* STET_INTERN_NONE for none */
-    int32_t cause;    /* -1: the first of its kind */
+    int32_t cause;    /* the number of its story; -1: the first of its kind */
     uint8_t kind, served;
     bool step_known, has_memory;
 };
@@ -107,11 +107,13 @@ struct stet_report_run {
     struct stet_report_grid *grids;
     size_t process_count, process_room, event_count, event_room, family_count, family_room,
         device_count, device_room, grid_count, grid_room, program_room;
-    struct stet_causes causes;
+    struct stet_stories stories;
+    uint32_t *row_event; /* by recompile: its event + 1, until the stories are finished */
+    size_t row_room;
     uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;
                                                                           distinct: programs */
     uint64_t torch_compiles, torch_ns;
-    uint64_t alarms, harmless, wait_ns, lost_ns;
+    uint64_t alarms, recompiles, harmless, wait_ns, lost_ns; /* alarms: of every kind */
     bool starts; /* it is known where the time until the first step went: */
     struct stet_startup startup;
     bool settled;

@@ -56,7 +56,7 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_uint(j, "failed", r->failed);
     stet_json_uint(j, "executions", r->executions);
     stet_json_uint(j, "programs", r->distinct);
-    stet_json_uint(j, "recompiles", r->alarms);
+    stet_json_uint(j, "recompiles", r->recompiles);
     stet_json_uint(j, "harmless", r->harmless);
     stet_json_number(j, "wait_s", seconds(r->wait_ns));
     stet_json_number(j, "lost_s", seconds(r->lost_ns));
@@ -336,41 +336,72 @@ static void changes(struct stet_json *j, const struct stet_recompile *r)
     stet_json_uint(j, "left_out", r->left_out);
 }
 
-static void cause(struct stet_json *j, const struct stet_report_run *r,
-                  const struct stet_report_cause *c)
+static void functions(struct stet_json *j, const struct stet_story *t)
+{
+    stet_json_told(j, "function",
+                   t->function_count && t->functions[0].len ? t->functions[0]
+                                                            : (struct stet_view){0});
+    stet_json_array(j, "functions");
+    for (size_t i = 0; i < t->function_count; i++)
+        stet_json_string(j, NULL, t->functions[i]);
+    stet_json_end_array(j);
+    stet_json_object(j, "events");
+    for (int i = 0; i < STET_ROW_EVENTS; i++)
+        if (t->events[i])
+            stet_json_uint(j, stet_ledger_event_word((enum stet_row_event)i), t->events[i]);
+    stet_json_end_object(j);
+}
+
+static bool same_line(const struct stet_line *a, const struct stet_line *b)
+{
+    return a->line == b->line && stet_view_eq(a->file, b->file);
+}
+
+/* `source` is the line to edit; the others are there when they differ from it. */
+static void places(struct stet_json *j, const struct stet_report_run *r, const struct stet_story *t)
+{
+    const struct stet_line none = {0}, *origin = &t->lead.origin, *trigger = &t->lead.trigger;
+
+    place(j, r, "source", &t->source);
+    place(j, r, "origin", same_line(origin, &t->source) ? &none : origin);
+    place(j, r, "trigger",
+          same_line(trigger, &t->source) || same_line(trigger, origin) ? &none : trigger);
+}
+
+static void values(struct stet_json *j, const struct stet_story *t)
+{
+    const struct stet_story_value *v = t->value_count ? &t->values[0] : NULL;
+
+    stet_json_array(j, "values");
+    for (size_t i = 0; v && i < v->count; i++)
+        stet_json_string(j, NULL, v->seen[i]);
+    stet_json_end_array(j);
+    stet_json_uint(j, "more_values", v ? v->more : 0);
+}
+
+static void story(struct stet_json *j, const struct stet_report_run *r, const struct stet_story *t)
 {
     char also[STET_CAUSE_LIST_TEXT];
 
     stet_json_object(j, NULL);
-    stet_json_cstr(j, "lane", stet_journal_lane_word(c->first.lane));
-    stet_json_cstr(j, "class", stet_cause_id(c->first.cause));
-    stet_json_string(j, "also", stet_cause_list_text(&c->first.also, also));
-    stet_json_told(j, "function",
-                   c->first.function.len ? c->first.function : (struct stet_view){0});
-    stet_json_bool(j, "benign", c->first.benign);
-    stet_json_uint(j, "times", c->times);
-    stet_json_number(j, "wait_s", seconds(c->wait_ns));
-    stet_json_number(j, "cost_s", seconds(c->cost_ns));
-    stet_json_known(j, "first_step", c->steps_known, c->first_step);
-    stet_json_known(j, "last_step", c->steps_known, c->last_step);
-    place(j, r, "origin", &c->first.origin);
-    if (c->first.trigger.line != c->first.origin.line ||
-        !stet_view_eq(c->first.trigger.file, c->first.origin.file))
-        place(j, r, "trigger", &c->first.trigger);
-    else
-        stet_json_null(j, "trigger");
-    place(j, r, "source", &c->first.source);
-    changes(j, &c->first);
-    stet_json_array(j, "values");
-    for (size_t i = 0; i < c->value_count; i++)
-        stet_json_string(j, NULL, c->values[i]);
-    stet_json_end_array(j);
-    stet_json_uint(j, "more_values", c->value_more);
-    stet_json_string(j, "sure", c->first.sure);
-    stet_json_string(j, "evidence", c->first.evidence);
-    stet_json_string(j, "fix", c->first.fix);
-    if (c->first.has_more)
-        stet_json_int(j, "temp_bytes_more", c->first.temp_bytes_more);
+    stet_json_cstr(j, "lane", stet_journal_lane_word(t->lead.lane));
+    stet_json_cstr(j, "class", stet_cause_id(t->cause));
+    stet_json_string(j, "also", stet_cause_list_text(&t->also, also));
+    functions(j, t);
+    stet_json_bool(j, "benign", t->benign);
+    stet_json_uint(j, "times", t->count);
+    stet_json_number(j, "wait_s", seconds(t->wait_ns));
+    stet_json_number(j, "cost_s", seconds(t->cost_ns));
+    stet_json_known(j, "first_step", t->steps_known, t->first_step);
+    stet_json_known(j, "last_step", t->steps_known, t->last_step);
+    places(j, r, t);
+    changes(j, &t->lead);
+    values(j, t);
+    stet_json_string(j, "sure", t->lead.sure);
+    stet_json_string(j, "evidence", t->lead.evidence);
+    stet_json_string(j, "fix", t->lead.fix);
+    if (t->lead.has_more)
+        stet_json_int(j, "temp_bytes_more", t->lead.temp_bytes_more);
     else
         stet_json_null(j, "temp_bytes_more");
     stet_json_end_object(j);
@@ -403,12 +434,12 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     processes(j, r, begin);
     devices(j, r, begin);
     stet_json_array(j, "causes");
-    for (size_t i = 0; i < r->causes.count; i++)
-        cause(j, r, &r->causes.items[i]);
+    for (size_t i = 0; i < r->stories.count; i++)
+        story(j, r, &r->stories.items[i]);
     stet_json_end_array(j);
     stet_json_object(j, "beyond"); /* recompiles of causes that did not fit */
-    stet_json_uint(j, "times", r->causes.beyond);
-    stet_json_number(j, "wait_s", seconds(r->causes.beyond_ns));
+    stet_json_uint(j, "times", r->stories.beyond);
+    stet_json_number(j, "wait_s", seconds(r->stories.beyond_ns));
     stet_json_end_object(j);
     events(j, r, begin);
     programs(j, r);

@@ -24,29 +24,29 @@
       : " at steps " + c.first_step + "…" + c.last_step;
     return el("article", { class: "cause e" + run.colour(item.index), "data-class": c.class },
       el("header", {}, el("h3", {}, swatch(run, item.index), c.class, c.also ? el("span", { class: "muted", text: " and " + c.also.split(" ").join(", ") }) : "",
-        el("span", { class: "muted", text: " in " }), el("code", { text: c.function })),
+        el("span", { class: "muted", text: " in " }), el("code", { text: c.names })),
       el("span", { class: "cost", text: (item.times === 1 ? "once" : count(item.times, "time")) + steps + ", waited " + seconds(item.cost) + (c.benign ? " (harmless)" : "") })),
       total > 0 && !c.benign ? bar(item.cost / total) : null,
       el("dl", {},
         shown.length ? row("what moved", shown.map(change), more > 0 ? el("div", { class: "muted", text: "and " + more + " more that follow" }) : null) : null,
         c.values.length > 2 ? row("values seen", c.values.map((v) => el("span", { class: "chip mono", text: v })),
           c.more_values ? el("span", { class: "muted", text: "and " + c.more_values + " more" }) : null) : null,
-        c.origin ? row("origin", el("code", { text: place(c.origin), title: c.origin.file }), c.origin.function ? " in " + c.origin.function : "", excerpt(c.origin),
-          c.origin.excerpt.length ? null : el("div", { class: "muted", text: "The file is not where it was." })) : null,
+        c.source ? row("line to edit", el("code", { text: place(c.source), title: c.source.file }), c.source.function ? " in " + c.source.function : "", excerpt(c.source),
+          c.source.excerpt.length ? null : el("div", { class: "muted", text: "The file is not where it was." })) : null,
+        c.origin ? row("origin", el("details", {}, el("summary", {}, el("code", { text: place(c.origin), title: c.origin.file }),
+          c.origin.function ? " in " + c.origin.function : ""), excerpt(c.origin) || "The file is not where it was.")) : null,
         c.trigger ? row("waited for by", el("details", {}, el("summary", {}, el("code", { text: place(c.trigger), title: c.trigger.file }),
           c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
-        c.source ? row("made by", el("details", {}, el("summary", {}, el("code", { text: place(c.source), title: c.source.file }),
-          c.source.function ? " in " + c.source.function : ""), excerpt(c.source) || "The file is not where it was.")) : null,
         c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
         c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
-      c.fix ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
+      c.fix && !c.benign ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
   }
 
   const CARDS = 24;
   Stet.causes = (run, all) => {
     const items = Stet.state.causes, total = items.reduce((s, i) => s + (i.cause.benign ? 0 : i.cost), 0);
     if (!items.length)
-      return section("causes", "Causes and fixes", null, el("p", { text: run.causes.length ? "No cause passes the filters." : run.totals.compiles + run.totals.torch_compiles ? "Nothing was compiled again."
+      return section("causes", "Causes and fixes", null, el("p", { text: run.causes.some((c) => !c.benign) ? "No cause passes the filters." : run.causes.length ? "Nothing but harmless compiles." : run.totals.compiles + run.totals.torch_compiles ? "Nothing was compiled again."
         : "Nothing was compiled. A framework on its own CPU client is not seen: run it with stet run --cpu, or set JAX_PLATFORMS=cpu before stet run." }));
     const shown = all ? items : items.slice(0, CARDS);
     const rest = items.length - shown.length;
@@ -61,7 +61,7 @@
   Stet.lines = (run) => {
     const of = new Map();
     for (const item of Stet.state.causes) {
-      const c = item.cause, at = c.origin || c.trigger;
+      const c = item.cause, at = c.source;
       if (c.benign) continue;
       const key = at ? at.file + ":" + at.line : "";
       const l = of.get(key) || { at, cost: 0, times: 0, causes: new Map() };

@@ -49,8 +49,8 @@
     { key: "function", text: "function", of: (r, i) => r.functionOf(i), show: (r, i) => el("code", { text: r.functionOf(i) }) },
     { key: "cause", text: "why", of: (r, i) => (r.events.cause[i] < 0 ? "" : r.causes[r.events.cause[i]].class),
       show: (r, i) => el("span", {}, swatch(r, r.events.cause[i]), r.events.cause[i] < 0 ? (r.events.kind[i] === 1 ? "loaded" : "first of its kind") : r.causes[r.events.cause[i]].class) },
-    { key: "line", text: "line", place: true, of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].origin)),
-      show: (r, i) => (r.events.cause[i] < 0 ? "" : el("code", { text: place(r.causes[r.events.cause[i]].origin) })) },
+    { key: "line", text: "line", place: true, of: (r, i) => (r.events.cause[i] < 0 ? "" : place(r.causes[r.events.cause[i]].source)),
+      show: (r, i) => (r.events.cause[i] < 0 ? "" : el("code", { text: place(r.causes[r.events.cause[i]].source) })) },
     { key: "served", text: "served", rare: true, of: (r, i) => r.events.served[i], show: (r, i) => (r.events.kind[i] > 1 ? el("span", { class: "bad", text: Stet.kinds[r.events.kind[i]] }) : Stet.served[r.events.served[i]]) },
     { key: "wait", text: "waited", num: true, of: (r, i) => r.events.wait_us[i], show: (r, i) => seconds(r.events.wait_us[i] / 1e6) },
     { key: "cost", text: "compiler", num: true, rare: true, of: (r, i) => r.events.cost_us[i], show: (r, i) => seconds(r.events.cost_us[i] / 1e6) },
@@ -106,7 +106,7 @@
   function sharedCauses(a, b) {
     const of = new Map();
     [a, b].forEach((run, side) => run.causes.forEach((c) => {
-      const at = c.origin ? Stet.place(c.origin) : "", key = [c.class, c.function, at].join("|");
+      const at = c.source ? Stet.place(c.source) : "", key = [c.class, c.benign, c.names, at].join("|");
       const row = of.get(key) || { c, at, n: [0, 0], s: [0, 0] };
       row.n[side] += c.times;
       row.s[side] += c.wait_s;
@@ -127,6 +127,6 @@
           .concat([["settled", settled(a), settled(b), ""]]))),
       moved ? el("div", { class: "scroll" }, moved) : null,
       el("div", { class: "scroll" }, table("Causes in both runs", [{ text: "cause" }, { text: "line" }, { text: "A", num: true }, { text: "B", num: true }, { text: "waited in A", num: true }, { text: "waited in B", num: true }, { text: "B against A", num: true }],
-        sharedCauses(a, b).slice(0, 60).map((r) => [r.c.class + " in " + r.c.function, el("code", { text: r.at }), String(r.n[0]), String(r.n[1]), seconds(r.s[0]), seconds(r.s[1]), delta(r.s[0], r.s[1], seconds)]))));
+        sharedCauses(a, b).slice(0, 60).map((r) => [r.c.class + " in " + r.c.names + (r.c.benign ? " (harmless)" : ""), el("code", { text: r.at }), String(r.n[0]), String(r.n[1]), seconds(r.s[0]), seconds(r.s[1]), delta(r.s[0], r.s[1], seconds)]))));
   };
 })();

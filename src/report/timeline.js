@@ -149,7 +149,7 @@
       if (i < 0) return;
       const cause = run.causes[run.events.cause[i]];
       tip.replaceChildren(el("div", { text: describe(run, i) }));
-      if (cause && cause.origin) tip.append(el("div", { class: "mono", text: Stet.place(cause.origin) }));
+      if (cause && cause.source) tip.append(el("div", { class: "mono", text: Stet.place(cause.source) }));
       tip.style.left = Math.max(0, Math.min(px + 12, canvas.clientWidth - tip.offsetWidth - 4)) + "px";
       tip.style.top = py + 14 + "px";
     }

@@ -14,7 +14,10 @@ static void answer(struct stet_account_tally *t, enum stet_cause cause,
     a = &t->answers[q];
     if (!a->count++) {
         a->cause = cause;
-        snprintf(a->evidence, sizeof a->evidence, "%.*s", STET_FMT(r->evidence));
+        /* a row's evidence is about its first cause */
+        snprintf(
+            a->evidence, sizeof a->evidence, "%.*s",
+            STET_FMT(cause == r->cause ? r->evidence : stet_view_str(stet_cause_about(cause))));
     }
 }
 

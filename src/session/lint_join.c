@@ -96,15 +96,12 @@ enum stet_rc stet_session_lint_join(struct stet_lint_result *r, const char *name
 {
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open_at(&runs, name, &run, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_ledger_runs_find(&runs, name, &run, err);
-    if (rc == STET_OK) {
-        snprintf(id, room, "%s", run->id);
-        rc = join(r, &runs, run, err);
-    }
+    snprintf(id, room, "%s", run->id);
+    rc = join(r, &runs, run, err);
     stet_ledger_runs_close(&runs);
     return rc;
 }

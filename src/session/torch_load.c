@@ -28,10 +28,9 @@ static void add_past(struct stet_torch *t, const char *name)
     const struct stet_run *run;
     struct stet_runs runs;
 
-    if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
+    if (stet_ledger_runs_open_at(&runs, name, &run, NULL) != STET_OK)
         return;
-    if (stet_ledger_runs_find(&runs, name, &run, NULL) == STET_OK)
-        stet_session_torch_load_past(t, run);
+    stet_session_torch_load_past(t, run);
     stet_ledger_runs_close(&runs);
 }
 
@@ -40,15 +39,12 @@ static enum stet_rc add_run(struct stet_torch_files *files, const char *name, st
 {
     const struct stet_run *run;
     struct stet_runs runs;
-    enum stet_rc rc = stet_ledger_runs_open(&runs, err);
+    enum stet_rc rc = stet_ledger_runs_open_at(&runs, name, &run, err);
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_ledger_runs_find(&runs, name, &run, err);
-    if (rc == STET_OK) {
-        stet_buf_printf(from, "%srun %s", from->len ? ", " : "", run->id);
-        rc = add_folder(files, run->folder, err);
-    }
+    stet_buf_printf(from, "%srun %s", from->len ? ", " : "", run->id);
+    rc = add_folder(files, run->folder, err);
     stet_ledger_runs_close(&runs);
     return rc;
 }

@@ -1,12 +1,15 @@
 /* stet-lift BASE OTHER OUT: writes the lifted program of two program files to OUT, and the values
  * of the second one to OUT.0, OUT.1 …, for tests that give it to other compilers. Prints how many
- * values there are, or why it is refused (exit 1). */
+ * values there are, and the processor time of finding those of a further program, the least of 100.
+ * Or why it is refused (exit 1). */
 #include "base/buf.h"
 #include "base/fs.h"
 #include "decode/decode.h"
+#include "fingerprint/fingerprint.h"
 #include "lift/lift.h"
 
 #include <stdio.h>
+#include <time.h>
 
 struct side {
     struct stet_file file;
@@ -40,6 +43,56 @@ static bool write_all(const char *out, struct stet_view text, const struct stet_
     return ok;
 }
 
+static double microseconds(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    return (double)t.tv_sec * 1e6 + (double)t.tv_nsec / 1e3;
+}
+
+/* What the layer does for a further program: read it, find its family, compare, take the values. */
+static bool find_values(const struct side *base, struct stet_view bytes,
+                        const struct stet_lift_plan *plan, struct stet_arena *arena)
+{
+    struct stet_fingerprint print;
+    struct stet_lift_value *values;
+    struct stet_lift_match match;
+    struct stet_program program;
+    bool found;
+
+    if (stet_decode(&program, bytes, NULL) != STET_OK)
+        return false;
+    found = stet_lift_refuses(&program, NULL) == STET_OK &&
+            stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) == STET_OK &&
+            stet_lift_match(&match, &base->program, &program, NULL) == STET_OK;
+    if (found) {
+        found = stet_lift_values(plan, &match, STET_LIFT_OTHER, arena, &values, NULL) == STET_OK;
+        stet_lift_match_release(&match);
+    }
+    stet_program_release(&program);
+    return found;
+}
+
+static double time_values(const struct side *base, struct stet_view bytes,
+                          const struct stet_lift_plan *plan)
+{
+    double best = 0;
+
+    for (int i = 0; i < 100; i++) {
+        double before = microseconds(), took;
+        struct stet_arena arena;
+
+        stet_arena_init(&arena, (size_t)1 << 30);
+        if (!find_values(base, bytes, plan, &arena))
+            return -1;
+        stet_arena_release(&arena);
+        took = microseconds() - before;
+        best = !i || took < best ? took : best;
+    }
+    return best;
+}
+
 static int fail(const struct stet_err *err)
 {
     printf("%s\n", err->text);
@@ -68,6 +121,7 @@ int main(int argc, char **argv)
         return fail(&err);
     if (!write_all(argv[3], stet_buf_as_view(&text), &plan, values))
         return 3;
-    printf("%u\n", plan.argument_count);
+    printf("%u values, %.0f us\n", plan.argument_count,
+           time_values(&side[0], side[1].file.bytes, &plan));
     return 0;
 }

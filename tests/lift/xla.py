@@ -100,7 +100,7 @@ def lift(folder, texts):
     done = subprocess.run([LIFT, *paths], capture_output=True, text=True)
     if done.returncode:
         sys.exit("refused: " + done.stdout)
-    return paths[2].read_text(), int(done.stdout), paths[2]
+    return paths[2].read_text(), int(done.stdout.split()[0]), paths[2]
 
 
 def values_of(text, count, path):

@@ -128,8 +128,8 @@ class Data(unittest.TestCase):
 
     def test_the_offending_line_is_shown_in_its_excerpt(self):
         cause = self.data(A)["runs"][0]["causes"][0]
-        self.assertEqual(cause["origin"]["line"], 3)
-        self.assertIn([3, "    return batch * batch"], cause["origin"]["excerpt"])
+        self.assertEqual(cause["source"]["line"], 3)
+        self.assertIn([3, "    return batch * batch"], cause["source"]["excerpt"])
         self.assertTrue(cause["fix"])
 
     def test_torch_frames_breaks_and_guards_are_there(self):

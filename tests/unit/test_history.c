@@ -229,6 +229,20 @@ TEST(a_short_batch_that_ends_each_pass_of_two_is_the_last_one)
     end(&r);
 }
 
+TEST(a_last_batch_that_has_not_run_yet_is_one_like_those_before)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 3);
+    compile_of(&r, 12, "1.5", "", "jit_f", 1);
+    compile_of(&r, 16, "2.5", "", "jit_f", 2);
+    compile_of(&r, 12, "2.5", "", "jit_f", 0);
+    ran(&r, "aaabcc");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
+    EXPECT_INT(2, judged(&r, 3)->against);
+    EXPECT_CLASS("last-batch", judged(&r, 3));
+    end(&r);
+}
+
 TEST(sizes_that_come_and_go_are_drift)
 {
     start(&r);

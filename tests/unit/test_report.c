@@ -58,11 +58,11 @@ static bool make(struct stet_buf *json, struct stet_buf *page)
         e->family = family;
         e->program = program;
         e->time_ns = 1000 * (i + 1);
-        stet_causes_add(&r.causes, &one);
+        stet_story_add(&r.stories, &one);
         r.program_family[program] = family;
     }
     good = good && p && r.event_count == 40 && !r.failed_memory && !r.names.failed &&
-           !stet_causes_failed(&r.causes);
+           stet_story_finish(&r.stories);
     if (good) {
         stet_json_init(&j, json);
         stet_report_json(&j, &r);
@@ -114,46 +114,6 @@ TEST(indices_of_a_damaged_journal_stay_in_bounds)
     EXPECT(stet_report_event_of(&r, 1, 0) == NULL);
     EXPECT(stet_report_event_of(&r, 0, UINT64_MAX) == NULL);
     stet_report_release(&r);
-}
-
-TEST(a_value_that_comes_again_is_not_one_more)
-{
-    struct stet_recompile r = row(STET_CAUSE_SHAPE_DRIFT, 3);
-    struct stet_row_change change = {.what = STET_VIEW("x"), .from = STET_VIEW("0")};
-    char text[16];
-    struct stet_causes c;
-
-    EXPECT(stet_causes_init(&c));
-    r.changes = &change;
-    r.change_count = 1;
-    for (int i = 0; i < 90; i++) {
-        snprintf(text, sizeof text, "%d", 1 + i % 29);
-        change.to = stet_view_str(text);
-        EXPECT_INT(0, stet_causes_add(&c, &r));
-    }
-    EXPECT_INT(STET_REPORT_VALUES, (int)c.items[0].value_count);
-    EXPECT_INT(30 - STET_REPORT_VALUES, (int)c.items[0].value_more);
-    stet_causes_release(&c);
-}
-
-TEST(causes_are_listed_once_and_up_to_a_limit)
-{
-    struct stet_causes c;
-    struct stet_recompile r = row(STET_CAUSE_SHAPE_DRIFT, 1);
-
-    EXPECT(stet_causes_init(&c));
-    EXPECT_INT(0, stet_causes_add(&c, &r));
-    EXPECT_INT(0, stet_causes_add(&c, &r));
-    for (uint64_t line = 2; line <= STET_REPORT_CAUSES; line++) {
-        r = row(STET_CAUSE_SHAPE_DRIFT, line);
-        EXPECT_INT((int)line - 1, stet_causes_add(&c, &r));
-    }
-    r = row(STET_CAUSE_SHAPE_DRIFT, STET_REPORT_CAUSES + 1);
-    EXPECT_INT(-1, stet_causes_add(&c, &r));
-    EXPECT_INT(1, (int)c.beyond);
-    EXPECT_INT(5, (int)c.beyond_ns);
-    EXPECT_INT(2, (int)c.items[0].times);
-    stet_causes_release(&c);
 }
 
 TEST(samples_of_any_length_keep_their_spread)

@@ -228,3 +228,53 @@ def host_helper(v):
     if v > 0:  # clean: value-branch
         return v.item()  # clean: host-sync
     return -v
+
+
+@jax.jit
+def reports_through_callbacks(x):
+    def write(v):
+        with open("log.txt", "a") as f:  # clean: traced-side-effect
+            f.write(str(float(v)))  # clean: host-sync
+
+    def host(v):
+        if v > 0:  # clean: value-branch
+            return np.float32(v)
+        return np.float32(time.time())  # clean: traced-side-effect
+
+    jax.debug.callback(write, x)
+    return jax.pure_callback(host, jax.ShapeDtypeStruct((), jnp.float32), x)
+
+
+def next_multiple(n, m):
+    return (n + m - 1) // m * m
+
+
+@partial(jax.jit, static_argnames=["block"])
+def pads_by_sizes(x, *, block=8):
+    n, _ = x.shape
+    padded = next_multiple(n, block)
+    if padded // block > 1:  # clean: value-branch
+        x = x * 2
+    return x
+
+
+@jax.jit
+def compares_the_rank_of_an_array(x, pad):
+    rank = x.ndim
+    if len(pad) == rank:  # clean: rank-branch
+        return x + 1
+    return x.astype(np.result_type(x))  # clean: host-sync
+
+
+@jax.jit
+def compares_a_length(x, pad, rank):
+    if isinstance(pad, tuple) and len(pad) == rank:  # clean: rank-branch
+        return x + 1
+    return x
+
+
+@jax.jit
+def checks_the_type_first(x, g):
+    if isinstance(g, int) and g == 1:  # clean: value-branch
+        return x
+    return x * g

@@ -56,6 +56,7 @@ ROWS = [
         never=("buckets",)),
     Row("M11", "m11_pass.py", [Want("last-batch", "return jnp.mean((rows @ weights) ** 2)")], never=("shape-drift",)),
     Row("N", "n_closure.py", lane="torchxla"),
+    Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
 ]
