@@ -17,6 +17,7 @@ struct storm {
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
     bool several;                     /* they are in more than one line */
+    bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest compile */
     uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
     bool complete;   /* while counting: the newest program has run */
@@ -81,15 +82,15 @@ static bool holds_loop(const struct storms *x, const struct stet_frame *f)
     return loop != STET_MAP_NONE && loop != 0;
 }
 
-/* Looks from the outermost frame inwards for the loop: the last of the functions that hold one
- * inside another. The function that it calls is the one to compile. */
+/* Looks from the outermost frame inwards for a loop, and from there for the last of the functions
+ * that hold one inside another. The function that it calls is the one to compile. */
 static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
 {
     size_t n = frame_count(s), at = n;
     struct storm storm = {.process = s->process};
     struct stet_frame f;
 
-    while (at > 0 && (f = frame_at(s, at - 1), !holds_loop(x, &f)))
+    while (at > 0 && (f = frame_at(s, at - 1), !loop_of(x->h, &f)))
         at--;
     while (at > 1 && (f = frame_at(s, at - 2), holds_loop(x, &f)))
         at--;
@@ -105,6 +106,7 @@ static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
     f = frame_at(s, at ? at - 2 : 0);
     storm.at = (struct stet_place){f.file, f.function, 0};
     storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
+    storm.read = storm.at.line != 0;
     if (!storm.at.line)
         storm.at.line = (uint32_t)f.line;
     return storm;
@@ -204,12 +206,23 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
     return is_single(&h->sightings[f->sighting]) && is_nameless(f->cause);
 }
 
+/* Did most of it run again after all of it was compiled? */
+static bool ran_again(const struct storm *t)
+{
+    return t->again * 2 >= t->programs;
+}
+
 /* Does a loop run all of it again and again? One line is an expression, and not a function that
  * should be compiled. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS &&
-           t->again * 2 >= t->programs;
+    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t);
+}
+
+/* A program that came late is worth a report only if a loop may bring more of them. */
+static bool may_go_on(const struct storm *t)
+{
+    return t->loop.line || !t->read;
 }
 
 static void name(struct stet_history *h, struct stet_finding *f, const struct storm *t)
@@ -221,7 +234,7 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->also_count = 0;
     f->outside = true;
     f->fix_text = NULL;
-    f->benign = !drifts && !is_looped(t);
+    f->benign = !is_looped(t) && !(drifts && may_go_on(t));
     f->sure = STET_SURE_CERTAIN;
     f->source = t->at;
     f->origin = s->trigger;
@@ -237,10 +250,10 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
                   t->loop.line, t->programs)
             : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
                                 t->programs);
-    if (!t->loop.line)
+    if (!t->loop.line && !ran_again(t))
         f->fix_text = "These ran once, so nothing in the loop need change. A store serves them at "
                       "the next launch; one jax.jit around {detail} would make them one program.";
-    else if (t->drifts && !is_looped(t))
+    else if (t->loop.line && t->drifts && !is_looped(t))
         f->fix_text = "The sizes change as the loop turns, and each size is another program: pad "
                       "to a fixed size, then wrap {detail} in one jax.jit.";
 }
