@@ -48,8 +48,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         if (!stet_view_eq(made_in, s->trigger.file))
             f->origin = (struct stet_place){.file = stet_arena_copy(&h->arena, made_in)};
         f->origin.line = line;
-    } else if (s->traits->framework == STET_FRAMEWORK_JAX &&
-               (another || is_made_anew(s->traits))) {
+    } else if (s->traits->framework == STET_FRAMEWORK_JAX && (another || is_made_anew(s->traits))) {
         stet_finding_hear(
             h, f,
             (struct stet_finding_answer){STET_CAUSE_FRESH_JIT,
