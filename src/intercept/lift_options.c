@@ -6,9 +6,10 @@
 /* Field numbers of CompileOptionsProto and ExecutableBuildOptionsProto. */
 enum { BUILD_OPTIONS = 3, PROPAGATION_TO_PARAMETERS = 18, BYTES = 2 };
 
+/* Of "true,false". */
 static uint32_t list_length(struct stet_view value)
 {
-    uint32_t n = value.len > 2; /* "[]" */
+    uint32_t n = value.len > 0;
 
     for (size_t i = 0; i < value.len; i++)
         n += value.ptr[i] == ',';
