@@ -44,7 +44,7 @@ static void there_and_back(const uint8_t *data, size_t size)
     struct stet_message m = {.kind = STET_MESSAGE_GET,
                              .flags = (uint32_t)size,
                              .store = stet_view_of(data, third),
-                             .tier = stet_view_of(data + third, third),
+                             .run = stet_view_of(data + third, third),
                              .text = stet_view_of(data + 2 * third, size - 2 * third)};
     struct stet_message back;
 
@@ -52,7 +52,7 @@ static void there_and_back(const uint8_t *data, size_t size)
     CHECK(stet_wire_message_read(&back, stet_buf_as_view(&out), NULL) == STET_OK);
     CHECK(back.kind == m.kind && back.flags == m.flags);
     if (size < STET_WIRE_MAX / 4)
-        CHECK(stet_view_eq(back.store, m.store) && stet_view_eq(back.tier, m.tier) &&
+        CHECK(stet_view_eq(back.store, m.store) && stet_view_eq(back.run, m.run) &&
               stet_view_eq(back.text, m.text));
     at = (size_t)data[0] * data[size - 1] % out.len;
     out.ptr[at] = (char)(out.ptr[at] ^ (1 + data[size / 2] % 255));
