@@ -125,7 +125,9 @@ static void argument_from_elsewhere(struct stet_history *h, struct stet_finding 
         same_around(h, f);
         return;
     }
-    stet_finding_hear(h, f, stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
+    stet_finding_hear(h, f,
+                      m->one_sided ? STET_ANSWER(OPTIONAL_KEY, VALUES, CERTAIN)
+                                   : stet_finding_same(f, STET_RESTS_VALUES, STET_SURE_CERTAIN),
                       "argument %.*s was %.*s and is %.*s; the program is the same",
                       STET_FMT(m->path), STET_FMT(m->from), STET_FMT(m->to));
     f->detail = m->path;

@@ -123,26 +123,55 @@ static bool bound(struct stet_history *h, struct stet_finding *f, const struct s
     return false;
 }
 
-/* The argument that differs and is no array: a static one, or a number of another type. */
+/* The variable or argument that held the two values of a change, if that is one of a constant. */
+static const struct stet_moved *constant_holder(const struct stet_finding *f, uint32_t change)
+{
+    const struct stet_reported_change *c = &f->changes[change];
+
+    if (c->kind != STET_CHANGE_CONSTANT || c->follows != STET_NO_FACET)
+        return NULL;
+    return stet_explain_moved_holder(f->moved, f->moved_count,
+                                     c->data.has_values ? c->data.values : NULL);
+}
+
+/* Did the values of this argument become constants of the two programs? */
+static bool is_constant(const struct stet_finding *f, const struct stet_moved *m)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_moved *held = constant_holder(f, i);
+
+        if (held && stet_view_eq(held->from, m->from) && stet_view_eq(held->to, m->to))
+            return true;
+    }
+    return false;
+}
+
+/* The argument that differs and is no array: a static one, or a number of another type. What
+ * decided a branch is an argument that did not become a constant, if one of those differs; the call
+ * itself is its line if no variable held it. */
 static bool bound_number(struct stet_history *h, struct stet_finding *f)
 {
-    for (uint32_t i = 0; i < f->moved_count; i++)
-        if (f->moved[i].scope == STET_SCOPE_ARGUMENT && !f->moved[i].array &&
-            bound(h, f, &f->moved[i]))
+    bool branch = stet_cause_question(f->cause) == STET_QUESTION_BRANCH, decides = false;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope != STET_SCOPE_ARGUMENT || m->array || (branch && is_constant(f, m)))
+            continue;
+        if (bound(h, f, m))
             return true;
-    return false;
+        decides |= m->static_argument;
+    }
+    if (branch && decides)
+        f->source = stet_sighting_of(h, f)->trigger;
+    return f->source.line != 0;
 }
 
 /* The variable that held the two values of a constant. */
 static bool bound_constant(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_reported_change *c = &f->changes[i];
-        const struct stet_moved *m =
-            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET
-                ? stet_explain_moved_holder(f->moved, f->moved_count,
-                                            c->data.has_values ? c->data.values : NULL)
-                : NULL;
+        const struct stet_moved *m = constant_holder(f, i);
 
         if (m && bound(h, f, m))
             return true;

@@ -342,7 +342,8 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                 f->facts.vector_at = i;
             }
             f->facts.selects |= arg && stet_facts_is_selection(b, arg);
-            f->facts.returned |= arg && stet_facts_is_result(a, arg->value->type);
+            if (arg && !f->facts.returned && stet_facts_is_result(a, arg->value->type))
+                f->facts.returned = i + 1;
         }
         if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)
             continue;

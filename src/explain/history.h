@@ -99,8 +99,9 @@ struct stet_facts {
     bool accumulates; /* each argument that came is added to a result */
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
-    bool returned; /* the earlier program returns an array of exactly the type that the argument of
-                      another size has now */
+    /* A change + 1: the earlier program returns an array of exactly the type that this argument
+     * has now. 0 for none. */
+    uint32_t returned;
     uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
     uint32_t came, went, new_lines, new_ops;
@@ -146,6 +147,7 @@ struct stet_finding {
     struct stet_place pair_origin;
     bool outside;     /* it is one of the operations that a function outside jit runs one by one */
     uint32_t on_line; /* the finding before it of an eager program in the same line, or STET_NONE */
+    bool prepares;    /* an operation outside jit that belongs to another finding */
     bool joined[2];   /* it and its predecessors on the line already belong to another finding */
 };
 

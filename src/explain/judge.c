@@ -245,7 +245,7 @@ static bool is_observed(const struct stet_history *h, const struct stet_finding 
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
     stet_finding_begin(f);
-    f->benign = false;
+    f->benign = f->prepares = false;
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
@@ -262,13 +262,12 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
 }
 
-/* Findings that wait in this line of the same file become part of another finding; `cut`: also a
- * graph of PyTorch/XLA that ends there because its value is read. */
-static void join_line(struct stet_history *h, const struct stet_sighting *m, uint32_t line,
+/* Findings that wait in this line become part of another finding; `cut`: also a graph of
+ * PyTorch/XLA that ends there because its value is read. */
+static void join_line(struct stet_history *h, const struct stet_sighting *m, struct stet_place at,
                       bool cut)
 {
-    struct stet_place at = {.file = m->trigger.file, .line = line};
-    uint32_t last = line ? stet_history_on_line(h, m->process, &at) : STET_NONE;
+    uint32_t last = at.line ? stet_history_on_line(h, m->process, &at) : STET_NONE;
 
     if (last == STET_NONE || h->findings[last].joined[cut])
         return;
@@ -276,8 +275,9 @@ static void join_line(struct stet_history *h, const struct stet_sighting *m, uin
     for (uint32_t i = last; i != STET_NONE; i = h->findings[i].on_line) {
         struct stet_finding *f = &h->findings[i];
 
+        f->prepares |= stet_history_is_eager(stet_sighting_of(h, f));
         if ((cut && f->cause == STET_CAUSE_HOST_SYNC) ||
-            (f->cause != STET_CAUSE_NONE && stet_history_is_eager(stet_sighting_of(h, f))))
+            (f->cause != STET_CAUSE_NONE && f->prepares))
             f->benign = true;
     }
 }
@@ -294,12 +294,11 @@ static void join(struct stet_history *h, struct stet_finding *main)
     if (!main->reads &&
         stet_python_argument_reads(&h->sources, m->trigger.file, m->trigger.line, &read))
         main->reads = read.here;
-    join_line(h, m, main->origin.line, false);
-    if (stet_view_eq(main->source.file, m->trigger.file))
-        join_line(h, m, main->source.line, false);
-    join_line(h, m, main->reads,
+    join_line(h, m, main->origin, false);
+    join_line(h, m, main->source, false);
+    join_line(h, m, (struct stet_place){.file = m->trigger.file, .line = main->reads},
               main->cause == STET_CAUSE_DIM_READBACK || main->cause == STET_CAUSE_VALUE_BRANCH);
-    join_line(h, m, m->trigger.line, false);
+    join_line(h, m, m->trigger, false);
 }
 
 enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, struct stet_err *err)

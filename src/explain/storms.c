@@ -171,7 +171,8 @@ static bool gather(struct storms *x)
         if (is_single(&h->sightings[i]) && !note_holders(x, &h->sightings[i]))
             return false;
     for (uint32_t i = 0; i < h->sighting_count; i++)
-        if (is_single(&h->sightings[i]) && h->sightings[i].finding != STET_NONE && !add(x, i))
+        if (is_single(&h->sightings[i]) && h->sightings[i].finding != STET_NONE &&
+            !h->findings[h->sightings[i].finding].prepares && !add(x, i))
             return false;
     for (uint32_t i = 0; i < h->order_count; i++)
         count_again(x, i);

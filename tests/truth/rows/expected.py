@@ -38,7 +38,7 @@ ROWS = [
     Row("I", "i_one_device.py", [Want("rank-change", "return jnp.where(", ("position",))],
         never=("empty_mesh", "sharding-change")),
     Row("J", "j_context.py", [Want("identical-rehash", "grid = smooth(grid, weight)", ("set_mesh",))], never=STATIC),
-    Row("J, M23", "j_leaf.py", [Want("identical-rehash", "level = settle(level, record)", ("record['note']",))],
+    Row("J, M23", "j_leaf.py", [Want("optional-key", "level = settle(level, record)", ("record['note']",))],
         never=STATIC),
     Row("K", "k_static_size.py", [Want("static-argument capacity-leak", "edges = jnp.linspace", ("static argument bins",))]),
     # Its loader indexes arrays outside jit in each turn, which is a true story of its own.
