@@ -97,6 +97,17 @@ static const struct stet_misses *ask_store(struct stet_misses *m, const struct s
     return asked;
 }
 
+/* On the first launch of a command, the store cannot have its programs. What it could not keep, or
+ * what another host served, is worth printing even then. */
+static bool is_telling(const struct stet_misses *m)
+{
+    bool telling = m->places.elsewhere;
+
+    for (size_t i = 0; i < m->count; i++)
+        telling |= m->items[i].outcome != STET_OUTCOME_MISS;
+    return telling;
+}
+
 static int explain_run(const char *name, struct choices *c)
 {
     struct printing p = {c, STET_EXIT_FAILURE};
@@ -115,8 +126,7 @@ static int explain_run(const char *name, struct choices *c)
     if (!c->log_file)
         stet_session_logs_read(&c->log, run->folder);
     asked = ask_store(&misses, run);
-    /* On the first launch of a command, the store cannot have its programs. */
-    if (asked && (c->format == STET_FORMAT_JSON || misses.places.elsewhere ||
+    if (asked && (c->format == STET_FORMAT_JSON || is_telling(&misses) ||
                   stet_ledger_run_has_earlier(&runs, run)))
         c->misses = asked;
     if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
