@@ -20,6 +20,9 @@ struct storm {
     bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest compile */
     uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
+    uint64_t line;   /* the line of that function that ran the operation */
+    uint32_t traced; /* programs whose line is in a jitted program too */
+    bool yields;     /* the function is a generator, which cannot be compiled as one program */
     bool complete;   /* while counting: the newest program has run */
     uint32_t again;  /* programs that ran STORM_TURNS times after that */
 };
@@ -30,6 +33,7 @@ struct storms {
     uint32_t count, *of, *ran; /* by sighting: storm + 1, executions after all are compiled */
     size_t room;
     struct stet_map by_place, holders; /* holders: function -> the loop that has all its lines */
+    struct stet_map jitted;            /* process, line -> it is in a jitted program */
 };
 
 /* ---- which function runs an operation ---- */
@@ -99,11 +103,12 @@ static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
         storm.loop = (struct stet_place){f.file, f.function, loop_of(x->h, &f)};
     }
     storm.body = at == 1;
+    f = frame_at(s, at > 1 ? at - 2 : 0);
+    storm.line = stet_place_hash(f.file, (uint32_t)f.line) ^ s->process;
     if (storm.body) {
         storm.at = storm.loop;
         return storm;
     }
-    f = frame_at(s, at ? at - 2 : 0);
     storm.at = (struct stet_place){f.file, f.function, 0};
     storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
     storm.read = storm.at.line != 0;
@@ -120,6 +125,17 @@ static bool is_single(const struct stet_sighting *s)
            frame_count(s) != 0;
 }
 
+static bool yields(struct storms *x, const struct stet_sighting *s, const struct storm *t)
+{
+    for (size_t i = 0; i < frame_count(s) && !t->body; i++) {
+        struct stet_frame f = frame_at(s, i);
+
+        if (stet_view_eq(f.function, t->at.function) && stet_view_eq(f.file, t->at.file))
+            return stet_python_in_generator(&x->h->sources, f.file, (uint32_t)f.line);
+    }
+    return false;
+}
+
 static bool add(struct storms *x, uint32_t number)
 {
     const struct stet_sighting *s = &x->h->sightings[number];
@@ -133,6 +149,7 @@ static bool add(struct storms *x, uint32_t number)
         if (!stet_vec_room(&x->items, &x->room, x->count, sizeof *x->items))
             return false;
         x->items[at = x->count++] = one;
+        x->items[at].yields = yields(x, s, &one);
         if (!stet_map_put(&x->by_place, key, at))
             return false;
     }
@@ -142,6 +159,7 @@ static bool add(struct storms *x, uint32_t number)
     x->of[number] = at + 1;
     x->items[at].programs++;
     x->items[at].last = number;
+    x->items[at].traced += stet_map_get(&x->jitted, one.line) != STET_MAP_NONE;
     x->items[at].drifts += f->cause != STET_CAUSE_NONE && !f->benign;
     return true;
 }
@@ -163,9 +181,25 @@ static void count_again(struct storms *x, uint32_t process)
     }
 }
 
+/* A line that is in a jitted program too runs outside jit on occasion: a model's own function when
+ * its parameters are made. */
+static bool note_jitted(struct storms *x, const struct stet_sighting *s)
+{
+    if (s->past || stet_history_is_eager(s))
+        return true;
+    for (uint32_t i = 0; i < s->traits->line_count; i++)
+        if (!stet_map_put(&x->jitted, s->traits->lines[i] ^ s->process, 0))
+            return false;
+    return true;
+}
+
 static bool gather(struct storms *x)
 {
     struct stet_history *h = x->h;
+
+    for (uint32_t i = 0; i < h->sighting_count; i++)
+        if (!note_jitted(x, &h->sightings[i]))
+            return false;
 
     for (uint32_t i = 0; i < h->sighting_count; i++)
         if (is_single(&h->sightings[i]) && !note_holders(x, &h->sightings[i]))
@@ -182,14 +216,16 @@ static bool gather(struct storms *x)
 /* ---- naming ---- */
 
 /* Most causes say how two programs differ. Of operations in several places of a function they say
- * nothing that a person can act on. These few are about the line itself. */
-static bool is_nameless(enum stet_cause c)
+ * nothing that a person can act on. These few are about the line itself; what a single operation
+ * rests on must have been observed. */
+static bool is_nameless(const struct stet_finding *f)
 {
-    switch (c) {
-    case STET_CAUSE_HOST_SYNC:
+    switch (f->cause) {
     case STET_CAUSE_DIM_READBACK:
     case STET_CAUSE_MASK_GATHER:
     case STET_CAUSE_VALUE_BRANCH:
+        return f->sure != STET_SURE_CERTAIN;
+    case STET_CAUSE_HOST_SYNC:
     case STET_CAUSE_VARLEN:
     case STET_CAUSE_SLICE_START:
     case STET_CAUSE_FRESH_JIT:
@@ -204,7 +240,7 @@ static bool is_nameless(enum stet_cause c)
 
 bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f)
 {
-    return is_single(&h->sightings[f->sighting]) && is_nameless(f->cause);
+    return is_single(&h->sightings[f->sighting]) && is_nameless(f);
 }
 
 /* Did most of it run again after all of it was compiled? */
@@ -217,7 +253,8 @@ static bool ran_again(const struct storm *t)
  * should be compiled. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t);
+    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t) &&
+           t->traced * 2 < t->programs && !t->yields;
 }
 
 /* A program that came late is worth a report only if a loop may bring more of them. */
@@ -272,12 +309,12 @@ bool stet_explain_storms(struct stet_history *h)
         const struct storm *t = x.of[f->sighting] ? &x.items[x.of[f->sighting] - 1] : NULL;
 
         f->outside = false;
-        if (t && is_nameless(f->cause) &&
-            (f->cause != STET_CAUSE_NONE || t->programs >= STORM_PROGRAMS))
+        if (t && is_nameless(f) && (f->cause != STET_CAUSE_NONE || t->programs >= STORM_PROGRAMS))
             name(h, f, t);
     }
     stet_map_release(&x.by_place);
     stet_map_release(&x.holders);
+    stet_map_release(&x.jitted);
     stet_mem_free(x.items);
     stet_mem_free(x.of);
     stet_mem_free(x.ran);

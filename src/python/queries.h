@@ -12,6 +12,8 @@
 /* The line of the `def` (or lambda) around a line; 0 at module level and when it is not known. */
 uint32_t stet_python_def_around(struct stet_python_sources *s, struct stet_view file,
                                 uint32_t line);
+/* Is the function around a line a generator? */
+bool stet_python_in_generator(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* The line of the innermost `for` or `while` whose body runs the line, in the same function; 0 when
  * there is none. */
 uint32_t stet_python_loop_of_line(struct stet_python_sources *s, struct stet_view file,

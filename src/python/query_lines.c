@@ -27,6 +27,18 @@ uint32_t stet_python_def_around(struct stet_python_sources *s, struct stet_view 
     return f ? stet_python_line(m, f) : 0;
 }
 
+bool stet_python_in_generator(struct stet_python_sources *s, struct stet_view file, uint32_t line)
+{
+    stet_python_ref n, f;
+    const struct stet_python_module *m = open_at(s, file, line, &n);
+
+    f = m ? stet_python_function_around(m, n) : 0;
+    for (stet_python_ref i = f; f && i < m->ast.count; i++)
+        if (stet_python_kind(&m->ast, i) == PY_YIELD && stet_python_function_around(m, i) == f)
+            return true;
+    return false;
+}
+
 stet_python_ref stet_python_condition_of(const struct stet_python_module *m,
                                          stet_python_ref statement)
 {

@@ -534,6 +534,18 @@ TEST(conditions_and_functions_around_a_line)
     finish();
 }
 
+TEST(a_generator_has_a_yield_of_its_own)
+{
+    begin("", "def f(x):\n    for i in x:\n        a = i  # in f\n        yield a\n"
+              "def g(x):\n    def h():\n        yield x  # in h\n    return h  # in g\n"
+              "z = 1  # module\n");
+    EXPECT(stet_python_in_generator(&sources, here(), line_of("# in f")));
+    EXPECT(stet_python_in_generator(&sources, here(), line_of("# in h")));
+    EXPECT(!stet_python_in_generator(&sources, here(), line_of("# in g")));
+    EXPECT(!stet_python_in_generator(&sources, here(), line_of("# module")));
+    finish();
+}
+
 TEST(the_loop_around_a_line_is_that_of_its_function)
 {
     begin("",
