@@ -28,11 +28,11 @@ static bool name_further(struct stet_finding *f, const struct stet_finding_answe
     return false;
 }
 
-/* What the programs show is a description that every answer may name better. Another answer must
- * rest on as much. */
+/* What the programs show is a description that every answer may name better, and so is a cause that
+ * the answer only names more precisely. Another answer must rest on as much. */
 static bool overrules(const struct stet_finding *f, const struct stet_finding_answer *a)
 {
-    return !f->answered || a->rests >= f->rests;
+    return !f->answered || a->rests >= f->rests || a->names != STET_CAUSE_NONE;
 }
 
 static void set_evidence(struct stet_history *h, struct stet_finding *f, const char *fmt,

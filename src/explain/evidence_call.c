@@ -12,8 +12,22 @@ static bool arrays_moved(const struct stet_finding *f)
     return false;
 }
 
+/* A number in an object that a library's wrapper makes static is no argument that its user made
+ * static: it is compiled in. */
+static bool is_field(const struct stet_finding *f, const struct stet_moved *m)
+{
+    return m->wrapped && m->numeric && !m->flag && f->cause == STET_CAUSE_BAKED_CONSTANT;
+}
+
 static bool name_static(struct stet_history *h, struct stet_finding *f, const struct stet_moved *m)
 {
+    if (is_field(f, m)) {
+        f->detail = m->path;
+        stet_finding_hear(h, f, STET_ANSWER(BAKED_CONSTANT, VALUES, CERTAIN),
+                          "%.*s was %.*s and is %.*s", STET_FMT(m->path), STET_FMT(m->from),
+                          STET_FMT(m->to));
+        return false;
+    }
     return stet_finding_hear(h, f, STET_ANSWER(STATIC_ARGUMENT, VALUES, CERTAIN),
                              "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path),
                              STET_FMT(m->from), STET_FMT(m->to));

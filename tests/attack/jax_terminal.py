@@ -15,7 +15,7 @@ SCRIPT = r"""
 import jax, jax.numpy as jnp
 evil = "a\x1b]0;PWNED\x07\x1b[31mb\u202egpj\x9b31m\n::error::c"
 name = "t\x1b[31mra\u202e\nin.py"
-source = "def g(f, x):\n    return f(x)  # \x1b]0;SRC\x07 \u202e token='SEKRET001'\n"
+source = "def g(f, make, n):\n    x = make(n)  # \x1b]0;SRC\x07 \u202e token='SEKRET001'\n    return f(x)\n"
 with open(name, "w") as f:
     f.write(source)
 space = {}
@@ -28,10 +28,10 @@ body.__name__ = body.__qualname__ = evil
 body.__code__ = body.__code__.replace(co_name=evil)
 step = jax.jit(body)
 for n in range(3, 9):
-    g(step, jnp.ones(n))
+    g(step, jnp.ones, n)
 other = jax.jit(lambda d: d[evil] + 1)
 for n in range(3, 6):
-    g(other, {evil: jnp.ones(n)})
+    g(other, lambda n: {evil: jnp.ones(n)}, n)
 """
 
 

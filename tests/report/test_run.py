@@ -73,7 +73,7 @@ class Run(unittest.TestCase):
             page = browser.page()
             page.open(written(RUNS[0]))
             marked = page.js("[...document.querySelectorAll('.cause > dl > dd > .code mark')].map(m => m.textContent.trim())")
-            self.assertEqual(sorted(int(m.split(" ")[0]) for m in marked), [17, 21, 28])
+            self.assertEqual(sorted(int(m.split(" ")[0]) for m in marked), [43, 44, 46])
             classes = page.js("[...document.querySelectorAll('.cause')].map(c => c.dataset.class)")
             self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
             self.assertEqual(page.problems(), [])
