@@ -179,8 +179,8 @@ def optional_key(plan):
 
 # An argument that some calls leave out.
 def optional_argument(plan):
-    plan.add_parameter("$weights", static=False)
-    plan.loss += ["if $weights is not None:  #@origin", "    $loss = $loss + 0.1 * jnp.mean($weights)  #@origin"]
+    plan.add_parameter("$sample_weights", static=False)
+    plan.loss += ["if $sample_weights is not None:  #@origin", "    $loss = $loss + 0.1 * jnp.mean($sample_weights)  #@origin"]
     if plan.style.choice["decision"] in ("table", "comprehension"):
         plan.style.choice["decision"] = ""
     present = f"np.ones({plan.size}, np.float32)"
