@@ -171,7 +171,7 @@ static bool same_elements(const struct stet_attr *a, const struct stet_attr *b)
     if (!one.len || all.len % one.len)
         return false;
     for (size_t i = 0; i < all.len; i += one.len) {
-        if (memcmp(all.ptr + i, one.ptr, one.len))
+        if (memcmp(all.ptr + i, one.ptr, one.len) != 0)
             return false;
     }
     return true;

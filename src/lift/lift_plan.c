@@ -57,14 +57,14 @@ static uint8_t find_shared(const struct planner *p, size_t i, enum stet_lift_kin
 {
     const struct stet_lift_use *u = &p->match->uses.items[i];
 
-    for (uint8_t a = 0; a < p->plan->argument_count; a++) {
+    for (uint32_t a = 0; a < p->plan->argument_count; a++) {
         const struct stet_lift_argument *at = &p->plan->arguments[a];
         size_t first = (size_t)(p->first[a] - p->match->uses.items);
 
         if (at->kind == kind && earlier_of(p, first) == earlier_of(p, i) &&
             stet_type_eq(at->type, type) && same_side(p->first[a], u, 0) &&
             same_side(p->first[a], u, 1))
-            return a;
+            return (uint8_t)a;
     }
     return STET_LIFT_NONE;
 }
@@ -180,7 +180,7 @@ static bool same_value(const struct stet_lift_use *u, enum stet_lift_side side,
     if (kind == STET_LIFT_SPLAT || !u->value[side]->splat)
         return u->value[side]->splat == (kind == STET_LIFT_SPLAT) && stet_view_eq(bytes, known);
     for (size_t i = 0; i < known.len; i += bytes.len) {
-        if (known.len - i < bytes.len || memcmp(known.ptr + i, bytes.ptr, bytes.len))
+        if (known.len - i < bytes.len || memcmp(known.ptr + i, bytes.ptr, bytes.len) != 0)
             return false;
     }
     return true;

@@ -52,11 +52,11 @@ static void take_arguments(struct stet_lift_copy *c, const struct stet_block *fr
         u->bad = true;
         return;
     }
-    for (uint8_t a = 0; a < u->plan->argument_count; a++) {
+    for (uint32_t a = 0; a < u->plan->argument_count; a++) {
         if (!(u->masks[c->function] >> a & 1))
             continue;
         u->bad |= !stet_type_eq(from->args[at].type, u->plan->arguments[a].type);
-        u->argument_of[from->args[at++].id] = a;
+        u->argument_of[from->args[at++].id] = (uint8_t)a;
     }
     stet_lift_copy_arguments(c, from, to, from->arg_count - more, NULL, 0);
 }
@@ -127,7 +127,7 @@ static uint32_t own_operands(const struct stet_lift_copy *c, const struct stet_o
         u->bad = true;
         return 0;
     }
-    for (uint8_t a = 0; a < u->plan->argument_count; a++) {
+    for (uint32_t a = 0; a < u->plan->argument_count; a++) {
         if (mask >> a & 1)
             u->bad |= argument_of(u, stet_op_operand(op, at++)) != a;
     }
