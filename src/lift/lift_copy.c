@@ -98,7 +98,8 @@ struct stet_op *stet_lift_copy_new(struct stet_lift_copy *c, uint32_t known,
         c->arena->failed = true;
         return NULL;
     }
-    memcpy(kept, attrs, attr_count * sizeof *attrs);
+    if (attr_count)
+        memcpy(kept, attrs, attr_count * sizeof *attrs);
     made = stet_build_op(c->arena, &parts);
     if (made)
         add(c, made);

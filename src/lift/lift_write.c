@@ -47,7 +47,8 @@ static const struct stet_attr *longer_type(struct stet_lift_copy *c, const struc
     if (!a || !type || !members)
         return NULL;
     *type = *was;
-    memcpy((void *)members, (const void *)was->members, inputs * sizeof *members);
+    if (inputs)
+        memcpy((void *)members, (const void *)was->members, inputs * sizeof *members);
     for (uint32_t i = 0; i < l->plan->argument_count; i++) {
         if (l->masks[c->function] >> i & 1)
             members[type->input_count++] = l->plan->arguments[i].type;
@@ -72,7 +73,8 @@ static const struct stet_attr *longer_list(struct stet_lift_copy *c, const struc
 
     if (!a || !empty || !items)
         return NULL;
-    memcpy((void *)items, (const void *)old->items, old->count * sizeof *items);
+    if (old->count)
+        memcpy((void *)items, (const void *)old->items, old->count * sizeof *items);
     for (uint32_t i = 0; i < more; i++)
         items[old->count + i] = empty;
     a->items = items;

@@ -500,13 +500,19 @@ TEST(a_program_of_another_line_is_not_what_the_waiting_line_reads_back)
 
 TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
 {
-    EXPECT_CLASS("nothing", read_back(NULL, 3, "aaaaaaaabbbbb"));
+    const struct stet_finding *f;
+
+    f = read_back(NULL, 3, "aaaaaaaabbbbb");
+    EXPECT_CLASS("nothing", f);
     end(&r);
-    EXPECT_CLASS("nothing", read_back(NULL, 3, "baaaaaaaaaab"));
+    f = read_back(NULL, 3, "baaaaaaaaaab");
+    EXPECT_CLASS("nothing", f);
     end(&r);
-    EXPECT_CLASS("nothing", read_back(NULL, 3, "bbbbaaaaaaaabbbbaaaaaaaabbbb"));
+    f = read_back(NULL, 3, "bbbbaaaaaaaabbbbaaaaaaaabbbb");
+    EXPECT_CLASS("nothing", f);
     end(&r);
-    EXPECT_CLASS("host-sync", read_back(NULL, 3, "aabaabaab"));
+    f = read_back(NULL, 3, "aabaabaab");
+    EXPECT_CLASS("host-sync", f);
     end(&r);
 }
 
