@@ -12,22 +12,8 @@ static bool arrays_moved(const struct stet_finding *f)
     return false;
 }
 
-/* A number in an object that a library's wrapper makes static is no argument that its user made
- * static: it is compiled in. */
-static bool is_field(const struct stet_finding *f, const struct stet_moved *m)
-{
-    return m->wrapped && m->numeric && !m->flag && f->cause == STET_CAUSE_BAKED_CONSTANT;
-}
-
 static bool name_static(struct stet_history *h, struct stet_finding *f, const struct stet_moved *m)
 {
-    if (is_field(f, m)) {
-        f->detail = m->path;
-        stet_finding_hear(h, f, STET_ANSWER(BAKED_CONSTANT, VALUES, CERTAIN),
-                          "%.*s was %.*s and is %.*s", STET_FMT(m->path), STET_FMT(m->from),
-                          STET_FMT(m->to));
-        return false;
-    }
     return stet_finding_hear(h, f, STET_ANSWER(STATIC_ARGUMENT, VALUES, CERTAIN),
                              "static argument %.*s: %.*s -> %.*s", STET_FMT(m->path),
                              STET_FMT(m->from), STET_FMT(m->to));
@@ -60,6 +46,13 @@ static void static_size(struct stet_history *h, struct stet_finding *f)
     }
 }
 
+/* A number in an object that a library's wrapper makes static is no argument that its user made
+ * static: it is compiled in. */
+static bool is_field(const struct stet_finding *f, const struct stet_moved *m)
+{
+    return m->wrapped && m->numeric && !m->flag && f->cause == STET_CAUSE_BAKED_CONSTANT;
+}
+
 static void static_argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;
@@ -68,7 +61,7 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         observed(h, f);
     for (uint32_t i = 0; i < f->moved_count && !m; i++)
         m = f->moved[i].static_argument ? &f->moved[i] : NULL;
-    if (!m || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
+    if (!m || is_field(f, m) || !stet_cause_is(f->cause, STET_CAUSE_DESCRIBES) || arrays_moved(f))
         return;
     if (!name_static(h, f, m))
         return;
@@ -177,12 +170,7 @@ static void converted(struct stet_history *h, struct stet_finding *f)
 static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_reported_change *c = &f->changes[i];
-        const struct stet_moved *m =
-            c->kind == STET_CHANGE_CONSTANT && c->follows == STET_NO_FACET
-                ? stet_explain_moved_holder(f->moved, f->moved_count,
-                                            c->data.has_values ? c->data.values : NULL)
-                : NULL;
+        const struct stet_moved *m = stet_finding_constant_holder(f, i);
 
         if (!m)
             continue;

@@ -123,22 +123,11 @@ static bool bound(struct stet_history *h, struct stet_finding *f, const struct s
     return false;
 }
 
-/* The variable or argument that held the two values of a change, if that is one of a constant. */
-static const struct stet_moved *constant_holder(const struct stet_finding *f, uint32_t change)
-{
-    const struct stet_reported_change *c = &f->changes[change];
-
-    if (c->kind != STET_CHANGE_CONSTANT || c->follows != STET_NO_FACET)
-        return NULL;
-    return stet_explain_moved_holder(f->moved, f->moved_count,
-                                     c->data.has_values ? c->data.values : NULL);
-}
-
 /* Did the values of this argument become constants of the two programs? */
 static bool is_constant(const struct stet_finding *f, const struct stet_moved *m)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_moved *held = constant_holder(f, i);
+        const struct stet_moved *held = stet_finding_constant_holder(f, i);
 
         if (held && stet_view_eq(held->from, m->from) && stet_view_eq(held->to, m->to))
             return true;
@@ -171,7 +160,7 @@ static bool bound_number(struct stet_history *h, struct stet_finding *f)
 static bool bound_constant(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
-        const struct stet_moved *m = constant_holder(f, i);
+        const struct stet_moved *m = stet_finding_constant_holder(f, i);
 
         if (m && bound(h, f, m))
             return true;

@@ -148,6 +148,9 @@ bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
 /* Returns the first change of this kind that is a cause, or NULL. */
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
                                                        enum stet_change_kind kind);
+/* The variable or argument that held the two values of a change of a constant, or NULL. */
+const struct stet_moved *stet_finding_constant_holder(const struct stet_finding *f,
+                                                      uint32_t change);
 /* Removes a cause that another one explains. */
 void stet_finding_drop(struct stet_finding *f, enum stet_cause cause);
 /* What each cause of a finding alone would have cost. */

@@ -40,6 +40,16 @@ const struct stet_reported_change *stet_finding_change(const struct stet_finding
     return NULL;
 }
 
+const struct stet_moved *stet_finding_constant_holder(const struct stet_finding *f, uint32_t change)
+{
+    const struct stet_reported_change *c = &f->changes[change];
+
+    if (c->kind != STET_CHANGE_CONSTANT || c->follows != STET_NO_FACET)
+        return NULL;
+    return stet_explain_moved_holder(f->moved, f->moved_count,
+                                     c->data.has_values ? c->data.values : NULL);
+}
+
 /* ---- series ---- */
 
 static uint64_t change_key(uint32_t group, const struct stet_reported_change *c)
