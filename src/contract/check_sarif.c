@@ -3,7 +3,7 @@
 
 #include "base/human.h"
 #include "base/json.h"
-#include "stet_version.h"
+#include "base/sarif.h"
 
 #include <ctype.h>
 
@@ -95,25 +95,12 @@ void stet_contract_check_sarif(struct stet_buf *out, const struct stet_contract_
 {
     struct stet_json j;
 
-    stet_json_init(&j, out);
-    stet_json_object(&j, NULL);
-    stet_json_cstr(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    stet_json_cstr(&j, "version", "2.1.0");
-    stet_json_array(&j, "runs");
-    stet_json_object(&j, NULL);
-    stet_json_object(&j, "tool");
-    stet_json_object(&j, "driver");
-    stet_json_cstr(&j, "name", "stet check");
-    stet_json_cstr(&j, "version", STET_VERSION);
+    stet_json_sarif_begin(&j, out, "stet check");
     rules(&j);
-    stet_json_end_object(&j);
-    stet_json_end_object(&j);
+    stet_json_sarif_end_tool(&j);
     stet_json_array(&j, "results");
     for (uint32_t i = 0; i < k->count; i++)
         result(&j, &k->items[i], c);
     stet_json_end_array(&j);
-    stet_json_end_object(&j);
-    stet_json_end_array(&j);
-    stet_json_end_object(&j);
-    stet_buf_char(out, '\n');
+    stet_json_sarif_end(&j, out);
 }

@@ -6,7 +6,7 @@
 #include "base/json.h"
 #include "base/mask.h"
 #include "base/mem.h"
-#include "stet_version.h"
+#include "base/sarif.h"
 
 #include <stdlib.h>
 
@@ -211,19 +211,9 @@ void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p
     struct columns c = {0};
     struct stet_json j;
 
-    stet_json_init(&j, out);
-    stet_json_object(&j, NULL);
-    stet_json_cstr(&j, "$schema", "https://json.schemastore.org/sarif-2.1.0.json");
-    stet_json_cstr(&j, "version", "2.1.0");
-    stet_json_array(&j, "runs");
-    stet_json_object(&j, NULL);
-    stet_json_object(&j, "tool");
-    stet_json_object(&j, "driver");
-    stet_json_cstr(&j, "name", "stet lint");
-    stet_json_cstr(&j, "version", STET_VERSION);
+    stet_json_sarif_begin(&j, out, "stet lint");
     sarif_rules(&j);
-    stet_json_end_object(&j);
-    stet_json_end_object(&j);
+    stet_json_sarif_end_tool(&j);
     stet_json_cstr(&j, "columnKind", "utf16CodeUnits");
     stet_json_array(&j, "results");
     for (size_t i = 0; i < p->result->finding_count; i++)
@@ -231,8 +221,5 @@ void stet_lint_print_sarif(struct stet_buf *out, const struct stet_lint_print *p
     if (c.path)
         stet_file_close(&c.file);
     stet_json_end_array(&j);
-    stet_json_end_object(&j);
-    stet_json_end_array(&j);
-    stet_json_end_object(&j);
-    stet_buf_char(out, '\n');
+    stet_json_sarif_end(&j, out);
 }
