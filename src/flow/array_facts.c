@@ -9,20 +9,52 @@ static const char *const dtype_aliases[] = {"float", "double", "half", "bfloat16
                                             "uint",  "",       NULL};
 enum { DTYPE_FLOAT32 = 1, DTYPE_INT64 = 6 };
 
-bool stet_flow_is_constant(const struct stet_python_ast *a, stet_python_ref n)
+/* Does a name have one value while the program runs: is it imported, or bound once, at module level
+ * and outside of loops? */
+static bool is_fixed(const struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct stet_view text = stet_python_text(a, n);
-    enum stet_python_kind k = stet_python_kind(a, n);
+    const struct stet_python_module *m = w->module;
+    uint32_t name = stet_python_name(&m->ast, n), bindings = 0;
+    stet_python_ref scope = name ? stet_python_function_around(m, n) : 0;
 
-    if (k == PY_INTEGER || k == PY_FLOAT || k == PY_STRING || k == PY_UNARY || k == PY_TRUE ||
-        k == PY_FALSE || k == PY_NONE_)
-        return true;
-    if (k != PY_IDENTIFIER && k != PY_BINARY)
-        return false;
-    for (size_t i = 0; i < text.len; i++)
-        if ((text.ptr[i] >= 'a' && text.ptr[i] <= 'z') || text.ptr[i] == '(')
+    for (; scope; scope = stet_python_function_around(m, scope))
+        if (stet_python_binds(m, scope, name))
             return false;
-    return true;
+    for (uint32_t i = name ? m->first_binding[name] : 0; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (b->attribute || (b->scope && stet_python_binds(m, b->scope, name)))
+            continue; /* of an object, or a local of some function */
+        if (b->how != PY_BIND_VALUE || b->scope || stet_python_loop_around(m, b->target))
+            return false;
+        bindings++;
+    }
+    return name && !w->global_writes[name] && bindings + (m->imports[name].len != 0) == 1;
+}
+
+bool stet_flow_is_constant(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    switch (stet_python_kind(a, n)) {
+    case PY_INTEGER:
+    case PY_FLOAT:
+    case PY_STRING:
+    case PY_TRUE:
+    case PY_FALSE:
+    case PY_NONE_:
+        return true;
+    case PY_UNARY:
+        return stet_flow_is_constant(w, stet_python_child(a, n));
+    case PY_BINARY:
+        return stet_flow_is_constant(w, stet_python_field(a, n, PY_FIELD_LEFT)) &&
+               stet_flow_is_constant(w, stet_python_field(a, n, PY_FIELD_RIGHT));
+    case PY_IDENTIFIER:
+        return is_fixed(w, n);
+    default:
+        return false;
+    }
 }
 
 enum { LARGEST = 1000000000 };
@@ -130,7 +162,7 @@ static void add_dim(struct stet_flow_walk *w, struct stet_flow_facts *f, stet_py
         f->rows = known_size(w, n);
     if (f->rank && f->rank < 32)
         f->rank++;
-    if (stet_flow_is_constant(w->ast, n)) {
+    if (stet_flow_is_constant(w, n)) {
         struct stet_view text = stet_python_text(w->ast, n);
 
         for (size_t i = 0; i < text.len; i++)
@@ -154,7 +186,7 @@ static void read_shape(struct stet_flow_walk *w, struct stet_flow_facts *f, stet
             add_dim(w, f, c, &known);
     } else {
         add_dim(w, f, shape, &known);
-        if (!stet_flow_is_constant(a, shape))
+        if (!stet_flow_is_constant(w, shape))
             f->rank = 0; /* a number or a whole shape */
     }
     if (!known)
@@ -491,7 +523,7 @@ struct stet_flow_facts stet_flow_facts_subscript(struct stet_flow_walk *w, stet_
     if (f.traits & FLOW_TRAIT_LIST) { /* an element, or a part of the list */
         stet_python_ref index = stet_python_next(a, value);
 
-        if (stet_python_kind(a, index) == PY_SLICE || stet_flow_is_constant(a, index)) {
+        if (stet_python_kind(a, index) == PY_SLICE || stet_flow_is_constant(w, index)) {
             f.flags &= (uint16_t)~FLOW_F_SHORT; /* the same each time, or without the last */
             f.rows = 0;
         }

@@ -55,8 +55,8 @@ struct stet_flow_facts stet_flow_facts_dictionary(struct stet_flow_walk *w, stet
 struct stet_flow_facts stet_flow_facts_list(struct stet_flow_facts element);
 /* Joins the facts of two branches. */
 struct stet_flow_facts stet_flow_facts_either(struct stet_flow_facts a, struct stet_flow_facts b);
-/* A number or a word, or made of NAMES that are constants by convention. */
-bool stet_flow_is_constant(const struct stet_python_ast *a, stet_python_ref n);
+/* A number or a word, or made of names that have one value while the program runs. */
+bool stet_flow_is_constant(const struct stet_flow_walk *w, stet_python_ref n);
 /* Returns an integer that is written here, bound once to a name, or computed from such; -1 when it
  * is unknown. */
 long stet_flow_known_integer(struct stet_flow_walk *w, stet_python_ref n);

@@ -292,6 +292,7 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
         args.kind = args.kind == FLOW_V_TENSOR ? FLOW_V_HOST : args.kind;
         break;
     case PY_GIVES_HOST:
+    case PY_GIVES_PROCESS:
     case PY_GIVES_RANK:
     case PY_GIVES_TYPE:
     case PY_GIVES_HANDLE:

@@ -1,54 +1,11 @@
 /* Questions about a condition: does it test the rank of the process, does it hold in some steps
  * only? */
 #include "flow/walk.h"
-
-/* Was the name bound to the rank of an array? */
-static bool is_measure(struct stet_flow_walk *w, stet_python_ref n)
-{
-    const struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n));
-
-    return b && (b->value.f.traits & FLOW_TRAIT_MEASURE);
-}
-
-/* len(pad) == rank: a process's rank is not compared with a length. */
-static bool compares_length(const struct stet_flow_walk *w, stet_python_ref n)
-{
-    const struct stet_python_ast *a = w->ast;
-
-    if (stet_python_kind(a, n) != PY_COMPARISON)
-        return false;
-    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c))
-        if (stet_python_kind(a, c) == PY_CALL &&
-            stet_view_is(stet_python_callee(w->module, c), "len"))
-            return true;
-    return false;
-}
+#include "python/value_flow.h"
 
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const ranks[] = {"rank",
-                                        "local_rank",
-                                        "global_rank",
-                                        "process_index",
-                                        "is_master_ordinal",
-                                        "get_ordinal",
-                                        "get_rank",
-                                        "is_main_process",
-                                        "is_local_main_process",
-                                        "global_ordinal",
-                                        "is_master",
-                                        "is_rank_zero",
-                                        NULL};
-
-    for (stet_python_ref c = n, length = 0; n && stet_flow_within(w, c, n); c++) {
-        if (compares_length(w, c))
-            length = c;
-        if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && !is_measure(w, c) &&
-            !(length && stet_flow_within(w, c, length)) &&
-            stet_view_in(stet_python_text(w->ast, c), ranks))
-            return true;
-    }
-    return false;
+    return n && (w->facts & FLOW_USES_PROCESS) && stet_flow_origins(w, n) & PY_FROM_PROCESS;
 }
 
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */

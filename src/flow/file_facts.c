@@ -26,6 +26,16 @@ uint32_t stet_flow_origins(const struct stet_flow_walk *w, stet_python_ref n)
     return from;
 }
 
+enum stet_python_effect stet_flow_call_effect(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    uint32_t steps = 0;
+    enum stet_python_effect effect =
+        may_ask(w) ? stet_python_call_effect(w->module, call, &steps) : PY_GIVES_NOTHING_KNOWN;
+
+    spend(w, steps);
+    return effect;
+}
+
 static bool updates(const struct stet_flow_walk *w, stet_python_ref call)
 {
     uint32_t steps = 0;
@@ -113,6 +123,8 @@ static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
     if (t && t->kind == PY_JITS)
         facts |= t->lane == PY_LANE_TORCH ? FLOW_USES_COMPILE | FLOW_USES_JIT : FLOW_USES_JIT;
     switch (dotted.len ? stet_python_library(dotted) : PY_GIVES_NOTHING_KNOWN) {
+    case PY_GIVES_PROCESS:
+        return facts | FLOW_USES_PROCESS;
     case PY_GIVES_SCHEDULER:
         return facts | FLOW_USES_SCHEDULER;
     case PY_GIVES_LOADER:
@@ -164,6 +176,20 @@ static bool compiles_optimizer(struct stet_flow_walk *w, stet_python_ref n)
            stet_flow_updates(w, f, &sometimes);
 }
 
+/* Does the node ask for the number of the process: an attribute, a method, a variable? */
+static bool asks_process(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_view name;
+
+    if (stet_python_kind(w->ast, n) == PY_STRING)
+        return stet_python_library_variable(stet_python_string(w->ast, n)) == PY_GIVES_PROCESS;
+    if (stet_python_kind(w->ast, n) != PY_ATTRIBUTE)
+        return false;
+    name = stet_python_text(w->ast, stet_python_field(w->ast, n, PY_FIELD_ATTRIBUTE));
+    return stet_python_library_attribute(name) == PY_GIVES_PROCESS ||
+           stet_python_library_method(name) == PY_GIVES_PROCESS;
+}
+
 uint32_t stet_flow_file_facts(struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
@@ -177,6 +203,8 @@ uint32_t stet_flow_file_facts(struct stet_flow_walk *w)
 
         if (k == PY_IDENTIFIER && w->module->imports[stet_python_name(a, n)].len)
             facts |= named_facts(w, n);
+        if (!(facts & FLOW_USES_PROCESS) && asks_process(w, n))
+            facts |= FLOW_USES_PROCESS;
         if ((facts & FLOW_USES_TORCH) &&
             (stet_view_is(text, "tpu") || stet_view_starts(text, "tpu:")))
             facts |= FLOW_USES_TPU;

@@ -2,26 +2,27 @@
  * step. */
 #include "flow/walk.h"
 
+/* torch_xla.sync(), xm.mark_step(), xm.optimizer_step(optimizer) */
+static bool ends_step(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    static const char *const ends[] = {"mark_step", "optimizer_step", "sync", "step", NULL};
+    char room[160];
+
+    return stet_view_in(stet_python_callee(w->module, call), ends) &&
+           stet_view_starts(
+               stet_python_imported(w->module,
+                                    stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
+               "torch_xla.");
+}
+
 /* A torch_xla step ends somewhere in this loop. */
 static bool holds_step(const struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const ends[] = {"mark_step", "optimizer_step", NULL};
-    static const char *const module[] = {"torch_xla", "xm", NULL};
-    const struct stet_python_ast *a = w->ast;
-
     if (!(w->facts & FLOW_USES_XLA))
         return false;
-    if (stet_flow_mentions(w, n, ends))
-        return true;
-    for (stet_python_ref c = n + 1; stet_flow_within(w, c, n); c++) {
-        if (stet_python_kind(a, c) == PY_CALL) {
-            struct stet_view name = stet_python_callee(w->module, c);
-
-            if ((stet_view_is(name, "sync") || stet_view_is(name, "step")) &&
-                stet_flow_mentions(w, stet_python_field(a, c, PY_FIELD_FUNCTION), module))
-                return true;
-        }
-    }
+    for (stet_python_ref c = n + 1; stet_flow_within(w, c, n); c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL && ends_step(w, c))
+            return true;
     return false;
 }
 
@@ -105,9 +106,11 @@ static void run_loop(struct stet_flow_walk *w, stet_python_ref n, stet_python_re
 }
 
 /* A constant, or a list, tuple or object made of such. */
-static bool is_written_down(const struct stet_python_ast *a, stet_python_ref n, unsigned depth)
+static bool is_written_down(const struct stet_flow_walk *w, stet_python_ref n, unsigned depth)
 {
-    if (stet_flow_is_constant(a, n))
+    const struct stet_python_ast *a = w->ast;
+
+    if (stet_flow_is_constant(w, n))
         return true;
     if (stet_python_kind(a, n) == PY_CALL)
         n = stet_python_field(a, n, PY_FIELD_ARGUMENTS);
@@ -115,7 +118,7 @@ static bool is_written_down(const struct stet_python_ast *a, stet_python_ref n, 
                       stet_python_kind(a, n) != PY_ARGUMENTS))
         return false;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
-        if (!is_written_down(a, c, depth + 1))
+        if (!is_written_down(w, c, depth + 1))
             return false;
     }
     return true;
@@ -145,7 +148,7 @@ static bool lists_constants(const struct stet_flow_walk *w, stet_python_ref righ
     for (stet_python_ref c = stet_python_child(a, right); c; c = stet_python_next(a, c)) {
         struct stet_view text = stet_python_text(a, c);
 
-        if (!is_written_down(a, c, 0))
+        if (!is_written_down(w, c, 0))
             return false;
         differ |= first.ptr && !stet_view_eq(first, text);
         first = first.ptr ? first : text;

@@ -9,6 +9,7 @@
 #include "base/vec.h"
 #include "flow/array_facts.h"
 #include "flow/summary.h"
+#include "python/library.h"
 #include "python/module.h"
 
 /* What is known about a value. "If its deps are tensors" applies to each of these except the first
@@ -188,6 +189,7 @@ enum stet_flow_fact {
     FLOW_MARKS_DYNAMIC = 512,
     FLOW_FEEDS_BATCHES = 1024, /* a training loop, not one prompt */
     FLOW_USES_TPU = 2048,      /* PyTorch on the device "tpu": operations there are programs */
+    FLOW_USES_PROCESS = 4096,  /* it asks for the number of its process */
 };
 
 /* The whole analysis of an indexed module: fills `out`, and tells the listener on the way. */
@@ -220,7 +222,7 @@ void stet_flow_note_compiled(struct stet_flow_walk *w);
 bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 
 /* conditions.c */
-/* Does the condition test the rank of the process? */
+/* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
@@ -231,6 +233,8 @@ stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_re
 uint32_t stet_flow_file_facts(struct stet_flow_walk *w);
 /* The origins of an expression (enum stet_python_from), as far as this file shows them. */
 uint32_t stet_flow_origins(const struct stet_flow_walk *w, stet_python_ref n);
+/* What a call of a library gives. */
+enum stet_python_effect stet_flow_call_effect(const struct stet_flow_walk *w, stet_python_ref call);
 /* Does a call in the range make an optimizer take its step? *sometimes: only under a condition of
  * the range. */
 bool stet_flow_updates(const struct stet_flow_walk *w, stet_python_ref range, bool *sometimes);

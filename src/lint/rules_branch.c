@@ -166,10 +166,22 @@ void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
 /* Is something read back, printed or saved inside the statement? */
 static bool statement_reads(const struct stet_flow_walk *w)
 {
-    static const char *const reads[] = {"item",         "cpu",        "print", "tolist", "numpy",
-                                        "master_print", "add_scalar", "log",   "save",   NULL};
+    stet_python_ref n = w->statement;
 
-    return stet_flow_mentions(w, w->statement, reads);
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++) {
+        if (stet_python_kind(w->ast, c) != PY_CALL)
+            continue;
+        switch (stet_flow_call_effect(w, c)) {
+        case PY_GIVES_SCALAR:
+        case PY_GIVES_ARRAYS:
+        case PY_GIVES_HOSTED:
+        case PY_GIVES_SHOWS:
+            return true;
+        default:
+            break;
+        }
+    }
+    return false;
 }
 
 void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)

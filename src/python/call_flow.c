@@ -296,6 +296,8 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         return (struct stet_python_value){.from = PY_FROM_FEED};
     case PY_GIVES_OPTIMIZER:
         return (struct stet_python_value){.from = PY_FROM_OPTIMIZER};
+    case PY_GIVES_PROCESS:
+        return (struct stet_python_value){.from = PY_FROM_PROCESS};
     case PY_GIVES_GRADIENT:
         return (struct stet_python_value){.from = PY_FROM_GRADIENT | PY_FROM_DEVICE};
     case PY_GIVES_LOADER:
@@ -453,6 +455,31 @@ static struct stet_python_value value_call(struct stet_python_flow *x, stet_pyth
     return unknown;
 }
 
+bool stet_python_variable(const struct stet_python_module *m, stet_python_ref text,
+                          struct stet_python_value *out)
+{
+    enum stet_python_effect effect =
+        stet_python_kind(&m->ast, text) == PY_STRING
+            ? stet_python_library_variable(stet_python_string(&m->ast, text))
+            : PY_GIVES_NOTHING_KNOWN;
+
+    *out = (struct stet_python_value){.from = PY_FROM_PROCESS};
+    return effect == PY_GIVES_PROCESS;
+}
+
+/* os.environ.get("RANK"), os.getenv("RANK") */
+static bool reads_variable(struct stet_python_flow *x, stet_python_ref call,
+                           struct stet_python_value *out)
+{
+    const struct stet_python_module *m = x->frame->module;
+    char room[160];
+    struct stet_view dotted =
+        stet_python_imported(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION), room);
+
+    return (stet_view_is(dotted, "os.environ.get") || stet_view_is(dotted, "os.getenv")) &&
+           stet_python_variable(m, stet_python_argument(m, call, 0), out);
+}
+
 struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, stet_python_ref n)
 {
     struct stet_python_callee c = stet_python_resolve(x, n);
@@ -461,6 +488,8 @@ struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, st
 
     if (c.definition)
         return project_call(x, n, &c);
+    if (reads_variable(x, n, &v))
+        return v;
     x->position = -1;
     if (c.transform && c.transform->kind != PY_MAPS)
         v = transformed(&c);

@@ -21,6 +21,10 @@ static struct named attributes[] = {
 #define ATTRIBUTE(name, effect) {name, PY_GIVES_##effect},
 #include "python/library.def"
 };
+static struct named variables[] = {
+#define VARIABLE(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
 static const char *const constructors[] = {
 #define CONSTRUCTS(name) name,
 #include "python/library.def"
@@ -61,6 +65,7 @@ static void sort_tables(void)
 {
     qsort(libraries, COUNT(libraries), sizeof *libraries, by_name);
     qsort(methods, COUNT(methods), sizeof *methods, by_name);
+    qsort(variables, COUNT(variables), sizeof *variables, by_name);
     qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
 }
 
@@ -105,6 +110,11 @@ enum stet_python_effect stet_python_library_method(struct stet_view name)
 enum stet_python_effect stet_python_library_attribute(struct stet_view name)
 {
     return find(attributes, COUNT(attributes), name);
+}
+
+enum stet_python_effect stet_python_library_variable(struct stet_view name)
+{
+    return find(variables, COUNT(variables), name);
 }
 
 static bool is_among(const char *const *names, size_t count, struct stet_view name)

@@ -44,6 +44,7 @@ enum stet_python_effect {
     PY_GIVES_TRAINER,   /* runs a training loop over batches */
     PY_GIVES_CALLBACK,  /* what a function of the host computes; that function is not traced */
     PY_GIVES_GRADIENT,
+    PY_GIVES_PROCESS, /* the number of this process among all, or whether it is the first one */
 };
 
 enum stet_python_transform_kind {
@@ -101,6 +102,8 @@ const struct stet_python_transform *stet_python_transform(struct stet_view dotte
 const struct stet_python_array *stet_python_array(struct stet_view name);
 /* Is the result of this function or method a truth value, or a mask of them? */
 bool stet_python_compares(struct stet_view name);
+/* What a variable of the environment holds. */
+enum stet_python_effect stet_python_library_variable(struct stet_view name);
 /* Does Python or a framework call a method of this name while it makes an object? */
 bool stet_python_constructs(struct stet_view method);
 /* Does this name ("**", "[]", "pow") pass numbers to the operation of a program? */

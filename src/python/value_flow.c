@@ -102,7 +102,7 @@ static struct stet_python_value conditional(struct stet_python_flow *x, stet_pyt
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
     struct stet_python_value v = stet_python_flow_of_truth(x, test);
 
-    v.from &= PY_FROM_READ | PY_FROM_SURE | PY_FROM_TURNS;
+    v.from &= PY_FROM_READ | PY_FROM_SURE | PY_FROM_TURNS | PY_FROM_PROCESS;
     v = stet_python_either(v, stet_python_flow_of(x, yes));
     return stet_python_either(v, stet_python_flow_of(x, no));
 }
@@ -125,12 +125,27 @@ static struct stet_python_value text(struct stet_python_flow *x, stet_python_ref
     return v;
 }
 
+/* os.environ["RANK"] */
+static bool is_variable(struct stet_python_flow *x, stet_python_ref value, stet_python_ref index,
+                        struct stet_python_value *out)
+{
+    const struct stet_python_module *m = x->frame->module;
+    char room[160];
+
+    return stet_view_is(stet_python_imported(m, value, room), "os.environ") &&
+           stet_python_variable(m, index, out);
+}
+
 /* x[:count] is an array whose size follows count. */
 static struct stet_python_value subscript(struct stet_python_flow *x, stet_python_ref n)
 {
     const struct stet_python_ast *a = &x->frame->module->ast;
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
-    struct stet_python_value index = nothing, v = stet_python_flow_of(x, value);
+    struct stet_python_value index = nothing, v;
+
+    if (is_variable(x, value, stet_python_next(a, value), &v))
+        return v;
+    v = stet_python_flow_of(x, value);
 
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c))
         index = stet_python_either(index, stet_python_flow_of(x, c));
@@ -170,6 +185,8 @@ static struct stet_python_value of_effect(enum stet_python_effect effect,
         return stet_python_described(effect);
     case PY_GIVES_HOST:
         return nothing;
+    case PY_GIVES_PROCESS:
+        return (struct stet_python_value){.from = PY_FROM_PROCESS};
     case PY_GIVES_GRADIENT:
         v.from |= PY_FROM_GRADIENT | PY_FROM_DEVICE;
         return v;
@@ -272,6 +289,17 @@ uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref
 
     *steps = x.steps;
     return from;
+}
+
+enum stet_python_effect stet_python_call_effect(const struct stet_python_module *m,
+                                                stet_python_ref call, uint32_t *steps)
+{
+    struct stet_python_frame frame = {.module = m};
+    struct stet_python_flow x = {.frame = &frame, .position = -1};
+    struct stet_python_callee c = stet_python_resolve(&x, call);
+
+    *steps = x.steps;
+    return c.definition ? PY_GIVES_NOTHING_KNOWN : c.effect;
 }
 
 bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps)

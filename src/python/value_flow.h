@@ -26,6 +26,7 @@ enum stet_python_from {
     PY_FROM_FEED = 8192, /* an iterator that brings its items to the device */
     PY_FROM_JITTED = 16384,
     PY_FROM_FUNCTION = 32768,
+    PY_FROM_PROCESS = 65536, /* another value in each process of a run */
 };
 
 /* Lines of a statement. `module` is NULL when there is none. */
@@ -77,6 +78,9 @@ struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *
  * work. */
 uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref n,
                              uint32_t *steps);
+/* What a call of a library gives; PY_GIVES_NOTHING_KNOWN for other calls. */
+enum stet_python_effect stet_python_call_effect(const struct stet_python_module *m,
+                                                stet_python_ref call, uint32_t *steps);
 /* Does the call make an optimizer take its step: optimizer.step(), scaler.step(optimizer)? An
  * object that nothing is known of may be one. */
 bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps);
@@ -97,6 +101,9 @@ struct stet_python_value stet_python_flow_of_returns(struct stet_python_flow *x,
                                                      const struct stet_python_frame *frame);
 /* What describes an array: its sizes or rank, its type of elements, its device. */
 struct stet_python_value stet_python_described(enum stet_python_effect effect);
+/* What the variable of the environment that a text names holds; false when it is not known. */
+bool stet_python_variable(const struct stet_python_module *m, stet_python_ref text,
+                          struct stet_python_value *out);
 /* Joins two possible values. */
 struct stet_python_value stet_python_either(struct stet_python_value a, struct stet_python_value b);
 /* Reads `v` back in the statement of n, if it is on the device or unknown; `number` for one value

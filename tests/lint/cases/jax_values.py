@@ -91,6 +91,33 @@ def ranks(x, rank):
 
 
 @jax.jit
+def named_rank(x, rank: int):
+    if rank == 0:  # clean: rank-branch
+        x = x * 2
+    return x
+
+
+@jax.jit
+def other_name(x, who):
+    if who == 0:  # expect: rank-branch, value-branch
+        x = x * 2
+    return x
+
+
+def calls_ranks(x):
+    first = jax.process_index()
+    named_rank(x, 3)
+    return ranks(x, jax.process_index()) + other_name(x, first)
+
+
+@jax.jit
+def from_the_environment(x):
+    if int(os.environ.get("LOCAL_RANK", "0")) == 0:  # expect: rank-branch
+        x = x + 1
+    return x
+
+
+@jax.jit
 def no_ranks(x):
     if x.ndim == 3:  # clean: rank-branch
         x = x[0]
