@@ -20,13 +20,13 @@ static int simple_op(const struct stet_gblock *b)
 
     if (b->result_count != 1 || b->arg_count != 2)
         return -1;
-    r = stet_g_root(b->results[0]);
+    r = stet_graph_root(b->results[0]);
     if (r == b->args[1])
         return -2;
     n = r->def;
     if (!n || n->kind != STET_G_EW || n->in_count != 2 || n->ew >= STET_TILE_OPS)
         return -1;
-    x = stet_g_root(n->in[0]), y = stet_g_root(n->in[1]);
+    x = stet_graph_root(n->in[0]), y = stet_graph_root(n->in[1]);
     if (x == b->args[0] && y == b->args[1])
         return n->ew;
     if (x == b->args[1] && y == b->args[0])
@@ -55,9 +55,9 @@ static enum stet_rc body_code(struct stet_lower *l, struct stet_codegen *g, stru
             return stet_lower_fail(l, STET_UNSUPPORTED,
                                    "the body has an operation that is not elementwise");
         for (uint32_t i = 0; i < n->in_count; i++) {
-            struct stet_gval *v = stet_g_root(n->in[i]);
+            struct stet_gval *v = stet_graph_root(n->in[i]);
 
-            if (v->block != b && !stet_g_splat_value(v))
+            if (v->block != b && !stet_graph_splat_value(v))
                 return stet_lower_fail(l, STET_UNSUPPORTED,
                                        "the body uses a value from outside of it");
         }
@@ -125,9 +125,9 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
         y->arg_regs[i] = stet_backend_cg_arg(g, b->args[i]);
     TRY(body_code(l, g, b));
     for (uint32_t i = 0; i < result_count; i++) {
-        struct stet_gval *v = stet_g_root(b->results[i]);
+        struct stet_gval *v = stet_graph_root(b->results[i]);
 
-        if (v->block != b && !stet_g_splat_value(v))
+        if (v->block != b && !stet_graph_splat_value(v))
             return stet_lower_fail(l, STET_UNSUPPORTED,
                                    "the body returns a value from outside of it");
         y->result_regs[i] = stet_backend_cg_value(g, v);
@@ -145,7 +145,7 @@ static bool same_function(struct stet_gval *a, struct stet_gval *b, struct stet_
 {
     const struct stet_gnode *n, *m;
 
-    a = stet_g_root(a), b = stet_g_root(b);
+    a = stet_graph_root(a), b = stet_graph_root(b);
     if (a == x || b == y)
         return a == x && b == y;
     n = a->def, m = b->def;
@@ -171,17 +171,17 @@ static struct stet_gval *wide_key(struct stet_lower *l, struct stet_gval *v, enu
 
     *type = stet_dtype_is_float(t) ? STET_DT_F64 : STET_DT_S64;
     if (t != STET_DT_U64)
-        return stet_g_convert(l, v, *type);
+        return stet_graph_convert(l, v, *type);
     stet_shape_set(&s, STET_DT_S64, NULL, 0);
-    v = stet_g_convert(l, v, STET_DT_S64);
-    return stet_g_ew(l, STET_TILE_XOR, STET_DT_S64, v, stet_g_splat(l, &s, &least), NULL);
+    v = stet_graph_convert(l, v, STET_DT_S64);
+    return stet_graph_ew(l, STET_TILE_XOR, STET_DT_S64, v, stet_graph_splat(l, &s, &least), NULL);
 }
 
 static void needed(struct stet_gval *v, uint32_t mark)
 {
     struct stet_gnode *n;
 
-    v = stet_g_root(v);
+    v = stet_graph_root(v);
     n = v->def;
     if (!n || n->kind != STET_G_EW || n->walked == mark)
         return;
@@ -194,7 +194,7 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
                                  struct stet_sort *s)
 {
     struct stet_gblock *b = s->body->block, *outer = l->block;
-    struct stet_gval *root = stet_g_root(b->results[0]), *key = NULL;
+    struct stet_gval *root = stet_graph_root(b->results[0]), *key = NULL;
     const struct stet_gnode *n = root->def;
     struct stet_codegen *g;
     struct stet_body *y;
@@ -205,7 +205,7 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
         return STET_OK;
     for (uint32_t i = 0; i < s->count && s->key < 0; i++)
         if (same_function(n->in[0], n->in[1], b->args[2 * i], b->args[2 * i + 1], 0) &&
-            stet_g_splat_value(n->in[0]) == NULL)
+            stet_graph_splat_value(n->in[0]) == NULL)
             s->key = (int32_t)i;
     if (s->key < 0)
         return STET_OK;

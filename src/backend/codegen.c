@@ -126,7 +126,7 @@ static void load_kind(struct stet_codegen *g, struct stet_gval *root, struct ste
         if (l->divide < 1 || l->modulus < 1)
             l->divide = l->modulus = 1; /* an empty tensor */
     } else if (n && n->kind == STET_G_VIEW && !root->in_memory) {
-        l->slot = slot_of(g, stet_g_root(n->in[0]));
+        l->slot = slot_of(g, stet_graph_root(n->in[0]));
         map = STET_NEW(g->arena, struct stet_tile_view);
         if (!map) {
             g->full = true;
@@ -143,7 +143,7 @@ static void load_kind(struct stet_codegen *g, struct stet_gval *root, struct ste
 
 uint16_t stet_backend_cg_value(struct stet_codegen *g, struct stet_gval *v)
 {
-    struct stet_gval *root = stet_g_root(v);
+    struct stet_gval *root = stet_graph_root(v);
     enum stet_dtype t = root->shape.dtype, c = stet_tile_ctype(t);
     struct stet_tile_load *l;
 
@@ -272,7 +272,7 @@ static bool can_be_direct(struct stet_codegen *g, struct stet_gval *root, uint16
 
 void stet_backend_cg_store(struct stet_codegen *g, struct stet_gval *v)
 {
-    struct stet_gval *root = stet_g_root(v);
+    struct stet_gval *root = stet_graph_root(v);
     uint16_t reg = stet_backend_cg_value(g, root);
     struct stet_tile_store *t;
 

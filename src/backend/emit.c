@@ -207,7 +207,7 @@ static enum stet_rc view_step(struct emitter *e, struct stepper *s, struct stet_
     c->moves->from_offset = n->map.offset;
     memcpy(c->moves->dims, n->map.dims, sizeof c->moves->dims);
     memcpy(c->moves->from_strides, n->map.strides, sizeof c->moves->from_strides);
-    stet_g_dense_strides(&n->out[0]->shape, c->moves->to_strides);
+    stet_graph_dense_strides(&n->out[0]->shape, c->moves->to_strides);
     t->kernel.run = stet_kernel_copy.run;
     t->kernel.params = c;
     ref_value(e, n->in[0]);

@@ -39,7 +39,7 @@ static void read_memory(struct stet_gval *v, const struct stet_gblock *b, uint32
 
     for (struct stet_gval *a = v; a->def && a->def->kind == STET_G_ALIAS; a = a->def->in[0])
         a->def->live = true;
-    root = stet_g_root(v);
+    root = stet_graph_root(v);
     root->uses++;
     root->in_memory = true;
     if (root->def) {
@@ -58,7 +58,7 @@ static void read_tile(struct stet_gval *v, struct stet_gblock *b, struct stet_gr
 
     for (struct stet_gval *a = v; a->def && a->def->kind == STET_G_ALIAS; a = a->def->in[0])
         a->def->live = true;
-    root = stet_g_root(v);
+    root = stet_graph_root(v);
     root->uses++;
     if (is_leaf(root)) {
         root->def->live = true;

@@ -175,35 +175,39 @@ bool stet_lower_dims_ok(const int64_t *dims, uint32_t count, uint32_t rank);
 
 /* ---- creating nodes (NULL: out of memory or over the cap, with the error set) ---- */
 
-struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struct stet_gval **in,
-                               uint32_t in_count, const struct stet_shape *out, uint32_t out_count);
-struct stet_gval *stet_g_splat(struct stet_lower *l, const struct stet_shape *s, const void *value);
+struct stet_gnode *stet_graph_node(struct stet_lower *l, enum stet_gkind kind,
+                                   struct stet_gval **in, uint32_t in_count,
+                                   const struct stet_shape *out, uint32_t out_count);
+struct stet_gval *stet_graph_splat(struct stet_lower *l, const struct stet_shape *s,
+                                   const void *value);
 /* The number as an element of s->dtype. */
-struct stet_gval *stet_g_number(struct stet_lower *l, const struct stet_shape *s, double number);
-struct stet_gval *stet_g_iota(struct stet_lower *l, const struct stet_shape *s, uint32_t dim);
-struct stet_gval *stet_g_ew(struct stet_lower *l, int op, enum stet_dtype out, struct stet_gval *a,
-                            struct stet_gval *b, struct stet_gval *c);
-struct stet_gval *stet_g_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to);
-struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,
-                                 const struct stet_shape *s);
+struct stet_gval *stet_graph_number(struct stet_lower *l, const struct stet_shape *s,
+                                    double number);
+struct stet_gval *stet_graph_iota(struct stet_lower *l, const struct stet_shape *s, uint32_t dim);
+struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype out,
+                                struct stet_gval *a, struct stet_gval *b, struct stet_gval *c);
+struct stet_gval *stet_graph_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to);
+struct stet_gval *stet_graph_reshape(struct stet_lower *l, struct stet_gval *a,
+                                     const struct stet_shape *s);
 /* Out dimension d walks dimension in_dim[d] of `a` (-1: none) from start[in_dim[d]] by step[d]. */
-struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
-                              const int64_t *in_dim, const int64_t *step, const int64_t *start);
+struct stet_gval *stet_graph_view(struct stet_lower *l, struct stet_gval *a,
+                                  const struct stet_shape *s, const int64_t *in_dim,
+                                  const int64_t *step, const int64_t *start);
 /* dims[i] is where dimension i of `a` goes. */
-struct stet_gval *stet_g_broadcast(struct stet_lower *l, struct stet_gval *a,
-                                   const struct stet_shape *s, const int64_t *dims);
-struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k, void *params,
-                               struct stet_gval **in, uint32_t in_count,
-                               const struct stet_shape *out, uint32_t out_count);
+struct stet_gval *stet_graph_broadcast(struct stet_lower *l, struct stet_gval *a,
+                                       const struct stet_shape *s, const int64_t *dims);
+struct stet_gnode *stet_graph_call(struct stet_lower *l, const struct stet_kernel *k, void *params,
+                                   struct stet_gval **in, uint32_t in_count,
+                                   const struct stet_shape *out, uint32_t out_count);
 
 /* The value that these elements belong to: through ALIAS nodes. */
-struct stet_gval *stet_g_root(struct stet_gval *v);
+struct stet_gval *stet_graph_root(struct stet_gval *v);
 /* The value as strides over a value in memory: through one VIEW (and reshapes of it where
  * possible), else `v` itself, dense. map->dims are v's. */
-struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map);
+struct stet_gval *stet_graph_strided(struct stet_gval *v, struct stet_tile_view *map);
 /* The one element of a SPLAT (through views), or NULL. */
-const void *stet_g_splat_value(struct stet_gval *v);
-void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides);
+const void *stet_graph_splat_value(struct stet_gval *v);
+void stet_graph_dense_strides(const struct stet_shape *s, int64_t *strides);
 
 /* A region of scalars as a tile program over arguments (STET_LOAD_ARG, in order), for reduce, sort
  * and the like. Rejects anything that is not elementwise, and values from outside except

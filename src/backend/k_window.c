@@ -234,7 +234,7 @@ static void k_window(const void *params, void *const *bufs, struct stet_pool *po
         scalar_window(w, bufs);
         return;
     }
-    stet_g_dense_strides(&w->in, j.strides);
+    stet_graph_dense_strides(&w->in, j.strides);
     j.width = can_run(w) ? RUN : STET_BODY_LANES;
     j.pieces = (w->out.dims[w->rank - 1] + j.width - 1) / j.width;
     j.rows = (int64_t)w->out.elements / w->out.dims[w->rank - 1];
@@ -432,14 +432,14 @@ static void k_select_and_scatter(const void *params, void *const *bufs, struct s
     if (is_pool_grad(w)) {
         struct pool_job j = {.w = w, .in = bufs[0], .source = bufs[1], .out = bufs[3]};
 
-        stet_g_dense_strides(&w->in, j.strides);
+        stet_graph_dense_strides(&w->in, j.strides);
         stet_pool_for(pool, (uint64_t)w->out.dims[0], pool_task, &j);
         return;
     }
     c.w = w;
     stet_tile_begin(&w->body->prog, &c.select, NULL, 1);
     stet_tile_begin(&w->scatter->prog, &c.scatter, NULL, 1);
-    stet_g_dense_strides(&w->in, strides);
+    stet_graph_dense_strides(&w->in, strides);
     do {
         int64_t tap[STET_MAX_RANK] = {0}, chosen = -1;
 

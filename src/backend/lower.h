@@ -40,7 +40,7 @@ enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a
 const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
                                size_t bytes);
 /* Sum over the flagged dimensions. */
-struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
+struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 
 /* Returns from the calling function with the error. */
 #define TRY(call)                                                                                  \

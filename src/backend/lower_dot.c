@@ -106,8 +106,8 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
         stet_lower_memory(l);
         return NULL;
     }
-    in[0] = stet_g_strided(a, &am);
-    in[1] = stet_g_strided(b, &bm);
+    in[0] = stet_graph_strided(a, &am);
+    in[1] = stet_graph_strided(b, &bm);
     pick_dims(&am, ab, &batch);
     d->batch_rank = batch.rank;
     memcpy(d->batch_dims, batch.dims, sizeof d->batch_dims);
@@ -139,10 +139,10 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
         return NULL;
     }
     plan_packing(d);
-    n = stet_g_call(l, &stet_kernel_dot, d, in, 2, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_dot, d, in, 2, &s, 1);
     if (n)
         n->scratch = (d->pack_a + d->pack_b + d->pack_c) * d->lanes;
-    return n ? stet_g_convert(l, n->out[0], out_type) : NULL;
+    return n ? stet_graph_convert(l, n->out[0], out_type) : NULL;
 }
 
 static bool dot_type(enum stet_dtype t)
@@ -278,7 +278,7 @@ enum stet_rc stet_lower_einsum(struct stet_lower *l, int unary)
     if (!(v = make_dot(l, x, y, &ab, &bb, &ac, &bc, s.dtype)))
         return stet_lower_memory(l);
     CHECK(stet_lower_dims_ok(perm, n, v->shape.rank), "this einsum_config is not supported");
-    return stet_lower_out(l, 0, stet_g_view(l, v, &s, perm, step, start));
+    return stet_lower_out(l, 0, stet_graph_view(l, v, &s, perm, step, start));
 }
 
 /* ---- convolution ---- */
@@ -377,9 +377,9 @@ static enum stet_rc conv_strides(struct stet_lower *l, struct stet_conv *c,
     struct stet_tile_view xm, wm;
     int64_t ys[STET_MAX_RANK];
 
-    in[0] = stet_g_strided(x, &xm);
-    in[1] = stet_g_strided(w, &wm);
-    stet_g_dense_strides(y, ys);
+    in[0] = stet_graph_strided(x, &xm);
+    in[1] = stet_graph_strided(w, &wm);
+    stet_graph_dense_strides(y, ys);
     c->x_offset = xm.offset, c->w_offset = wm.offset;
     c->x_batch = xm.strides[d->xb], c->x_feature = xm.strides[d->xf];
     c->w_in = wm.strides[d->wi], c->w_out = wm.strides[d->wo];
@@ -475,8 +475,8 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     }
     conv_blocks(c);
     out_type = s.dtype, s.dtype = c->out_type;
-    n = stet_g_call(l, &stet_kernel_conv, c, in, 2, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_conv, c, in, 2, &s, 1);
     if (n)
         n->scratch = c->pack_w + (c->pack_x + c->pack_y) * c->lanes;
-    return stet_lower_out(l, 0, n ? stet_g_convert(l, n->out[0], out_type) : NULL);
+    return stet_lower_out(l, 0, n ? stet_graph_convert(l, n->out[0], out_type) : NULL);
 }

@@ -18,7 +18,7 @@ static enum stet_dtype part_of(enum stet_dtype t)
 static struct stet_gval *trivial(struct stet_lower *l, int op, struct stet_gval *a)
 {
     if (op == STET_TILE_IMAG)
-        return stet_g_number(l, &a->shape, 0);
+        return stet_graph_number(l, &a->shape, 0);
     return a;
 }
 
@@ -42,7 +42,7 @@ enum stet_rc stet_lower_unary(struct stet_lower *l, int op)
         out = STET_DT_PRED;
     else if (op == STET_TILE_REAL || op == STET_TILE_IMAG || op == STET_TILE_ABS)
         out = part_of(t);
-    v = stet_g_ew(l, op, out, a, NULL, NULL);
+    v = stet_graph_ew(l, op, out, a, NULL, NULL);
     return stet_lower_out(l, 0, v);
 }
 
@@ -69,8 +69,8 @@ struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
     if (!a || from == to)
         return a;
     if (plain_bits(from) && plain_bits(to) && stet_dtype_bytes(from) == stet_dtype_bytes(to) &&
-        !stet_g_splat_value(a)) {
-        n = stet_g_node(l, STET_G_ALIAS, &a, 1, s, 1);
+        !stet_graph_splat_value(a)) {
+        n = stet_graph_node(l, STET_G_ALIAS, &a, 1, s, 1);
         return n ? n->out[0] : NULL;
     }
     bytes = STET_NEW(l->arena, uint64_t);
@@ -79,7 +79,7 @@ struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
         return NULL;
     }
     *bytes = s->bytes;
-    n = stet_g_call(l, &stet_kernel_move, bytes, &a, 1, s, 1);
+    n = stet_graph_call(l, &stet_kernel_move, bytes, &a, 1, s, 1);
     return n ? n->out[0] : NULL;
 }
 
@@ -90,21 +90,21 @@ static struct stet_gval *next_half(struct stet_lower *l, struct stet_gval *x, st
     struct stet_shape bits, pred;
     struct stet_gval *xb, *yb, *zero, *one, *up, *v, *none;
 
-#define EW(op, type, a, b, c) stet_g_ew(l, STET_TILE_##op, STET_DT_##type, a, b, c)
+#define EW(op, type, a, b, c) stet_graph_ew(l, STET_TILE_##op, STET_DT_##type, a, b, c)
     stet_shape_set(&bits, STET_DT_U16, x->shape.dims, x->shape.rank);
     stet_shape_set(&pred, STET_DT_PRED, x->shape.dims, x->shape.rank);
     xb = stet_lower_bits_as(l, x, &bits), yb = stet_lower_bits_as(l, y, &bits);
-    zero = stet_g_number(l, &x->shape, 0), one = stet_g_number(l, &bits, 1);
+    zero = stet_graph_number(l, &x->shape, 0), one = stet_graph_number(l, &bits, 1);
     up = EW(EQ, PRED, EW(LT, PRED, x, y, NULL), EW(LT, PRED, zero, x, NULL), NULL);
     v = EW(SELECT, U16, up, EW(ADD, U16, xb, one, NULL), EW(SUB, U16, xb, one, NULL));
-    none = EW(OR, U16, EW(AND, U16, yb, stet_g_number(l, &bits, 0x8000), NULL), one, NULL);
+    none = EW(OR, U16, EW(AND, U16, yb, stet_graph_number(l, &bits, 0x8000), NULL), one, NULL);
     v = EW(SELECT, U16, EW(EQ, PRED, x, zero, NULL), none, v);
     v = EW(SELECT, U16, EW(EQ, PRED, x, y, NULL), yb, v);
     v = stet_lower_bits_as(l, v, &x->shape);
     none = EW(AND, PRED, EW(EQ, PRED, x, x, NULL), EW(EQ, PRED, y, y, NULL), NULL);
 #undef EW
-    return stet_g_ew(l, STET_TILE_SELECT, x->shape.dtype, none, v,
-                     stet_g_number(l, &x->shape, __builtin_nan("")));
+    return stet_graph_ew(l, STET_TILE_SELECT, x->shape.dtype, none, v,
+                         stet_graph_number(l, &x->shape, __builtin_nan("")));
 }
 
 enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
@@ -122,7 +122,7 @@ enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
     if (stet_dtype_is_nibble(a->shape.dtype) &&
         (op == STET_TILE_SHR_LOGIC || op == STET_TILE_SHR_ARITH))
         return stet_lower_out(l, 0, stet_lower_nibble_bits(l, op, a, b));
-    return stet_lower_out(l, 0, stet_g_ew(l, op, a->shape.dtype, a, b, NULL));
+    return stet_lower_out(l, 0, stet_graph_ew(l, op, a->shape.dtype, a, b, NULL));
 }
 
 enum stet_rc stet_lower_square(struct stet_lower *l, int arg)
@@ -132,7 +132,7 @@ enum stet_rc stet_lower_square(struct stet_lower *l, int arg)
     (void)arg;
     OPERAND(a, 0);
     CHECK(has_kernel(STET_TILE_MUL, a->shape.dtype), "not defined for this type");
-    return stet_lower_out(l, 0, stet_g_ew(l, STET_TILE_MUL, a->shape.dtype, a, a, NULL));
+    return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_MUL, a->shape.dtype, a, a, NULL));
 }
 
 enum stet_rc stet_lower_is_inf(struct stet_lower *l, int sign)
@@ -141,10 +141,10 @@ enum stet_rc stet_lower_is_inf(struct stet_lower *l, int sign)
 
     OPERAND(a, 0);
     CHECK(stet_dtype_is_float(a->shape.dtype), "not defined for this type");
-    inf = stet_g_number(l, &a->shape, sign < 0 ? -__builtin_inf() : __builtin_inf());
+    inf = stet_graph_number(l, &a->shape, sign < 0 ? -__builtin_inf() : __builtin_inf());
     if (sign == 0)
-        a = stet_g_ew(l, STET_TILE_ABS, a->shape.dtype, a, NULL, NULL);
-    return stet_lower_out(l, 0, stet_g_ew(l, STET_TILE_EQ, STET_DT_PRED, a, inf, NULL));
+        a = stet_graph_ew(l, STET_TILE_ABS, a->shape.dtype, a, NULL, NULL);
+    return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_EQ, STET_DT_PRED, a, inf, NULL));
 }
 
 enum stet_rc stet_lower_complex(struct stet_lower *l, int arg)
@@ -159,7 +159,7 @@ enum stet_rc stet_lower_complex(struct stet_lower *l, int arg)
     t = a->shape.dtype;
     CHECK(t == STET_DT_F32 || t == STET_DT_F64, "not defined for %s", stet_dtype_name(t));
     t = t == STET_DT_F32 ? STET_DT_C64 : STET_DT_C128;
-    return stet_lower_out(l, 0, stet_g_ew(l, STET_TILE_COMPLEX, t, a, b, NULL));
+    return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_COMPLEX, t, a, b, NULL));
 }
 
 static int direction(struct stet_view v)
@@ -191,13 +191,13 @@ enum stet_rc stet_lower_compare(struct stet_lower *l, int arg)
     if (stet_view_is(stet_lower_text(l, "compare_type"), "TOTALORDER") && stet_dtype_is_float(t)) {
         enum stet_dtype order = t == STET_DT_F64 ? STET_DT_S64 : STET_DT_S32;
 
-        a = stet_g_ew(l, STET_TILE_ORDER, order, a, NULL, NULL);
-        b = stet_g_ew(l, STET_TILE_ORDER, order, b, NULL, NULL);
+        a = stet_graph_ew(l, STET_TILE_ORDER, order, a, NULL, NULL);
+        b = stet_graph_ew(l, STET_TILE_ORDER, order, b, NULL, NULL);
         t = order;
     }
     if (!has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
-    return stet_lower_out(l, 0, stet_g_ew(l, op, STET_DT_PRED, a, b, NULL));
+    return stet_lower_out(l, 0, stet_graph_ew(l, op, STET_DT_PRED, a, b, NULL));
 }
 
 /* A scalar in place of a whole tensor. */
@@ -209,7 +209,7 @@ static struct stet_gval *spread(struct stet_lower *l, struct stet_gval *a,
     if (a->shape.rank != 0 || like->rank == 0)
         return a;
     stet_shape_set(&s, a->shape.dtype, like->dims, like->rank);
-    return stet_g_broadcast(l, a, &s, NULL);
+    return stet_graph_broadcast(l, a, &s, NULL);
 }
 
 enum stet_rc stet_lower_select(struct stet_lower *l, int arg)
@@ -226,7 +226,7 @@ enum stet_rc stet_lower_select(struct stet_lower *l, int arg)
     if (!(p = spread(l, p, &a->shape)))
         return stet_lower_memory(l);
     CHECK(stet_shape_same_dims(&p->shape, &a->shape), "the predicate has another shape");
-    return stet_lower_out(l, 0, stet_g_ew(l, STET_TILE_SELECT, a->shape.dtype, p, a, b));
+    return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_SELECT, a->shape.dtype, p, a, b));
 }
 
 enum stet_rc stet_lower_clamp(struct stet_lower *l, int arg)
@@ -242,7 +242,7 @@ enum stet_rc stet_lower_clamp(struct stet_lower *l, int arg)
     TRY(same_operands(l, low, a));
     TRY(same_operands(l, high, a));
     CHECK(has_kernel(STET_TILE_CLAMP, a->shape.dtype), "not defined for this type");
-    return stet_lower_out(l, 0, stet_g_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high));
+    return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high));
 }
 
 enum stet_rc stet_lower_convert(struct stet_lower *l, int arg)
@@ -254,7 +254,7 @@ enum stet_rc stet_lower_convert(struct stet_lower *l, int arg)
     OPERAND(a, 0);
     TRY(stet_lower_shape(l, 0, &s));
     CHECK(a->shape.dtype != STET_DT_TOKEN && s.dtype != STET_DT_TOKEN, "a token has no value");
-    return stet_lower_out(l, 0, stet_g_convert(l, a, s.dtype));
+    return stet_lower_out(l, 0, stet_graph_convert(l, a, s.dtype));
 }
 
 enum stet_rc stet_lower_bitcast(struct stet_lower *l, int arg)
@@ -283,27 +283,29 @@ enum stet_rc stet_lower_reduce_precision(struct stet_lower *l, int arg)
     CHECK(stet_dtype_is_float(a->shape.dtype), "not defined for this type");
     CHECK(e >= 1 && e <= 64 && m >= 0 && m <= 64, "exponent_bits or mantissa_bits out of range");
     if (a->shape.dtype == STET_DT_F32 && e == 8 && m == 7)
-        return stet_lower_out(l, 0, stet_g_ew(l, STET_EW_ROUND_BF16, STET_DT_F32, a, NULL, NULL));
+        return stet_lower_out(l, 0,
+                              stet_graph_ew(l, STET_EW_ROUND_BF16, STET_DT_F32, a, NULL, NULL));
     if (a->shape.dtype == STET_DT_F32 && e == 5 && m == 10)
-        return stet_lower_out(l, 0, stet_g_ew(l, STET_EW_ROUND_F16, STET_DT_F32, a, NULL, NULL));
+        return stet_lower_out(l, 0,
+                              stet_graph_ew(l, STET_EW_ROUND_F16, STET_DT_F32, a, NULL, NULL));
     if (a->shape.dtype != STET_DT_F64) { /* exact in f64 */
         enum stet_dtype back = a->shape.dtype;
-        struct stet_gval *wide = stet_g_convert(l, a, STET_DT_F64);
+        struct stet_gval *wide = stet_graph_convert(l, a, STET_DT_F64);
 
         params = STET_NEW_ARRAY(l->arena, int, 4);
         if (!params || !wide)
             return stet_lower_memory(l);
         params[0] = (int)e, params[1] = (int)m;
         memcpy(params + 2, &wide->shape.elements, sizeof wide->shape.elements);
-        n = stet_g_call(l, &stet_kernel_reduce_precision, params, &wide, 1, &wide->shape, 1);
-        return stet_lower_out(l, 0, n ? stet_g_convert(l, n->out[0], back) : NULL);
+        n = stet_graph_call(l, &stet_kernel_reduce_precision, params, &wide, 1, &wide->shape, 1);
+        return stet_lower_out(l, 0, n ? stet_graph_convert(l, n->out[0], back) : NULL);
     }
     params = STET_NEW_ARRAY(l->arena, int, 4);
     if (!params)
         return stet_lower_memory(l);
     params[0] = (int)e, params[1] = (int)m;
     memcpy(params + 2, &a->shape.elements, sizeof a->shape.elements);
-    n = stet_g_call(l, &stet_kernel_reduce_precision, params, &a, 1, &a->shape, 1);
+    n = stet_graph_call(l, &stet_kernel_reduce_precision, params, &a, 1, &a->shape, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -319,8 +321,8 @@ enum stet_rc stet_lower_iota(struct stet_lower *l, int arg)
     plain = s;
     if (stet_dtype_is_complex(s.dtype))
         stet_shape_set(&plain, s.dtype == STET_DT_C64 ? STET_DT_F32 : STET_DT_F64, s.dims, s.rank);
-    v = stet_g_iota(l, &plain, (uint32_t)dim);
-    return stet_lower_out(l, 0, v ? stet_g_convert(l, v, s.dtype) : NULL);
+    v = stet_graph_iota(l, &plain, (uint32_t)dim);
+    return stet_lower_out(l, 0, v ? stet_graph_convert(l, v, s.dtype) : NULL);
 }
 
 enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
@@ -339,11 +341,11 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     if (s.elements && (a->splat || s.elements == 1)) {
         CHECK(stet_attr_bytes(a).len >= width, "the constant has too few bytes");
         one = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, width);
-        return stet_lower_out(l, 0, one ? stet_g_splat(l, &s, one) : NULL);
+        return stet_lower_out(l, 0, one ? stet_graph_splat(l, &s, one) : NULL);
     }
     CHECK(stet_attr_bytes(a).len >= s.bytes, "the constant has %zu bytes, %llu needed",
           stet_attr_bytes(a).len, (unsigned long long)s.bytes);
-    n = stet_g_node(l, STET_G_CONST, NULL, 0, &s, 1);
+    n = stet_graph_node(l, STET_G_CONST, NULL, 0, &s, 1);
     if (!n)
         return stet_lower_memory(l);
     if (!(n->bytes = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, s.bytes)))

@@ -72,7 +72,7 @@ enum stet_rc stet_lower_lu(struct stet_lower *l)
     out[0] = a->shape;
     vectors(&out[1], &a->shape, STET_DT_S32, m->m < m->n ? m->m : m->n);
     vectors(&out[2], &a->shape, STET_DT_S32, m->m);
-    return give(l, stet_g_call(l, &stet_kernel_lu, m, &a, 1, out, 3));
+    return give(l, stet_graph_call(l, &stet_kernel_lu, m, &a, 1, out, 3));
 }
 
 enum stet_rc stet_lower_qr(struct stet_lower *l)
@@ -84,7 +84,7 @@ enum stet_rc stet_lower_qr(struct stet_lower *l)
     TRY(matrix_in(l, &a, &m));
     out[0] = a->shape;
     vectors(&out[1], &a->shape, m->dtype, m->m < m->n ? m->m : m->n);
-    return give(l, stet_g_call(l, &stet_kernel_qr, m, &a, 1, out, 2));
+    return give(l, stet_graph_call(l, &stet_kernel_qr, m, &a, 1, out, 2));
 }
 
 enum stet_rc stet_lower_reflectors(struct stet_lower *l)
@@ -101,7 +101,7 @@ enum stet_rc stet_lower_reflectors(struct stet_lower *l)
     CHECK(m->reflectors >= 0 && m->reflectors <= m->n && m->n <= m->m, "factors do not fit");
     vectors(&want, &in[0]->shape, m->dtype, m->reflectors);
     CHECK(stet_shape_eq(&want, &in[1]->shape), "operands do not fit each other");
-    return give(l, stet_g_call(l, &stet_kernel_reflectors, m, in, 2, &in[0]->shape, 1));
+    return give(l, stet_graph_call(l, &stet_kernel_reflectors, m, in, 2, &in[0]->shape, 1));
 }
 
 /* backend_config is "lower,sort,sweeps,tolerance"; results are vectors, then values. */
@@ -123,7 +123,7 @@ enum stet_rc stet_lower_eigh(struct stet_lower *l)
             : m->dtype == STET_DT_C128 ? STET_DT_F64
                                        : m->dtype,
             m->n);
-    n = stet_g_call(l, &stet_kernel_eigh, m, &a, 1, out, 2);
+    n = stet_graph_call(l, &stet_kernel_eigh, m, &a, 1, out, 2);
     if (n) /* the matrix and its vectors, in c128 */
         n->scratch = (uint64_t)(2 * m->n * m->n) * 16;
     return give(l, n);

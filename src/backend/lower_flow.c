@@ -360,7 +360,7 @@ enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
         CHECK(stet_shape_eq(&blocks[1]->results[i]->shape, &in[i]->shape),
               "the body changes the type of value %u", i);
     TRY(shapes_of(l, in, count, &shapes));
-    return adopt_blocks(l, stet_g_node(l, STET_G_WHILE, in, count, shapes, count), blocks, 2);
+    return adopt_blocks(l, stet_graph_node(l, STET_G_WHILE, in, count, shapes, count), blocks, 2);
 }
 
 static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
@@ -381,7 +381,8 @@ static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
                   "branches return different types");
     }
     TRY(shapes_of(l, blocks[0]->results, blocks[0]->result_count, &shapes));
-    return adopt_blocks(l, stet_g_node(l, STET_G_CASE, &index, 1, shapes, blocks[0]->result_count),
+    return adopt_blocks(l,
+                        stet_graph_node(l, STET_G_CASE, &index, 1, shapes, blocks[0]->result_count),
                         blocks, count);
 }
 
@@ -455,7 +456,7 @@ enum stet_rc stet_lower_token(struct stet_lower *l, int arg)
 
     (void)arg;
     stet_shape_set(&s, STET_DT_TOKEN, NULL, 0);
-    return stet_lower_out(l, 0, stet_g_splat(l, &s, ""));
+    return stet_lower_out(l, 0, stet_graph_splat(l, &s, ""));
 }
 
 /* partition_id and replica_id of the only device. */
@@ -465,7 +466,7 @@ enum stet_rc stet_lower_zero(struct stet_lower *l, int arg)
 
     (void)arg;
     TRY(stet_lower_shape(l, 0, &s));
-    return stet_lower_out(l, 0, stet_g_number(l, &s, 0));
+    return stet_lower_out(l, 0, stet_graph_number(l, &s, 0));
 }
 
 enum stet_rc stet_lower_nothing(struct stet_lower *l, int arg)

@@ -64,9 +64,9 @@ static enum stet_rc index_grid(struct stet_lower *l, struct stet_bundle_gather *
     uint32_t at = 0, w = 0;
 
     TRY(check_numbers(l, n, operand, index, other->rank));
-    stet_g_dense_strides(operand, os);
-    stet_g_dense_strides(index, is);
-    stet_g_dense_strides(other, rs);
+    stet_graph_dense_strides(operand, os);
+    stet_graph_dense_strides(index, is);
+    stet_graph_dense_strides(other, rs);
     g->operand = *operand;
     g->index_type = index->dtype;
     g->depth = n->map.count;
@@ -145,7 +145,7 @@ enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
     TRY(index_grid(l, g, &n, &in[0]->shape, &in[1]->shape, &s, sizes.v));
     g->bytes[0] = stet_dtype_bytes(s.dtype);
     g->operands = 1;
-    node = stet_g_call(l, &stet_kernel_gather, g, in, 2, &s, 1);
+    node = stet_graph_call(l, &stet_kernel_gather, g, in, 2, &s, 1);
     return stet_lower_out(l, 0, node ? node->out[0] : NULL);
 }
 
@@ -215,7 +215,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
     g->operands = count;
     TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, g->types, count, &g->body));
     g->simple = count == 1 ? g->body->simple : -1;
-    node = stet_g_call(l, &stet_kernel_scatter, g, in, 2 * count + 1, out, count);
+    node = stet_graph_call(l, &stet_kernel_scatter, g, in, 2 * count + 1, out, count);
     if (!node)
         return stet_lower_memory(l);
     node->in_place = count == 1 ? 0 : -1;
@@ -256,6 +256,6 @@ enum stet_rc stet_lower_torch_index_select(struct stet_lower *l, int arg)
     TRY(index_grid(l, g, &n, &in[0]->shape, &in[1]->shape, &s, sizes));
     g->bytes[0] = stet_dtype_bytes(s.dtype);
     g->operands = 1;
-    node = stet_g_call(l, &stet_kernel_gather, g, in, 2, &s, 1);
+    node = stet_graph_call(l, &stet_kernel_gather, g, in, 2, &s, 1);
     return stet_lower_out(l, 0, node ? node->out[0] : NULL);
 }

@@ -17,8 +17,8 @@ static struct stet_gnode *bits_node(struct stet_lower *l, struct stet_gval *stat
     out[1] = *bits;
     r->bits = *bits;
     r->state_words = (uint32_t)(state->shape.bytes / 8);
-    return stet_g_call(l, threefry ? &stet_kernel_threefry : &stet_kernel_philox, r, &state, 1, out,
-                       2);
+    return stet_graph_call(l, threefry ? &stet_kernel_threefry : &stet_kernel_philox, r, &state, 1,
+                           out, 2);
 }
 
 enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
@@ -45,7 +45,7 @@ enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
     if (!n)
         return stet_lower_memory(l);
     TRY(stet_lower_out(l, 0, n->out[0]));
-    return stet_lower_out(l, 1, stet_g_convert(l, n->out[1], type));
+    return stet_lower_out(l, 1, stet_graph_convert(l, n->out[1], type));
 }
 
 /* A scalar over the whole shape. */
@@ -56,10 +56,11 @@ static struct stet_gval *over(struct stet_lower *l, struct stet_gval *a, const s
     if (!a)
         return NULL;
     stet_shape_set(&t, a->shape.dtype, s->dims, s->rank);
-    return stet_g_broadcast(l, a, &t, NULL);
+    return stet_graph_broadcast(l, a, &t, NULL);
 }
 
-#define EW(op, a, b) stet_g_ew(l, STET_TILE_##op, (a) ? (a)->shape.dtype : STET_DT_F32, a, b, NULL)
+#define EW(op, a, b)                                                                               \
+    stet_graph_ew(l, STET_TILE_##op, (a) ? (a)->shape.dtype : STET_DT_F32, a, b, NULL)
 
 /* [0, 1) from 32 random bits each, in f32. */
 static struct stet_gval *unit_interval(struct stet_lower *l, const struct stet_shape *like,
@@ -74,7 +75,7 @@ static struct stet_gval *unit_interval(struct stet_lower *l, const struct stet_s
     stet_shape_set(&pair, STET_DT_U64, &two, 1);
     stet_shape_set(&state, STET_DT_U64, &two, 1);
     stet_shape_set(&bits, STET_DT_U32, like->dims, like->rank);
-    n = stet_g_node(l, STET_G_CONST, NULL, 0, &state, 1);
+    n = stet_graph_node(l, STET_G_CONST, NULL, 0, &state, 1);
     if (!n)
         return NULL;
     n->bytes = stet_arena_copy(l->arena, stet_view_of(words, sizeof words)).ptr;
@@ -85,13 +86,13 @@ static struct stet_gval *unit_interval(struct stet_lower *l, const struct stet_s
     if (!n)
         return NULL;
     {
-        struct stet_gval *shift = stet_g_number(l, &bits, 8), *v;
+        struct stet_gval *shift = stet_graph_number(l, &bits, 8), *v;
         struct stet_shape f;
 
         stet_shape_set(&f, STET_DT_F32, like->dims, like->rank);
         v = EW(SHR_LOGIC, n->out[1], shift);
-        v = stet_g_convert(l, v, STET_DT_F32);
-        return EW(MUL, v, stet_g_number(l, &f, 0x1p-24));
+        v = stet_graph_convert(l, v, STET_DT_F32);
+        return EW(MUL, v, stet_graph_number(l, &f, 0x1p-24));
     }
 }
 
@@ -111,21 +112,21 @@ enum stet_rc stet_lower_rng(struct stet_lower *l, int arg)
           "the bounds do not fit the result");
     stet_shape_set(&f, STET_DT_F32, s.dims, s.rank);
     u = unit_interval(l, &s, 2 * (uint64_t)l->nodes + 1);
-    a = over(l, stet_g_convert(l, a, STET_DT_F32), &s);
-    b = over(l, stet_g_convert(l, b, STET_DT_F32), &s);
+    a = over(l, stet_graph_convert(l, a, STET_DT_F32), &s);
+    b = over(l, stet_graph_convert(l, b, STET_DT_F32), &s);
     if (!u || !a || !b)
         return stet_lower_memory(l);
     if (normal) { /* the inverse of the distribution function */
-        u = EW(SUB, EW(MUL, u, stet_g_number(l, &f, 2)), stet_g_number(l, &f, 0.99999994));
-        u = stet_g_ew(l, STET_TILE_ERF_INV, STET_DT_F32, u, NULL, NULL);
-        u = EW(MUL, u, stet_g_number(l, &f, 1.41421356237309505));
+        u = EW(SUB, EW(MUL, u, stet_graph_number(l, &f, 2)), stet_graph_number(l, &f, 0.99999994));
+        u = stet_graph_ew(l, STET_TILE_ERF_INV, STET_DT_F32, u, NULL, NULL);
+        u = EW(MUL, u, stet_graph_number(l, &f, 1.41421356237309505));
         v = EW(ADD, EW(MUL, u, b), a);
     } else {
         v = EW(ADD, EW(MUL, u, EW(SUB, b, a)), a);
         if (!stet_dtype_is_float(s.dtype))
-            v = stet_g_ew(l, STET_TILE_FLOOR, STET_DT_F32, v, NULL, NULL);
+            v = stet_graph_ew(l, STET_TILE_FLOOR, STET_DT_F32, v, NULL, NULL);
     }
-    return stet_lower_out(l, 0, stet_g_convert(l, v, s.dtype));
+    return stet_lower_out(l, 0, stet_graph_convert(l, v, s.dtype));
 }
 
 /* ---- linear algebra ---- */
@@ -152,7 +153,7 @@ enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
     m->m = m->n = a->shape.dims[a->shape.rank - 1];
     m->batch = m->m ? (int64_t)a->shape.elements / (m->m * m->m) : 0;
     m->lower = stet_lower_int(l, "lower", 0) != 0;
-    n = stet_g_call(l, &stet_kernel_cholesky, m, &a, 1, &a->shape, 1);
+    n = stet_graph_call(l, &stet_kernel_cholesky, m, &a, 1, &a->shape, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -187,7 +188,7 @@ enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
     m->unit = stet_lower_int(l, "unit_diagonal", 0) != 0;
     m->transpose = stet_view_is(how, "TRANSPOSE") || stet_view_is(how, "ADJOINT");
     m->conjugate = stet_view_is(how, "ADJOINT");
-    n = stet_g_call(l, &stet_kernel_triangular_solve, m, in, 2, b, 1);
+    n = stet_graph_call(l, &stet_kernel_triangular_solve, m, in, 2, b, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -249,7 +250,7 @@ enum stet_rc stet_lower_fft(struct stet_lower *l, int arg)
         CHECK(f->size <= ((int64_t)1 << 40) / f->dims[i], "fft_length is out of range");
         f->size *= f->dims[i];
     }
-    n = stet_g_call(l, &stet_kernel_fft, f, &a, 1, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_fft, f, &a, 1, &s, 1);
     if (n) /* one transform in c128, and three lines to work in */
         n->scratch = ((uint64_t)f->size + 4 * longest) * 16;
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
@@ -299,18 +300,18 @@ static enum stet_rc norm_init(struct stet_lower *l, struct norm *b)
 
 static struct stet_gval *to_full(struct stet_lower *l, struct norm *b, struct stet_gval *v)
 {
-    return stet_g_broadcast(l, v, &b->full, &b->dim);
+    return stet_graph_broadcast(l, v, &b->full, &b->dim);
 }
 
 static struct stet_gval *mean_of(struct stet_lower *l, struct norm *b, struct stet_gval *v)
 {
-    return EW(DIV, stet_g_sum(l, v, b->reduced), stet_g_number(l, &b->feature, b->count));
+    return EW(DIV, stet_lower_sum(l, v, b->reduced), stet_graph_number(l, &b->feature, b->count));
 }
 
 /* 1 / sqrt(variance + epsilon) */
 static struct stet_gval *inverse(struct stet_lower *l, struct norm *b, struct stet_gval *variance)
 {
-    return EW(RSQRT, EW(ADD, variance, stet_g_number(l, &b->feature, b->epsilon)), NULL);
+    return EW(RSQRT, EW(ADD, variance, stet_graph_number(l, &b->feature, b->epsilon)), NULL);
 }
 
 static struct stet_gval *normalised(struct stet_lower *l, struct norm *b, struct stet_gval *mean,
@@ -369,13 +370,13 @@ enum stet_rc stet_lower_batch_norm_grad(struct stet_lower *l, int arg)
           "operands do not fit");
     centred = EW(SUB, b.x, to_full(l, &b, mean));
     inv = inverse(l, &b, variance);
-    xg = stet_g_sum(l, EW(MUL, grad, centred), b.reduced);
-    gsum = stet_g_sum(l, grad, b.reduced);
-    n = stet_g_number(l, &b.full, b.count);
+    xg = stet_lower_sum(l, EW(MUL, grad, centred), b.reduced);
+    gsum = stet_lower_sum(l, grad, b.reduced);
+    n = stet_graph_number(l, &b.full, b.count);
     /* (scale * inv / n) * (n * grad - sum(grad) - centred * inv^2 * sum(grad * centred)) */
     t = EW(MUL, centred, to_full(l, &b, EW(MUL, EW(MUL, inv, inv), xg)));
     gx = EW(SUB, EW(SUB, EW(MUL, n, grad), to_full(l, &b, gsum)), t);
-    t = EW(DIV, EW(MUL, b.scale, inv), stet_g_number(l, &b.feature, b.count));
+    t = EW(DIV, EW(MUL, b.scale, inv), stet_graph_number(l, &b.feature, b.count));
     gx = EW(MUL, gx, to_full(l, &b, t));
     TRY(stet_lower_out(l, 0, gx));
     TRY(stet_lower_out(l, 1, EW(MUL, xg, inv)));
@@ -414,7 +415,7 @@ enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
     t->send = send != 0;
     t->buffer = send ? 0 : 1;
     t->bytes = send ? in[0]->shape.bytes : out[0].bytes;
-    if (!(n = stet_g_node(l, STET_G_HOST, in, ins, out, outs)))
+    if (!(n = stet_graph_node(l, STET_G_HOST, in, ins, out, outs)))
         return l->err ? l->err->rc : STET_NO_MEMORY;
     n->params = t;
     n->live = l->block->talks = true;

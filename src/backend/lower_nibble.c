@@ -21,15 +21,15 @@ struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v
 {
     enum stet_dtype t = v->shape.dtype;
 
-    return stet_dtype_is_nibble(t) ? stet_g_ew(l, STET_TILE_OR, t, v, v, NULL) : v;
+    return stet_dtype_is_nibble(t) ? stet_graph_ew(l, STET_TILE_OR, t, v, v, NULL) : v;
 }
 
 /* a op number; NULL when out of memory, with the error set. */
 static struct stet_gval *with(struct stet_lower *l, int op, struct stet_gval *a, double number)
 {
-    struct stet_gval *b = a ? stet_g_number(l, &a->shape, number) : NULL;
+    struct stet_gval *b = a ? stet_graph_number(l, &a->shape, number) : NULL;
 
-    return b ? stet_g_ew(l, op, a->shape.dtype, a, b, NULL) : NULL;
+    return b ? stet_graph_ew(l, op, a->shape.dtype, a, b, NULL) : NULL;
 }
 
 /* In s8. A shift by 4 to 7, or by a negative amount, gives the same as one by 8. */
@@ -37,17 +37,18 @@ struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct st
                                          struct stet_gval *b)
 {
     enum stet_dtype t = a->shape.dtype;
-    struct stet_gval *v = stet_g_convert(l, a, op == STET_TILE_SHR_ARITH ? STET_DT_S4 : t);
+    struct stet_gval *v = stet_graph_convert(l, a, op == STET_TILE_SHR_ARITH ? STET_DT_S4 : t);
 
-    v = stet_g_convert(l, v, STET_DT_S8); /* an arithmetic shift has a sign to keep, also of u4 */
+    v = stet_graph_convert(l, v,
+                           STET_DT_S8); /* an arithmetic shift has a sign to keep, also of u4 */
     if (op != STET_TILE_SHR_ARITH)
         v = with(l, STET_TILE_AND, v, 15);
-    if (b && !(b = stet_g_convert(l, b, STET_DT_S8)))
+    if (b && !(b = stet_graph_convert(l, b, STET_DT_S8)))
         return NULL;
-    v = stet_g_ew(l, op, STET_DT_S8, v, b, NULL);
+    v = stet_graph_ew(l, op, STET_DT_S8, v, b, NULL);
     if (op == STET_TILE_CLZ)
         v = with(l, STET_TILE_SUB, v, 4);
-    return stet_g_convert(l, v, t);
+    return stet_graph_convert(l, v, t);
 }
 
 /* ---- bitcast ---- */
@@ -91,11 +92,12 @@ static struct stet_gval *split(struct stet_lower *l, struct stet_gval *a,
         stet_lower_fail(l, STET_LIMIT, "the result is too large");
         return NULL;
     }
-    v = stet_g_broadcast(l, stet_lower_bits_as(l, a, &plain), &wide, dims);
-    shift = with(l, STET_TILE_MUL, stet_g_iota(l, &wide, s->rank - 1), 4);
+    v = stet_graph_broadcast(l, stet_lower_bits_as(l, a, &plain), &wide, dims);
+    shift = with(l, STET_TILE_MUL, stet_graph_iota(l, &wide, s->rank - 1), 4);
     if (!shift)
         return NULL;
-    return stet_g_convert(l, stet_g_ew(l, STET_TILE_SHR_LOGIC, bits, v, shift, NULL), s->dtype);
+    return stet_graph_convert(l, stet_graph_ew(l, STET_TILE_SHR_LOGIC, bits, v, shift, NULL),
+                              s->dtype);
 }
 
 static struct stet_gval *join(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
@@ -110,11 +112,11 @@ static struct stet_gval *join(struct stet_lower *l, struct stet_gval *a, const s
     stet_shape_set(&part, a->shape.dtype, s->dims, s->rank);
     for (int64_t i = 0; i < a->shape.dims[s->rank]; i++) {
         start[s->rank] = i;
-        v = stet_g_convert(l, stet_g_view(l, a, &part, in_dim, step, start), bits);
+        v = stet_graph_convert(l, stet_graph_view(l, a, &part, in_dim, step, start), bits);
         v = with(l, STET_TILE_SHL, with(l, STET_TILE_AND, v, 15), 4 * (double)i);
         if (!v)
             return NULL;
-        all = all ? stet_g_ew(l, STET_TILE_OR, bits, all, v, NULL) : v;
+        all = all ? stet_graph_ew(l, STET_TILE_OR, bits, all, v, NULL) : v;
         if (!all)
             return NULL;
     }
@@ -129,7 +131,7 @@ enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a
 
     if (from && to) {
         CHECK(stet_shape_same_dims(&a->shape, s), "the sizes do not agree");
-        return stet_lower_out(l, 0, stet_g_convert(l, a, s->dtype));
+        return stet_lower_out(l, 0, stet_graph_convert(l, a, s->dtype));
     }
     CHECK(bits != STET_DT_INVALID, "not defined between these types");
     CHECK(from ? fits(s, &a->shape) : fits(&a->shape, s), "the sizes do not agree");

@@ -81,7 +81,7 @@ static struct stet_gnode *make_reduce(struct stet_lower *l, struct stet_gval **i
     reduce_dims(r, s, reduced);
     for (uint32_t i = 0; i < count; i++)
         stet_shape_set(&out[i], types[i], dims, rank);
-    n = stet_g_node(l, STET_G_REDUCE, in, 2 * count, out, count);
+    n = stet_graph_node(l, STET_G_REDUCE, in, 2 * count, out, count);
     if (n)
         n->params = r;
     return n;
@@ -120,7 +120,7 @@ enum stet_rc stet_lower_reduce(struct stet_lower *l, int arg)
 }
 
 /* Sum over flagged dimensions, for operations defined through it. */
-struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced)
+struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced)
 {
     enum stet_dtype *types = STET_NEW_ARRAY(l->arena, enum stet_dtype, 2);
     struct stet_gval *in[2];
@@ -134,7 +134,7 @@ struct stet_gval *stet_g_sum(struct stet_lower *l, struct stet_gval *a, const bo
     types[0] = types[1] = a->shape.dtype;
     stet_shape_set(&scalar, a->shape.dtype, NULL, 0);
     in[0] = a;
-    if (!(in[1] = stet_g_number(l, &scalar, 0)))
+    if (!(in[1] = stet_graph_number(l, &scalar, 0)))
         return NULL;
     n = make_reduce(l, in, types, 1, reduced, NULL, STET_TILE_ADD);
     return n ? n->out[0] : NULL;
@@ -243,8 +243,9 @@ enum stet_rc stet_lower_reduce_window(struct stet_lower *l, int arg)
     TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * w->count, w->types, w->count,
                         &w->body));
     w->simple = w->count == 1 ? foldable(w->body, w->types[0]) : -1;
-    n = stet_g_call(l, is_scan(w, high) && w->count == 1 ? &stet_kernel_scan : &stet_kernel_window,
-                    w, in, 2 * w->count, out, w->count);
+    n = stet_graph_call(l,
+                        is_scan(w, high) && w->count == 1 ? &stet_kernel_scan : &stet_kernel_window,
+                        w, in, 2 * w->count, out, w->count);
     if (!n)
         return stet_lower_memory(l);
     for (uint32_t i = 0; i < w->count; i++)
@@ -281,7 +282,7 @@ enum stet_rc stet_lower_select_and_scatter(struct stet_lower *l, int arg)
     TRY(stet_lower_body(l, stet_op_region(l->op, 1), args, 2, &t, 1, &w->scatter));
     w->simple = w->body->simple;
     w->scatter_simple = w->scatter->simple;
-    n = stet_g_call(l, &stet_kernel_select_and_scatter, w, in, 3, &in[0]->shape, 1);
+    n = stet_graph_call(l, &stet_kernel_select_and_scatter, w, in, 3, &in[0]->shape, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -333,7 +334,7 @@ static enum stet_rc sorted(struct stet_lower *l, uint32_t count, int64_t dim,
     s->key = -1;
     TRY(stet_lower_sort_key(l, comparator, s));
     sort_lanes(s);
-    if (!(*node = stet_g_call(l, &stet_kernel_sort, s, in, count, out, count)))
+    if (!(*node = stet_graph_call(l, &stet_kernel_sort, s, in, count, out, count)))
         return stet_lower_memory(l);
     (*node)->scratch = s->lane_bytes * s->lanes;
     return STET_OK;
@@ -386,7 +387,7 @@ enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
             in_dim[d] = d;
             step[d] = 1;
         }
-        TRY(stet_lower_out(l, i, stet_g_view(l, n->out[i], &s, in_dim, step, start)));
+        TRY(stet_lower_out(l, i, stet_graph_view(l, n->out[i], &s, in_dim, step, start)));
     }
     return STET_OK;
 }
@@ -422,7 +423,7 @@ enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest)
     dims[a->shape.rank - 1] = k;
     stet_shape_set(&out[0], a->shape.dtype, dims, a->shape.rank);
     stet_shape_set(&out[1], STET_DT_S32, dims, a->shape.rank);
-    n = stet_g_call(l, &stet_kernel_top_k, s, &a, 1, out, 2);
+    n = stet_graph_call(l, &stet_kernel_top_k, s, &a, 1, out, 2);
     if (!n)
         return stet_lower_memory(l);
     n->scratch = s->lane_bytes * s->lanes;

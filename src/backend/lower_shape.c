@@ -19,7 +19,7 @@ enum stet_rc stet_lower_broadcast_in_dim(struct stet_lower *l, int arg)
         CHECK(a->shape.dims[i] == 1 || a->shape.dims[i] == s.dims[dims.v[i]],
               "dimension %u cannot be broadcast", i);
     s.dtype = a->shape.dtype;
-    return stet_lower_out(l, 0, stet_g_broadcast(l, a, &s, dims.v));
+    return stet_lower_out(l, 0, stet_graph_broadcast(l, a, &s, dims.v));
 }
 
 enum stet_rc stet_lower_broadcast(struct stet_lower *l, int arg)
@@ -37,7 +37,7 @@ enum stet_rc stet_lower_broadcast(struct stet_lower *l, int arg)
         dims[i] = (int64_t)s.rank - (int64_t)a->shape.rank + (int64_t)i;
         CHECK(s.dims[dims[i]] == a->shape.dims[i], "dimension %u does not fit the result", i);
     }
-    return stet_lower_out(l, 0, stet_g_broadcast(l, a, &s, dims));
+    return stet_lower_out(l, 0, stet_graph_broadcast(l, a, &s, dims));
 }
 
 enum stet_rc stet_lower_reshape(struct stet_lower *l, int arg)
@@ -50,7 +50,7 @@ enum stet_rc stet_lower_reshape(struct stet_lower *l, int arg)
     TRY(stet_lower_shape(l, 0, &s));
     CHECK(s.elements == a->shape.elements && s.dtype == a->shape.dtype && s.dtype != STET_DT_TOKEN,
           "operand and result differ in size or type");
-    return stet_lower_out(l, 0, stet_g_reshape(l, a, &s));
+    return stet_lower_out(l, 0, stet_graph_reshape(l, a, &s));
 }
 
 enum stet_rc stet_lower_transpose(struct stet_lower *l, int arg)
@@ -68,7 +68,7 @@ enum stet_rc stet_lower_transpose(struct stet_lower *l, int arg)
     for (uint32_t i = 0; i < p.count; i++)
         dims[i] = a->shape.dims[p.v[i]], step[i] = 1;
     stet_shape_set(&s, a->shape.dtype, dims, p.count);
-    return stet_lower_out(l, 0, stet_g_view(l, a, &s, p.v, step, start));
+    return stet_lower_out(l, 0, stet_graph_view(l, a, &s, p.v, step, start));
 }
 
 enum stet_rc stet_lower_reverse(struct stet_lower *l, int arg)
@@ -87,7 +87,7 @@ enum stet_rc stet_lower_reverse(struct stet_lower *l, int arg)
         step[dims.v[i]] = -1;
         start[dims.v[i]] = a->shape.dims[dims.v[i]] ? a->shape.dims[dims.v[i]] - 1 : 0;
     }
-    return stet_lower_out(l, 0, stet_g_view(l, a, &a->shape, in_dim, step, start));
+    return stet_lower_out(l, 0, stet_graph_view(l, a, &a->shape, in_dim, step, start));
 }
 
 enum stet_rc stet_lower_slice(struct stet_lower *l, int arg)
@@ -118,7 +118,7 @@ enum stet_rc stet_lower_slice(struct stet_lower *l, int arg)
             step.v[i] = 1; /* else an absurd stride could overflow */
     }
     stet_shape_set(&s, a->shape.dtype, dims, a->shape.rank);
-    return stet_lower_out(l, 0, stet_g_view(l, a, &s, in_dim, step.v, start.v));
+    return stet_lower_out(l, 0, stet_graph_view(l, a, &s, in_dim, step.v, start.v));
 }
 
 /* ---- copies ---- */
@@ -146,14 +146,14 @@ static void move_all(struct stet_move *m, struct stet_gval **in, uint32_t i, str
 {
     struct stet_tile_view map;
 
-    in[i] = stet_g_strided(v, &map);
+    in[i] = stet_graph_strided(v, &map);
     m->from = i;
     m->rank = map.rank;
     m->from_offset = map.offset;
     m->to_offset = to;
     memcpy(m->dims, map.dims, sizeof m->dims);
     memcpy(m->from_strides, map.strides, sizeof m->from_strides);
-    stet_g_dense_strides(out, m->to_strides);
+    stet_graph_dense_strides(out, m->to_strides);
 }
 
 enum stet_rc stet_lower_concatenate(struct stet_lower *l, int arg)
@@ -175,7 +175,7 @@ enum stet_rc stet_lower_concatenate(struct stet_lower *l, int arg)
     c = new_copy(l, &s, count);
     if (!in || !c)
         return stet_lower_memory(l);
-    stet_g_dense_strides(&s, strides);
+    stet_graph_dense_strides(&s, strides);
     for (uint32_t i = 0; i < count; i++) {
         OPERAND(a, i);
         CHECK(a->shape.rank == s.rank && a->shape.dtype == s.dtype, "operand %u does not fit", i);
@@ -187,7 +187,7 @@ enum stet_rc stet_lower_concatenate(struct stet_lower *l, int arg)
     }
     CHECK(at == s.dims[dim], "the operands do not fill the result");
     c->out = count;
-    n = stet_g_call(l, &stet_kernel_copy, c, in, count, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_copy, c, in, count, &s, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -257,7 +257,7 @@ enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
     in[1] = v;
     c->fill = 1;
     c->out = 2;
-    n = stet_g_call(l, &stet_kernel_copy, c, in, 2, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_copy, c, in, 2, &s, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -279,7 +279,7 @@ static enum stet_rc dynamic_starts(struct stet_lower *l, uint32_t first, uint32_
     c->start_count = rank;
     for (uint32_t i = 0; i < rank; i++) {
         if (all)
-            in[at + i] = stet_g_view(l, all, &scalar, NULL, NULL, (const int64_t[]){i});
+            in[at + i] = stet_graph_view(l, all, &scalar, NULL, NULL, (const int64_t[]){i});
         else
             OPERAND(in[at + i], first + i);
         if (!in[at + i])
@@ -316,7 +316,7 @@ enum stet_rc stet_lower_dynamic_slice(struct stet_lower *l, int arg)
         c->moves->dims[d] = s.dims[d];
     }
     c->out = 1 + rank;
-    n = stet_g_call(l, &stet_kernel_copy, c, in, 1 + rank, &s, 1);
+    n = stet_graph_call(l, &stet_kernel_copy, c, in, 1 + rank, &s, 1);
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
@@ -338,7 +338,7 @@ enum stet_rc stet_lower_dynamic_update_slice(struct stet_lower *l, int arg)
     in[0] = a;
     move_all(c->moves, in, 1, u, &a->shape, 0);
     TRY(dynamic_starts(l, 2, rank, in, 2, c));
-    stet_g_dense_strides(&a->shape, strides);
+    stet_graph_dense_strides(&a->shape, strides);
     for (uint32_t d = 0; d < rank; d++) {
         CHECK(u->shape.dims[d] <= a->shape.dims[d], "update size %u exceeds the operand", d);
         c->limit[d] = a->shape.dims[d] - u->shape.dims[d];
@@ -346,7 +346,7 @@ enum stet_rc stet_lower_dynamic_update_slice(struct stet_lower *l, int arg)
     }
     c->base = 0;
     c->out = 2 + rank;
-    n = stet_g_call(l, &stet_kernel_copy, c, in, 2 + rank, &a->shape, 1);
+    n = stet_graph_call(l, &stet_kernel_copy, c, in, 2 + rank, &a->shape, 1);
     if (n)
         n->in_place = 0;
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
@@ -362,5 +362,5 @@ enum stet_rc stet_lower_get_dimension_size(struct stet_lower *l, int arg)
     OPERAND(a, 0);
     TRY(stet_lower_shape(l, 0, &s));
     CHECK(dim >= 0 && dim < a->shape.rank && s.rank == 0, "dimension is out of range");
-    return stet_lower_out(l, 0, stet_g_number(l, &s, (double)a->shape.dims[dim]));
+    return stet_lower_out(l, 0, stet_graph_number(l, &s, (double)a->shape.dims[dim]));
 }

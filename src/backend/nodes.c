@@ -1,14 +1,14 @@
 /* Creates nodes of the graph, with the simplifications that later stages rely on. */
 #include "backend/lower.h"
 
-struct stet_gval *stet_g_root(struct stet_gval *v)
+struct stet_gval *stet_graph_root(struct stet_gval *v)
 {
     while (v->def && v->def->kind == STET_G_ALIAS)
         v = v->def->in[0];
     return v;
 }
 
-void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides)
+void stet_graph_dense_strides(const struct stet_shape *s, int64_t *strides)
 {
     int64_t step = 1;
 
@@ -18,8 +18,9 @@ void stet_g_dense_strides(const struct stet_shape *s, int64_t *strides)
     }
 }
 
-struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struct stet_gval **in,
-                               uint32_t in_count, const struct stet_shape *out, uint32_t out_count)
+struct stet_gnode *stet_graph_node(struct stet_lower *l, enum stet_gkind kind,
+                                   struct stet_gval **in, uint32_t in_count,
+                                   const struct stet_shape *out, uint32_t out_count)
 {
     struct stet_gnode *n = STET_NEW(l->arena, struct stet_gnode);
     struct stet_gval *values = STET_NEW_ARRAY(l->arena, struct stet_gval, out_count);
@@ -56,15 +57,16 @@ struct stet_gnode *stet_g_node(struct stet_lower *l, enum stet_gkind kind, struc
     return n;
 }
 
-const void *stet_g_splat_value(struct stet_gval *v)
+const void *stet_graph_splat_value(struct stet_gval *v)
 {
-    v = stet_g_root(v);
+    v = stet_graph_root(v);
     return v->def && v->def->kind == STET_G_SPLAT ? v->def->value : NULL;
 }
 
-struct stet_gval *stet_g_splat(struct stet_lower *l, const struct stet_shape *s, const void *value)
+struct stet_gval *stet_graph_splat(struct stet_lower *l, const struct stet_shape *s,
+                                   const void *value)
 {
-    struct stet_gnode *n = stet_g_node(l, STET_G_SPLAT, NULL, 0, s, 1);
+    struct stet_gnode *n = stet_graph_node(l, STET_G_SPLAT, NULL, 0, s, 1);
 
     if (!n)
         return NULL;
@@ -72,7 +74,7 @@ struct stet_gval *stet_g_splat(struct stet_lower *l, const struct stet_shape *s,
     return n->out[0];
 }
 
-struct stet_gval *stet_g_number(struct stet_lower *l, const struct stet_shape *s, double number)
+struct stet_gval *stet_graph_number(struct stet_lower *l, const struct stet_shape *s, double number)
 {
     const struct stet_tile_set *k = stet_tile_kernels();
     enum stet_dtype c = stet_tile_ctype(s->dtype);
@@ -87,12 +89,12 @@ struct stet_gval *stet_g_number(struct stet_lower *l, const struct stet_shape *s
     if (s->dtype == STET_DT_BF16 || s->dtype == STET_DT_F16)
         k->misc[s->dtype == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](
             raw, value, NULL, NULL, 1);
-    return stet_g_splat(l, s, raw);
+    return stet_graph_splat(l, s, raw);
 }
 
-struct stet_gval *stet_g_iota(struct stet_lower *l, const struct stet_shape *s, uint32_t dim)
+struct stet_gval *stet_graph_iota(struct stet_lower *l, const struct stet_shape *s, uint32_t dim)
 {
-    struct stet_gnode *n = stet_g_node(l, STET_G_IOTA, NULL, 0, s, 1);
+    struct stet_gnode *n = stet_graph_node(l, STET_G_IOTA, NULL, 0, s, 1);
 
     if (!n)
         return NULL;
@@ -100,8 +102,8 @@ struct stet_gval *stet_g_iota(struct stet_lower *l, const struct stet_shape *s, 
     return n->out[0];
 }
 
-struct stet_gval *stet_g_ew(struct stet_lower *l, int op, enum stet_dtype out, struct stet_gval *a,
-                            struct stet_gval *b, struct stet_gval *c)
+struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype out,
+                                struct stet_gval *a, struct stet_gval *b, struct stet_gval *c)
 {
     struct stet_gval *in[3] = {a, b, c};
     struct stet_gnode *n;
@@ -110,43 +112,43 @@ struct stet_gval *stet_g_ew(struct stet_lower *l, int op, enum stet_dtype out, s
     if (!a)
         return NULL;
     stet_shape_set(&s, out, a->shape.dims, a->shape.rank);
-    n = stet_g_node(l, STET_G_EW, in, c ? 3 : b ? 2 : 1, &s, 1);
+    n = stet_graph_node(l, STET_G_EW, in, c ? 3 : b ? 2 : 1, &s, 1);
     if (!n)
         return NULL;
     n->ew = op;
     return n->out[0];
 }
 
-struct stet_gval *stet_g_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to)
+struct stet_gval *stet_graph_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to)
 {
     bool nibble = stet_dtype_is_nibble(to);
 
     if (!a || a->shape.dtype == to)
         return a;
     if (nibble && stet_dtype_is_complex(a->shape.dtype))
-        a = stet_g_convert(l, a, STET_DT_F64);
+        a = stet_graph_convert(l, a, STET_DT_F64);
     if (nibble && a && stet_dtype_is_float(a->shape.dtype)) { /* the kernel stops at 8 bits */
-        struct stet_gval *low = stet_g_number(l, &a->shape, to == STET_DT_S4 ? -8 : 0);
-        struct stet_gval *high = stet_g_number(l, &a->shape, to == STET_DT_S4 ? 7 : 15);
+        struct stet_gval *low = stet_graph_number(l, &a->shape, to == STET_DT_S4 ? -8 : 0);
+        struct stet_gval *high = stet_graph_number(l, &a->shape, to == STET_DT_S4 ? 7 : 15);
 
         if (!low || !high)
             return NULL;
-        a = stet_g_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high);
+        a = stet_graph_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high);
     }
-    return stet_g_ew(l, STET_EW_CONVERT, to, a, NULL, NULL);
+    return stet_graph_ew(l, STET_EW_CONVERT, to, a, NULL, NULL);
 }
 
-struct stet_gval *stet_g_reshape(struct stet_lower *l, struct stet_gval *a,
-                                 const struct stet_shape *s)
+struct stet_gval *stet_graph_reshape(struct stet_lower *l, struct stet_gval *a,
+                                     const struct stet_shape *s)
 {
     struct stet_gnode *n;
     const void *value;
 
     if (!a || stet_shape_eq(&a->shape, s))
         return a;
-    if ((value = stet_g_splat_value(a)) && a->shape.dtype == s->dtype)
-        return stet_g_splat(l, s, value);
-    n = stet_g_node(l, STET_G_ALIAS, &a, 1, s, 1);
+    if ((value = stet_graph_splat_value(a)) && a->shape.dtype == s->dtype)
+        return stet_graph_splat(l, s, value);
+    n = stet_graph_node(l, STET_G_ALIAS, &a, 1, s, 1);
     return n ? n->out[0] : NULL;
 }
 
@@ -180,9 +182,9 @@ static bool reshape_map(struct stet_tile_view *map, const struct stet_shape *s)
     return left == 1 && at == m.rank;
 }
 
-struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map)
+struct stet_gval *stet_graph_strided(struct stet_gval *v, struct stet_tile_view *map)
 {
-    struct stet_gval *r = stet_g_root(v);
+    struct stet_gval *r = stet_graph_root(v);
 
     if (r->def && r->def->kind == STET_G_VIEW && r->shape.dtype == v->shape.dtype) {
         *map = r->def->map;
@@ -192,7 +194,7 @@ struct stet_gval *stet_g_strided(struct stet_gval *v, struct stet_tile_view *map
     map->rank = v->shape.rank;
     map->offset = 0;
     memcpy(map->dims, v->shape.dims, sizeof map->dims);
-    stet_g_dense_strides(&v->shape, map->strides);
+    stet_graph_dense_strides(&v->shape, map->strides);
     return v;
 }
 
@@ -213,19 +215,20 @@ static struct stet_gval *view_of_iota(struct stet_lower *l, struct stet_gval *a,
                                       const struct stet_shape *s, const int64_t *in_dim,
                                       const int64_t *step, const int64_t *start)
 {
-    struct stet_gval *r = stet_g_root(a);
+    struct stet_gval *r = stet_graph_root(a);
 
     if (!r->def || r->def->kind != STET_G_IOTA || r != a)
         return NULL;
     for (uint32_t d = 0; d < s->rank; d++)
         if (in_dim[d] == (int64_t)r->def->dim && step[d] == 1 && start[in_dim[d]] == 0 &&
             s->dims[d] == a->shape.dims[in_dim[d]])
-            return stet_g_iota(l, s, d);
+            return stet_graph_iota(l, s, d);
     return NULL;
 }
 
-struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const struct stet_shape *s,
-                              const int64_t *in_dim, const int64_t *step, const int64_t *start)
+struct stet_gval *stet_graph_view(struct stet_lower *l, struct stet_gval *a,
+                                  const struct stet_shape *s, const int64_t *in_dim,
+                                  const int64_t *step, const int64_t *start)
 {
     struct stet_tile_view from, map = {.rank = s->rank};
     struct stet_gval *base, *iota;
@@ -234,11 +237,11 @@ struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const s
 
     if (!a)
         return NULL;
-    if ((value = stet_g_splat_value(a)))
-        return stet_g_splat(l, s, value);
+    if ((value = stet_graph_splat_value(a)))
+        return stet_graph_splat(l, s, value);
     if ((iota = view_of_iota(l, a, s, in_dim, step, start)))
         return iota;
-    base = stet_g_strided(a, &from);
+    base = stet_graph_strided(a, &from);
     map.offset = from.offset;
     for (uint32_t i = 0; i < a->shape.rank; i++)
         map.offset += start[i] * from.strides[i];
@@ -247,16 +250,16 @@ struct stet_gval *stet_g_view(struct stet_lower *l, struct stet_gval *a, const s
         map.strides[d] = in_dim[d] < 0 ? 0 : step[d] * from.strides[in_dim[d]];
     }
     if (s->elements && dense_map(&map, base))
-        return stet_g_reshape(l, base, s);
-    n = stet_g_node(l, STET_G_VIEW, &base, 1, s, 1);
+        return stet_graph_reshape(l, base, s);
+    n = stet_graph_node(l, STET_G_VIEW, &base, 1, s, 1);
     if (!n)
         return NULL;
     n->map = map;
     return n->out[0];
 }
 
-struct stet_gval *stet_g_broadcast(struct stet_lower *l, struct stet_gval *a,
-                                   const struct stet_shape *s, const int64_t *dims)
+struct stet_gval *stet_graph_broadcast(struct stet_lower *l, struct stet_gval *a,
+                                       const struct stet_shape *s, const int64_t *dims)
 {
     int64_t in_dim[STET_MAX_RANK], step[STET_MAX_RANK], start[STET_MAX_RANK] = {0};
 
@@ -268,12 +271,12 @@ struct stet_gval *stet_g_broadcast(struct stet_lower *l, struct stet_gval *a,
         in_dim[dims[i]] = (int64_t)i;
         step[dims[i]] = a->shape.dims[i] == 1 && s->dims[dims[i]] != 1 ? 0 : 1;
     }
-    return stet_g_view(l, a, s, in_dim, step, start);
+    return stet_graph_view(l, a, s, in_dim, step, start);
 }
 
-struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k, void *params,
-                               struct stet_gval **in, uint32_t in_count,
-                               const struct stet_shape *out, uint32_t out_count)
+struct stet_gnode *stet_graph_call(struct stet_lower *l, const struct stet_kernel *k, void *params,
+                                   struct stet_gval **in, uint32_t in_count,
+                                   const struct stet_shape *out, uint32_t out_count)
 {
     struct stet_gnode *n;
 
@@ -281,7 +284,7 @@ struct stet_gnode *stet_g_call(struct stet_lower *l, const struct stet_kernel *k
         stet_lower_memory(l);
         return NULL;
     }
-    n = stet_g_node(l, STET_G_CALL, in, in_count, out, out_count);
+    n = stet_graph_node(l, STET_G_CALL, in, in_count, out, out_count);
     if (n) {
         n->kernel = k;
         n->params = params;

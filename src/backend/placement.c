@@ -12,7 +12,7 @@ struct stet_buffer *stet_backend_buffer_find(struct stet_buffer *b)
 
 struct stet_buffer *stet_backend_buffer_of(struct stet_gval *v)
 {
-    v = stet_g_root(v);
+    v = stet_graph_root(v);
     return v->buffer ? stet_backend_buffer_find(v->buffer) : NULL;
 }
 
@@ -132,7 +132,7 @@ static enum stet_rc make_buffers(struct stet_placement *p, struct stet_gblock *b
 /* Read at `time` in block `b`: a value from outside a loop is needed until the loop ends. */
 static void touch(struct stet_gval *v, const struct stet_gblock *b, uint32_t time)
 {
-    v = stet_g_root(v);
+    v = stet_graph_root(v);
     for (; b != v->block && b; b = b->parent)
         if (b->owner && b->owner->kind == STET_G_WHILE && b->owner->end > time)
             time = b->owner->end;
@@ -147,7 +147,7 @@ static void touch(struct stet_gval *v, const struct stet_gblock *b, uint32_t tim
 /* What a tile program reads of `v`: its memory, or that of the view's base. */
 static void touch_tile(struct stet_gval *v, const struct stet_gblock *b, uint32_t time)
 {
-    v = stet_g_root(v);
+    v = stet_graph_root(v);
     if (v->def && v->def->kind == STET_G_VIEW && !v->in_memory)
         touch(v->def->in[0], b, time);
     else
@@ -205,7 +205,7 @@ static bool only_lines(const struct stet_graph_group *g, struct stet_buffer *b)
 {
     for (uint32_t i = 0; i < g->node_count; i++)
         for (uint32_t j = 0; j < g->nodes[i]->in_count; j++) {
-            struct stet_gval *v = stet_g_root(g->nodes[i]->in[j]);
+            struct stet_gval *v = stet_graph_root(g->nodes[i]->in[j]);
 
             if (v->def && v->def->kind == STET_G_VIEW && !v->in_memory) {
                 struct stet_buffer *base = stet_backend_buffer_of(v->def->in[0]);
@@ -305,7 +305,7 @@ static enum stet_rc block_results(struct stet_placement *p, struct stet_gblock *
         return stet_lower_memory(p->l);
     second = c + b->result_count;
     for (uint32_t i = 0; i < b->result_count; i++) {
-        struct stet_gval *root = stet_g_root(b->results[i]);
+        struct stet_gval *root = stet_graph_root(b->results[i]);
         struct stet_buffer *from = stet_backend_buffer_of(root),
                            *dest = stet_backend_buffer_find(to[i]);
         bool clobbered = false;
@@ -461,7 +461,7 @@ static enum stet_rc results(struct stet_placement *p, struct stet_gblock *b)
         return stet_lower_memory(p->l);
     second = p->finals + n;
     for (uint32_t i = 0; i < n; i++) {
-        struct stet_gval *root = stet_g_root(b->results[i]);
+        struct stet_gval *root = stet_graph_root(b->results[i]);
         struct stet_buffer *from = stet_backend_buffer_of(root), *out;
         int32_t alias = p->output_alias[i];
 

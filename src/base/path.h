@@ -14,4 +14,11 @@ struct stet_view stet_path_folder(struct stet_view path);
  * absolute or the folder is empty. If it does not fit, returns false with an empty text. */
 bool stet_path_join(char *out, size_t room, struct stet_view folder, struct stet_view name);
 
+/* Does a file of Python belong to an installed package or to Python itself: is it below
+ * site-packages or dist-packages, or in the library of an interpreter (…/lib/python3.11/…)?
+ * Packages in other folders (an editable install, PYTHONPATH) are source that the user can change,
+ * so they count as the user's own. True for the parts of Python that have no file ("<frozen
+ * importlib>") and for an empty name. */
+bool stet_path_is_installed(struct stet_view file);
+
 #endif

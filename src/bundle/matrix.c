@@ -98,14 +98,6 @@ static struct stet_view join(struct reader *r, struct stet_view raw)
     return stet_view_of(copy.ptr, n);
 }
 
-static bool is_one_of(struct stet_view v, const char *const *list)
-{
-    for (; *list; list++)
-        if (stet_view_is(v, *list))
-            return true;
-    return false;
-}
-
 static enum stet_rc take_field(struct reader *r, struct stet_row *row, struct stet_view name,
                                struct stet_view raw)
 {
@@ -124,12 +116,12 @@ static enum stet_rc take_field(struct reader *r, struct stet_row *row, struct st
     row->field[f] = join(r, raw);
     if (!row->field[f].len)
         return fail(r, name.ptr, "%s: the field has no text", field_names[f]);
-    if (f == STET_ROW_AREA && !is_one_of(row->field[f], areas))
+    if (f == STET_ROW_AREA && !stet_view_in(row->field[f], areas))
         return fail(r, raw.ptr,
                     "no such area; there are version, plugin, cache, flags, debug, "
                     "launch, feature%s",
                     "");
-    if (f == STET_ROW_KIND && !is_one_of(row->field[f], kinds))
+    if (f == STET_ROW_KIND && !stet_view_in(row->field[f], kinds))
         return fail(r, raw.ptr,
                     "no such kind; there are upstream defect, launch policy, version "
                     "gate, structural gate%s",

@@ -153,11 +153,11 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
         return;
     if (stet_ledger_runs_find(&runs, NULL, &run, NULL) == STET_OK &&
         stet_ledger_run_load(&d, run->folder, NULL) == STET_OK) {
-        stet_served_unkept(&unkept, &d);
+        stet_session_served_unkept(&unkept, &d);
         if (j) {
             stet_json_object(j, "last_run");
             stet_json_cstr(j, "id", run->id);
-            stet_served_json(j, &d);
+            stet_session_served_json(j, &d);
             stet_json_object(j, "not_kept");
             stet_served_tally_json(j, &unkept);
             stet_json_end_object(j);
@@ -165,7 +165,7 @@ static void last_run(struct stet_buf *out, struct stet_json *j)
         } else {
             stet_buf_printf(out, "run %s: ", run->id);
             stet_text_count(out, d.compiles, "program");
-            stet_served_text(out, &d);
+            stet_session_served_text(out, &d);
             for (size_t i = 0; i < unkept.places; i++)
                 stet_buf_printf(out, i ? ", %" PRIu64 " %.*s" : "\nnot kept: %" PRIu64 " %.*s",
                                 unkept.count[i], STET_FMT(unkept.name[i]));

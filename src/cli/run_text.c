@@ -16,7 +16,7 @@ void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
     stet_buf_str(out, " (");
     stet_text_duration(out, d->compile_ns);
     stet_buf_str(out, ")");
-    stet_served_text(out, d);
+    stet_session_served_text(out, d);
     if (d->loads) {
         stet_buf_str(out, ", ");
         stet_text_count(out, d->loads, "executable");

@@ -51,7 +51,7 @@ enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct
     struct stet_arena *a = &k->arena;
     struct stet_hash same = identity(v);
     uint32_t number = stet_intern_add(&k->known, stet_view_of((const char *)&same, sizeof same));
-    struct stet_violation *all, *own;
+    struct stet_violation *own;
 
     if (number < k->count) {
         k->items[number].times++;
@@ -59,13 +59,8 @@ enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct
     }
     if (v->lane == STET_LANE_XLA)
         stet_intern_add(&k->programs, v->family);
-    if (k->count == k->room) {
-        k->room = k->room ? k->room * 2 : 16;
-        all = stet_mem_resize(k->items, k->room, sizeof *all);
-        if (!all)
-            return stet_fail(err, STET_NO_MEMORY, "out of memory for the violations");
-        k->items = all;
-    }
+    if (!stet_vec_room(&k->items, &k->room, k->count, sizeof *k->items))
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for the violations");
     own = &k->items[k->count++];
     *own = *v;
     own->times = 1;

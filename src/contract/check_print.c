@@ -129,8 +129,8 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
         stet_json_null(j, "line");
     stet_json_end_object(j);
     json_text(j, "class", stet_view_str(stet_cause_id(v->cause)));
-    stet_session_line_json(j, "origin", &v->origin);
-    stet_session_line_json(j, "trigger", &v->trigger);
+    stet_line_json(j, "origin", &v->origin);
+    stet_line_json(j, "trigger", &v->trigger);
     stet_json_uint(j, "times", v->times);
     if (v->rank >= 0)
         stet_json_int(j, "rank", v->rank);

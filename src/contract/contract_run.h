@@ -76,7 +76,8 @@ struct stet_violation {
 struct stet_contract_check {
     struct stet_arena arena;
     struct stet_violation *items;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     struct stet_intern known;      /* identities of the items, with the items' numbers */
     struct stet_intern programs;   /* functions that the lane of programs has reported */
     uint32_t compiles, unreadable; /* compiles checked; compiles without a captured program */

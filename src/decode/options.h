@@ -47,7 +47,7 @@ enum stet_rc stet_options_hash(struct stet_view bytes, struct stet_hash *out,
 void stet_options_release(struct stet_options *o);
 
 /* Why an option of this name has no effect on what is compiled (canon_options.def), or NULL. */
-const char *stet_option_dropped(struct stet_view name);
+const char *stet_options_dropped(struct stet_view name);
 
 /* What the value of an option names, for options that name files whose content affects what is
  * compiled (option_files.def). */

@@ -85,7 +85,7 @@ static void look_at(struct stet_doctor *d, const char *path, const char *name, d
         return;
     d->scan.looked = true;
     if (stet_side_init(&s, &l.program, NULL) == STET_OK) {
-        n = stet_repeats_find(&s, repeats, REPEATS);
+        n = stet_repeat_find(&s, repeats, REPEATS);
         for (int i = 0; i < n; i++) {
             const struct stet_repeat *r = &repeats[i];
             uint32_t saved = (r->times - 1) * r->length;

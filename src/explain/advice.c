@@ -80,7 +80,7 @@ static void moved(struct stet_json *j, const struct stet_finding *f)
 void stet_advice_write(struct stet_history *h, struct stet_finding *f)
 {
     bool drifts = f->cause == STET_CAUSE_SHAPE_DRIFT && f->facts.bounded_known;
-    const struct stet_series *sizes = stet_fix_sizes(h, f);
+    const struct stet_series *sizes = stet_fixes_sizes(h, f);
     struct stet_alone causes[STET_ALSO_MOST + 1];
     uint32_t count = stet_alone_of(h, f, causes);
     struct stet_buf out = STET_BUF_INIT;

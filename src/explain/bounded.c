@@ -263,7 +263,7 @@ static const char *forbids_held(struct stet_comparison *c, struct rules *r, cons
     return NULL;
 }
 
-void stet_compare_bounded(struct stet_comparison *c)
+void stet_explain_compare_bounded(struct stet_comparison *c)
 {
     struct stet_bounded *out = &c->out->bounded;
     struct rules rules = {{NULL}};

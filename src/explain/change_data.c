@@ -42,7 +42,8 @@ static bool first_moved_size(const struct stet_type *x, const struct stet_type *
     return false;
 }
 
-struct stet_change_data stet_change_types(const struct stet_type *x, const struct stet_type *y)
+struct stet_change_data stet_explain_change_types(const struct stet_type *x,
+                                                  const struct stet_type *y)
 {
     struct stet_change_data d = {.elements = {element_of(x), element_of(y)}};
 
@@ -50,7 +51,7 @@ struct stet_change_data stet_change_types(const struct stet_type *x, const struc
     return d;
 }
 
-struct stet_change_data stet_change_sizes(int64_t from, int64_t to)
+struct stet_change_data stet_explain_change_sizes(int64_t from, int64_t to)
 {
     bool known = from != STET_DYNAMIC && to != STET_DYNAMIC;
 
@@ -82,7 +83,8 @@ static bool number_of(const struct stet_attr *a, double *out)
     return stet_scalar_decimal(&s, out);
 }
 
-struct stet_change_data stet_change_values(const struct stet_attr *x, const struct stet_attr *y)
+struct stet_change_data stet_explain_change_values(const struct stet_attr *x,
+                                                   const struct stet_attr *y)
 {
     struct stet_change_data d = {.elements = {element_of(x ? stet_attr_type(x) : NULL),
                                               element_of(y ? stet_attr_type(y) : NULL)}};

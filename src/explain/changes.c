@@ -9,7 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ...)
+struct stet_view stet_explain_change_text(struct stet_comparison *c, const char *fmt, ...)
 {
     char text[512];
     va_list list;
@@ -21,7 +21,7 @@ struct stet_view stet_change_text(struct stet_comparison *c, const char *fmt, ..
     return stet_arena_copy(&c->out->arena, stet_view_cut(text, sizeof text, n));
 }
 
-struct stet_view stet_change_taken(struct stet_comparison *c)
+struct stet_view stet_explain_change_taken(struct stet_comparison *c)
 {
     struct stet_view kept = stet_arena_copy(&c->out->arena, stet_buf_as_view(&c->scratch));
 
@@ -29,29 +29,29 @@ struct stet_view stet_change_taken(struct stet_comparison *c)
     return kept;
 }
 
-struct stet_view stet_change_attr(struct stet_comparison *c, const struct stet_attr *a)
+struct stet_view stet_explain_change_attr(struct stet_comparison *c, const struct stet_attr *a)
 {
     if (!a)
-        return stet_change_text(c, "none");
+        return stet_explain_change_text(c, "none");
     stet_words_attr(&c->scratch, a);
-    return stet_change_taken(c);
+    return stet_explain_change_taken(c);
 }
 
-struct stet_view stet_change_type(struct stet_comparison *c, const struct stet_type *t)
+struct stet_view stet_explain_change_type(struct stet_comparison *c, const struct stet_type *t)
 {
     stet_words_type(&c->scratch, t);
-    return stet_change_taken(c);
+    return stet_explain_change_taken(c);
 }
 
-struct stet_view stet_change_dtype(struct stet_comparison *c, const struct stet_type *t)
+struct stet_view stet_explain_change_dtype(struct stet_comparison *c, const struct stet_type *t)
 {
     stet_words_dtype(&c->scratch, t);
-    return stet_change_taken(c);
+    return stet_explain_change_taken(c);
 }
 
 /* ---- the list ---- */
 
-void stet_change_locate(struct stet_change *change, const struct stet_op *op)
+void stet_explain_change_locate(struct stet_change *change, const struct stet_op *op)
 {
     const struct stet_loc *file = stet_loc_file(op->loc);
 
@@ -71,7 +71,7 @@ static void locate(struct stet_change *change, const struct stet_op *op, bool of
     change->op = stet_op_name(op);
     change->order = op->id;
     change->line_of_a = of_a;
-    stet_change_locate(change, op);
+    stet_explain_change_locate(change, op);
 }
 
 static void locate_in_a(struct stet_change *change, const struct stet_op *op)
@@ -127,8 +127,9 @@ static bool make_room(struct stet_comparison *c)
     return true;
 }
 
-struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet_change *change,
-                                    const struct stet_op *of_a, const struct stet_op *of_b)
+struct stet_change *stet_explain_change_add(struct stet_comparison *c,
+                                            const struct stet_change *change,
+                                            const struct stet_op *of_a, const struct stet_op *of_b)
 {
     struct stet_change n = *change;
     uint32_t at = 0, old;
@@ -155,7 +156,7 @@ struct stet_change *stet_change_add(struct stet_comparison *c, const struct stet
 
 /* ---- sizes ---- */
 
-void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
+void stet_explain_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
 {
     struct stet_size_pair p = {(double)from, (double)to};
 
@@ -168,7 +169,8 @@ void stet_sizes_add(struct stet_comparison *c, int64_t from, int64_t to)
         c->sizes[c->size_count++] = p;
 }
 
-bool stet_sizes_explain(const struct stet_comparison *c, double from, double to, double tolerance)
+bool stet_explain_sizes_explain(const struct stet_comparison *c, double from, double to,
+                                double tolerance)
 {
     if (from == to)
         return true;

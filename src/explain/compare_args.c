@@ -3,7 +3,7 @@
 
 static struct stet_view argument_name(struct stet_comparison *c, const struct stet_argument *a)
 {
-    return a->name.len ? a->name : stet_change_text(c, "#%u", a->value->index);
+    return a->name.len ? a->name : stet_explain_change_text(c, "#%u", a->value->index);
 }
 
 static const struct stet_argument *counterpart(const struct stet_side *s,
@@ -29,7 +29,7 @@ static void point_at_use(struct stet_change *change, struct stet_side *s,
     const struct stet_op *op = stet_side_need_first_uses(s) ? s->first_uses[v->index] : NULL;
 
     if (op)
-        stet_change_locate(change, op);
+        stet_explain_change_locate(change, op);
 }
 
 static struct stet_change *say(struct stet_comparison *c, const struct subject *of, unsigned facet,
@@ -40,7 +40,7 @@ static struct stet_change *say(struct stet_comparison *c, const struct subject *
 
     what.name = of->name;
     what.argument = of->value ? of->value->index : 0;
-    change = stet_change_add(
+    change = stet_explain_change_add(
         c,
         &(struct stet_change){.kind = of->value ? STET_CHANGE_ARGUMENT : STET_CHANGE_OUTPUT,
                               .facet = facet,
@@ -64,10 +64,10 @@ static struct stet_change_subject aspect(enum stet_change_aspect a)
 static struct stet_view size_text(struct stet_comparison *c, const struct stet_type *t, uint32_t i)
 {
     if (t->dims[i] != STET_DYNAMIC)
-        return stet_change_text(c, "%lld", (long long)t->dims[i]);
+        return stet_explain_change_text(c, "%lld", (long long)t->dims[i]);
     if (stet_type_rest(t)->bounds && stet_type_rest(t)->bounds[i] != STET_DYNAMIC)
-        return stet_change_text(c, "<=%lld", (long long)stet_type_rest(t)->bounds[i]);
-    return stet_change_text(c, "?");
+        return stet_explain_change_text(c, "<=%lld", (long long)stet_type_rest(t)->bounds[i]);
+    return stet_explain_change_text(c, "?");
 }
 
 static void compare_dims(struct stet_comparison *c, const struct subject *of,
@@ -81,20 +81,20 @@ static void compare_dims(struct stet_comparison *c, const struct subject *of,
         if (x->dims[i] == y->dims[i] && bound_x == bound_y)
             continue;
         c->shape_moved = true;
-        stet_sizes_add(c, x->dims[i] == STET_DYNAMIC ? bound_x : x->dims[i],
-                       y->dims[i] == STET_DYNAMIC ? bound_y : y->dims[i]);
+        stet_explain_sizes_add(c, x->dims[i] == STET_DYNAMIC ? bound_x : x->dims[i],
+                               y->dims[i] == STET_DYNAMIC ? bound_y : y->dims[i]);
         change = say(c, of, STET_FACET_SHAPES,
                      (struct stet_change_subject){.aspect = STET_ASPECT_DIMENSION, .index = i},
                      size_text(c, x, i), size_text(c, y, i));
         if (change)
-            change->data = stet_change_sizes(x->dims[i], y->dims[i]);
+            change->data = stet_explain_change_sizes(x->dims[i], y->dims[i]);
     }
 }
 
 static bool same_layout(const struct stet_type *x, const struct stet_type *y)
 {
-    if (stet_layout_is_plain(x) || stet_layout_is_plain(y))
-        return stet_layout_is_plain(x) == stet_layout_is_plain(y);
+    if (stet_content_layout_is_plain(x) || stet_content_layout_is_plain(y))
+        return stet_content_layout_is_plain(x) == stet_content_layout_is_plain(y);
     return x->rank == y->rank &&
            stet_view_eq(stet_type_rest(x)->layout_extra, stet_type_rest(y)->layout_extra) &&
            !stet_type_rest(x)->layout == !stet_type_rest(y)->layout &&
@@ -105,29 +105,29 @@ static bool same_layout(const struct stet_type *x, const struct stet_type *y)
 
 static struct stet_view layout_text(struct stet_comparison *c, const struct stet_type *t)
 {
-    if (stet_layout_is_plain(t))
-        return stet_change_text(c, "default");
+    if (stet_content_layout_is_plain(t))
+        return stet_explain_change_text(c, "default");
     for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
         stet_buf_printf(&c->scratch, "%s%lld", i ? "," : "{",
                         (long long)stet_type_rest(t)->layout[i]);
     stet_buf_printf(&c->scratch, "%.*s}", STET_FMT(stet_type_rest(t)->layout_extra));
-    return stet_change_taken(c);
+    return stet_explain_change_taken(c);
 }
 
 static void compare_types(struct stet_comparison *c, const struct subject *of,
                           const struct stet_type *x, const struct stet_type *y)
 {
-    bool shaped = stet_compare_shaped(x) && stet_compare_shaped(y);
+    bool shaped = stet_explain_compare_shaped(x) && stet_explain_compare_shaped(y);
 
     if (shaped ? !stet_type_eq(x->element, y->element) : !stet_type_eq(x, y)) {
         struct stet_change *change =
             say(c, of, STET_FACET_DTYPES, aspect(shaped ? STET_ASPECT_DTYPE : STET_ASPECT_TYPE),
-                shaped ? stet_change_dtype(c, x) : stet_change_type(c, x),
-                shaped ? stet_change_dtype(c, y) : stet_change_type(c, y));
+                shaped ? stet_explain_change_dtype(c, x) : stet_explain_change_type(c, x),
+                shaped ? stet_explain_change_dtype(c, y) : stet_explain_change_type(c, y));
 
         c->dtype_moved = true;
         if (change)
-            change->data = stet_change_types(x, y);
+            change->data = stet_explain_change_types(x, y);
     }
     if (!shaped)
         return;
@@ -136,10 +136,12 @@ static void compare_types(struct stet_comparison *c, const struct subject *of,
 
         c->rank_moved = true;
         if (stet_type_elements(x, &from) && stet_type_elements(y, &to))
-            stet_sizes_add(c, (int64_t)from, (int64_t)to);
+            stet_explain_sizes_add(c, (int64_t)from, (int64_t)to);
         say(c, of, STET_FACET_RANKS, aspect(STET_ASPECT_RANK),
-            stet_change_text(c, "%u (%.*s)", x->rank, STET_FMT(stet_change_type(c, x))),
-            stet_change_text(c, "%u (%.*s)", y->rank, STET_FMT(stet_change_type(c, y))));
+            stet_explain_change_text(c, "%u (%.*s)", x->rank,
+                                     STET_FMT(stet_explain_change_type(c, x))),
+            stet_explain_change_text(c, "%u (%.*s)", y->rank,
+                                     STET_FMT(stet_explain_change_type(c, y))));
     } else {
         compare_dims(c, of, x, y);
     }
@@ -159,8 +161,8 @@ static bool same_alias(const struct stet_comparison *c, int32_t x, int32_t y)
 static struct stet_view donation(struct stet_comparison *c, const struct stet_argument *a)
 {
     if (a->alias >= 0)
-        return stet_change_text(c, "overwritten by output %d", a->alias);
-    return stet_change_text(c, a->donor ? "donated" : "kept");
+        return stet_explain_change_text(c, "overwritten by output %d", a->alias);
+    return stet_explain_change_text(c, a->donor ? "donated" : "kept");
 }
 
 enum { DEEPEST = 8, MOST_LEAVES = 64 };
@@ -233,7 +235,8 @@ static void say_attribute(struct stet_comparison *c, const struct subject *of, u
 
     if (class == STET_CLASS_SHARDINGS && shards_nothing(x) && shards_nothing(y))
         return;
-    change = say(c, of, class, aspect(a), stet_change_attr(c, x), stet_change_attr(c, y));
+    change = say(c, of, class, aspect(a), stet_explain_change_attr(c, x),
+                 stet_explain_change_attr(c, y));
     if (change && of->rank_moved && x && y && same_axes(x, y))
         change->follows = STET_FACET_RANKS;
 }
@@ -278,7 +281,7 @@ static void say_moved(struct stet_comparison *c, enum stet_change_kind kind,
                       const struct stet_argument *arg, struct stet_view from, struct stet_view to)
 {
     bool of_a = kind == STET_CHANGE_ARGUMENT_WENT;
-    struct stet_change *change = stet_change_add(
+    struct stet_change *change = stet_explain_change_add(
         c,
         &(struct stet_change){.kind = kind,
                               .facet = STET_NO_FACET,
@@ -290,8 +293,8 @@ static void say_moved(struct stet_comparison *c, enum stet_change_kind kind,
         NULL, NULL);
 
     if (change && kind != STET_CHANGE_ARGUMENT_MOVED)
-        change->data = of_a ? stet_change_types(arg->value->type, NULL)
-                            : stet_change_types(NULL, arg->value->type);
+        change->data = of_a ? stet_explain_change_types(arg->value->type, NULL)
+                            : stet_explain_change_types(NULL, arg->value->type);
     if (change)
         point_at_use(change, of_a ? c->a : c->b, arg->value);
 }
@@ -312,7 +315,8 @@ static void compare_order(struct stet_comparison *c)
             continue;
         if (any && at < highest)
             say_moved(c, STET_CHANGE_ARGUMENT_MOVED, &p->arguments[i],
-                      stet_change_text(c, "place %u", at), stet_change_text(c, "place %u", i));
+                      stet_explain_change_text(c, "place %u", at),
+                      stet_explain_change_text(c, "place %u", i));
         else
             highest = at;
         any = true;
@@ -326,13 +330,14 @@ static void compare_lists(struct stet_comparison *c)
     for (uint32_t i = 0; i < a->argument_count; i++)
         if (!counterpart(c->a, b, &a->arguments[i]))
             say_moved(c, STET_CHANGE_ARGUMENT_WENT, &a->arguments[i],
-                      stet_change_type(c, a->arguments[i].value->type), (struct stet_view){0});
+                      stet_explain_change_type(c, a->arguments[i].value->type),
+                      (struct stet_view){0});
     for (uint32_t i = 0; i < b->argument_count; i++) {
         const struct stet_argument *x = counterpart(c->b, a, &b->arguments[i]);
 
         if (!x)
             say_moved(c, STET_CHANGE_ARGUMENT_CAME, &b->arguments[i], (struct stet_view){0},
-                      stet_change_type(c, b->arguments[i].value->type));
+                      stet_explain_change_type(c, b->arguments[i].value->type));
         else
             compare_pair(c, x, &b->arguments[i]);
     }
@@ -348,14 +353,14 @@ static void compare_outputs(struct stet_comparison *c)
         return;
     for (uint32_t i = 0; i < b->output_count; i++) {
         struct stet_view name = b->outputs[i].name;
-        struct subject of = {name.len ? name : stet_change_text(c, "#%u", i), NULL,
+        struct subject of = {name.len ? name : stet_explain_change_text(c, "#%u", i), NULL,
                              a->outputs[i].type->rank != b->outputs[i].type->rank};
 
         compare_dictionaries(c, &of, a->outputs[i].attrs, b->outputs[i].attrs);
     }
 }
 
-void stet_compare_arguments(struct stet_comparison *c)
+void stet_explain_compare_arguments(struct stet_comparison *c)
 {
     compare_lists(c);
     compare_order(c);
@@ -384,7 +389,7 @@ static const struct stet_op *next_mesh(struct stet_side *s, uint32_t *at)
     return NULL;
 }
 
-void stet_compare_meshes(struct stet_comparison *c)
+void stet_explain_compare_meshes(struct stet_comparison *c)
 {
     uint32_t at_a = 0, at_b = 0;
 
@@ -399,14 +404,14 @@ void stet_compare_meshes(struct stet_comparison *c)
             return;
         if (mesh_x && mesh_y && stet_attr_eq(mesh_x, mesh_y))
             continue;
-        stet_change_add(c,
-                        &(struct stet_change){
-                            .kind = STET_CHANGE_ATTRIBUTE,
-                            .facet = STET_FACET_SHARDINGS,
-                            .follows = STET_NO_FACET,
-                            .of = {.aspect = STET_ASPECT_MESH, .name = stet_op_symbol(y ? y : x)},
-                            .from = stet_change_attr(c, mesh_x),
-                            .to = stet_change_attr(c, mesh_y)},
-                        x, y);
+        stet_explain_change_add(c,
+                                &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
+                                                      .facet = STET_FACET_SHARDINGS,
+                                                      .follows = STET_NO_FACET,
+                                                      .of = {.aspect = STET_ASPECT_MESH,
+                                                             .name = stet_op_symbol(y ? y : x)},
+                                                      .from = stet_explain_change_attr(c, mesh_x),
+                                                      .to = stet_explain_change_attr(c, mesh_y)},
+                                x, y);
     }
 }

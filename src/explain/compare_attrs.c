@@ -16,8 +16,9 @@ static double tolerance_of(const struct stet_type *element)
 
 static const struct stet_type *element_of(const struct stet_attr *a)
 {
-    return stet_attr_type(a) && stet_compare_shaped(stet_attr_type(a)) ? stet_attr_type(a)->element
-                                                                       : NULL;
+    return stet_attr_type(a) && stet_explain_compare_shaped(stet_attr_type(a))
+               ? stet_attr_type(a)->element
+               : NULL;
 }
 
 /* One number on each side; 1 if both could be read. */
@@ -42,14 +43,14 @@ static unsigned constant_follows(struct stet_comparison *c, const struct stet_at
         if (dtype && from.kind == STET_SCALAR_FINITE && to.kind == STET_SCALAR_FINITE &&
             stet_scalar_close(from.value, to.value, 1e-2))
             return STET_FACET_DTYPES;
-        if (stet_sizes_explain(c, from.value, to.value, slack))
+        if (stet_explain_sizes_explain(c, from.value, to.value, slack))
             return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
         return STET_NO_FACET;
     }
     if (dtype)
         return STET_FACET_DTYPES;
     if (stet_attr_type(x) && stet_attr_type(y) &&
-        stet_compare_types(c, stet_attr_type(x), stet_attr_type(y)) && c->size_count)
+        stet_explain_compare_types(c, stet_attr_type(x), stet_attr_type(y)) && c->size_count)
         return c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
     return STET_NO_FACET;
 }
@@ -83,9 +84,9 @@ compare_values(struct stet_comparison *c, const struct stet_op *in_a, const stru
     *p = (struct stet_constant_pair){.in_a = in_a, .in_b = in_b, .same = same_constant(x, y)};
     if (!p->same) {
         p->follows = constant_follows(c, x, y);
-        p->data = stet_change_values(x, y);
-        p->from = stet_change_attr(c, x);
-        p->to = stet_change_attr(c, y);
+        p->data = stet_explain_change_values(x, y);
+        p->from = stet_explain_change_attr(c, x);
+        p->to = stet_explain_change_attr(c, y);
     }
     return p;
 }
@@ -108,23 +109,23 @@ static bool reduce_otherwise(const struct stet_op *a, const struct stet_op *b)
     return x->op_count != y->op_count;
 }
 
-void stet_compare_constants(struct stet_comparison *c, const struct stet_op *a,
-                            const struct stet_op *b, const struct stet_op *in_a,
-                            const struct stet_op *in_b)
+void stet_explain_compare_constants(struct stet_comparison *c, const struct stet_op *a,
+                                    const struct stet_op *b, const struct stet_op *in_a,
+                                    const struct stet_op *in_b)
 {
     const struct stet_constant_pair *p = compare_values(c, in_a, in_b);
 
     if (p->same || reduce_otherwise(a, b))
         return;
-    stet_change_add(c,
-                    &(struct stet_change){.kind = STET_CHANGE_CONSTANT,
-                                          .facet = STET_FACET_CONSTANTS,
-                                          .follows = p->follows,
-                                          .of = {.in = stet_words_mnemonic(b)},
-                                          .data = p->data,
-                                          .from = p->from,
-                                          .to = p->to},
-                    stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
+    stet_explain_change_add(c,
+                            &(struct stet_change){.kind = STET_CHANGE_CONSTANT,
+                                                  .facet = STET_FACET_CONSTANTS,
+                                                  .follows = p->follows,
+                                                  .of = {.in = stet_words_mnemonic(b)},
+                                                  .data = p->data,
+                                                  .from = p->from,
+                                                  .to = p->to},
+                            stet_loc_file(a->loc) ? a : in_a, stet_loc_file(b->loc) ? b : in_b);
 }
 
 /* ---- attributes ---- */
@@ -161,7 +162,7 @@ static bool ints_follow(const struct stet_comparison *c, const struct stet_attr 
     if (!n || n != int_count(y) || !c->size_count)
         return false;
     for (uint32_t i = 0; i < n; i++)
-        if (!stet_sizes_explain(c, (double)int_at(x, i), (double)int_at(y, i), 0))
+        if (!stet_explain_sizes_explain(c, (double)int_at(x, i), (double)int_at(y, i), 0))
             return false;
     return true;
 }
@@ -187,9 +188,10 @@ static unsigned kernel_follows(struct stet_comparison *c, const struct stet_op *
         a->result_count != b->result_count)
         return STET_NO_FACET;
     for (uint32_t i = 0; i < b->operand_count; i++)
-        bits |= stet_compare_types(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
+        bits |=
+            stet_explain_compare_types(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
     for (uint32_t i = 0; i < b->result_count; i++)
-        bits |= stet_compare_types(c, a->results[i].type, b->results[i].type);
+        bits |= stet_explain_compare_types(c, a->results[i].type, b->results[i].type);
     if (bits >> STET_FACET_RANKS & 1)
         return STET_FACET_RANKS;
     if (bits >> STET_FACET_SHAPES & 1)
@@ -204,10 +206,10 @@ static struct stet_view words_of(struct stet_comparison *c, const struct stet_op
     struct stet_view text = a && is_custom_call(op) ? stet_attr_text(a) : (struct stet_view){0};
 
     if (text.len <= CONFIG_SHOWN)
-        return stet_change_attr(c, a);
+        return stet_explain_change_attr(c, a);
     stet_buf_printf(&c->scratch, "a kernel of %zu bytes (%08x)", text.len,
                     (unsigned)stet_hash_bytes(text).lo);
-    return stet_change_taken(c);
+    return stet_explain_change_taken(c);
 }
 
 static unsigned attr_follows(const struct stet_comparison *c, enum stet_attr_class class,
@@ -233,15 +235,16 @@ static void say_attr(struct stet_comparison *c, const struct stet_op *a, const s
 
     if (follows == STET_NO_FACET)
         follows = attr_follows(c, class, x, y);
-    stet_change_add(c,
-                    &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
-                                          .facet = class,
-                                          .follows = follows,
-                                          .of = {.name = name, .in = stet_words_mnemonic(b)},
-                                          .data = stet_change_values(x, y),
-                                          .from = words_of(c, a, x),
-                                          .to = words_of(c, b, y)},
-                    a, b);
+    stet_explain_change_add(
+        c,
+        &(struct stet_change){.kind = STET_CHANGE_ATTRIBUTE,
+                              .facet = class,
+                              .follows = follows,
+                              .of = {.name = name, .in = stet_words_mnemonic(b)},
+                              .data = stet_explain_change_values(x, y),
+                              .from = words_of(c, a, x),
+                              .to = words_of(c, b, y)},
+        a, b);
 }
 
 static const struct stet_attr *find(const struct stet_op *op, struct stet_view name, uint32_t guess)
@@ -269,7 +272,8 @@ static bool limits_follow(struct stet_comparison *c, const struct stet_op *a,
     const struct stet_attr *y = find(b, STET_VIEW("start_indices"), 0);
 
     return x && y &&
-           (!stet_attr_eq(x, y) || stet_compare_types(c, a->results[0].type, b->results[0].type));
+           (!stet_attr_eq(x, y) ||
+            stet_explain_compare_types(c, a->results[0].type, b->results[0].type));
 }
 
 static bool interface_differs(const struct stet_comparison *c)
@@ -288,7 +292,8 @@ static bool may_differ(const struct stet_comparison *c, enum stet_attr_class cla
     return class < STET_CLASS_SKELETON && c->moved >> class & 1;
 }
 
-void stet_compare_attrs(struct stet_comparison *c, const struct stet_op *a, const struct stet_op *b)
+void stet_explain_compare_attrs(struct stet_comparison *c, const struct stet_op *a,
+                                const struct stet_op *b)
 {
     for (int side = 0; side < 2; side++) {
         const struct stet_op *mine = side ? b : a, *theirs = side ? a : b;

@@ -43,7 +43,7 @@ static void say_plumbing(struct stet_comparison *c, const struct stet_op *op, bo
     struct stet_side *s = came ? c->b : c->a;
     uint8_t *told = came ? c->told_b : c->told_a;
     unsigned facet = plumbing_facet(s, op), follows = STET_NO_FACET;
-    struct stet_view type = stet_change_type(c, op->results[0].type);
+    struct stet_view type = stet_explain_change_type(c, op->results[0].type);
     struct stet_view none = {0};
 
     if (told[op->id]++)
@@ -52,14 +52,14 @@ static void say_plumbing(struct stet_comparison *c, const struct stet_op *op, bo
         follows = STET_FACET_DTYPES;
     if (facet == STET_FACET_SHAPES && (c->rank_moved || c->shape_moved))
         follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
-    stet_change_add(
+    stet_explain_change_add(
         c,
         &(struct stet_change){.kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
                               .facet = facet,
                               .follows = follows,
                               .of = {.in = stet_words_mnemonic(op)},
-                              .data = came ? stet_change_types(NULL, op->results[0].type)
-                                           : stet_change_types(op->results[0].type, NULL),
+                              .data = came ? stet_explain_change_types(NULL, op->results[0].type)
+                                           : stet_explain_change_types(op->results[0].type, NULL),
                               .from = came ? none : type,
                               .to = came ? type : none},
         came ? NULL : op, came ? op : NULL);
@@ -70,8 +70,8 @@ static void compare_plumbing(struct stet_comparison *c, const struct stet_op *a,
 {
     if (c->told_b[b->id]++)
         return;
-    stet_compare_attrs(c, a, b);
-    stet_compare_results(c, a, b);
+    stet_explain_compare_attrs(c, a, b);
+    stet_explain_compare_results(c, a, b);
 }
 
 /* Chains are short: greedy alignment by kind from the source upwards. */
@@ -108,14 +108,15 @@ static struct stet_view value_text(struct stet_comparison *c, struct stet_side *
     if (!stet_value_def(v))
         return stet_value_loc(v) && stet_value_loc(v)->kind == STET_LOC_NAME
                    ? stet_value_loc(v)->text
-                   : stet_change_text(c, "argument #%u", v->index);
+                   : stet_explain_change_text(c, "argument #%u", v->index);
     if (stet_canon_kind(&s->canon, stet_value_def(v)) == STET_KIND_CONSTANT)
-        return stet_change_text(
+        return stet_explain_change_text(
             c, "constant %.*s",
-            STET_FMT(stet_change_attr(c, stet_op_attr(stet_value_def(v), "value"))));
+            STET_FMT(stet_explain_change_attr(c, stet_op_attr(stet_value_def(v), "value"))));
     file = stet_loc_file(stet_value_def(v)->loc);
-    return stet_change_text(c, "%.*s of line %u", STET_FMT(stet_words_mnemonic(stet_value_def(v))),
-                            file ? file->line : 0);
+    return stet_explain_change_text(c, "%.*s of line %u",
+                                    STET_FMT(stet_words_mnemonic(stet_value_def(v))),
+                                    file ? file->line : 0);
 }
 
 /* Is this value itself new or removed, so that its use need not be reported? */
@@ -159,39 +160,40 @@ static void compare_operand(struct stet_comparison *c, const struct stet_op *a,
     constant_a = in_a && stet_canon_kind(&c->a->canon, in_a) == STET_KIND_CONSTANT;
     constant_b = in_b && stet_canon_kind(&c->b->canon, in_b) == STET_KIND_CONSTANT;
     if (constant_a && constant_b) {
-        stet_compare_constants(c, a, b, in_a, in_b);
+        stet_explain_compare_constants(c, a, b, in_a, in_b);
         if (!c->told_b[in_b->id]++)
-            stet_compare_results(c, in_a, in_b);
+            stet_explain_compare_results(c, in_a, in_b);
         if (x.count | y.count)
             compare_chains(c, &x, &y);
     } else if (!constant_a && !constant_b && stet_match_same(c->a, x.source, y.source)) {
         if (x.count | y.count)
             compare_chains(c, &x, &y);
     } else if (!alone(c->a, x.source) && !alone(c->b, y.source)) {
-        stet_change_add(c,
-                        &(struct stet_change){.kind = STET_CHANGE_OPERAND,
-                                              .facet = STET_NO_FACET,
-                                              .follows = STET_NO_FACET,
-                                              .of = {.in = stet_words_mnemonic(b), .index = i},
-                                              .from = value_text(c, c->a, x.source),
-                                              .to = value_text(c, c->b, y.source)},
-                        a, b);
+        stet_explain_change_add(
+            c,
+            &(struct stet_change){.kind = STET_CHANGE_OPERAND,
+                                  .facet = STET_NO_FACET,
+                                  .follows = STET_NO_FACET,
+                                  .of = {.in = stet_words_mnemonic(b), .index = i},
+                                  .from = value_text(c, c->a, x.source),
+                                  .to = value_text(c, c->b, y.source)},
+            a, b);
     }
 }
 
-void stet_compare_ops(struct stet_comparison *c)
+void stet_explain_compare_ops(struct stet_comparison *c)
 {
     if (c->shape_moved)
-        stet_compare_sizes(c);
+        stet_explain_compare_sizes(c);
     for (uint32_t id = 0; id < c->b->program->op_count; id++) {
         const struct stet_op *b = c->b->ops[id], *a = b ? c->b->match[id] : NULL;
 
         if (!a || stet_canon_kind(&c->b->canon, b) == STET_KIND_MESH)
             continue;
-        stet_compare_attrs(c, a, b);
+        stet_explain_compare_attrs(c, a, b);
         if (a->operand_count == b->operand_count)
             for (uint32_t i = 0; i < b->operand_count; i++)
                 compare_operand(c, a, b, i);
-        stet_compare_results(c, a, b);
+        stet_explain_compare_results(c, a, b);
     }
 }

@@ -22,7 +22,7 @@ static uint32_t difference_of(const struct stet_type *x, const struct stet_type 
                         : difference_of(x->members[i], y->members[i]);
         return bits;
     }
-    if (!stet_compare_shaped(x) || !stet_compare_shaped(y))
+    if (!stet_explain_compare_shaped(x) || !stet_explain_compare_shaped(y))
         return 1u << STET_FACET_DTYPES;
     if (!stet_type_eq(x->element, y->element))
         bits |= 1u << STET_FACET_DTYPES;
@@ -34,8 +34,8 @@ static uint32_t difference_of(const struct stet_type *x, const struct stet_type 
 }
 
 /* Types of one program are few and shared: the result of comparing two of them is cached. */
-uint32_t stet_compare_types(struct stet_comparison *c, const struct stet_type *x,
-                            const struct stet_type *y)
+uint32_t stet_explain_compare_types(struct stet_comparison *c, const struct stet_type *x,
+                                    const struct stet_type *y)
 {
     uint64_t both = ((uint64_t)(uintptr_t)x << 1 ^ (uintptr_t)y) * UINT64_C(0x9e3779b97f4a7c15);
     struct stet_type_pair *p = &c->types[both >> 32 & (STET_TYPE_PAIRS - 1)];
@@ -48,11 +48,12 @@ uint32_t stet_compare_types(struct stet_comparison *c, const struct stet_type *x
 static bool dims_follow(const struct stet_comparison *c, const struct stet_type *x,
                         const struct stet_type *y)
 {
-    if (!stet_compare_shaped(x) || !stet_compare_shaped(y) || x->rank != y->rank || !c->size_count)
+    if (!stet_explain_compare_shaped(x) || !stet_explain_compare_shaped(y) || x->rank != y->rank ||
+        !c->size_count)
         return false;
     for (uint32_t i = 0; i < x->rank; i++)
         if (x->dims[i] != y->dims[i] &&
-            !stet_sizes_explain(c, (double)x->dims[i], (double)y->dims[i], 0))
+            !stet_explain_sizes_explain(c, (double)x->dims[i], (double)y->dims[i], 0))
             return false;
     return true;
 }
@@ -76,10 +77,10 @@ static void say_type(struct stet_comparison *c, const struct stet_op *a, const s
         if (facets[i] == STET_FACET_SHAPES && c->shape_moved && dims_follow(c, x, y))
             continue;
         n.of.in = stet_words_mnemonic(b);
-        n.data = stet_change_types(x, y);
-        n.from = stet_change_type(c, x);
-        n.to = stet_change_type(c, y);
-        stet_change_add(c, &n, a, b);
+        n.data = stet_explain_change_types(x, y);
+        n.from = stet_explain_change_type(c, x);
+        n.to = stet_explain_change_type(c, y);
+        stet_explain_change_add(c, &n, a, b);
     }
 }
 
@@ -90,33 +91,35 @@ static uint32_t operand_difference(struct stet_comparison *c, const struct stet_
     uint32_t sizes = 1u << STET_FACET_RANKS | 1u << STET_FACET_SHAPES, bits = 0;
 
     for (uint32_t i = 0; i < a->operand_count && i < b->operand_count; i++)
-        bits |= stet_compare_types(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
+        bits |=
+            stet_explain_compare_types(c, stet_op_operand(a, i)->type, stet_op_operand(b, i)->type);
     return bits & sizes ? bits | sizes : bits;
 }
 
-void stet_compare_results(struct stet_comparison *c, const struct stet_op *a,
-                          const struct stet_op *b)
+void stet_explain_compare_results(struct stet_comparison *c, const struct stet_op *a,
+                                  const struct stet_op *b)
 {
     uint32_t results = 0, operands;
 
     if (!(c->moved & STET_TYPE_FACETS))
         return;
     for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++)
-        results |= stet_compare_types(c, a->results[i].type, b->results[i].type);
+        results |= stet_explain_compare_types(c, a->results[i].type, b->results[i].type);
     if (!results)
         return;
     operands = operand_difference(c, a, b);
     if (!(results & ~operands))
         return;
     for (uint32_t i = 0; i < a->result_count && i < b->result_count; i++) {
-        uint32_t bits = stet_compare_types(c, a->results[i].type, b->results[i].type) & ~operands;
+        uint32_t bits =
+            stet_explain_compare_types(c, a->results[i].type, b->results[i].type) & ~operands;
 
         if (bits)
             say_type(c, a, b, a->results[i].type, b->results[i].type, bits);
     }
 }
 
-void stet_compare_sizes(struct stet_comparison *c)
+void stet_explain_compare_sizes(struct stet_comparison *c)
 {
     for (uint32_t id = 0; id < c->b->program->op_count; id++) {
         const struct stet_op *b = c->b->ops[id], *a = b ? c->b->match[id] : NULL;
@@ -126,9 +129,10 @@ void stet_compare_sizes(struct stet_comparison *c)
             continue;
         x = a->results[0].type;
         y = b->results[0].type;
-        if (!stet_compare_shaped(x) || !stet_compare_shaped(y) || x->rank != y->rank)
+        if (!stet_explain_compare_shaped(x) || !stet_explain_compare_shaped(y) ||
+            x->rank != y->rank)
             continue;
         for (uint32_t i = 0; i < x->rank; i++)
-            stet_sizes_add(c, x->dims[i], y->dims[i]);
+            stet_explain_sizes_add(c, x->dims[i], y->dims[i]);
     }
 }

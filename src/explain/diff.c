@@ -60,18 +60,18 @@ static uint32_t facets_of_changes(const struct stet_diff *d)
 
 static void compare(struct stet_comparison *c)
 {
-    stet_compare_arguments(c);
-    stet_compare_meshes(c);
-    stet_compare_ops(c);
-    stet_compare_unmatched(c);
-    stet_compare_outputs(c);
-    stet_compare_bounded(c);
+    stet_explain_compare_arguments(c);
+    stet_explain_compare_meshes(c);
+    stet_explain_compare_ops(c);
+    stet_explain_compare_unmatched(c);
+    stet_explain_compare_outputs(c);
+    stet_explain_compare_bounded(c);
     if (!c->out->change_count && c->out->same_skeleton && !c->out->moved)
-        stet_change_add(c,
-                        &(struct stet_change){.kind = STET_CHANGE_ORDER,
-                                              .facet = STET_NO_FACET,
-                                              .follows = STET_NO_FACET},
-                        NULL, NULL);
+        stet_explain_change_add(c,
+                                &(struct stet_change){.kind = STET_CHANGE_ORDER,
+                                                      .facet = STET_NO_FACET,
+                                                      .follows = STET_NO_FACET},
+                                NULL, NULL);
 }
 
 static void count_matched(struct stet_diff *d, struct stet_side *s)

@@ -89,12 +89,12 @@ static uint32_t line_here(const struct stet_sighting *s, struct stet_place at)
     return stet_view_eq(at.file, s->trigger.file) ? at.line : 0;
 }
 
-uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s)
+uint32_t stet_evidence_lazy_size_read(struct stet_history *h, const struct stet_sighting *s)
 {
     return line_here(s, only_step(h, s, reads_size));
 }
 
-uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s)
+uint32_t stet_evidence_lazy_selection(struct stet_history *h, const struct stet_sighting *s)
 {
     return line_here(s, only_step(h, s, selects));
 }
@@ -113,7 +113,7 @@ static void point_at(struct stet_history *h, struct stet_finding *f, struct stet
     f->origin = at;
 }
 
-void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line)
+void stet_evidence_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line)
 {
     point_at(h, f, (struct stet_place){.file = stet_sighting_of(h, f)->trigger.file, .line = line});
 }
@@ -185,7 +185,7 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
         return;
     switch (f->cause) {
     case STET_CAUSE_MASK_GATHER:
-        stet_lazy_point_at(h, f, stet_lazy_selection(h, s));
+        stet_evidence_lazy_point_at(h, f, stet_evidence_lazy_selection(h, s));
         break;
     case STET_CAUSE_SHAPE_DRIFT:
     case STET_CAUSE_LAST_BATCH:

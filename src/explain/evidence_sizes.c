@@ -84,13 +84,13 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
         f->reads = seen.line;
         f->source = seen.at;
         if (is_lazy(h, f))
-            stet_lazy_point_at(h, f, seen.line);
+            stet_evidence_lazy_point_at(h, f, seen.line);
         return true;
     }
     *rests = STET_RESTS_RUN;
-    f->reads = stet_lazy_size_read(h, s);
+    f->reads = stet_evidence_lazy_size_read(h, s);
     if (f->reads) {
-        stet_lazy_point_at(h, f, f->reads);
+        stet_evidence_lazy_point_at(h, f, f->reads);
         return true;
     }
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))

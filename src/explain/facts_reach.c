@@ -13,14 +13,6 @@ struct reach {
     bool others;  /* it has other uses than scaling what is written back */
 };
 
-static bool is_any(struct stet_view name, const char *const *names)
-{
-    for (; *names; names++)
-        if (stet_view_is(name, *names))
-            return true;
-    return false;
-}
-
 static bool is_elementwise(struct stet_view name)
 {
     static const char *const names[] = {
@@ -28,7 +20,7 @@ static bool is_elementwise(struct stet_view name)
         "broadcast", "sqrt", "rsqrt",    "maximum", "minimum", "power",   "broadcast_in_dim",
         NULL};
 
-    return is_any(name, names);
+    return stet_view_in(name, names);
 }
 
 /* Is there a donated argument whose place this value could take? */

@@ -19,7 +19,7 @@ static enum stet_cause_fix_for fix_for(enum stet_framework framework)
     }
 }
 
-const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework)
+const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework)
 {
     return stet_cause_fix(cause, fix_for(framework));
 }
@@ -83,7 +83,8 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
     }
 }
 
-const struct stet_series *stet_fix_sizes(const struct stet_history *h, const struct stet_finding *f)
+const struct stet_series *stet_fixes_sizes(const struct stet_history *h,
+                                           const struct stet_finding *f)
 {
     const struct stet_reported_change *c = f->cause == STET_CAUSE_SHAPE_DRIFT ? cause_of(f) : NULL;
     const struct stet_series *s =
@@ -95,7 +96,7 @@ const struct stet_series *stet_fix_sizes(const struct stet_history *h, const str
 /* Adds the sizes to pad to, if sizes of an argument are known. */
 static void add_buckets(struct stet_history *h, const struct stet_finding *f, struct stet_buf *out)
 {
-    const struct stet_series *s = stet_fix_sizes(h, f);
+    const struct stet_series *s = stet_fixes_sizes(h, f);
 
     if (!s || f->fix_text)
         return;
@@ -104,7 +105,7 @@ static void add_buckets(struct stet_history *h, const struct stet_finding *f, st
     stet_buf_char(out, '.');
 }
 
-void stet_fix_write(struct stet_history *h, struct stet_finding *f)
+void stet_fixes_write(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_buf out = STET_BUF_INIT;
 
@@ -113,7 +114,7 @@ void stet_fix_write(struct stet_history *h, struct stet_finding *f)
         return;
     expand(&out,
            f->fix_text ? f->fix_text
-                       : stet_fix_of(f->cause, stet_sighting_of(h, f)->traits->framework),
+                       : stet_fixes_of(f->cause, stet_sighting_of(h, f)->traits->framework),
            f);
     add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));

@@ -75,7 +75,7 @@ static struct stet_traits *traits_of(struct stet_history *h, const struct stet_s
     if (!t->name.len && s->name.len) {
         t->name = stet_arena_copy(&h->arena, s->name);
         t->framework = stet_traits_framework(t->name);
-        t->function = stet_function_of(t->name);
+        t->function = stet_traits_function_of(t->name);
     }
     h->index->known[h->index->known_count] = t;
     if (no_memory || !stet_map_put(&h->index->traits, s->program.lo, h->index->known_count))

@@ -210,6 +210,6 @@ enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err 
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
-const char *stet_fix_of(enum stet_cause cause, enum stet_framework framework);
+const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework);
 
 #endif

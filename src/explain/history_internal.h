@@ -60,11 +60,11 @@ bool stet_facts_is_selection(const struct stet_program *p, const struct stet_arg
 bool stet_facts_is_result(const struct stet_program *p, const struct stet_type *t);
 /* PyTorch/XLA: returns the only line of the waiting loop that read a size back where a graph was
  * cut, or 0. */
-uint32_t stet_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
+uint32_t stet_evidence_lazy_size_read(struct stet_history *h, const struct stet_sighting *s);
 /* PyTorch/XLA: returns the only line of the waiting loop that selects by mask, or 0. */
-uint32_t stet_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
+uint32_t stet_evidence_lazy_selection(struct stet_history *h, const struct stet_sighting *s);
 /* Makes a line of the waiting loop's file the origin; 0 leaves it unchanged. */
-void stet_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line);
+void stet_evidence_lazy_point_at(struct stet_history *h, struct stet_finding *f, uint32_t line);
 uint64_t stet_history_key(uint64_t process, struct stet_hash hash);
 /* Returns the group of a compile in the process `process`. */
 uint64_t stet_history_group(const struct stet_sighting *s, uint64_t process);
@@ -166,10 +166,10 @@ uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *
 /* Ranks further causes by what each alone would have cost, and adds that to the evidence. */
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
-void stet_fix_write(struct stet_history *h, struct stet_finding *f);
+void stet_fixes_write(struct stet_history *h, struct stet_finding *f);
 /* Returns the sizes of the argument that drifts; NULL if that is not the class. */
-const struct stet_series *stet_fix_sizes(const struct stet_history *h,
-                                         const struct stet_finding *f);
+const struct stet_series *stet_fixes_sizes(const struct stet_history *h,
+                                           const struct stet_finding *f);
 /* Names `rank-divergence` where one rank alone has a program; called when all ranks have been
  * read. */
 void stet_history_tell_ranks(struct stet_history *h);

@@ -103,7 +103,7 @@ static void tell_function(struct stet_history *h, struct stet_finding *f, const 
         (long long)s->rank, beside, beside == 1 ? " runs" : "s run");
     f->origin = s->traits->place;
     f->benign = false;
-    stet_fix_write(h, f);
+    stet_fixes_write(h, f);
 }
 
 void stet_history_tell_ranks(struct stet_history *h)

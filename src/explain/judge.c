@@ -326,7 +326,7 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
     if (h->whole)
         good = stet_explain_storms(h);
     for (uint32_t i = first; i < h->finding_count; i++)
-        stet_fix_write(h, &h->findings[i]);
+        stet_fixes_write(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
         stet_alone_rank(h, &h->findings[i]);
     for (uint32_t i = first; i < h->finding_count; i++)
@@ -343,7 +343,7 @@ enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err 
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = 0; i < h->finding_count; i++)
         if (h->findings[i].outside)
-            stet_fix_write(h, &h->findings[i]);
+            stet_fixes_write(h, &h->findings[i]);
     return STET_OK;
 }
 

@@ -2,6 +2,7 @@
 #include "explain/moved.h"
 
 #include "base/buf.h"
+#include "base/path.h"
 #include "fingerprint/scalar.h"
 
 #include <stdio.h>
@@ -335,7 +336,7 @@ static bool wraps(const struct table *t)
         .kind = STET_VALUE_FUNCTION, .scope = STET_SCOPE_CALLED, .path = STET_VIEW("fun")};
     const struct stet_journal_value *fun = find(t, &like);
 
-    return fun && (fun->kind != STET_VALUE_FUNCTION || stet_journal_values_in_library(fun->file));
+    return fun && (fun->kind != STET_VALUE_FUNCTION || stet_path_is_installed(fun->file));
 }
 
 static bool is_array(const struct stet_journal_value *v)
@@ -532,7 +533,7 @@ bool stet_explain_made_anew(struct stet_view before, struct stet_view now)
 
     stet_reader_init(&r, now, 0);
     while (stet_journal_values_next(&r, &v))
-        if (v.kind == STET_VALUE_FUNCTION && !stet_journal_values_in_library(v.file) &&
+        if (v.kind == STET_VALUE_FUNCTION && !stet_path_is_installed(v.file) &&
             (v.scope == STET_SCOPE_CALLED || v.scope == STET_SCOPE_ARGUMENT) &&
             another_object(before, &v))
             return true;

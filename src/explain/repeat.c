@@ -171,7 +171,7 @@ static bool find_in(struct stet_side *s, const struct stet_block *block, struct 
     return fine;
 }
 
-int stet_repeats_find(struct stet_side *s, struct stet_repeat *out, int most)
+int stet_repeat_find(struct stet_side *s, struct stet_repeat *out, int most)
 {
     size_t room = (size_t)s->program->op_count + 1;
     struct sequence q = {.ops = stet_mem_calloc(room, sizeof *q.ops),

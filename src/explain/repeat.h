@@ -13,6 +13,6 @@ struct stet_repeat {
 
 /* Fills up to `most` repeats, largest first; returns how many there are, or -1 when out of
  * memory. */
-int stet_repeats_find(struct stet_side *s, struct stet_repeat *out, int most);
+int stet_repeat_find(struct stet_side *s, struct stet_repeat *out, int most);
 
 #endif

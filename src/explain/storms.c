@@ -1,6 +1,6 @@
 /* Functions of the user's that run outside jit. Each of their operations is a program of its own,
  * compiled when it first runs. What is true of them is their number, their function and what they
- * cost together; that two of them differ in shape is no cause. */
+ * cost together; a difference in shape between two of them is not a cause. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"

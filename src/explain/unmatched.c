@@ -207,15 +207,16 @@ static void say_repeat(struct stet_comparison *c, const struct repeat *r)
     uint32_t block = r->count / (times ? times : 1);
 
     c->out->repeat_to = r->to;
-    stet_change_add(c,
-                    &(struct stet_change){
-                        .kind = STET_CHANGE_REPEAT,
-                        .facet = STET_NO_FACET,
-                        .follows = STET_NO_FACET,
-                        .of = {.index = block},
-                        .from = stet_change_text(c, "%u time%s", r->from, r->from == 1 ? "" : "s"),
-                        .to = stet_change_text(c, "%u time%s", r->to, r->to == 1 ? "" : "s")},
-                    r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
+    stet_explain_change_add(
+        c,
+        &(struct stet_change){
+            .kind = STET_CHANGE_REPEAT,
+            .facet = STET_NO_FACET,
+            .follows = STET_NO_FACET,
+            .of = {.index = block},
+            .from = stet_explain_change_text(c, "%u time%s", r->from, r->from == 1 ? "" : "s"),
+            .to = stet_explain_change_text(c, "%u time%s", r->to, r->to == 1 ? "" : "s")},
+        r->side == c->a ? r->first : NULL, r->side == c->b ? r->first : NULL);
 }
 
 /* True if everything unmatched on the larger side is one more turn of a loop. */
@@ -256,7 +257,8 @@ static struct stet_change_subject subject_of(struct stet_comparison *c, const st
         const struct stet_attr *a = stet_op_attr(op, parts[i].name);
 
         if (a && stet_attr_text(a).len)
-            of.target = stet_change_text(c, "%s%.*s", parts[i].mark, STET_FMT(stet_attr_text(a)));
+            of.target =
+                stet_explain_change_text(c, "%s%.*s", parts[i].mark, STET_FMT(stet_attr_text(a)));
     }
     return of;
 }
@@ -275,22 +277,23 @@ static void say_alone(struct stet_comparison *c, struct stet_side *s, const stru
             continue;
         if (follows_from_one(c, op))
             follows = c->rank_moved ? STET_FACET_RANKS : STET_FACET_SHAPES;
-        type = result ? stet_change_type(c, result) : stet_change_text(c, "no result");
-        stet_change_add(
+        type =
+            result ? stet_explain_change_type(c, result) : stet_explain_change_text(c, "no result");
+        stet_explain_change_add(
             c,
             &(struct stet_change){.kind = came ? STET_CHANGE_OP_CAME : STET_CHANGE_OP_WENT,
                                   .facet = STET_NO_FACET,
                                   .follows = follows,
                                   .of = subject_of(c, op),
-                                  .data = came ? stet_change_types(NULL, result)
-                                               : stet_change_types(result, NULL),
+                                  .data = came ? stet_explain_change_types(NULL, result)
+                                               : stet_explain_change_types(result, NULL),
                                   .from = came ? none : type,
                                   .to = came ? type : none},
             came ? NULL : op, came ? op : NULL);
     }
 }
 
-void stet_compare_unmatched(struct stet_comparison *c)
+void stet_explain_compare_unmatched(struct stet_comparison *c)
 {
     uint32_t named_a, named_b;
     struct repeat repeat;
@@ -338,11 +341,11 @@ static void say_output(struct stet_comparison *c, bool came, uint32_t i)
 
     if (i < p->output_count) {
         name = p->outputs[i].name;
-        type = stet_change_type(c, p->outputs[i].type);
+        type = stet_explain_change_type(c, p->outputs[i].type);
     }
     if (!name.len)
-        name = stet_change_text(c, "#%u", i);
-    stet_change_add(
+        name = stet_explain_change_text(c, "#%u", i);
+    stet_explain_change_add(
         c,
         &(struct stet_change){.kind = came ? STET_CHANGE_OUTPUT_CAME : STET_CHANGE_OUTPUT_WENT,
                               .facet = STET_NO_FACET,
@@ -365,7 +368,7 @@ static const struct stet_op *end_of(const struct stet_program *p)
 }
 
 /* Only when their number differs; otherwise they are compared as operands of the return. */
-void stet_compare_outputs(struct stet_comparison *c)
+void stet_explain_compare_outputs(struct stet_comparison *c)
 {
     const struct stet_op *a = end_of(c->a->program), *b = end_of(c->b->program);
     uint64_t *keys;

@@ -249,7 +249,7 @@ static void fill_type(struct stet_type_memo *memo, const struct stet_type *t)
         stet_sink_u8(&s, 'm');
     take(&s, &memo->dtype);
     memo->shaped = shaped;
-    memo->plain = stet_layout_is_plain(t);
+    memo->plain = stet_content_layout_is_plain(t);
     memo->simple = shaped && memo->plain && !stet_type_rest(t)->encoding && t->rank < 0x80 &&
                    t->kind != STET_TYPE_UNRANKED && t->kind != STET_TYPE_UNRANKED_MEMREF &&
                    memo->dims.length <= STET_SINK_TINY && memo->dtype.length <= STET_SINK_TINY;

@@ -31,7 +31,7 @@ static const char attr_tags[] = {
 static void attr_at(struct stet_sink *s, const struct stet_attr *a,
                     const struct stet_symbol_writer *symbols, unsigned depth);
 
-bool stet_layout_is_plain(const struct stet_type *t)
+bool stet_content_layout_is_plain(const struct stet_type *t)
 {
     if (stet_type_rest(t)->layout_extra.len)
         return false;
@@ -52,7 +52,7 @@ static void shaped(struct stet_sink *s, const struct stet_type *t, unsigned dept
     else if (stet_type_rest(t)->bounds)
         for (uint32_t i = 0; i < t->rank; i++)
             stet_sink_int(s, stet_type_rest(t)->bounds[i]);
-    if (!stet_layout_is_plain(t)) {
+    if (!stet_content_layout_is_plain(t)) {
         stet_sink_u8(s, 'L');
         for (uint32_t i = 0; stet_type_rest(t)->layout && i < t->rank; i++)
             stet_sink_int(s, stet_type_rest(t)->layout[i]);

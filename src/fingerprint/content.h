@@ -20,6 +20,6 @@ void stet_content_attr(struct stet_sink *s, const struct stet_attr *a,
  * bytes. */
 void stet_content_number(struct stet_sink *s, const struct stet_attr *a);
 /* An explicit layout that equals the default counts as none. */
-bool stet_layout_is_plain(const struct stet_type *t);
+bool stet_content_layout_is_plain(const struct stet_type *t);
 
 #endif

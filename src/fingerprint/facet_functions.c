@@ -8,7 +8,7 @@
 
 static void write_dictionaries(struct walk *w, const struct stet_attr *array, bool entry)
 {
-    const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
+    const struct stet_symbol_writer symbols = {stet_facet_walk_symbol, w};
 
     for (uint32_t i = 0; array && array->kind == STET_ATTR_ARRAY && i < array->count; i++) {
         const struct stet_attr *dict = array->items[i];
@@ -42,7 +42,7 @@ static void write_donation(struct walk *w)
     }
 }
 
-void stet_walk_function(struct walk *w, const struct stet_op *f)
+void stet_facet_walk_function(struct walk *w, const struct stet_op *f)
 {
     bool entry = f == w->canon->program->entry;
 
@@ -56,12 +56,12 @@ void stet_walk_function(struct walk *w, const struct stet_op *f)
         if (class == STET_CLASS_ARG_ATTRS || class == STET_CLASS_RES_ATTRS)
             write_dictionaries(w, f->attrs[i].value, entry);
         else
-            stet_walk_put_attr(w, f, &f->attrs[i]);
+            stet_facet_walk_put_attr(w, f, &f->attrs[i]);
     }
     if (entry)
         write_donation(w);
     for (unsigned i = 0; i < f->region_count; i++)
-        stet_walk_region(w, stet_op_region(f, i));
+        stet_facet_walk_region(w, stet_op_region(f, i));
 }
 
 static void write_module(struct walk *w)
@@ -71,16 +71,16 @@ static void write_module(struct walk *w)
 
     for (uint32_t i = 0; i < p->module->attr_count; i++)
         if (!hlo || !stet_hlo_is_option(p->module->attrs[i].name))
-            stet_walk_put_attr(w, p->module, &p->module->attrs[i]);
+            stet_facet_walk_put_attr(w, p->module, &p->module->attrs[i]);
     if (p->entry)
-        stet_walk_function(w, p->entry);
+        stet_facet_walk_function(w, p->entry);
     for (uint32_t i = 0; i < p->function_count; i++) /* never called, or called only from such
                                                       * functions */
         if (!w->function_numbers[p->functions[i]->id])
-            stet_walk_function(w, p->functions[i]);
+            stet_facet_walk_function(w, p->functions[i]);
     for (unsigned r = 0; r < p->module->region_count; r++)
         for (uint32_t b = 0; b < stet_op_region(p->module, r)->block_count; b++)
-            stet_walk_rest(w, stet_op_region(p->module, r)->blocks[b]);
+            stet_facet_walk_rest(w, stet_op_region(p->module, r)->blocks[b]);
 }
 
 enum stet_rc stet_facets_make(struct stet_canon *c, struct stet_sink sinks[STET_SINKS],

@@ -82,20 +82,20 @@ static inline bool has_rank(const struct stet_type *t)
 }
 
 /* Writes a symbol (a stet_symbol_writer); the context is the walk. */
-bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context);
+bool stet_facet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context);
 /* Writes one attribute into the stream of its class; `memo` is its cached lookup. */
-void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
-                    const struct stet_attr_memo *memo);
+void stet_facet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
+                          const struct stet_attr_memo *memo);
 /* The same, with a fast path for plain attributes. */
-static inline void stet_walk_put_attr(struct walk *w, const struct stet_op *op,
-                                      const struct stet_named_attr *n)
+static inline void stet_facet_walk_put_attr(struct walk *w, const struct stet_op *op,
+                                            const struct stet_named_attr *n)
 {
     const struct stet_attr_memo *memo = stet_canon_memo(w->canon, op, n);
     struct stet_sink *s;
     unsigned char *at;
 
     if (__builtin_expect(!memo->plain, 0)) {
-        stet_walk_attr(w, op, n, memo);
+        stet_facet_walk_attr(w, op, n, memo);
         return;
     }
     s = sink(w, memo->class);
@@ -104,11 +104,11 @@ static inline void stet_walk_put_attr(struct walk *w, const struct stet_op *op,
 }
 
 /* Writes a region's blocks. */
-void stet_walk_region(struct walk *w, const struct stet_region *r);
+void stet_facet_walk_region(struct walk *w, const struct stet_region *r);
 /* Writes the operations of a block that its results do not need: those with effects, in their
  * order, with what they use; then dead operations. */
-void stet_walk_rest(struct walk *w, const struct stet_block *b);
+void stet_facet_walk_rest(struct walk *w, const struct stet_block *b);
 /* Writes a function with its body; it must not have been written before. */
-void stet_walk_function(struct walk *w, const struct stet_op *f);
+void stet_facet_walk_function(struct walk *w, const struct stet_op *f);
 
 #endif

@@ -86,7 +86,7 @@ static void write_constant(struct walk *w, const struct stet_op *op)
         if (memo->class == STET_CLASS_VALUE)
             put(s, &memo->content);
         else
-            stet_walk_attr(w, op, &op->attrs[i], memo);
+            stet_facet_walk_attr(w, op, &op->attrs[i], memo);
     }
 }
 
@@ -167,7 +167,7 @@ static void write_plumbing_attrs(struct walk *w, const struct stet_op *op, struc
         if (!memo->symbols) {
             put_placed(w, class, p, &memo->content);
         } else {
-            const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
+            const struct stet_symbol_writer symbols = {stet_facet_walk_symbol, w};
             struct stet_sink *s = sink(w, class);
 
             stet_sink_end(s, put_place(p, stet_sink_begin(s)));
@@ -279,7 +279,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
         stet_sink_end(skeleton, write_uses(w, operands, first, end, stet_sink_begin(skeleton)));
     }
     for (uint32_t i = 0; i < op->attr_count; i++)
-        stet_walk_put_attr(w, op, &op->attrs[i]);
+        stet_facet_walk_put_attr(w, op, &op->attrs[i]);
     stet_sink_varint(skeleton, op->result_count);
     for (uint32_t i = 0; i < op->result_count; i++)
         new_value(w, &op->results[i]);
@@ -287,7 +287,7 @@ __attribute__((noinline)) static void write_any_op(struct walk *w, const struct 
         stet_sink_varint(skeleton, stet_op_successor_place(op, i));
     stet_sink_varint(skeleton, op->region_count);
     for (unsigned i = 0; i < op->region_count; i++)
-        stet_walk_region(w, stet_op_region(op, i));
+        stet_facet_walk_region(w, stet_op_region(op, i));
 }
 
 /* The same with a fast path for the common case: one result, a few operands, no regions. */
@@ -309,7 +309,7 @@ static inline void write_op(struct walk *w, const struct stet_op *op)
     if (op->attr_count) {
         stet_sink_end(skeleton, at);
         for (uint32_t i = 0; i < op->attr_count; i++)
-            stet_walk_put_attr(w, op, &op->attrs[i]);
+            stet_facet_walk_put_attr(w, op, &op->attrs[i]);
         at = stet_sink_begin(skeleton);
     }
     *at++ = 1;
@@ -415,7 +415,7 @@ static bool write_place(struct stet_sink *s, struct stet_view name, void *contex
     const struct stet_op *op = stet_canon_symbol(w->canon, name, NULL);
 
     if (!op || stet_canon_kind(w->canon, op) == STET_KIND_MESH)
-        return stet_walk_symbol(s, name, w);
+        return stet_facet_walk_symbol(s, name, w);
     stet_sink_varint(s, op->id);
     return true;
 }
@@ -457,7 +457,7 @@ static void write_unused(struct walk *w, const struct stet_op *op)
         }
 }
 
-void stet_walk_rest(struct walk *w, const struct stet_block *b)
+void stet_facet_walk_rest(struct walk *w, const struct stet_block *b)
 {
     for (uint32_t i = 0; i < b->op_count; i++)
         if (!w->seen[b->ops[i]->id] && stet_canon_kind(w->canon, b->ops[i]) == STET_KIND_PLAIN &&
@@ -480,12 +480,12 @@ static void write_block(struct walk *w, const struct stet_block *b)
     if (b->op_count)
         reach(w, b->ops[b->op_count - 1]);
     if (w->block_seen != b->op_count)
-        stet_walk_rest(w, b);
+        stet_facet_walk_rest(w, b);
     w->block = around;
     w->block_seen = around_seen;
 }
 
-void stet_walk_region(struct walk *w, const struct stet_region *r)
+void stet_facet_walk_region(struct walk *w, const struct stet_region *r)
 {
     struct stet_sink *skeleton = sink(w, STET_SINK_SKELETON);
 

@@ -5,7 +5,7 @@
 
 /* A function is written in full at its first use and by number afterwards; a mesh is written by its
  * content. */
-bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context)
+bool stet_facet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context)
 {
     struct walk *w = context;
     const struct stet_op *op = stet_canon_symbol(w->canon, name, NULL);
@@ -21,7 +21,7 @@ bool stet_walk_symbol(struct stet_sink *s, struct stet_view name, void *context)
     if (!op->region_count)
         return false;
     if (!w->function_numbers[op->id])
-        stet_walk_function(w, op);
+        stet_facet_walk_function(w, op);
     stet_sink_varint(s, (uint64_t)w->function_numbers[op->id]);
     return true;
 }
@@ -73,7 +73,7 @@ static const struct stet_attr *kept(const struct stet_op *op, const struct stet_
 static void write_slow_attr(struct walk *w, const struct stet_op *op,
                             const struct stet_named_attr *n, unsigned class)
 {
-    const struct stet_symbol_writer symbols = {stet_walk_symbol, w};
+    const struct stet_symbol_writer symbols = {stet_facet_walk_symbol, w};
 
     if (class == STET_CLASS_NAMES)
         return;
@@ -89,8 +89,8 @@ static void write_slow_attr(struct walk *w, const struct stet_op *op,
     stet_content_attr(sink(w, class), kept(op, n), &symbols);
 }
 
-void stet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
-                    const struct stet_attr_memo *memo)
+void stet_facet_walk_attr(struct walk *w, const struct stet_op *op, const struct stet_named_attr *n,
+                          const struct stet_attr_memo *memo)
 {
     if (memo->silent)
         return;

@@ -1,6 +1,8 @@
 /* Walks the frames of a location, innermost first. */
 #include "fingerprint/source_place.h"
 
+#include "base/path.h"
+
 struct frames {
     struct stet_place first, own; /* innermost; innermost of the user's */
     struct stet_view callee;      /* looks for this function's frame and the one after it */
@@ -10,8 +12,7 @@ struct frames {
 
 bool stet_place_installed(struct stet_view file)
 {
-    return memmem(file.ptr, file.len, "-packages/", 10) ||
-           memmem(file.ptr, file.len, "/lib/python3", 12) || stet_view_starts(file, "<");
+    return stet_path_is_installed(file) || file.ptr[0] == '<';
 }
 
 /* The name around a frame is its function, or the operation's path ("jit(f)/add"). */

@@ -10,7 +10,8 @@ struct stet_place {
     uint32_t line; /* 0 if unknown */
 };
 
-/* Is the file part of an installed package or of Python itself? */
+/* Is the file part of an installed package or of Python itself, or is it no file ("<string>"), so
+ * that no line of it can be shown? */
 bool stet_place_installed(struct stet_view file);
 
 /* The innermost frame of the user's own code in a location, or the innermost of all if every frame

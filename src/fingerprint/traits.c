@@ -65,7 +65,7 @@ static struct stet_view without_number(struct stet_view v)
     return v;
 }
 
-struct stet_view stet_function_of(struct stet_view module)
+struct stet_view stet_traits_function_of(struct stet_view module)
 {
     enum stet_framework f = stet_traits_framework(module);
 
@@ -259,7 +259,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     if (p->module)
         t->name = stet_arena_copy(arena, stet_op_symbol(p->module));
     t->framework = stet_traits_framework(t->name);
-    t->function = stet_function_of(t->name);
+    t->function = stet_traits_function_of(t->name);
     if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p))
         t->framework = STET_FRAMEWORK_TORCH_XLA;
     t->arguments = p->argument_count;

@@ -53,7 +53,7 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
                       bool *no_memory);
 /* From a module's name alone. */
 enum stet_framework stet_traits_framework(struct stet_view module);
-struct stet_view stet_function_of(struct stet_view module);
+struct stet_view stet_traits_function_of(struct stet_view module);
 
 /* Operations that give no information about a line: constants, returns, parameters, functions. */
 bool stet_traits_silent(struct stet_view operation);

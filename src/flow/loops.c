@@ -9,10 +9,10 @@ static bool ends_step(const struct stet_flow_walk *w, stet_python_ref call)
     char room[160];
 
     return stet_view_in(stet_python_callee(w->module, call), ends) &&
-           stet_view_starts(
-               stet_python_imported(w->module,
-                                    stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
-               "torch_xla.");
+           stet_view_starts(stet_python_imported(w->module,
+                                                 stet_python_field(w->ast, call, PY_FIELD_FUNCTION),
+                                                 room),
+                            "torch_xla.");
 }
 
 /* A torch_xla step ends somewhere in this loop. */

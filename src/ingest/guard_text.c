@@ -2,6 +2,8 @@
  */
 #include "ingest/guard_text.h"
 
+#include "base/path.h"
+
 #define NONE ((size_t)-1)
 
 static size_t find(struct stet_view in, const char *what)
@@ -58,16 +60,20 @@ const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind)
     return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "other";
 }
 
+/* torch itself, wherever it is. */
+static bool is_dynamo(struct stet_view file)
+{
+    return find(file, "torch/_dynamo/") != NONE;
+}
+
 bool stet_ingest_guard_is_library(struct stet_view file)
 {
-    return !file.len || file.ptr[0] == '<' || find(file, "site-packages/") != NONE ||
-           find(file, "dist-packages/") != NONE || find(file, "/lib/python3") != NONE ||
-           find(file, "torch/_dynamo/") != NONE;
+    return stet_path_is_installed(file) || file.ptr[0] == '<' || is_dynamo(file);
 }
 
 bool stet_ingest_guard_is_torch(struct stet_view file)
 {
-    return find(file, "-packages/torch/") != NONE || find(file, "torch/_dynamo/") != NONE;
+    return find(file, "-packages/torch/") != NONE || is_dynamo(file);
 }
 
 /* "0/3: " */

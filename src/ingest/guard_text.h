@@ -43,7 +43,7 @@ struct stet_guard {
 void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text);
 /* "size", "equals", … */
 const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind);
-/* Is it a file of an installed package, or of Python itself? */
+/* Is it a file of an installed package, of torch or of Python itself, or no file? */
 bool stet_ingest_guard_is_library(struct stet_view file);
 /* A file of torch itself. */
 bool stet_ingest_guard_is_torch(struct stet_view file);

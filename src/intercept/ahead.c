@@ -158,7 +158,7 @@ static void destroy(struct stet_ahead *a, struct stet_loaded *item)
     empty(item);
     a->working = true;
     pthread_mutex_unlock(&lock);
-    stet_executable_unload(a->plugin, handle);
+    stet_executables_unload(a->plugin, handle);
     pthread_mutex_lock(&lock);
     a->working = false;
 }
@@ -274,7 +274,7 @@ void stet_ahead_begin(struct stet_plugin *p, PJRT_Client *client)
     list = a;
     start = a->running = a->count > 0 && !ended;
     pthread_mutex_unlock(&lock);
-    if (start && !stet_thread_start(loader, a)) {
+    if (start && !stet_threads_start(loader, a)) {
         pthread_mutex_lock(&lock);
         a->running = false;
         a->count = 0;
@@ -301,7 +301,7 @@ static void wait_for_load(struct stet_ahead *a, struct stet_loaded *l)
         return;
     l->given_up = a->stuck = true;
     pthread_mutex_unlock(&lock);
-    stet_log("store: an executable that is loaded ahead takes too long: compiled instead");
+    stet_layer_log("store: an executable that is loaded ahead takes too long: compiled instead");
     stet_intercept_load_watch(); /* this process may end before the writer checks the load */
     pthread_mutex_lock(&lock);
 }

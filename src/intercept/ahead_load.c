@@ -45,7 +45,7 @@ static void deserialize(struct stet_plugin *p, PJRT_Client *client, struct stet_
     struct stet_view why;
 
     stet_intercept_load_enter(&stet_layer.store, l->key, compile_ns);
-    error = stet_executable_load(p, client, stet_buf_as_view(&l->executable), &loaded);
+    error = stet_executables_load(p, client, stet_buf_as_view(&l->executable), &loaded);
     stet_intercept_load_leave();
     if (!error)
         l->handle = loaded;

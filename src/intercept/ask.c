@@ -68,7 +68,7 @@ static void ask_memory(const struct stet_question *q, PJRT_Executable *executabl
 static void ask(struct stet_question *q)
 {
     PJRT_Executable *executable =
-        q->loaded ? stet_executable_of(q->plugin, q->loaded) : q->executable;
+        q->loaded ? stet_executables_of(q->plugin, q->loaded) : q->executable;
 
     if (!executable) {
         stet_intercept_pending_free(
@@ -87,7 +87,7 @@ static void ask(struct stet_question *q)
     if (!stet_hash_is_zero(q->program))
         stet_store_alias_set(&stet_layer.store, q->bytes, STET_HINT_VERSION, q->program);
     if (q->loaded)
-        stet_executable_return(q->plugin, executable);
+        stet_executables_return(q->plugin, executable);
 }
 
 static void forget(struct stet_question *q)
@@ -143,7 +143,7 @@ static void ensure_asker(void)
     start = list && !running && !ended && !forks;
     running |= start;
     pthread_mutex_unlock(&lock);
-    if (start && !stet_thread_start(asker, NULL)) {
+    if (start && !stet_threads_start(asker, NULL)) {
         pthread_mutex_lock(&lock);
         running = false;
         pthread_mutex_unlock(&lock);

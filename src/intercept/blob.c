@@ -83,11 +83,11 @@ static bool write_compressed(const char *path, struct stet_view bytes)
     if (!n)
         stet_fault(STET_FAULT_NO_MEMORY);
     else if (ZSTD_isError(n))
-        stet_log("capture: %s", ZSTD_getErrorName(n));
+        stet_layer_log("capture: %s", ZSTD_getErrorName(n));
     else if (within_limit(n))
         written = stet_fs_write_unsynced(path, stet_view_of(out, n), &err) == STET_OK;
     if (err.text[0])
-        stet_log("capture: %s", err.text);
+        stet_layer_log("capture: %s", err.text);
     if (written)
         bytes_kept += n;
     stet_mem_free(out);

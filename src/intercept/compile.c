@@ -74,7 +74,7 @@ static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
 
     (void)j;
     r->last_run_ns = stet_drain_last_run();
-    if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
+    if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_intercept_writer_behind()) {
         r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
         e->after = write_bytes;
     } else {
@@ -177,7 +177,7 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
             .plugin = p->id,
             .client = stet_plugin_client(p, client),
             .entry = entry,
-            .thread = stet_thread_id(),
+            .thread = stet_threads_id(),
             .topology = take_topology(p, topology),
         };
         e->prepare = keep_bytes;
@@ -209,8 +209,8 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->error_code = (uint64_t)stet_plugin_error_text(c->p, error, &text);
         r->error = stet_journal_env_mask(&e->arena, text);
     } else {
-        stet_executable_ask(c->p, stet_intercept_lifted_plain(loaded), executable, &e->arena,
-                            &facts);
+        stet_executables_ask(c->p, stet_intercept_lifted_plain(loaded), executable, &e->arena,
+                             &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;
@@ -247,7 +247,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     uint32_t id = 0;
 
     if (!error && handle)
-        id = stet_executable_add(c->p, handle, c->outermost ? 0 : STET_HANDLE_SILENT);
+        id = stet_executables_add(c->p, handle, c->outermost ? 0 : STET_HANDLE_SILENT);
     if (!c->outermost)
         return error;
     stet_pystack_end(c->stack);
@@ -328,7 +328,7 @@ PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 /* The loaded executable runs the program that PJRT_Compile numbered, so it keeps that number. */
 PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *args)
 {
-    uint32_t id = stet_executable_id(p, args->executable);
+    uint32_t id = stet_executables_id(p, args->executable);
     bool outermost = stet_intercept_guard_enter();
     PJRT_Error *error;
 
@@ -336,7 +336,7 @@ PJRT_Error *on_PJRT_Client_Load(struct stet_plugin *p, PJRT_Client_Load_Args *ar
     error = stet_plugin_real(p)->PJRT_Client_Load(args);
 
     if (!error)
-        stet_executable_add(p, args->loaded_executable, outermost ? id : STET_HANDLE_SILENT);
+        stet_executables_add(p, args->loaded_executable, outermost ? id : STET_HANDLE_SILENT);
     if (!outermost)
         return error;
     stet_intercept_guard_leave();

@@ -264,7 +264,7 @@ static enum stet_outcome put_words(struct flags *f, struct stet_buf *out, const 
 
         if (!f->ordered && i == end)
             end = group_end(f, i, &last_counts);
-        if ((w->has_value || !f->ordered) && stet_option_dropped(w->name))
+        if ((w->has_value || !f->ordered) && stet_options_dropped(w->name))
             continue;
         if (!f->ordered && last_counts && i + 1 < end)
             continue;

@@ -27,7 +27,7 @@ dlsym:
     cmpq $-1, %rdi                      /* RTLD_NEXT */
     je .Lpass
     movq (%rsp), %rdx                   /* the caller */
-    jmp stet_preload_lookup
+    jmp stet_entry_preload_lookup
 .Lpass:
     movq stet_preload_real_dlsym(%rip), %rax
     testq %rax, %rax
@@ -73,7 +73,7 @@ dlsym:
     cmn x0, #1                          /* RTLD_NEXT */
     b.eq .Lpass
     mov x2, x30                         /* the caller */
-    b stet_preload_lookup
+    b stet_entry_preload_lookup
 .Lpass:
     adrp x9, stet_preload_real_dlsym
     ldr x16, [x9, #:lo12:stet_preload_real_dlsym]

@@ -35,7 +35,7 @@ void stet_intercept_contract_start(void)
         stet_file_close(&file);
     }
     if (!on) {
-        stet_log("contract: %s", err.text);
+        stet_layer_log("contract: %s", err.text);
         stet_fault(STET_FAULT_CONTRACT);
     }
 }

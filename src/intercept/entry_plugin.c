@@ -92,7 +92,7 @@ static void find_plugin(void)
     stet_pjrt_stubs(&excuse);
     excuse.PJRT_Plugin_Initialize = no_plugin;
     excuse.PJRT_Client_Create = no_client;
-    stet_log("%s", trouble);
+    stet_layer_log("%s", trouble);
 }
 
 const PJRT_Api *GetPjrtApi(void)

@@ -24,7 +24,7 @@ _Atomic(dlsym_function *) stet_preload_real_dlsym;
 
 /* Called by dlsym.S. */
 dlsym_function *stet_preload_find_dlsym(void);
-void *stet_preload_lookup(void *handle, const char *name, void *caller);
+void *stet_entry_preload_lookup(void *handle, const char *name, void *caller);
 
 /* If dlvsym is missing, the C library is not glibc (musl, in a child of the target process). Then
  * this only forwards to its own dlsym, from its own symbol table. */
@@ -94,7 +94,7 @@ static void *real_lookup(void *handle, const char *name, void *caller)
     return real(asker, name);
 }
 
-void *stet_preload_lookup(void *handle, const char *name, void *caller)
+void *stet_entry_preload_lookup(void *handle, const char *name, void *caller)
 {
     void *found = real_lookup(handle, name, caller);
     int saved = errno;

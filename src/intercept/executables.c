@@ -10,7 +10,7 @@ static uint32_t plain(uint32_t id)
     return id == STET_HANDLE_SILENT ? id : id & ~STET_HANDLE_FRESH;
 }
 
-uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t id)
+uint32_t stet_executables_add(struct stet_plugin *p, const void *handle, uint32_t id)
 {
     struct stet_handle *h =
         stet_handles_put(&p->handles, handle, id ? id | STET_HANDLE_FRESH : STET_RING_OTHER);
@@ -26,7 +26,7 @@ uint32_t stet_executable_add(struct stet_plugin *p, const void *handle, uint32_t
     return id;
 }
 
-uint32_t stet_executable_id(struct stet_plugin *p, const void *handle)
+uint32_t stet_executables_id(struct stet_plugin *p, const void *handle)
 {
     struct stet_handle *h = stet_handles_find(&p->handles, handle);
 
@@ -40,7 +40,7 @@ static bool add_missed(struct stet_event *e, struct stet_journal *j)
     return true;
 }
 
-void stet_executable_gone(struct stet_plugin *p, const void *handle)
+void stet_executables_gone(struct stet_plugin *p, const void *handle)
 {
     uint32_t missed, id = plain(stet_handles_remove(&p->handles, handle, &missed));
     struct stet_event *e;
@@ -100,7 +100,7 @@ static void ask_sizes(struct stet_plugin *p, PJRT_Executable *x, struct stet_exe
     }
 }
 
-PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
+PJRT_Executable *stet_executables_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
 {
     const PJRT_Api *real = stet_plugin_real(p);
     PJRT_LoadedExecutable_GetExecutable_Args get = {
@@ -114,7 +114,7 @@ PJRT_Executable *stet_executable_of(struct stet_plugin *p, PJRT_LoadedExecutable
     return get.executable;
 }
 
-void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable)
+void stet_executables_return(struct stet_plugin *p, PJRT_Executable *executable)
 {
     PJRT_Executable_Destroy_Args destroy = {.struct_size = PJRT_Executable_Destroy_Args_STRUCT_SIZE,
                                             .executable = executable};
@@ -122,8 +122,8 @@ void stet_executable_return(struct stet_plugin *p, PJRT_Executable *executable)
     stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Executable_Destroy(&destroy));
 }
 
-PJRT_Error *stet_executable_load(struct stet_plugin *p, PJRT_Client *client, struct stet_view bytes,
-                                 PJRT_LoadedExecutable **loaded)
+PJRT_Error *stet_executables_load(struct stet_plugin *p, PJRT_Client *client,
+                                  struct stet_view bytes, PJRT_LoadedExecutable **loaded)
 {
     PJRT_Executable_DeserializeAndLoad_Args load = {
         .struct_size = PJRT_Executable_DeserializeAndLoad_Args_STRUCT_SIZE,
@@ -138,7 +138,7 @@ PJRT_Error *stet_executable_load(struct stet_plugin *p, PJRT_Client *client, str
     return error;
 }
 
-void stet_executable_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
+void stet_executables_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
 {
     PJRT_LoadedExecutable_Destroy_Args destroy = {
         .struct_size = PJRT_LoadedExecutable_Destroy_Args_STRUCT_SIZE, .executable = loaded};
@@ -146,11 +146,11 @@ void stet_executable_unload(struct stet_plugin *p, PJRT_LoadedExecutable *loaded
     stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_Destroy(&destroy));
 }
 
-void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
-                         PJRT_Executable *executable, struct stet_arena *a,
-                         struct stet_executable_facts *out)
+void stet_executables_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
+                          PJRT_Executable *executable, struct stet_arena *a,
+                          struct stet_executable_facts *out)
 {
-    PJRT_Executable *x = loaded ? stet_executable_of(p, loaded) : executable;
+    PJRT_Executable *x = loaded ? stet_executables_of(p, loaded) : executable;
 
     *out = (struct stet_executable_facts){0};
     if (!x)
@@ -158,5 +158,5 @@ void stet_executable_ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
     ask_name(p, x, a, out);
     ask_sizes(p, x, out);
     if (loaded)
-        stet_executable_return(p, x);
+        stet_executables_return(p, x);
 }

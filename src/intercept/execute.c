@@ -16,10 +16,10 @@ __attribute__((noinline)) static void rarely(struct stet_handle *h, enum stet_pu
     case STET_PUSHED:
         break;
     case STET_PUSHED_FIRST:
-        stet_writer_ensure();
+        stet_intercept_writer_ensure();
         break;
     case STET_PUSHED_QUARTER:
-        stet_writer_poke();
+        stet_intercept_writer_poke();
         break;
     case STET_RING_FULL:
         if (h)
@@ -49,7 +49,7 @@ __attribute__((noinline)) static void first_run(struct stet_handle *h)
     if (!(id & STET_HANDLE_FRESH) || !(e = stet_event_new(STET_REC_first_run)))
         return;
     e->record.first_run = (struct stet_rec_first_run){.executable = id & ~STET_HANDLE_FRESH,
-                                                      .thread = stet_thread_id()};
+                                                      .thread = stet_threads_id()};
     stet_event_send(e);
 }
 
@@ -83,7 +83,7 @@ execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
     struct stet_handle *h;
     PJRT_Error *error;
 
-    stet_executable_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
+    stet_executables_add(p, args->executable, outermost ? 0 : STET_HANDLE_SILENT);
     h = stet_handles_find(&p->handles, args->executable);
     if (outermost && h)
         first_run(h);
@@ -135,7 +135,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Destroy(struct stet_plugin *p,
                                              PJRT_LoadedExecutable_Destroy_Args *args)
 {
     stet_ask_finish(p, args->executable);
-    stet_executable_gone(p, args->executable);
+    stet_executables_gone(p, args->executable);
     if (stet_intercept_lifted_is(args->executable)) {
         stet_intercept_lifted_destroy(p, args->executable);
         return NULL;
@@ -167,7 +167,7 @@ PJRT_Error *on_PJRT_Executable_Destroy(struct stet_plugin *p, PJRT_Executable_De
     PJRT_Error *error;
 
     stet_ask_finish(p, executable);
-    stet_executable_gone(p, executable);
+    stet_executables_gone(p, executable);
     error = stet_plugin_real(p)->PJRT_Executable_Destroy(args);
     stet_intercept_lifted_executable_gone(executable);
     return stet_plugin_failed(p, "PJRT_Executable_Destroy", error);

@@ -150,7 +150,7 @@ static void store(struct stet_pending_write *k, struct stet_plugin *p, PJRT_Exec
     k->entry.executable = bytes;
     if (stet_store_put(&stet_layer.store, &k->entry, &written, &err) != STET_OK) {
         stet_fault(STET_FAULT_STORE);
-        stet_log("store: %s", err.text);
+        stet_layer_log("store: %s", err.text);
     } else {
         stet_remote_kept(k->lease, k->key);
         k->lease = 0;

@@ -55,7 +55,7 @@ bool stet_layer_wanted(void)
     return !stet || (strcmp(stet, "off") != 0 && strcmp(stet, "0") != 0);
 }
 
-void stet_log(const char *fmt, ...)
+void stet_layer_log(const char *fmt, ...)
 {
     const char *to = getenv("STET_LOG");
     char line[1024];
@@ -221,7 +221,7 @@ static void note_no_store(void)
 
     if (!e)
         return;
-    stet_log("store: %s", stet_layer.no_store_why.text);
+    stet_layer_log("store: %s", stet_layer.no_store_why.text);
     e->record.note.name = stet_view_str(stet_journal_outcome_word(stet_layer.no_store));
     e->record.note.text = stet_view_str(stet_layer.no_store_why.text);
     stet_event_send(e);
@@ -231,7 +231,7 @@ static void before_fork(void)
 {
     stet_ask_fork_wait();
     stet_ahead_fork_wait();
-    if (stet_writer_fork_prepare()) {
+    if (stet_intercept_writer_fork_prepare()) {
         stet_plugin_fork_prepare();
         stet_journal_fork_prepare(stet_layer.journal);
         fork_owner = pthread_self();
@@ -270,7 +270,7 @@ static void after_fork_in_parent(void)
     }
     stet_journal_fork_parent(stet_layer.journal);
     stet_plugin_fork_done();
-    stet_writer_fork_parent();
+    stet_intercept_writer_fork_parent();
 }
 
 static void after_fork_in_child(void)
@@ -293,7 +293,7 @@ static void after_fork_in_child(void)
         stet_plugin_fork_broken();
     }
     stet_ring_init(&stet_layer.ring);
-    stet_writer_fork_child(prepared);
+    stet_intercept_writer_fork_child(prepared);
     stet_journal_flow_forked(&stet_layer.flow);
     stet_plugin_after_fork();
     stet_pystack_after_fork();
@@ -316,7 +316,7 @@ static void at_exit(void)
 {
     leave_plugins();
     stet_intercept_copysites_end((unsigned long)pthread_self());
-    stet_writer_flush(EXIT_MS);
+    stet_intercept_writer_flush(EXIT_MS);
 }
 
 void stet_layer_leave_first(void)
@@ -335,8 +335,8 @@ __attribute__((destructor)) static void at_unload(void)
         return;
     if (getpid() == starter)
         stet_plugin_announce_all();
-    stet_writer_end(EXIT_MS);
-    stet_log("over; %lu allocations", stet_mem_count());
+    stet_intercept_writer_end(EXIT_MS);
+    stet_layer_log("over; %lu allocations", stet_mem_count());
 }
 
 /* The journal needs two descriptors; a host with very few must not miss them. */
@@ -367,7 +367,7 @@ static void start(void)
     stet_intercept_copysites_init();
     stet_intercept_contract_start();
     describe_process(stet_layer.journal);
-    stet_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
+    stet_layer_log("watching from %s, run folder %s", stet_entry_name, stet_layer.dir);
     starter = getpid();
     started = true;
     note_no_store();

@@ -52,6 +52,6 @@ static inline void stet_fault(enum stet_fault f)
 }
 
 /* A line in the file of STET_LOG; never on standard output. */
-void stet_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void stet_layer_log(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 #endif

@@ -69,7 +69,7 @@ void stet_intercept_lift_fork_done(void)
 static void free_family(struct stet_lift_family *f)
 {
     if (f->ours && f->plain)
-        stet_executable_unload(f->plugin, f->plain);
+        stet_executables_unload(f->plugin, f->plain);
     stet_program_release(&f->base);
     stet_mem_free(f->bytes);
     stet_mem_free(f);
@@ -96,7 +96,7 @@ void stet_intercept_lift_code_put(struct stet_lift_code *c)
     if (!last)
         return;
     if (c->loaded)
-        stet_executable_unload(c->family->plugin, c->loaded);
+        stet_executables_unload(c->family->plugin, c->loaded);
     stet_intercept_lift_family_put(c->family);
     stet_lift_plan_release(&c->plan);
     stet_arena_release(&c->arena);
@@ -115,7 +115,7 @@ void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, cons
         return;
     if (fault)
         stet_fault(STET_FAULT_LIFT);
-    stet_log("lift: a family is compiled as usual from now on: %s", why);
+    stet_layer_log("lift: a family is compiled as usual from now on: %s", why);
 }
 
 /* With the lock held: takes it out of the table. */
@@ -333,7 +333,7 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
         make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
         return c;
     if (why.text[0])
-        stet_log("lift: not lifted: %s", why.text);
+        stet_layer_log("lift: not lifted: %s", why.text);
     free_candidate(c);
     return NULL;
 }

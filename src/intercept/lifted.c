@@ -175,7 +175,7 @@ static void free_lifted(struct stet_lifted *l)
 
     free_all_buffers(l);
     if (fallback)
-        stet_executable_unload(plugin_of(l), fallback);
+        stet_executables_unload(plugin_of(l), fallback);
     stet_intercept_lift_code_put(l->code);
     atomic_fetch_sub(&kept, l->kept);
     stet_arena_release(&l->arena);
@@ -217,7 +217,7 @@ static void make_fingerprint(struct stet_lifted *l)
     struct stet_hash hash;
 
     stet_arena_init(&arena, (size_t)1 << 20);
-    stet_executable_ask(plugin_of(l), l->code->family->plain, NULL, &arena, &facts);
+    stet_executables_ask(plugin_of(l), l->code->family->plain, NULL, &arena, &facts);
     hash = stet_hash_bytes(facts.fingerprint);
     for (uint32_t i = 0; i < l->code->plan.argument_count; i++)
         hash = stet_hash_mix(hash, stet_hash_bytes(l->values[i].bytes));
@@ -344,7 +344,7 @@ static PJRT_Error *compile_plain(struct stet_lifted *l)
     PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
 
     if (!error && !atomic_compare_exchange_strong(&l->fallback, &none, args.executable))
-        stet_executable_unload(p, args.executable);
+        stet_executables_unload(p, args.executable);
     return error;
 }
 
@@ -365,7 +365,7 @@ static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_E
         return;
     good = stet_intercept_lift_compare(code, args, why, sizeof why);
     if (why[0])
-        stet_log("lift: the first execution: %s", why);
+        stet_layer_log("lift: the first execution: %s", why);
     if (!good)
         stet_intercept_lift_quarantine(code->family, true, why);
     stet_intercept_lift_lock();

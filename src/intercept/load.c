@@ -24,7 +24,7 @@ static struct stet_event *load_begin(struct stet_plugin *p,
     r->begin_ns = e->time_ns;
     r->plugin = p->id;
     r->client = stet_plugin_client(p, args->client);
-    r->thread = stet_thread_id();
+    r->thread = stet_threads_id();
     if (bytes.ptr) {
         r->bytes_hash = stet_hash_bytes(bytes);
         r->bytes_size = bytes.len;
@@ -48,7 +48,7 @@ static void load_end(struct stet_plugin *p, struct stet_event *e, PJRT_Error *er
         r->error_code = (uint64_t)stet_plugin_error_text(p, error, &text);
         r->error = stet_journal_env_mask(&e->arena, text);
     } else {
-        stet_executable_ask(p, stet_intercept_lifted_plain(loaded), NULL, &e->arena, &facts);
+        stet_executables_ask(p, stet_intercept_lifted_plain(loaded), NULL, &e->arena, &facts);
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         if (facts.has_outputs)
@@ -74,7 +74,7 @@ static PJRT_Error *load(struct stet_plugin *p, PJRT_Executable_DeserializeAndLoa
     uint64_t before = stet_journal_now();
     PJRT_Error *error = deserialize(p, args);
     uint64_t plugin_ns = stet_journal_now() - before;
-    uint32_t id = error ? 0 : stet_executable_add(p, args->loaded_executable, 0);
+    uint32_t id = error ? 0 : stet_executables_add(p, args->loaded_executable, 0);
 
     if (e) {
         e->record.deserialize.index = index;
@@ -100,6 +100,6 @@ PJRT_Error *on_PJRT_Executable_DeserializeAndLoad(struct stet_plugin *p,
     }
     error = deserialize(p, args);
     if (!error)
-        stet_executable_add(p, args->loaded_executable, STET_HANDLE_SILENT);
+        stet_executables_add(p, args->loaded_executable, STET_HANDLE_SILENT);
     return error;
 }

@@ -96,7 +96,7 @@ static void send(uint64_t kind, double seconds, const char *function)
         .kind = kind,
         .function = stet_arena_copy(&e->arena, name),
         .duration_ns = ns,
-        .thread = stet_thread_id(),
+        .thread = stet_threads_id(),
     };
     if (kind == COMPILING)
         add_line(e);
@@ -194,7 +194,7 @@ void stet_intercept_phases_begin(void)
     if (!stet_intercept_python_held(py)) {
         /* The caller has given the GIL away, so this takes a moment unless other threads want it.
          */
-        if (stet_thread_start(watch_soon, to.argument))
+        if (stet_threads_start(watch_soon, to.argument))
             stet_flag_wait(&asked, PATIENCE_MS);
     } else if (!py->PyErr_Occurred()) {
         stet_intercept_phases_watch(py);

@@ -122,8 +122,8 @@ static const PJRT_Api *ask(struct stet_plugin *p)
         p->note = why;
         atomic_store(&p->real, real);
         atomic_store_explicit(&p->table, made ? made : real, memory_order_release);
-        stet_log("plugin %u: table %p of %zu bytes%s%s", p->id, (const void *)real,
-                 real->struct_size, p->note ? ", not watched: " : "", p->note ? p->note : "");
+        stet_layer_log("plugin %u: table %p of %zu bytes%s%s", p->id, (const void *)real,
+                       real->struct_size, p->note ? ", not watched: " : "", p->note ? p->note : "");
     }
     /* If a plugin returns another table the second time, that one is passed on unwatched. */
     table = atomic_load(&p->real) == real ? atomic_load(&p->table) : real;

@@ -38,7 +38,7 @@ static void *prepare(void *p)
 {
     const struct stet_plugin *plugin = p;
 
-    stet_thread_start(nothing_to_do, NULL); /* the second of two that wait for a compile */
+    stet_threads_start(nothing_to_do, NULL); /* the second of two that wait for a compile */
     stet_object_populate((const void *)(uintptr_t)prepare);
     stet_journal_flow_prepare(&stet_layer.flow);
     stet_mem_populate(plugin->handles.entries, STET_HANDLES_SIZE * sizeof *plugin->handles.entries,
@@ -53,5 +53,5 @@ void stet_prepare(struct stet_plugin *p)
     static atomic_bool done;
 
     if (!atomic_exchange(&done, true))
-        stet_thread_start(prepare, p);
+        stet_threads_start(prepare, p);
 }

@@ -2,6 +2,7 @@
  * are past their betas, so their layouts are final. */
 #include "intercept/pyline.h"
 
+#include "base/path.h"
 #include "journal/values_record.h"
 
 #include <errno.h>
@@ -336,7 +337,7 @@ static struct stet_pyline_slot *look_up(struct stet_pyline_cache *cache, const c
         return s;
     *s = (struct stet_pyline_slot){
         .code = code, .file = file, .offset = offset, .first_line = first_line};
-    if (!stet_journal_values_in_library(text_of(known, file))) {
+    if (!stet_path_is_installed(text_of(known, file))) {
         int line = api->PyCode_Addr2Line((PyObject *)(uintptr_t)code, offset);
 
         s->line = line > 0 ? (uint32_t)line : 0;

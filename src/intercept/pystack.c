@@ -218,7 +218,7 @@ static struct stet_pystack *new_look(const struct stet_intercept_python *py, uin
     s->py = py;
     s->index = index;
     s->load = load;
-    s->thread = stet_thread_id();
+    s->thread = stet_threads_id();
     stet_pywalk_init(&s->walk, py, s->thread);
     return s;
 }
@@ -238,7 +238,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
         return s;
     }
     atomic_fetch_add(&s->holders, 1);
-    if (atomic_fetch_add(&looks, 1) < LOOKS_MAX && stet_thread_start(look, s))
+    if (atomic_fetch_add(&looks, 1) < LOOKS_MAX && stet_threads_start(look, s))
         return s;
     atomic_fetch_sub(&looks, 1);
     let_go(s);

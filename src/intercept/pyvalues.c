@@ -1,6 +1,7 @@
 /* See pyvalues.h: selects the frames, and the names in them. */
 #include "intercept/pyvalues.h"
 
+#include "base/path.h"
 #include "intercept/pyobject.h"
 
 #include <stdatomic.h>
@@ -524,7 +525,7 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
     struct stet_view file = stet_intercept_pyread_text(py, name);
 
     l->read.frame = index;
-    if (!stet_journal_values_in_library(file)) {
+    if (!stet_path_is_installed(file)) {
         if (l->user_frames < USER_FRAMES_MAX && l->frame_objects)
             read_user(l, frame, code);
     } else if (!l->jit_found && !l->user_frames && holds_calls(file)) {

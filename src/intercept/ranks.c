@@ -395,7 +395,7 @@ static void give_up(uint32_t client)
     if (j)
         j->given_up = true;
     pthread_mutex_unlock(&lock);
-    stet_log("store: other ranks did not answer: their programs are compiled from now on");
+    stet_layer_log("store: other ranks did not answer: their programs are compiled from now on");
 }
 
 /* A name that is the same on all ranks: not the key, because a store may be at another path

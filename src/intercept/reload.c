@@ -154,7 +154,7 @@ static bool same_program(const struct stet_reload *r, struct stet_view a, struct
         stet_arena_release(&y.arena);
     }
     if (why.text[0])
-        stet_log("store: same key, other program: %s", why.text);
+        stet_layer_log("store: same key, other program: %s", why.text);
     stet_arena_release(&x.arena);
     return same;
 }
@@ -164,7 +164,7 @@ static PJRT_Error *load(struct stet_reload *r, struct stet_plugin *p,
                         PJRT_Client_Compile_Args *args, struct stet_view bytes)
 {
     uint64_t before = stet_journal_now();
-    PJRT_Error *error = stet_executable_load(p, args->client, bytes, &args->executable);
+    PJRT_Error *error = stet_executables_load(p, args->client, bytes, &args->executable);
 
     r->load_ns = stet_journal_now() - before;
     return error;
@@ -217,7 +217,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
     if (rc == STET_NOT_FOUND)
         return STET_OUTCOME_MISS;
     if (rc != STET_OK) {
-        stet_log("store: %s", err.text);
+        stet_layer_log("store: %s", err.text);
         return rc == STET_UNSUPPORTED ? STET_OUTCOME_NEWER
                : rc == STET_REFUSED   ? STET_OUTCOME_UNSAFE_FOLDER
                                       : STET_OUTCOME_DAMAGED;
@@ -232,7 +232,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
         else
             outcome = STET_OUTCOME_OTHER_PROGRAM;
     } else {
-        stet_log("store: %s", err.text);
+        stet_layer_log("store: %s", err.text);
     }
     if (r->served == STET_SERVED_DISK)
         stet_intercept_memory_adopt(r->key, &program, &executable);
@@ -371,7 +371,7 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
     if (stet_ranks_agree(ranks, &r->parts, r->served != STET_SERVED_COMPILED) ||
         r->served == STET_SERVED_COMPILED)
         return;
-    stet_executable_unload(p, args->executable);
+    stet_executables_unload(p, args->executable);
     args->executable = NULL;
     r->served = STET_SERVED_COMPILED;
     r->outcome = STET_OUTCOME_RANKS_DIFFER;

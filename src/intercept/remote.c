@@ -241,7 +241,7 @@ bool stet_remote_ask(struct stet_remote *r, const char *store, struct stet_hash 
             recall(line);
     }
     if (rc != STET_OK)
-        stet_log("agent: %s", err.text);
+        stet_layer_log("agent: %s", err.text);
     stet_wire_close(&l);
     r->wait_ns = stet_journal_now() - begin;
     if (!found) /* otherwise when it has been loaded */

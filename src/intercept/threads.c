@@ -110,7 +110,7 @@ static bool make(struct task task)
     return started;
 }
 
-bool stet_thread_start(void *(*body)(void *), void *argument)
+bool stet_threads_start(void *(*body)(void *), void *argument)
 {
     struct task task = {body, argument};
     struct place *p;
@@ -157,13 +157,14 @@ bool stet_threads_others_run(void)
     bool run = false;
 
     while (tasks && !run && (task = readdir(tasks)))
-        run = strtoull(task->d_name, NULL, 10) != stet_thread_id() && state_of(task->d_name) == 'R';
+        run =
+            strtoull(task->d_name, NULL, 10) != stet_threads_id() && state_of(task->d_name) == 'R';
     if (tasks)
         closedir(tasks);
     return run;
 }
 
-uint64_t stet_thread_id(void)
+uint64_t stet_threads_id(void)
 {
     return (uint64_t)syscall(SYS_gettid);
 }

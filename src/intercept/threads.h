@@ -8,11 +8,11 @@
 
 /* Runs on a detached thread with all signals blocked; false (a fault) if no thread can be
  * created. */
-bool stet_thread_start(void *(*body)(void *), void *argument);
+bool stet_threads_start(void *(*body)(void *), void *argument);
 /* Does another thread of this process run, or wait for a core? False when /proc can't be read. */
 bool stet_threads_others_run(void);
 /* The kernel's id of this thread. */
-uint64_t stet_thread_id(void);
+uint64_t stet_threads_id(void);
 /* In the child of a fork: the waiting threads do not exist here. */
 void stet_threads_fork_child(void);
 

@@ -27,7 +27,7 @@ bool stet_flag_wait(struct stet_flag *f, int ms)
     return atomic_load(&f->set) != 0;
 }
 
-bool stet_lock_within(pthread_mutex_t *lock, int ms)
+bool stet_wait_lock_within(pthread_mutex_t *lock, int ms)
 {
     uint64_t end = stet_journal_now() + (uint64_t)ms * 1000000u;
     struct timespec pause = {.tv_nsec = 200000};

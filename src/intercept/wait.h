@@ -18,6 +18,6 @@ void stet_flag_set(struct stet_flag *f);
 bool stet_flag_wait(struct stet_flag *f, int ms);
 
 /* True if the lock was taken within `ms`. */
-bool stet_lock_within(pthread_mutex_t *lock, int ms);
+bool stet_wait_lock_within(pthread_mutex_t *lock, int ms);
 
 #endif

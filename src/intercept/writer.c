@@ -151,11 +151,11 @@ void stet_event_send(struct stet_event *e)
         stet_fault(STET_FAULT_QUEUE_FULL);
         stet_event_free(e);
     } else {
-        stet_writer_poke();
+        stet_intercept_writer_poke();
     }
 }
 
-bool stet_writer_behind(void)
+bool stet_intercept_writer_behind(void)
 {
     bool behind;
 
@@ -313,16 +313,16 @@ static void *writer(void *unused)
     return unused;
 }
 
-void stet_writer_ensure(void)
+void stet_intercept_writer_ensure(void)
 {
     if (!atomic_load(&running) && !atomic_load(&ended) && !atomic_exchange(&running, true) &&
-        !stet_thread_start(writer, NULL))
+        !stet_threads_start(writer, NULL))
         atomic_store(&running, false);
 }
 
-void stet_writer_poke(void)
+void stet_intercept_writer_poke(void)
 {
-    stet_writer_ensure();
+    stet_intercept_writer_ensure();
     stet_flag_set(&poked);
 }
 
@@ -331,17 +331,17 @@ static uint64_t soon(int ms)
     return stet_journal_now() + (uint64_t)ms * 1000000u;
 }
 
-void stet_writer_flush(int ms)
+void stet_intercept_writer_flush(int ms)
 {
-    if (atomic_load(&ended) || !stet_lock_within(&pump_lock, ms))
+    if (atomic_load(&ended) || !stet_wait_lock_within(&pump_lock, ms))
         return;
     pump(soon(ms));
     pthread_mutex_unlock(&pump_lock);
 }
 
-void stet_writer_end(int ms)
+void stet_intercept_writer_end(int ms)
 {
-    if (atomic_exchange(&ended, true) || !stet_lock_within(&pump_lock, ms))
+    if (atomic_exchange(&ended, true) || !stet_wait_lock_within(&pump_lock, ms))
         return;
     pump(soon(ms));
     if (atomic_load(&used))
@@ -349,13 +349,13 @@ void stet_writer_end(int ms)
     pthread_mutex_unlock(&pump_lock);
 }
 
-bool stet_writer_fork_prepare(void)
+bool stet_intercept_writer_fork_prepare(void)
 {
     static atomic_bool in_vain;
     bool stopped;
 
     atomic_fetch_add(&forks_waiting, 1);
-    stopped = stet_lock_within(&pump_lock, atomic_load(&in_vain) ? FORK_AGAIN_MS : FORK_MS);
+    stopped = stet_wait_lock_within(&pump_lock, atomic_load(&in_vain) ? FORK_AGAIN_MS : FORK_MS);
     atomic_fetch_sub(&forks_waiting, 1);
     atomic_store(&in_vain, !stopped);
     if (stopped)
@@ -363,7 +363,7 @@ bool stet_writer_fork_prepare(void)
     return stopped;
 }
 
-void stet_writer_fork_parent(void)
+void stet_intercept_writer_fork_parent(void)
 {
     pthread_mutex_unlock(&queue_lock);
     pthread_mutex_unlock(&pump_lock);
@@ -371,7 +371,7 @@ void stet_writer_fork_parent(void)
 
 /* The parent writes what waits in the queue. Its memory is leaked here, because freeing may not be
  * safe in the child, and it is little. */
-void stet_writer_fork_child(bool prepared)
+void stet_intercept_writer_fork_child(bool prepared)
 {
     atomic_store(&forks_waiting, 0); /* other waiting threads do not exist here */
     if (!prepared) { /* a thread that does not exist here holds the locks: never take them again */

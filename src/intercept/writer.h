@@ -35,19 +35,19 @@ void stet_event_send(struct stet_event *e);
 void stet_event_free(struct stet_event *e);
 
 /* Makes sure that there is a writer; it reads the ring by itself now and then. Lock-free. */
-void stet_writer_ensure(void);
+void stet_intercept_writer_ensure(void);
 /* The same, and wakes it. */
-void stet_writer_poke(void);
+void stet_intercept_writer_poke(void);
 /* So many records wait that slow work should be postponed. */
-bool stet_writer_behind(void);
+bool stet_intercept_writer_behind(void);
 /* Writes everything now, from this thread; gives up if the writer is stuck. */
-void stet_writer_flush(int ms);
+void stet_intercept_writer_flush(int ms);
 
 /* Around fork. */
-bool stet_writer_fork_prepare(void); /* false: could not stop the writer in time */
-void stet_writer_fork_parent(void);
-void stet_writer_fork_child(bool prepared);
+bool stet_intercept_writer_fork_prepare(void); /* false: could not stop the writer in time */
+void stet_intercept_writer_fork_parent(void);
+void stet_intercept_writer_fork_child(bool prepared);
 /* The last record of the process; nothing is written after it. */
-void stet_writer_end(int ms);
+void stet_intercept_writer_end(int ms);
 
 #endif

@@ -2,6 +2,8 @@
  * its kind. */
 #include "journal/values_record.h"
 
+#include "base/path.h"
+
 #include <string.h>
 
 /* A cursor over a scratch area: the value is built there and copied when it is complete. */
@@ -272,13 +274,6 @@ void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_val
     }
 }
 
-bool stet_journal_values_in_library(struct stet_view file)
-{
-    return !file.len || stet_view_contains(file, "/site-packages/") ||
-           stet_view_contains(file, "/dist-packages/") ||
-           stet_view_contains(file, "/lib/python3") || stet_view_starts(file, "<frozen");
-}
-
 /* Is it JAX's stand-in for an argument of a function that a transformation calls? */
 static bool is_tracer(const struct stet_journal_value *v)
 {
@@ -311,10 +306,10 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         /* A wrapper may take the user's function as an argument, as equinox's does. */
         if (v.kind != STET_VALUE_FUNCTION ||
             (!fun && v.scope != STET_SCOPE_CLOSURE && v.scope != STET_SCOPE_ARGUMENT) ||
-            (v.scope == STET_SCOPE_ARGUMENT && stet_journal_values_in_library(v.file)))
+            (v.scope == STET_SCOPE_ARGUMENT && stet_path_is_installed(v.file)))
             continue;
         hash = stet_hash_mix_u64(stet_hash_mix(hash, stet_hash_bytes(v.file)), v.line);
-        if (stet_journal_values_in_library(v.file))
+        if (stet_path_is_installed(v.file))
             continue;
         f.library = false;
         if (fun || !f.line) {

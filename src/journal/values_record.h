@@ -99,9 +99,6 @@ struct stet_journal_function {
 };
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes);
 
-/* Is the file not the user's own? True for installed packages and the standard library. */
-bool stet_journal_values_in_library(struct stet_view file);
-
 /* For JSON and messages; NULL for a number that this build does not know. */
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind);
 const char *stet_journal_value_scope_name(enum stet_journal_value_scope scope);

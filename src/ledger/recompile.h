@@ -12,6 +12,10 @@ struct stet_line {
     uint64_t line; /* 0 when not known */
 };
 
+struct stet_json;
+/* A place in the source, or null. */
+void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
+
 /* A text whose ptr is NULL is absent. */
 struct stet_row_change {
     struct stet_view what, from, to;

@@ -3,6 +3,7 @@
 #include "ledger/run_load.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
@@ -255,7 +256,7 @@ static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frame
     size_t n = 0;
 
     for (size_t i = 0; i < frames.count && n < LINES_MOST; i++)
-        if (!stet_journal_values_in_library(frames.items[i].file))
+        if (!stet_path_is_installed(frames.items[i].file))
             own[n++] = (struct stet_frame){.file = keep(d, frames.items[i].file),
                                            .function = keep(d, frames.items[i].function),
                                            .line = frames.items[i].line};

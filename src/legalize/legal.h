@@ -48,13 +48,18 @@ uint32_t stet_legalize_leaf_types(struct stet_legal *l, const struct stet_type *
                                   const struct stet_type **out);
 const struct stet_loc *stet_legalize_loc(struct stet_legal *l, const struct stet_loc *loc);
 
-/* ---- legal_attr.c ---- */
+/* ---- legal_make.c ---- */
+/* A new attribute without a value; NULL when out of memory. */
+struct stet_attr *stet_legalize_attr(struct stet_legal *l, enum stet_attr_kind kind);
 void stet_legalize_put(struct stet_attrs *s, const char *name, const struct stet_attr *v);
 const struct stet_attr *stet_legalize_int(struct stet_legal *l, int64_t v, uint32_t width);
 const struct stet_attr *stet_legalize_bool(struct stet_legal *l, bool v);
 const struct stet_attr *stet_legalize_string(struct stet_legal *l, struct stet_view v);
 const struct stet_attr *stet_legalize_enum(struct stet_legal *l, const char *mnemonic,
                                            struct stet_view text);
+/* array<iN: …> of these numbers, N bits wide; of 1 bit for truth values. */
+const struct stet_attr *stet_legalize_dense(struct stet_legal *l, const int64_t *v, uint32_t n,
+                                            uint32_t width);
 /* array<i64: …> of an INTS attribute; NULL gives an empty one. */
 const struct stet_attr *stet_legalize_array(struct stet_legal *l, const struct stet_attr *ints);
 /* dense tensor<rows x columns x i64>. */
@@ -63,6 +68,8 @@ const struct stet_attr *stet_legalize_matrix(struct stet_legal *l, const int64_t
 /* #stablehlo.mnemonic<fields>; the fields are copied unchanged. */
 const struct stet_attr *stet_legalize_record(struct stet_legal *l, const char *mnemonic,
                                              struct stet_named_attr *fields, uint32_t n);
+
+/* ---- legal_attr.c ---- */
 /* The attributes of the counterpart that do not depend on operands or regions. */
 void stet_legalize_attrs(struct stet_legal *l, const struct stet_op *op, struct stet_attrs *out);
 

@@ -31,8 +31,7 @@ enum stet_lift_kind {
     STET_LIFT_START, /* where a slice starts in one dimension, or how far a pad reaches there */
 };
 
-/* Does anything in the program forbid to lift from it, wherever its constants are? STET_OK if
- * not. */
+/* Does anything in the program forbid lifting, wherever its constants are? STET_OK if not. */
 enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err);
 
 /* ---- comparing two programs ---- */

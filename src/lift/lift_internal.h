@@ -32,7 +32,7 @@ uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *ca
 uint64_t *stet_lift_masks(const struct stet_program *base, const struct stet_lift_match *m,
                           const struct stet_lift_plan *plan, struct stet_arena *arena);
 
-/* Has the slice or the pad the simple form that a dynamic start can replace? */
+/* Does the slice or the pad have the simple form that a dynamic start can replace? */
 bool stet_lift_is_plain_slice(const struct stet_op *op);
 bool stet_lift_is_plain_pad(const struct stet_op *op);
 /* Number `i` of a list of int64; 0 outside. */

@@ -1,5 +1,5 @@
-/* Walks two programs in step. Constants are no operations of their own here: each use carries its
- * value, because frameworks merge equal constants, and a value that drifts leaves the merged one.
+/* Walks two programs in step. Constants are not compared as operations: each use carries its value,
+ * because frameworks merge equal constants, and a value that drifts leaves the merged one.
  */
 #include "lift/lift_internal.h"
 #include "program/defaults.h"

@@ -148,7 +148,7 @@ uint64_t stet_float_bits_of(enum stet_float f, double v)
     return n == 0 && t->special == STET_FLOAT_FNUZ ? 0 : sign | n;
 }
 
-uint64_t stet_bits_at(const char *p, unsigned bytes)
+uint64_t stet_number_bits_at(const char *p, unsigned bytes)
 {
     uint64_t v = 0;
 
@@ -160,7 +160,7 @@ uint64_t stet_bits_at(const char *p, unsigned bytes)
 int64_t stet_number_at(const struct stet_type *element, const char *p)
 {
     unsigned width = element->width > 64 ? 64 : element->width;
-    uint64_t v = stet_bits_at(p, (width + 7) / 8);
+    uint64_t v = stet_number_bits_at(p, (width + 7) / 8);
 
     if (width < 64)
         v &= (1ull << width) - 1;

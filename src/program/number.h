@@ -37,6 +37,6 @@ bool stet_float_is_ieee(enum stet_float f);
 /* The integer at `p` of an element type, sign-extended when it is not unsigned; little-endian. */
 int64_t stet_number_at(const struct stet_type *element, const char *p);
 /* Bits at `p`, little-endian, 1 to 8 bytes. */
-uint64_t stet_bits_at(const char *p, unsigned bytes);
+uint64_t stet_number_bits_at(const char *p, unsigned bytes);
 
 #endif

@@ -222,7 +222,7 @@ void stet_print_float(struct stet_buf *out, enum stet_float flavour, const char 
     char text[32];
     struct parts v;
 
-    if (bits <= 64 && take_apart(flavour, stet_bits_at(bytes, (bits + 7) / 8), &v)) {
+    if (bits <= 64 && take_apart(flavour, stet_number_bits_at(bytes, (bits + 7) / 8), &v)) {
         format_short(&v, text);
         if (reads_back(flavour, text, &v)) {
             stet_buf_str(out, text);

@@ -262,7 +262,7 @@ void stet_print_hlo_attr(struct stet_buf *out, enum stet_hlo_form form, const st
         break;
     case STET_HLO_F_FLOAT:
         stet_buf_printf(out, "%g",
-                        stet_float_value(STET_F32, stet_bits_at(stet_attr_bytes(a).ptr, 4)));
+                        stet_float_value(STET_F32, stet_number_bits_at(stet_attr_bytes(a).ptr, 4)));
         break;
     case STET_HLO_F_INTS:
     case STET_HLO_F_LISTS:

@@ -128,13 +128,13 @@ static void print_element(struct stet_buf *out, const struct stet_type *e, const
 
     switch (e->kind) {
     case STET_TYPE_FLOAT:
-        print_float(out, e->flavour, stet_bits_at(p, bytes));
+        print_float(out, e->flavour, stet_number_bits_at(p, bytes));
         return;
     case STET_TYPE_COMPLEX:
         stet_buf_char(out, '(');
-        print_float(out, e->element->flavour, stet_bits_at(p, bytes / 2));
+        print_float(out, e->element->flavour, stet_number_bits_at(p, bytes / 2));
         stet_buf_str(out, ", ");
-        print_float(out, e->element->flavour, stet_bits_at(p + bytes / 2, bytes / 2));
+        print_float(out, e->element->flavour, stet_number_bits_at(p + bytes / 2, bytes / 2));
         stet_buf_char(out, ')');
         return;
     default:

@@ -84,7 +84,8 @@ static void take_compile(struct stet_report_run *r, const struct stet_compile_ev
     if (!c->load)
         e->program = stet_report_program(r, c->program);
     else
-        e->family = stet_report_family(r, stet_function_of(c->name), (struct stet_view){0}, false);
+        e->family =
+            stet_report_family(r, stet_traits_function_of(c->name), (struct stet_view){0}, false);
 }
 
 static int by_time(const void *a, const void *b)

@@ -71,7 +71,7 @@ static void read_one(struct reading *to, struct stet_session_programs *shelf,
 {
     struct stet_report_run *r = to->r;
     struct first *f = &to->firsts[program];
-    struct stet_view function = stet_function_of(c->name);
+    struct stet_view function = stet_traits_function_of(c->name);
     struct stet_history_side side;
     char skeleton[STET_HASH_TEXT] = "";
 
@@ -183,7 +183,7 @@ static enum stet_rc read_all(struct reading *to, const struct stet_run_digest *d
         for (size_t k = 0; k < d->processes[p].compile_count; k++, at++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[k];
             struct stet_report_event *e = &r->events[at];
-            uint32_t name = stet_intern_add(&r->names, stet_function_of(c->name));
+            uint32_t name = stet_intern_add(&r->names, stet_traits_function_of(c->name));
 
             if (e->program == STET_INTERN_NONE)
                 continue;

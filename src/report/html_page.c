@@ -17,7 +17,7 @@
 #include <stdio.h>
 #include <time.h>
 
-void stet_html_text(struct stet_buf *out, struct stet_view text)
+void stet_html_page_text(struct stet_buf *out, struct stet_view text)
 {
     const unsigned char *p = (const unsigned char *)text.ptr;
 
@@ -44,7 +44,7 @@ void stet_html_text(struct stet_buf *out, struct stet_view text)
 
 static void html_cstr(struct stet_buf *out, const char *text)
 {
-    stet_html_text(out, stet_view_str(text ? text : ""));
+    stet_html_page_text(out, stet_view_str(text ? text : ""));
 }
 
 /* ---- the policy ---- */
@@ -184,7 +184,7 @@ static void questions(struct stet_buf *out, const struct stet_report_run *r)
             stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
             html_cstr(out, stet_cause_id(q->cause));
             stet_buf_str(out, "<small>");
-            stet_html_text(out, q->evidence);
+            stet_html_page_text(out, q->evidence);
             stet_buf_str(out, "</small>");
         }
         stet_buf_str(out, "</span></li>\n");
@@ -225,17 +225,17 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
     stet_buf_str(out, "</b>");
     if (t->source.line) {
         stet_buf_str(out, " <code>");
-        stet_html_text(out, stet_text_path(t->source.file));
+        stet_html_page_text(out, stet_text_path(t->source.file));
         stet_buf_printf(out, ":%" PRIu64 "</code>", t->source.line);
     }
     if (t->source.function.len) {
         stet_buf_str(out, " in ");
-        stet_html_text(out, t->source.function);
+        stet_html_page_text(out, t->source.function);
     }
     stet_buf_str(out, ", waited ");
     r->duration(out, t->wait_ns);
     stet_buf_str(out, "<br><span class=\"fix\"><b>Fix: </b>");
-    stet_html_text(out, t->lead.fix);
+    stet_html_page_text(out, t->lead.fix);
     stet_buf_str(out, "</span></p>\n");
 }
 

@@ -12,6 +12,6 @@ void stet_report_page(struct stet_buf *out, const struct stet_report_run *const 
 
 /* Appends text for element content or a quoted attribute. Control characters and bytes that are not
  * UTF-8 become U+FFFD. */
-void stet_html_text(struct stet_buf *out, struct stet_view text);
+void stet_html_page_text(struct stet_buf *out, struct stet_view text);
 
 #endif

@@ -71,8 +71,6 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_accoun
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,
                                struct stet_err *err);
 struct stet_json;
-/* A place in the source, or null. */
-void stet_session_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
 /* Writes one recompile as an object of that format. --json-events writes its lines with it too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
 

@@ -9,19 +9,6 @@
 
 #include <unistd.h>
 
-void stet_session_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
-{
-    if (!l->line) {
-        stet_json_null(j, key);
-        return;
-    }
-    stet_json_object(j, key);
-    stet_json_string(j, "file", l->file);
-    stet_json_uint(j, "line", l->line);
-    stet_json_string(j, "function", l->function);
-    stet_json_end_object(j);
-}
-
 static void json_change(struct stet_json *j, const struct stet_row_change *c)
 {
     stet_json_object(j, NULL);
@@ -73,9 +60,9 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
-    stet_session_line_json(j, "origin", &r->origin);
-    stet_session_line_json(j, "trigger", &r->trigger);
-    stet_session_line_json(j, "source", &r->source);
+    stet_line_json(j, "origin", &r->origin);
+    stet_line_json(j, "trigger", &r->trigger);
+    stet_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);

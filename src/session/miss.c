@@ -304,7 +304,7 @@ enum stet_rc stet_misses_make(struct stet_misses *m, const struct stet_run_diges
         }
     }
     close_near(near);
-    stet_served_count(&m->places, d);
+    stet_session_served_count(&m->places, d);
     drop_lifted(&m->places);
     for (size_t i = 0; i < m->places.places; i++)
         m->places.name[i] = stet_arena_copy(&m->arena, m->places.name[i]);

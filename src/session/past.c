@@ -28,7 +28,8 @@ static bool is_dropped(struct stet_view flag)
     while (flag.len && *flag.ptr == '-')
         flag = stet_view_of(flag.ptr + 1, flag.len - 1);
     equals = flag.len ? memchr(flag.ptr, '=', flag.len) : NULL;
-    return stet_option_dropped(equals ? stet_view_of(flag.ptr, (size_t)(equals - flag.ptr)) : flag);
+    return stet_options_dropped(equals ? stet_view_of(flag.ptr, (size_t)(equals - flag.ptr))
+                                       : flag);
 }
 
 /* Returns the flags without those for dumps: the flags that affect what is compiled. */

@@ -185,7 +185,7 @@ enum stet_rc stet_session_stats_gather(struct stet_session_stats *s,
     if (rc == STET_OK)
         rc = gather_constants(s, err);
     if (rc == STET_OK)
-        s->repeat_count = stet_repeats_find(&s->side, s->repeats, STET_SHOW_REPEATS);
+        s->repeat_count = stet_repeat_find(&s->side, s->repeats, STET_SHOW_REPEATS);
     if (rc == STET_OK && s->repeat_count < 0)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for finding repeats");
     if (rc != STET_OK)

@@ -21,7 +21,7 @@ static bool is_elsewhere(const struct stet_compile_event *c)
     return c->served && (c->tier.len || c->served == STET_SERVED_REMOTE);
 }
 
-void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d)
+void stet_session_served_count(struct stet_served_tally *t, const struct stet_run_digest *d)
 {
     *t = (struct stet_served_tally){0};
     for (size_t p = 0; p < d->process_count; p++) {
@@ -39,7 +39,7 @@ void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest
     }
 }
 
-void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d)
+void stet_session_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d)
 {
     *t = (struct stet_served_tally){0};
     for (size_t p = 0; p < d->process_count; p++) {
@@ -55,11 +55,11 @@ void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_diges
     }
 }
 
-void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d)
+void stet_session_served_text(struct stet_buf *out, const struct stet_run_digest *d)
 {
     struct stet_served_tally t;
 
-    stet_served_count(&t, d);
+    stet_session_served_count(&t, d);
     for (size_t i = 0; i < t.places; i++)
         stet_buf_printf(
             out, ", %" PRIu64 " %s%.*s", t.count[i],
@@ -78,11 +78,11 @@ void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally 
     }
 }
 
-void stet_served_json(struct stet_json *j, const struct stet_run_digest *d)
+void stet_session_served_json(struct stet_json *j, const struct stet_run_digest *d)
 {
     struct stet_served_tally t;
 
-    stet_served_count(&t, d);
+    stet_session_served_count(&t, d);
     stet_json_uint(j, "compiled", t.compiled);
     stet_served_tally_json(j, &t);
 }

@@ -17,14 +17,14 @@ struct stet_served_tally {
     size_t places;
 };
 
-void stet_served_count(struct stet_served_tally *t, const struct stet_run_digest *d);
+void stet_session_served_count(struct stet_served_tally *t, const struct stet_run_digest *d);
 /* Counts what was compiled and not stored, by the reason. */
-void stet_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d);
+void stet_session_served_unkept(struct stet_served_tally *t, const struct stet_run_digest *d);
 /* Appends ", 3 from memory, 10 from redis", or nothing if everything was compiled. */
-void stet_served_text(struct stet_buf *out, const struct stet_run_digest *d);
+void stet_session_served_text(struct stet_buf *out, const struct stet_run_digest *d);
 /* Writes "memory": 3, "redis": 10 into an open object; the second function puts "compiled": 4 in
  * front. */
 void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t);
-void stet_served_json(struct stet_json *j, const struct stet_run_digest *d);
+void stet_session_served_json(struct stet_json *j, const struct stet_run_digest *d);
 
 #endif

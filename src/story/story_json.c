@@ -3,19 +3,6 @@
 
 #include "base/json.h"
 
-static void line(struct stet_json *j, const char *key, const struct stet_line *l)
-{
-    if (!l->line) {
-        stet_json_null(j, key);
-        return;
-    }
-    stet_json_object(j, key);
-    stet_json_string(j, "file", l->file);
-    stet_json_uint(j, "line", l->line);
-    stet_json_string(j, "function", l->function);
-    stet_json_end_object(j);
-}
-
 static void values(struct stet_json *j, const struct stet_story *t)
 {
     stet_json_array(j, "values");
@@ -66,9 +53,9 @@ static void one(struct stet_json *j, const struct stet_story *t)
         stet_json_uint(j, NULL, t->recompiles[i]);
     stet_json_end_array(j);
     counts(j, t);
-    line(j, "source", &t->source);
-    line(j, "origin", &t->lead.origin);
-    line(j, "trigger", &t->lead.trigger);
+    stet_line_json(j, "source", &t->source);
+    stet_line_json(j, "origin", &t->lead.origin);
+    stet_line_json(j, "trigger", &t->lead.trigger);
     stet_json_string(j, "confidence", t->lead.sure);
     stet_json_string(j, "evidence", t->lead.evidence);
     values(j, t);

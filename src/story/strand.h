@@ -16,7 +16,7 @@ struct stet_story_strand {
 
 /* The change that is the cause, or NULL. */
 const struct stet_row_change *stet_story_change(const struct stet_recompile *r);
-/* Returns the strand that stands for all strands of its story. */
+/* Returns the strand that represents all strands of its story. */
 uint32_t stet_story_root(const struct stet_stories *s, uint32_t strand);
 
 #endif

@@ -35,7 +35,27 @@ class CheckNames(tree.TreeTest):
 
     def test_a_function_that_is_not_named_after_its_module_fails(self):
         self.assert_fails(GOOD | {"src/low/more.c": "struct stet_x *stet_other_make(void)\n{\n}\n"},
-                          "src/low/more.c: stet_other_make is not named stet_low_..., nor by a prefix of low")
+                          "src/low/more.c: stet_other_make is not named after low, a file or a tag of it")
+
+    def test_a_function_may_be_named_after_a_file_or_a_tag_of_its_module(self):
+        self.assert_passes(GOOD | {"src/low/more.c": "int stet_more_make(void)\n{\n}\n",
+                                   "src/low/list.def": "ITEM(a)\n",
+                                   "src/low/items.c": "int stet_list_a(void)\n{\n}\n",
+                                   "src/low/other.h": "struct stet_box {\n    int x;\n};\n",
+                                   "src/low/boxes.c": "int stet_box_open(void)\n{\n}\n"})
+
+    def test_a_name_after_a_file_or_a_tag_of_another_module_fails(self):
+        box = GOOD | {"src/low/box.h": "struct stet_lid {\n    int x;\n};\n"}
+        self.assert_fails(box | {"src/mid/own.c": "int stet_box_open(void)\n{\n}\n"},
+                          "src/mid/own.c: stet_box_open is not named after mid, a file or a tag of it")
+        self.assert_fails(box | {"src/mid/own.c": "int stet_lid_open(void)\n{\n}\n"},
+                          "src/mid/own.c: stet_lid_open is not named after mid, a file or a tag of it")
+
+    def test_the_longest_word_decides(self):
+        longer = GOOD | {"src/low/box_lid.h": "", "src/mid/box.h": ""}
+        self.assert_passes(longer | {"src/mid/own.c": "int stet_box_open(void)\n{\n}\n"})
+        self.assert_fails(longer | {"src/mid/own.c": "int stet_box_lid_open(void)\n{\n}\n"},
+                          "src/mid/own.c: stet_box_lid_open is not named after mid, a file or a tag of it")
 
     def test_a_prefix_of_two_modules_fails(self):
         both = GOOD | {"src/low/more.c": "void stet_knot_cut(void)\n{\n}\n",

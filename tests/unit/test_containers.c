@@ -358,6 +358,31 @@ TEST(paths_are_joined_by_one_slash_or_not_at_all)
     EXPECT(!stet_path_join(out, sizeof out, STET_VIEW("abcdefgh"), STET_VIEW("")));
 }
 
+TEST(a_file_of_python_is_installed_or_the_users_own)
+{
+    static const char *const installed[] = {"/opt/env/lib/python3.11/site-packages/jax/_src/api.py",
+                                            "/usr/lib/python3/dist-packages/numpy/core.py",
+                                            "site-packages/torch/nn/functional.py",
+                                            "/usr/lib/python3.12/functools.py",
+                                            "/opt/lib64/python3.13t/functools.py",
+                                            "/opt/pypy/lib/pypy3.10/functools.py",
+                                            "<frozen importlib._bootstrap>",
+                                            "",
+                                            NULL};
+    static const char *const own[] = {"/home/me/train.py",
+                                      "/home/me/lib/python3-tools/train.py",
+                                      "/home/me/lib/python3.11-env/train.py",
+                                      "/home/me/my-packages/train.py",
+                                      "/src/flax/flax/linen/module.py", /* an editable install */
+                                      "<stdin>",
+                                      NULL};
+
+    for (const char *const *f = installed; *f; f++)
+        EXPECT(stet_path_is_installed(stet_view_str(*f)));
+    for (const char *const *f = own; *f; f++)
+        EXPECT(!stet_path_is_installed(stet_view_str(*f)));
+}
+
 /* ---- views ---- */
 
 TEST(views_lose_the_blanks_around_them)

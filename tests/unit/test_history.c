@@ -744,9 +744,10 @@ TEST(the_number_of_a_lazy_graph_does_not_belong_to_its_function_name)
     struct stet_traits t = {0};
     bool none = false;
 
-    EXPECT(stet_view_is(stet_function_of(STET_VIEW("SyncTensorsGraph.12")), "SyncTensorsGraph"));
-    EXPECT(stet_view_is(stet_function_of(STET_VIEW("step2.7")), "step2"));
-    EXPECT(stet_view_is(stet_function_of(STET_VIEW("jit_step.7")), "step.7"));
+    EXPECT(stet_view_is(stet_traits_function_of(STET_VIEW("SyncTensorsGraph.12")),
+                        "SyncTensorsGraph"));
+    EXPECT(stet_view_is(stet_traits_function_of(STET_VIEW("step2.7")), "step2"));
+    EXPECT(stet_view_is(stet_traits_function_of(STET_VIEW("jit_step.7")), "step.7"));
     EXPECT_INT(STET_OK, stet_decode_hlo_text(&p, stet_view_str(text), &err));
     p.source = STET_SOURCE_HLO; /* as PyTorch/XLA sends it */
     stet_arena_init(&arena, 4096);

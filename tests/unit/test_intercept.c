@@ -290,7 +290,7 @@ static void *run_errand(void *p)
 {
     struct errand *e = p;
 
-    e->thread = stet_thread_id();
+    e->thread = stet_threads_id();
     e->outside = stet_intercept_guard_enter();
     stet_flag_set(&e->begun);
     stet_flag_wait(&e->may_end, 10000);
@@ -301,7 +301,7 @@ static void *run_errand(void *p)
 static bool start(struct errand *e)
 {
     *e = (struct errand){0};
-    return stet_thread_start(run_errand, e) && stet_flag_wait(&e->begun, 10000);
+    return stet_threads_start(run_errand, e) && stet_flag_wait(&e->begun, 10000);
 }
 
 static void end(struct errand *e)

@@ -93,7 +93,7 @@ TEST(invalid_utf8_is_replaced)
 {
     struct stet_buf out = STET_BUF_INIT;
 
-    stet_html_text(&out, STET_VIEW("a\xff\x01\x1b'\"&<>\xc3\xa9\xe2\x82"));
+    stet_html_page_text(&out, STET_VIEW("a\xff\x01\x1b'\"&<>\xc3\xa9\xe2\x82"));
     EXPECT(!strcmp(out.ptr, "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd&#39;&quot;&amp;&lt;&gt;\xc3\xa9"
                             "\xef\xbf\xbd\xef\xbf\xbd"));
     stet_buf_release(&out);

@@ -204,17 +204,17 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
                                shape.rank);
     block = stet_cpu_block_new(memory, shape.bytes);
     if (!block)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     copy(block->data, (char *)(uintptr_t)args->data, &shape,
          args->num_byte_strides ? args->byte_strides : NULL, false);
     widen_nibbles(block->data, &shape);
     args->buffer = stet_backend_buffer_adopt(memory, &shape, block, NULL);
-    args->done_with_host_buffer = args->buffer ? stet_cpu_event_of(NULL) : NULL;
+    args->done_with_host_buffer = args->buffer ? stet_cpu_api_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)
         return NULL;
     stet_backend_buffer_free(args->buffer);
     args->buffer = NULL;
-    return stet_cpu_no_memory();
+    return stet_cpu_api_no_memory();
 }
 
 PJRT_Error *
@@ -230,7 +230,7 @@ cpu_PJRT_Client_CreateViewOfDeviceBuffer(PJRT_Client_CreateViewOfDeviceBuffer_Ar
     block = stet_cpu_block_view(memory, args->device_buffer_ptr, shape.bytes,
                                 args->on_delete_callback, args->on_delete_callback_arg);
     args->buffer = block ? stet_backend_buffer_adopt(memory, &shape, block, NULL) : NULL;
-    return args->buffer ? NULL : stet_cpu_no_memory();
+    return args->buffer ? NULL : stet_cpu_api_no_memory();
 }
 
 PJRT_Error *
@@ -246,7 +246,7 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
         return error;
     block = stet_cpu_block_new(memory, shape.bytes);
     args->buffer = block ? stet_backend_buffer_adopt(memory, &shape, block, NULL) : NULL;
-    return args->buffer ? NULL : stet_cpu_no_memory();
+    return args->buffer ? NULL : stet_cpu_api_no_memory();
 }
 
 /* ---- to the host ---- */
@@ -291,13 +291,13 @@ static PJRT_Error *start_copy(PJRT_Buffer *b, struct copy_out *c, PJRT_Event **e
         return deleted();
     }
     c->done = stet_backend_signal_new();
-    *event = c->done ? stet_cpu_event_of(c->done) : NULL;
+    *event = c->done ? stet_cpu_api_event_of(c->done) : NULL;
     if (!*event) {
         stet_cpu_block_unref(c->block);
         stet_backend_signal_unref(c->after);
         stet_backend_signal_unref(c->done);
         stet_mem_free(c);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     if (stet_backend_signal_ready(c->after) ||
         !stet_backend_queue_submit(&b->device->queue, &c->task))
@@ -322,7 +322,7 @@ PJRT_Error *cpu_PJRT_Buffer_ToHostBuffer(PJRT_Buffer_ToHostBuffer_Args *args)
                                (unsigned long long)s->bytes);
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     c->shape = *s;
     c->size = s->bytes;
     c->dst = args->dst;
@@ -349,7 +349,7 @@ PJRT_Error *cpu_PJRT_Buffer_CopyRawToHost(PJRT_Buffer_CopyRawToHost_Args *args)
             (long long)args->transfer_size, (long long)args->offset, (unsigned long long)bytes);
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     c->dst = args->dst;
     c->offset = (uint64_t)args->offset;
     c->size = (uint64_t)args->transfer_size;
@@ -374,7 +374,7 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
                ? stet_backend_buffer_adopt(memory, &b->shape, fresh, stet_backend_signal_ref(ready))
                : NULL;
     stet_backend_signal_unref(ready);
-    return *out ? NULL : stet_cpu_no_memory();
+    return *out ? NULL : stet_cpu_api_no_memory();
 }
 
 PJRT_Error *cpu_PJRT_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *args)
@@ -475,8 +475,8 @@ PJRT_Error *cpu_PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *args)
 
 PJRT_Error *cpu_PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *args)
 {
-    args->event = stet_cpu_event_of(args->buffer->ready);
-    return args->event ? NULL : stet_cpu_no_memory();
+    args->event = stet_cpu_api_event_of(args->buffer->ready);
+    return args->event ? NULL : stet_cpu_api_no_memory();
 }
 
 static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)

@@ -131,14 +131,14 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
                               size_t options_size)
 {
     struct stet_err err = STET_ERR_INIT;
-    PJRT_Error *error = stet_cpu_check_options(stet_view_of(options, options_size));
+    PJRT_Error *error = stet_cpu_options_check(stet_view_of(options, options_size));
     struct stet_cpu_code *c;
 
     if (error)
         return error;
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     atomic_init(&c->refs, 1);
     pthread_mutex_init(&c->optimized_lock, NULL);
     c->bytes = copy_bytes(bytes, size);
@@ -148,13 +148,13 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     snprintf(c->format, sizeof c->format, "%.*s", (int)format_size, format_size ? format : "");
     if (!c->bytes || !c->options) {
         stet_cpu_code_unref(c);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
         stet_plan_new(&c->plan, &c->program, &err) != STET_OK) {
         /* Includes the module's name, because many are compiled, and an operation may have no
          * line. */
-        error = stet_cpu_error(
+        error = stet_cpu_api_error(
             c->program.module ? stet_op_symbol(c->program.module) : (struct stet_view){0}, &err);
         stet_cpu_code_unref(c);
         return error;
@@ -164,7 +164,7 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     fingerprint(c);
     if (!make_lists(c)) {
         stet_cpu_code_unref(c);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     *out = c;
     return NULL;
@@ -177,7 +177,7 @@ static PJRT_Error *executable_adopt(struct stet_cpu_code *code, PJRT_Executable 
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
         stet_cpu_code_unref(code);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     (*out)->code = code;
     return NULL;
@@ -189,7 +189,7 @@ static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
         stet_cpu_code_unref(code);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     (*out)->code = code;
     (*out)->client = client;
@@ -361,10 +361,10 @@ PJRT_Error *cpu_PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgra
 
     pthread_mutex_lock(&c->optimized_lock);
     if (!c->optimized.len)
-        stet_cpu_write_hlo(&c->optimized, c);
+        stet_cpu_api_write_hlo(&c->optimized, c);
     pthread_mutex_unlock(&c->optimized_lock);
     if (c->optimized.failed)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     args->program->format = format;
     args->program->format_size = sizeof format - 1;
     if (!args->program->code) {
@@ -408,7 +408,7 @@ PJRT_Error *cpu_PJRT_Executable_Serialize(PJRT_Executable_Serialize_Args *args)
     stet_buf_release(&body);
     if (out.failed || body.failed) {
         stet_buf_release(&out);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     args->serialized_bytes = out.ptr;
     args->serialized_bytes_size = out.len;
@@ -530,7 +530,7 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerpr
 PJRT_Error *cpu_PJRT_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *args)
 {
     args->context = stet_mem_calloc(1, 1);
-    return args->context ? NULL : stet_cpu_no_memory();
+    return args->context ? NULL : stet_cpu_api_no_memory();
 }
 
 PJRT_Error *cpu_PJRT_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)

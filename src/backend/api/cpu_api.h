@@ -29,7 +29,7 @@ void stet_backend_signal_wait(struct stet_signal *s);
 PJRT_Error *stet_backend_signal_error(const struct stet_signal *s);
 PJRT_Error_Code stet_backend_signal_code(const struct stet_signal *s, const char **text);
 /* A new event that follows `s` (NULL: ready already). */
-PJRT_Event *stet_cpu_event_of(struct stet_signal *s);
+PJRT_Event *stet_cpu_api_event_of(struct stet_signal *s);
 
 /* ---- memory ---- */
 
@@ -51,7 +51,7 @@ struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t s
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
 /* Counts `temporary` bytes in use in addition to all blocks. */
-void stet_cpu_note_peak(PJRT_Device *device, uint64_t temporary);
+void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
 
@@ -219,18 +219,18 @@ void stet_backend_callbacks_release(struct stet_callbacks *c);
 /* ---- shared ---- */
 
 extern const char stet_cpu_version[], *const stet_cpu_memory_kinds[STET_MEMORIES];
-const char *stet_cpu_platform(void);
+const char *stet_cpu_api_platform(void);
 /* `module` is the name of the compiled module; may be empty. */
-PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
+PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *err)
     __attribute__((returns_nonnull));
-PJRT_Error *stet_cpu_no_memory(void) __attribute__((returns_nonnull));
-PJRT_Extension_Base *stet_cpu_extensions(void);
+PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
+PJRT_Extension_Base *stet_cpu_api_extensions(void);
 /* Rejects a CompileOptionsProto that requests more than one device, or another device than the only
  * one. */
-PJRT_Error *stet_cpu_check_options(struct stet_view bytes);
+PJRT_Error *stet_cpu_options_check(struct stet_view bytes);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes from
  * it. */
-void stet_cpu_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);
+void stet_cpu_api_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);
 
 #define STET_TEXT(args, field, text) ((args)->field = (text), (args)->field##_size = strlen(text))
 

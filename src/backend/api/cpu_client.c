@@ -125,7 +125,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_
 {
     args->topology = stet_mem_calloc(1, sizeof *args->topology);
     if (!args->topology)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     topology_init(args->topology);
     return NULL;
 }
@@ -139,7 +139,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destro
 PJRT_Error *
 cpu_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_platform());
+    STET_TEXT(args, platform_name, stet_cpu_api_platform());
     return NULL;
 }
 
@@ -229,11 +229,11 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
     PJRT_Device *d;
 
     if (!c)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     c->pool = stet_pool_new(thread_count());
     if (!c->pool) {
         stet_mem_free(c);
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     }
     topology_init(&c->topology);
     d = &c->device;
@@ -280,7 +280,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_platform());
+    STET_TEXT(args, platform_name, stet_cpu_api_platform());
     return NULL;
 }
 

@@ -67,7 +67,7 @@ static void *scratch(PJRT_Device *d, uint64_t need)
         d->scratch = aligned_alloc(64, room);
         atomic_store(&d->scratch_size, d->scratch ? room : 0);
     }
-    stet_cpu_note_peak(d, need);
+    stet_cpu_api_note_peak(d, need);
     return d->scratch;
 }
 
@@ -216,7 +216,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
         else
             l->out[i] = stet_cpu_block_new(output_memory(l, i), info->outputs[i].bytes);
         if (!l->out[i])
-            return stet_cpu_no_memory();
+            return stet_cpu_api_no_memory();
         l->out_data[i] = l->out[i]->data;
     }
     return NULL;
@@ -231,7 +231,7 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
         if (!out[i]) {
             while (i-- > 0)
                 stet_backend_buffer_free(out[i]);
-            return stet_cpu_no_memory();
+            return stet_cpu_api_no_memory();
         }
     }
     return NULL;
@@ -259,7 +259,7 @@ static void run_nested(struct launch *l)
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
 
-    stet_cpu_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
+    stet_cpu_api_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
     run(l, memory);
     free(memory);
     launch_free(l);
@@ -299,17 +299,17 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
                                args->num_devices);
     l = launch_new(code, device);
     if (!l)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     l->task.run = run_task;
     l->done = stet_backend_signal_new();
     error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options)
                 ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
-                : stet_cpu_no_memory();
+                : stet_cpu_api_no_memory();
     if (!error)
         error = place_outputs(l, args->num_args ? args->argument_lists[0] : NULL, args->options);
     if (!error && args->device_complete_events) {
-        event = stet_cpu_event_of(l->done);
-        error = event ? NULL : stet_cpu_no_memory();
+        event = stet_cpu_api_event_of(l->done);
+        error = event ? NULL : stet_cpu_api_no_memory();
     }
     if (!error)
         error = make_buffers(l, args->output_lists[0]);

@@ -64,7 +64,7 @@ static PJRT_Error *refuse(const char *option, int64_t value)
                            option, (long long)value);
 }
 
-PJRT_Error *stet_cpu_check_options(struct stet_view bytes)
+PJRT_Error *stet_cpu_options_check(struct stet_view bytes)
 {
     struct stet_proto_fault fault = {0};
     struct stet_err err = STET_ERR_INIT;
@@ -81,7 +81,7 @@ PJRT_Error *stet_cpu_check_options(struct stet_view bytes)
     }
     stet_arena_release(&arena);
     if (stet_proto_finish(&fault, "compile options", &err) != STET_OK)
-        return stet_cpu_error((struct stet_view){0}, &err);
+        return stet_cpu_api_error((struct stet_view){0}, &err);
     if (asked.replicas > 1)
         return refuse("num_replicas", asked.replicas);
     if (asked.partitions > 1)

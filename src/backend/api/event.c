@@ -110,7 +110,7 @@ void stet_backend_signal_wait(struct stet_signal *s)
     pthread_mutex_unlock(&s->lock);
 }
 
-PJRT_Event *stet_cpu_event_of(struct stet_signal *s)
+PJRT_Event *stet_cpu_api_event_of(struct stet_signal *s)
 {
     PJRT_Event *e = stet_mem_calloc(1, sizeof *e);
 
@@ -154,7 +154,7 @@ PJRT_Error *cpu_PJRT_Event_OnReady(PJRT_Event_OnReady_Args *args)
     if (!stet_backend_signal_ready(s)) {
         w = stet_mem_alloc(sizeof *w);
         if (!w)
-            return stet_cpu_no_memory();
+            return stet_cpu_api_no_memory();
         pthread_mutex_lock(&s->lock);
         if (!stet_backend_signal_ready(s)) {
             *w = (struct waiter){args->callback, args->user_arg, s->waiters};
@@ -173,9 +173,9 @@ PJRT_Error *cpu_PJRT_Event_Create(PJRT_Event_Create_Args *args)
 {
     struct stet_signal *s = stet_backend_signal_new();
 
-    args->event = s ? stet_cpu_event_of(s) : NULL;
+    args->event = s ? stet_cpu_api_event_of(s) : NULL;
     stet_backend_signal_unref(s);
-    return args->event ? NULL : stet_cpu_no_memory();
+    return args->event ? NULL : stet_cpu_api_no_memory();
 }
 
 /* A waiter may destroy the event before we return. */

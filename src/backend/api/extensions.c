@@ -31,7 +31,7 @@ static PJRT_Layouts_MemoryLayout *layout_new(size_t rank)
 static PJRT_Error *answer(PJRT_Layouts_MemoryLayout **out, size_t rank)
 {
     *out = layout_new(rank);
-    return *out ? NULL : stet_cpu_no_memory();
+    return *out ? NULL : stet_cpu_api_no_memory();
 }
 
 static PJRT_Error *layout_destroy(PJRT_Layouts_MemoryLayout_Destroy_Args *args)
@@ -77,14 +77,14 @@ static PJRT_Error *list(PJRT_Executable *executable, const struct stet_shape *sh
     struct stet_layouts *l = stet_mem_calloc(1, sizeof *l + count * sizeof *l->at);
 
     if (!l)
-        return stet_cpu_no_memory();
+        return stet_cpu_api_no_memory();
     for (size_t i = 0; i < count; i++) {
         l->at[i] = layout_new(shapes[i].rank);
         if (!l->at[i]) {
             while (i-- > 0)
                 stet_mem_free(l->at[i]);
             stet_mem_free(l);
-            return stet_cpu_no_memory();
+            return stet_cpu_api_no_memory();
         }
     }
     l->next = atomic_load(&executable->layouts);
@@ -173,7 +173,7 @@ static PJRT_Layouts_Extension layouts = {
     .PJRT_Layouts_PJRT_Executable_GetParameterLayouts = parameter_layouts,
 };
 
-PJRT_Extension_Base *stet_cpu_extensions(void)
+PJRT_Extension_Base *stet_cpu_api_extensions(void)
 {
     return &layouts.base;
 }

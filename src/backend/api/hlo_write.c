@@ -228,7 +228,7 @@ static void put_module(struct stet_buf *b, unsigned field, const struct stet_cpu
     put_message(b, field, &module);
 }
 
-void stet_cpu_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code)
+void stet_cpu_api_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code)
 {
     struct stet_view shape = shape_that_came(code);
     struct stet_buf config = STET_BUF_INIT;

@@ -72,7 +72,7 @@ PJRT_Error *cpu_PJRT_CopyToDeviceStream_AddChunk(PJRT_CopyToDeviceStream_AddChun
     PJRT_Chunk *c = args->chunk;
     bool fits;
 
-    args->transfer_complete = stet_cpu_event_of(NULL);
+    args->transfer_complete = stet_cpu_api_event_of(NULL);
     pthread_mutex_lock(&s->lock);
     fits = c->size <= s->total - s->have;
     if (fits && c->size) {
@@ -88,7 +88,7 @@ PJRT_Error *cpu_PJRT_CopyToDeviceStream_AddChunk(PJRT_CopyToDeviceStream_AddChun
     if (args->transfer_complete)
         cpu_PJRT_Event_Destroy(&(PJRT_Event_Destroy_Args){.event = args->transfer_complete});
     args->transfer_complete = NULL;
-    return fits ? stet_cpu_no_memory()
+    return fits ? stet_cpu_api_no_memory()
                 : stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                   "stet cpu: a chunk of %zu bytes is larger than requested",
                                   c->size);

@@ -92,7 +92,7 @@ static void raise_to(atomic_llong *highest, long long now)
         ;
 }
 
-void stet_cpu_note_peak(PJRT_Device *device, uint64_t temporary)
+void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary)
 {
     raise_to(&device->peak, atomic_load(&device->in_use) + (long long)temporary);
 }

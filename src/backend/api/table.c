@@ -9,14 +9,14 @@ const char stet_cpu_version[] = "stet cpu " STET_VERSION;
 const char *const stet_cpu_memory_kinds[] = {"device", "pinned_host"};
 
 /* Frameworks lower by platform name: as `tpu` we receive what a TPU would. */
-const char *stet_cpu_platform(void)
+const char *stet_cpu_api_platform(void)
 {
     const char *told = getenv("STET_CPU_PLATFORM");
 
     return told && *told ? told : "stet";
 }
 
-PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
+PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *err)
 {
     static const PJRT_Error_Code codes[] = {
         [STET_NOT_FOUND] = PJRT_Error_Code_NOT_FOUND,
@@ -40,7 +40,7 @@ PJRT_Error *stet_cpu_error(struct stet_view module, const struct stet_err *err)
                            err->text, where);
 }
 
-PJRT_Error *stet_cpu_no_memory(void)
+PJRT_Error *stet_cpu_api_no_memory(void)
 {
     return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED, "stet cpu: out of memory");
 }
@@ -86,7 +86,7 @@ static void make_table(void)
     stet_pjrt_stubs(&table);
 #define IMPL(name) table.name = cpu_##name;
 #include "backend/api/implemented.def"
-    table.extension_start = stet_cpu_extensions();
+    table.extension_start = stet_cpu_api_extensions();
 }
 
 __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);

@@ -103,7 +103,7 @@ enum stet_option_file stet_option_file_kind(struct stet_view name)
     return STET_OPTION_FILE_NONE;
 }
 
-const char *stet_option_dropped(struct stet_view name)
+const char *stet_options_dropped(struct stet_view name)
 {
     for (size_t i = 0; i < sizeof drops / sizeof *drops; i++) {
         size_t n = drops[i].len;
@@ -201,7 +201,7 @@ static bool add_file(struct stet_options_reader *r, struct stet_view name,
 static void add(struct stet_options_reader *r, struct place at, struct stet_view name,
                 struct stet_view value, const struct stet_proto_field *f, bool is_override)
 {
-    const char *dropped = stet_option_dropped(name);
+    const char *dropped = stet_options_dropped(name);
 
     if (r->count == MOST_ITEMS) {
         stet_proto_fail(&r->hlo.fault, STET_LIMIT, 0, "too many options");
