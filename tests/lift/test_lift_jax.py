@@ -17,12 +17,12 @@ STET = BUILD / "bin" / "stet"
 NEVER = "shape"  # its value decides a size
 
 
-def run(folder, name, *options, store="--no-store", **variables):
+def run(folder, name, *options, **variables):
     environment = dict(os.environ, STET_STATE_DIR=str(folder / name),
                        STET_LOG=str(folder / (name + ".log")), **variables)
     environment.pop("STET_LIFT", None)
     results = folder / (name + ".npz")
-    done = subprocess.run([STET, "run", "--cpu", store, *options, "--", PYTHON,
+    done = subprocess.run([STET, "run", "--cpu", *options, "--", PYTHON,
                            HERE / "cases.py", results],
                           env=environment, cwd=folder, capture_output=True, text=True, timeout=500)
     if done.returncode:
@@ -49,8 +49,8 @@ class Lift(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
         path = pathlib.Path(cls.folder.name)
-        cls.plain, cls.before, _, _ = run(path, "plain")
-        cls.lifted, cls.after, cls.said, cls.log = run(path, "lifted", "--lift")
+        cls.plain, cls.before, _, _ = run(path, "plain", "--no-store")
+        cls.lifted, cls.after, cls.said, cls.log = run(path, "lifted", "--no-store", "--lift")
 
     @classmethod
     def tearDownClass(cls):
@@ -96,15 +96,15 @@ class Remembered(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.path = pathlib.Path(cls.folder.name)
         cls.store = cls.path / "store"
-        run(cls.path, "first", "--lift", store=f"--store={cls.store}", VALUES="4")
-        cls.plain, _, _, _ = run(cls.path, "plain", FIRST_VALUE="4", VALUES="3")
+        run(cls.path, "first", "--lift", STET_STORE=str(cls.store), VALUES="4")
+        cls.plain, _, _, _ = run(cls.path, "plain", "--no-store", FIRST_VALUE="4", VALUES="3")
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
 
     def again(self, name):
-        results, explained, _, log = run(self.path, name, "--lift", store=f"--store={self.store}",
+        results, explained, _, log = run(self.path, name, "--lift", STET_STORE=str(self.store),
                                          FIRST_VALUE="4", VALUES="3")
         self.assertEqual(compare(self.plain, results), [])
         compiled = collections.Counter(r["function"] for r in explained["recompiles"]
