@@ -3,7 +3,6 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
 #include "intercept/ask.h"
 #include "intercept/executables.h"
@@ -73,6 +72,7 @@ void stet_intercept_lift_family_free(struct stet_lift_family *f)
         stet_executable_unload(f->plugin, f->plain);
     stet_lift_plan_release(&f->recalled);
     stet_program_release(&f->base);
+    stet_program_release(&f->hlo);
     stet_mem_free(f->bytes);
     stet_mem_free(f);
 }
@@ -194,6 +194,7 @@ static void make_tombstone(struct stet_lift_family *f)
 {
     f->plain = NULL;
     stet_program_release(&f->base);
+    stet_program_release(&f->hlo);
     stet_mem_free(f->bytes);
     f->bytes = NULL;
 }
@@ -268,6 +269,7 @@ static void free_candidate(struct stet_lift_candidate *c)
     if (!c)
         return;
     stet_program_release(&c->program);
+    stet_program_release(&c->hlo);
     stet_mem_free(c->bytes);
     stet_mem_free(c);
 }
@@ -294,11 +296,10 @@ static bool make_key(struct stet_lift_candidate *c, struct stet_view options)
     return made;
 }
 
-static bool is_mlir(const PJRT_Program *program)
+static bool is_small(const PJRT_Program *program)
 {
     return program && STET_HAS(program, format_size) && program->code &&
-           program->code_size <= PROGRAM_MAX &&
-           stet_view_is(stet_view_of(program->format, program->format_size), "mlir");
+           program->code_size <= PROGRAM_MAX;
 }
 
 /* Processes of one job may have to compile the same programs at the same time. */
@@ -319,10 +320,10 @@ static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
 static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
                                                   const PJRT_Client_Compile_Args *args)
 {
-    bool may = is_mlir(args->program) && is_alone(p, args->client);
+    bool may = is_small(args->program) && is_alone(p, args->client);
     struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
     struct stet_err why = STET_ERR_INIT;
-    bool decoded = false;
+    bool may_lift = false;
 
     if (!c)
         return NULL;
@@ -330,11 +331,10 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
     c->bytes = stet_mem_alloc(args->program->code_size);
     if (c->bytes) {
         memcpy(c->bytes, args->program->code, args->program->code_size);
-        decoded = stet_decode(&c->program, stet_view_of(c->bytes, args->program->code_size),
-                              &why) == STET_OK;
+        may_lift = stet_intercept_lift_read(&c->program, &c->hlo,
+                                            stet_view_of(c->bytes, args->program->code_size), &why);
     }
-    if (decoded && stet_lift_refuses(&c->program, &why) == STET_OK &&
-        make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
+    if (may_lift && make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
         return c;
     if (why.text[0])
         stet_log("lift: not lifted: %s", why.text);
@@ -510,6 +510,7 @@ void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
                                        .refs = 1,
                                        .bytes = c->bytes,
                                        .base = c->program,
+                                       .hlo = c->hlo,
                                        .plain = loaded};
         stet_intercept_lift_lock();
         dropped = make_room();

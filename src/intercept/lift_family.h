@@ -29,13 +29,13 @@ struct stet_lift_family {
     struct stet_plugin *plugin;
     PJRT_Client *client;
     struct stet_hash key;
-    uint32_t refs;  /* code and compiles in progress; 1 for the table */
-    uint32_t lifts; /* lifted programs that were compiled */
-    bool lifting;   /* a thread compiles one now */
-    bool refused;   /* in quarantine */
-    bool gone;      /* no longer in the table */
-    char *bytes;    /* of the first program */
-    struct stet_program base;
+    uint32_t refs;                  /* code and compiles in progress; 1 for the table */
+    uint32_t lifts;                 /* lifted programs that were compiled */
+    bool lifting;                   /* a thread compiles one now */
+    bool refused;                   /* in quarantine */
+    bool gone;                      /* no longer in the table */
+    char *bytes;                    /* of the first program */
+    struct stet_program base, hlo;  /* as in struct stet_lift_candidate */
     PJRT_LoadedExecutable *plain;   /* of the first program */
     struct stet_hash note, entry;   /* for the store: name of the note, key of the first program */
     struct stet_lift_plan recalled; /* the plan of an earlier run; no uses if there is none */
@@ -46,7 +46,7 @@ struct stet_lift_family {
 
 /* A program that was read, before its family is known or created. */
 struct stet_lift_candidate {
-    struct stet_program program;
+    struct stet_program program, hlo; /* `hlo` if it came as HLO: `program` borrows from it */
     char *bytes;
     struct stet_hash key;
     struct stet_hash note; /* what an earlier run noted of the family; zero without a store */
@@ -69,6 +69,11 @@ struct stet_lifted {
     size_t kept; /* their bytes */
     char fingerprint[STET_HASH_TEXT + 8];
 };
+
+/* Reads a program as StableHLO; both are the caller's to release, also after a failure. The bytes
+ * must outlive them. False with the reason if it cannot be lifted. */
+bool stet_intercept_lift_read(struct stet_program *program, struct stet_program *hlo,
+                              struct stet_view bytes, struct stet_err *why);
 
 void stet_intercept_lift_lock(void);
 void stet_intercept_lift_unlock(void);

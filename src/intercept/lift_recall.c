@@ -4,7 +4,6 @@
  * are compared as always, and the lifted program is tested again at its first execution. */
 #include "base/buf.h"
 #include "base/mem.h"
-#include "decode/decode.h"
 #include "intercept/identity.h"
 #include "intercept/layer.h"
 #include "intercept/lift_family.h"
@@ -39,8 +38,7 @@ static bool read_base(struct stet_lift_family *f, struct stet_buf *bytes)
         return false;
     read = stet_store_entry_program(&entry, bytes, NULL) == STET_OK;
     stet_store_entry_close(&entry);
-    return read && stet_decode(&f->base, stet_buf_as_view(bytes), NULL) == STET_OK &&
-           stet_lift_refuses(&f->base, NULL) == STET_OK;
+    return read && stet_intercept_lift_read(&f->base, &f->hlo, stet_buf_as_view(bytes), NULL);
 }
 
 /* Its executable, which answers the framework's questions, and which the lifted program is compared

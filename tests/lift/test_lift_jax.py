@@ -11,6 +11,8 @@ import sys
 import tempfile
 import unittest
 
+from lifted_results import compare
+
 BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
 HERE = pathlib.Path(__file__).resolve().parent
 STET = BUILD / "bin" / "stet"
@@ -33,17 +35,6 @@ def run(folder, name, *options, **variables):
     return results, json.loads(explained.stdout), done.stderr, log.read_text()
 
 
-def compare(plain, lifted):
-    """The names of results that differ, by an interpreter that has NumPy."""
-    code = ("import numpy, sys\n"
-            "a, b = (numpy.load(p) for p in sys.argv[1:])\n"
-            "print(*[k for k in a.files if a[k].tobytes() != b[k].tobytes()] + "
-            "sorted(set(a.files) ^ set(b.files)))\n")
-    done = subprocess.run([PYTHON, "-c", code, plain, lifted], capture_output=True, text=True,
-                          check=True)
-    return done.stdout.split()
-
-
 class Lift(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -63,7 +54,7 @@ class Lift(unittest.TestCase):
         return count
 
     def test_results_are_bit_equal(self):
-        self.assertEqual(compare(self.plain, self.lifted), [])
+        self.assertEqual(compare(PYTHON, self.plain, self.lifted), [])
 
     def test_a_drifting_value_makes_two_compiles(self):
         before, after = self.served(self.before), self.served(self.after)
@@ -106,7 +97,7 @@ class Remembered(unittest.TestCase):
     def again(self, name):
         results, explained, _, log = run(self.path, name, "--lift", STET_STORE=str(self.store),
                                          FIRST_VALUE="4", VALUES="3")
-        self.assertEqual(compare(self.plain, results), [])
+        self.assertEqual(compare(PYTHON, self.plain, results), [])
         compiled = collections.Counter(r["function"] for r in explained["recompiles"]
                                        if r["served"] == "compiled")
         return {f: n for f, n in compiled.items() if f in LIFTED}, log
