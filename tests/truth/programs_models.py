@@ -155,7 +155,7 @@ NUMPYRO_MAP = REGRESSION + '''
 
 # The sampler's own step, jitted, as in the documentation of numpyro's kernels.
 NUMPYRO_HMC = REGRESSION + '''
-    $kernel = HMC($model, step_size=0.01, num_steps=3, adapt_step_size=False, adapt_mass_matrix=False)
+    $kernel = HMC($model, step_size=0.01, trajectory_length=0.03, adapt_step_size=False, adapt_mass_matrix=False)
 
     def $init():
         return $kernel.init(jax.random.PRNGKey(3), 0, None, ($make_batch(np.random.default_rng(1), 8),), {})

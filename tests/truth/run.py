@@ -255,7 +255,7 @@ def arguments():
     parser.add_argument("envs", nargs="?", type=lambda p: pathlib.Path(p).absolute())
     parser.add_argument("--python-jax", type=pathlib.Path, help="the interpreter for JAX, instead of ENV_DIR's")
     parser.add_argument("--python-torch", type=pathlib.Path, help="the interpreter for torch, instead of ENV_DIR's")
-    parser.add_argument("--libraries", type=lambda p: pathlib.Path(p).resolve(), help="a folder of unpacked packages, before those of the interpreters")
+    parser.add_argument("--libraries", type=lambda p: pathlib.Path(p).resolve(), help="a folder of unpacked packages, named site-packages")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
@@ -271,6 +271,8 @@ def arguments():
     parser.add_argument("--minutes", type=float, help="begin no case after this time, and print what is known")
     parser.add_argument("--at-least", type=int, help="exit 1 when fewer percent have class and line right, or a clean twin is alarmed")
     args = parser.parse_args()
+    if args.libraries and args.libraries.name != "site-packages":
+        parser.error(f"{args.libraries} must be named site-packages: by that Stet knows a library from a user's code")
     args.lanes = (args.lane,) if args.lane else ("jax", "torch")
     given = {"jax": args.python_jax, "torch": args.python_torch}
     args.python = {lane: given[lane] or (args.envs / PYTHON[lane] if args.envs else pathlib.Path("python3")) for lane in PYTHON}
