@@ -17,9 +17,9 @@
 
 /* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile. A cause that was already reported is repeated as numbers. At
+/* A stack may come after its compile, and the first execution after that. A cause that was already reported is repeated as numbers. At
  * most so many blocks are printed in a minute. */
-enum { STACK_WAIT_MS = 700, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
 
 struct order {
     uint32_t *executables, *sightings;
@@ -170,17 +170,19 @@ static void take(struct stet_live *l, const struct stet_run_event *e)
 static bool is_ready(struct stet_live *l, size_t process, const struct stet_compile_event *c,
                      bool last)
 {
+    uint64_t patience;
+
     if (!c->ended)
         return last;
-    if (last || ((c->trigger.line || c->no_stack.len) && (c->ran || !c->waiter)))
+    if (last || ((c->trigger.line || c->no_stack.len) && c->ran))
         return true; /* the wait for it is known after its first execution */
+    patience = c->ran ? STACK_WAIT_MS : RUN_WAIT_MS;
     /* The attach happened after the deadline had passed. */
-    if (c->time_ns &&
-        stet_clock_wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
+    if (c->time_ns && stet_clock_wall_ns() > c->time_ns + c->plugin_ns + patience * 1000000)
         return true;
     if (!l->ended[process])
         l->ended[process] = (uint64_t)stet_clock_ms();
-    return (uint64_t)stet_clock_ms() - l->ended[process] > STACK_WAIT_MS;
+    return (uint64_t)stet_clock_ms() - l->ended[process] > patience;
 }
 
 /* Adds compiles in order, each once everything about it is known. True when there was one. */
@@ -198,7 +200,7 @@ static bool add_compiles(struct stet_live *l, bool last)
                 bundle = stet_session_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
-            stet_ledger_wait_estimate(p, &p->compiles[l->added[i]]);
+            stet_ledger_wait_without_phases(p, &p->compiles[l->added[i]]);
             l->off = stet_session_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }
