@@ -40,6 +40,8 @@ struct stet_live {
     size_t route[PROCESSES];   /* process + 1, by event source */
     struct stet_exec *batch;
     uint32_t reported; /* findings already reported */
+    uint32_t judged;   /* findings when all were last judged */
+    uint64_t changes;
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
     uint32_t visited; /* sightings already shown to it */
@@ -338,9 +340,6 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
         write_event(l, &row.recompile);
     if (l->tap.say && !f->benign && !f->outside) /* the summary has those that are outside */
         say(l, &row.recompile);
-    if (l->tap.recompile)
-        l->tap.recompile(l->tap.context, &row.recompile,
-                         l->x.history.sightings[f->sighting].time_ns);
 }
 
 static void report(struct stet_live *l)
@@ -379,6 +378,7 @@ void stet_live_poll(struct stet_live *l, bool last)
     if (!add_compiles(l, last) && !last)
         return;
     translate(l);
+    l->changes++;
     if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
         l->off = true;
         return;
@@ -388,6 +388,42 @@ void stet_live_poll(struct stet_live *l, bool last)
         report_outside(l);
     while (l->visit && l->visited < l->x.history.sighting_count)
         l->visit(l->context, &l->x, l->visited++);
+}
+
+/* What comes later may show what an earlier recompile was. Judging all of them anew takes time and
+ * memory, so it happens as their number grows by a quarter, and at the end. */
+static void judge_anew(struct stet_live *l)
+{
+    struct stet_history *h = &l->x.history;
+
+    if (l->off || h->finding_count < l->judged + l->judged / 4 + 1)
+        return;
+    l->judged = h->finding_count;
+    if (stet_history_judge_from(h, 0, NULL) != STET_OK)
+        l->off = true;
+}
+
+void stet_live_each(struct stet_live *l,
+                    bool (*visit)(void *context, const struct stet_recompile *r), void *context)
+{
+    const struct stet_history *h = &l->x.history;
+    bool more = true;
+
+    judge_anew(l);
+    for (uint32_t i = 0; more && i < h->finding_count; i++) {
+        const struct stet_finding *f = &h->findings[i];
+        struct stet_session_row row;
+
+        if (f->cause == STET_CAUSE_NONE || (!h->whole && stet_history_outside(h, f)))
+            continue;
+        stet_session_row(&row, h, f);
+        more = visit(context, &row.recompile);
+    }
+}
+
+uint64_t stet_live_changes(const struct stet_live *l)
+{
+    return l->changes;
 }
 
 const struct stet_run_digest *stet_live_digest(const struct stet_live *l)
