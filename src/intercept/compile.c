@@ -73,7 +73,7 @@ static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
 
     (void)j;
-    r->last_run_ns = stet_drain_last_run();
+    r->last_run_ns = stet_drain_last_run(NULL);
     if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
         r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
         e->after = write_bytes;
