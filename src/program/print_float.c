@@ -178,7 +178,7 @@ static bool reads_back(enum stet_float f, const char *text, const struct parts *
 static bool format_long(enum stet_float f, const struct parts *v, struct stet_buf *out)
 {
     int precision = 2 + (stet_float_format(f)->mantissa + 1) * 59 / 196, exponent, whole;
-    struct digits g;
+    struct digits g = {0};
 
     round_digits(v, precision, &g);
     exponent = g.point - g.count; /* of the last digit */
