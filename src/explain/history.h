@@ -42,6 +42,8 @@ struct stet_sighting {
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* the function of the program; 0 when not known */
     uint64_t object;           /* distinguishes functions that one definition made; 0 as above */
+    uint64_t wrapper;          /* distinguishes wrappers around one function; 0 as above */
+    uint64_t held;             /* of the classes of the objects that the function closes over */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
