@@ -103,7 +103,7 @@ struct stet_facts {
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
     /* A change + 1: the earlier program returns an array of exactly the type that this argument
-     * has now. 0 for none. */
+     * has now, and this program another in its place. 0 for none. */
     uint32_t returned;
     uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;

@@ -62,6 +62,9 @@ ROWS = [
     Row("M11", "m11_pass.py", [Want("last-batch", "return jnp.mean((rows @ weights) ** 2)")], never=("shape-drift",)),
     Row("M14", "m14_late.py", [Want("host-sync", "print(turn, float(field.std()))")],
         summary=("1 first compile in the loop",), never=("compiled again",)),
+    Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
+        never=("the constant took",)),  # the first new value is only a new value
+    Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
