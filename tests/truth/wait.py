@@ -185,8 +185,9 @@ def report(lane, folder, name, body, repeat):
         lost = drifting[4] if len(drifting) > 4 else drifting[0] - repaired[0]
         rows.append((drifting[3], lost, drifting[1], drifting[2]))
     count, lost, waited, compiler = (statistics.median(column) for column in zip(*rows))
-    each = " ".join(f"{waited / lost:.2f}" for _, lost, waited, _ in rows)
-    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {waited / lost:.2f} ({each})")
+    ratios = [waited / lost for _, lost, waited, _ in rows]
+    each = " ".join(f"{r:.2f}" for r in ratios)
+    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {statistics.median(ratios):.2f} ({each})")
     sys.stdout.flush()
 
 
