@@ -18,9 +18,9 @@
 
 /* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile, and the first execution after that. A cause that was already reported is repeated as numbers. At
- * most so many blocks are printed in a minute. */
-enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+/* A stack may come after its compile, and the first execution after that. A cause that was already
+ * reported is repeated as numbers. At most so many blocks are printed in a minute. */
+enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, HELD_MOST = 2, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
 
 struct order {
     uint32_t *executables, *sightings;
@@ -362,11 +362,26 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
         say(l, &row.recompile);
 }
 
-static void report(struct stet_live *l)
+/* The first steps of a loop compile programs that are normal: an optimizer creates its state in the
+ * first one. A recompile is held back until it, or the program before it, has run twice, or more
+ * recompiles followed. */
+static bool is_held(const struct stet_live *l, const struct stet_finding *f)
+{
+    const struct stet_history *h = &l->x.history;
+    const struct stet_sighting *s = &h->sightings[f->sighting];
+
+    return f->cause != STET_CAUSE_NONE && !f->benign && f->against != STET_NONE &&
+           s->executions < 2 && h->sightings[f->against].executions < 2 &&
+           l->orders[s->process].count && l->reported + HELD_MOST >= h->finding_count;
+}
+
+static void report(struct stet_live *l, bool last)
 {
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
+        if (!last && is_held(l, f))
+            return;
         if (f->cause != STET_CAUSE_NONE && !stet_history_outside(&l->x.history, f))
             report_one(l, f);
     }
@@ -402,7 +417,7 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     if (!l->events.process_count)
         stet_dump_scan(&l->x.dump, &l->x.digest, l->x.programs, last);
-    if (!add_compiles(l, last) && !last)
+    if (!add_compiles(l, last) && !last && l->reported == l->x.history.finding_count)
         return;
     translate(l);
     l->changes++;
@@ -410,7 +425,7 @@ void stet_live_poll(struct stet_live *l, bool last)
         l->off = true;
         return;
     }
-    report(l);
+    report(l, last);
     if (last)
         report_whole(l);
     while (l->visit && l->visited < l->x.history.sighting_count)

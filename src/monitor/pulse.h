@@ -108,7 +108,7 @@ struct stet_pulse {
     struct stet_exec *batch;
     uint64_t *known; /* hashes of programs, open addressing */
     size_t known_count;
-    uint32_t sightings; /* sightings of the history already counted */
+    uint32_t sightings;     /* sightings of the history already counted */
     uint64_t torch_records; /* records of the model at the last update */
     uint64_t live_changes;  /* stet_live_changes then */
 };

@@ -23,6 +23,7 @@ PROGRAMS = {
     "traps/python-counter.py": "jax",
     "traps/eager-storm.py": "jax",
     "traps/torch_xla/shape-drift.py": "torchxla",
+    "traps/torch_xla/benign-training.py": "torchxla",
     "traps/torchtpu/shape-drift.py": "torchtpu",
     "traps/torch/combined.py": "torchtpu",
 }
