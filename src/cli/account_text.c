@@ -84,8 +84,11 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
     if (s->lifted) {
         stet_buf_printf(out, "%s%" PRIu64 " of ", indent, s->lifted);
         stet_text_count(out, a->totals.compiles, "program");
-        stet_buf_str(out, " were lifted: no compile, instead of about ");
-        stet_text_duration(out, s->lifted_instead_ns);
+        stet_buf_str(out, " were lifted: no compile");
+        if (s->lifted_instead_ns) {
+            stet_buf_str(out, ", instead of about ");
+            stet_text_duration(out, s->lifted_instead_ns);
+        }
         stet_buf_char(out, '\n');
     }
     if (!s->served)

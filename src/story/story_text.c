@@ -216,7 +216,8 @@ static void took(struct stet_buf *out, const struct stet_recompile *r, bool serv
     stet_buf_str(out, ", waited ");
     stet_text_duration(out, wait_ns);
     if (served) {
-        stet_buf_printf(out, " (from %s)", source(r->served));
+        stet_buf_printf(out, " (%s%s)", r->served == STET_SERVED_LIFTED ? "" : "from ",
+                        source(r->served));
     } else if (wait_ns != cost_ns) {
         stet_buf_str(out, " (compiler ");
         stet_text_duration(out, cost_ns);
