@@ -1,5 +1,5 @@
-/* How long the choice of buckets takes for a million different sizes: sorting, merging, and the best
- * set for each of 1 … 32 programs. */
+/* How long the choice of buckets takes for a million different sizes: sorting, merging, and the
+ * best set for each of 1 … 32 programs. */
 #include "bench.h"
 
 #include "buckets/buckets.h"

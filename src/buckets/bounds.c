@@ -1,15 +1,15 @@
 /* A lower bound for the steps of k buckets in several dimensions.
  *
- * Choosing buckets is placing facilities: a shape of weight w in a bucket of price c costs w × c. By
- * linear programming duality, numbers v, one per shape, with
+ * Choosing buckets is placing facilities: a shape of weight w in a bucket of price c costs w × c.
+ * By linear programming duality, numbers v, one per shape, with
  *
  *     sum over the shapes in b of max(0, v - w × c(b)) <= t     for every possible bucket b
  *
  * prove that no k buckets cost less than sum(v) - k × t, for any t. Raising the v as far as the
- * constraints allow gives a good proof for one t; the best of several t is kept for each k. A bucket
- * that is worth choosing has its sizes among those that came, so these are all possible buckets.
- * Where there are too many, neighbouring ones become one that has the price of the smallest and
- * holds what the largest holds, which keeps the proof valid. */
+ * constraints allow gives a good proof for one t; the best of several t is kept for each k. A
+ * bucket that is worth choosing has its sizes among those that came, so these are all possible
+ * buckets. Where there are too many, neighbouring ones become one that has the price of the
+ * smallest and holds what the largest holds, which keeps the proof valid. */
 #include "buckets/several.h"
 
 #include "base/mem.h"

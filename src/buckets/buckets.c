@@ -160,7 +160,8 @@ static void line_sets(struct stet_buckets_curve *c, const struct stet_buckets_li
         stet_buckets_line_take(p, k, picked);
         for (uint32_t i = 0; i < k; i++) {
             dims[i] = c->shapes[picked[i]].dims[0];
-            computed += (double)dims[i] * (total[picked[i] + 1] - (i ? total[picked[i - 1] + 1] : 0));
+            computed +=
+                (double)dims[i] * (total[picked[i] + 1] - (i ? total[picked[i - 1] + 1] : 0));
         }
         *s = (struct stet_buckets_set){.count = k,
                                        .dims = dims,

@@ -37,11 +37,11 @@ struct stet_buckets_curve {
     unsigned rank;
     struct stet_buckets_shape *shapes; /* different ones, by elements */
     uint32_t shape_count;
-    double runs;                    /* of all shapes */
-    double used;                    /* elements before padding */
-    double unpadded;                /* the cost of all steps before padding */
-    struct stet_buckets_set *sets;  /* sets[k - 1] has k buckets */
-    uint32_t count, best;           /* best: the number of a set */
+    double runs;                   /* of all shapes */
+    double used;                   /* elements before padding */
+    double unpadded;               /* the cost of all steps before padding */
+    struct stet_buckets_set *sets; /* sets[k - 1] has k buckets */
+    uint32_t count, best;          /* best: the number of a set */
     struct stet_buckets_cost cost;
 };
 
@@ -52,10 +52,10 @@ struct stet_buckets_wish {
     int64_t multiple; /* buckets are multiples of this; 0 or 1: any */
 };
 
-/* Shapes may repeat and come in any order; sizes and runs are at least 1. In one dimension every set
- * is the best one. In several, `steps` is what a heuristic reached and `bound` is proven. Without
- * seconds, the best set is the smallest that pads less than 5 %. On failure there is nothing to
- * release. */
+/* Shapes may repeat and come in any order; sizes and runs are at least 1. In one dimension every
+ * set is the best one. In several, `steps` is what a heuristic reached and `bound` is proven.
+ * Without seconds, the best set is the smallest that pads less than 5 %. On failure there is
+ * nothing to release. */
 enum stet_rc stet_buckets_make(struct stet_buckets_curve *out,
                                const struct stet_buckets_shape *shapes, size_t count, unsigned rank,
                                const struct stet_buckets_wish *wish, struct stet_err *err);

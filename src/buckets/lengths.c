@@ -20,8 +20,8 @@ static bool fail(const struct reading *r, const char *what)
 {
     struct stet_view shown = stet_view_of(r->text.ptr, r->text.len < SHOWN ? r->text.len : SHOWN);
 
-    stet_fail(r->err, STET_BAD_INPUT, "%s:%" PRIu64 ": %s; this is \"%.*s\"", r->file, r->line, what,
-              STET_FMT(shown));
+    stet_fail(r->err, STET_BAD_INPUT, "%s:%" PRIu64 ": %s; this is \"%.*s\"", r->file, r->line,
+              what, STET_FMT(shown));
     return false;
 }
 

@@ -1,8 +1,8 @@
 /* least(k, i) = min over j of least(k - 1, j) + (runs of sizes j … i - 1) × price(i - 1).
  *
- * With R(j) the runs of the first j sizes, the part that depends on j is least(k - 1, j) - R(j) × p:
- * a line in p with a slope that falls with j. The prices do not decrease, so the lower envelope of
- * the lines is a queue: lines enter at its end and leave at its front, and a row takes time in
+ * With R(j) the runs of the first j sizes, the part that depends on j is least(k - 1, j) - R(j) ×
+ * p: a line in p with a slope that falls with j. The prices do not decrease, so the lower envelope
+ * of the lines is a queue: lines enter at its end and leave at its front, and a row takes time in
  * proportion to the number of sizes. */
 #include "buckets/line.h"
 
@@ -91,8 +91,8 @@ enum stet_rc stet_buckets_line_make(struct stet_buckets_line *out, const double 
 
     *out = (struct stet_buckets_line){.count = count, .most = most < count ? most : count};
     if (stet_mul_overflows((size_t)out->most + 1, width, &splits) || splits > MOST_SPLITS)
-        return stet_fail(err, STET_LIMIT, "%u sizes and %u programs are too many: give fewer", count,
-                         out->most);
+        return stet_fail(err, STET_LIMIT, "%u sizes and %u programs are too many: give fewer",
+                         count, out->most);
     out->least = stet_mem_calloc((size_t)out->most + 1, sizeof *out->least);
     out->splits = stet_mem_calloc(splits, sizeof *out->splits);
     rows = stet_mem_calloc(2 * width, sizeof *rows);

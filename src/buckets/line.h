@@ -15,9 +15,9 @@ struct stet_buckets_line {
     uint32_t *splits;     /* for each k, for each i: where the last bucket of the first i begins */
 };
 
-/* price[i] is the cost of one step padded to size i, and does not decrease; runs[i] > 0 is how often
- * the size came. Takes time and memory in proportion to count × most. STET_LIMIT if that is more
- * than a gigabyte. On failure there is nothing to release. */
+/* price[i] is the cost of one step padded to size i, and does not decrease; runs[i] > 0 is how
+ * often the size came. Takes time and memory in proportion to count × most. STET_LIMIT if that is
+ * more than a gigabyte. On failure there is nothing to release. */
 enum stet_rc stet_buckets_line_make(struct stet_buckets_line *out, const double *price,
                                     const double *runs, uint32_t count, uint32_t most,
                                     struct stet_err *err);

@@ -72,7 +72,8 @@ static bool improve(const struct stet_buckets_curve *c, struct box *boxes, uint3
             if (stet_buckets_holds(boxes[k].dims, p->dims, c->rank) &&
                 (at == UINT32_MAX || boxes[k].price < boxes[at].price))
                 at = k;
-        if (at == UINT32_MAX) /* every shape began in a bucket, and buckets shrink to what they hold */
+        if (at ==
+            UINT32_MAX) /* every shape began in a bucket, and buckets shrink to what they hold */
             return false;
         for (unsigned d = 0; d < STET_BUCKETS_RANK; d++)
             if (held[at].dims[d] < p->dims[d])
@@ -113,7 +114,8 @@ enum stet_rc stet_buckets_several(struct stet_buckets_curve *c, uint32_t most, s
     bool fine = true;
 
     if (c->shape_count > STET_BUCKETS_SHAPES)
-        return stet_fail(err, STET_LIMIT, "%u shapes of several dimensions: at most %d can be grouped",
+        return stet_fail(err, STET_LIMIT,
+                         "%u shapes of several dimensions: at most %d can be grouped",
                          c->shape_count, STET_BUCKETS_SHAPES);
     boxes = stet_mem_calloc(c->shape_count, sizeof *boxes);
     if (!boxes)

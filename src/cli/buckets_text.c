@@ -54,8 +54,9 @@ static void followers(struct stet_buf *out, const struct stet_size_function *f)
     uint32_t shown = 0;
 
     for (uint32_t i = f->rank; i < f->place_count && shown < PLACES_SHOWN; i++, shown++)
-        stet_buf_printf(out, "%sdimension %u of %.*s", shown ? ", " : "  with it: ",
-                        f->places[i].dim, STET_FMT(f->places[i].argument));
+        stet_buf_printf(out, "%sdimension %u of %.*s",
+                        shown ? ", " : "  with it: ", f->places[i].dim,
+                        STET_FMT(f->places[i].argument));
     if (f->place_count > f->rank + shown)
         stet_buf_printf(out, " and %u more", f->place_count - f->rank - shown);
     stet_buf_str(out, shown ? "\n" : "");
@@ -72,7 +73,11 @@ static void cost(struct stet_buf *out, const struct stet_cli_sizes *s)
     }
     stet_buf_str(out, "  a program costs ");
     seconds(out, c->program);
-    stet_buf_str(out, " of waiting, a step ");
+    stet_buf_str(out, " of waiting");
+    if (s->function && s->function->stored && s->function->measured)
+        stet_buf_printf(out, " (%u of %u from a store)", s->function->stored,
+                        s->function->compiles);
+    stet_buf_str(out, ", a step ");
     if (c->fixed > 0)
         seconds(out, c->fixed);
     if (c->linear > 0)
@@ -92,8 +97,8 @@ static bool is_shown(const struct stet_buckets_curve *c, uint32_t i)
 {
     uint32_t k = i + 1;
 
-    return c->count <= ROWS_MOST || k <= 4 || i + 1 == c->best || i == c->best || i == c->best + 1 ||
-           (k & (k - 1)) == 0 || k == c->count;
+    return c->count <= ROWS_MOST || k <= 4 || i + 1 == c->best || i == c->best ||
+           i == c->best + 1 || (k & (k - 1)) == 0 || k == c->count;
 }
 
 static void cell(struct stet_buf *out, double value)
@@ -208,80 +213,4 @@ void stet_cli_sizes_text(struct stet_buf *out, struct stet_cli_sizes *s)
     cost(out, s);
     table(out, c);
     notes(out, s);
-}
-
-/* ---- JSON ---- */
-
-static void set_json(struct stet_json *j, const char *key, const struct stet_buckets_curve *c,
-                     const struct stet_buckets_set *s, bool bound)
-{
-    stet_json_object(j, key);
-    stet_json_uint(j, "programs", s->count + s->beyond);
-    stet_json_number(j, "steps", s->steps);
-    if (bound)
-        stet_json_number(j, "steps_at_least", s->bound);
-    stet_json_number(j, "total", s->total);
-    stet_json_number(j, "padding", s->padding);
-    stet_json_array(j, "sizes");
-    for (uint32_t i = 0; i < s->count; i++) {
-        if (c->rank == 1) {
-            stet_json_int(j, NULL, s->dims[i]);
-            continue;
-        }
-        stet_json_array(j, NULL);
-        for (unsigned d = 0; d < c->rank; d++)
-            stet_json_int(j, NULL, s->dims[i * c->rank + d]);
-        stet_json_end_array(j);
-    }
-    stet_json_end_array(j);
-    stet_json_end_object(j);
-}
-
-static void places_json(struct stet_json *j, const struct stet_size_function *f)
-{
-    stet_json_array(j, "dimensions");
-    for (uint32_t i = 0; f && i < f->place_count; i++) {
-        stet_json_object(j, NULL);
-        stet_json_string(j, "argument", f->places[i].argument);
-        stet_json_uint(j, "dim", f->places[i].dim);
-        stet_json_uint(j, "axis", f->places[i].axis);
-        stet_json_end_object(j);
-    }
-    stet_json_end_array(j);
-}
-
-void stet_cli_sizes_json(struct stet_json *j, struct stet_cli_sizes *s)
-{
-    static const char *const forms[] = {[STET_BUCKETS_ANY] = "any",
-                                        [STET_BUCKETS_POWERS] = "powers-of-two",
-                                        [STET_BUCKETS_MULTIPLES] = "multiples"};
-    struct stet_buckets_curve *c = &s->curve;
-    int64_t step;
-
-    stet_json_object(j, NULL);
-    stet_json_told(j, "function", s->function ? s->function->name : (struct stet_view){0});
-    stet_json_cstr(j, "lengths", s->lengths);
-    places_json(j, s->function);
-    stet_json_uint(j, "sizes", c->shape_count);
-    stet_json_number(j, "runs", c->runs);
-    stet_json_cstr(j, "unit", c->cost.seconds ? "s" : "elements");
-    stet_json_number(j, "program_cost", c->cost.program);
-    stet_json_object(j, "step_cost");
-    stet_json_number(j, "fixed", c->cost.fixed);
-    stet_json_number(j, "linear", c->cost.linear);
-    stet_json_number(j, "square", c->cost.square);
-    stet_json_number(j, "error", c->cost.error);
-    stet_json_end_object(j);
-    stet_json_cstr(j, "form", forms[stet_buckets_form(c, &step)]);
-    stet_json_bool(j, "short_last", s->function && s->function->short_last && !s->lengths);
-    stet_json_uint(j, "best", c->sets[c->best].count);
-    stet_json_array(j, "curve");
-    for (uint32_t i = 0; i < c->count; i++)
-        set_json(j, NULL, c, &c->sets[i], true);
-    stet_json_end_array(j);
-    if (s->has_today)
-        set_json(j, "today", c, &s->today, false);
-    else
-        stet_json_null(j, "today");
-    stet_json_end_object(j);
 }

@@ -1,9 +1,8 @@
-/* Prints what `stet buckets` found, as text and as JSON. */
+/* Prints what `stet buckets` found, as text. */
 #ifndef STET_CLI_BUCKETS_TEXT_H
 #define STET_CLI_BUCKETS_TEXT_H
 
 #include "base/buf.h"
-#include "base/json.h"
 #include "session/run_sizes.h"
 
 /* A dimension, or several that vary independently, with its curve. */
@@ -19,7 +18,6 @@ struct stet_cli_sizes {
 /* "dimension 1 of tokens of train_step", or the file's name. */
 void stet_cli_sizes_name(struct stet_buf *out, const struct stet_cli_sizes *s);
 void stet_cli_sizes_text(struct stet_buf *out, struct stet_cli_sizes *s);
-void stet_cli_sizes_json(struct stet_json *j, struct stet_cli_sizes *s);
 /* Does a set cost at least 5 % less than today's? */
 bool stet_cli_sizes_gain(const struct stet_cli_sizes *s);
 

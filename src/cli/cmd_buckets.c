@@ -3,8 +3,9 @@
 #include "cli/command.h"
 
 #include "base/fs.h"
+#include "base/json.h"
 #include "base/mem.h"
-#include "buckets/emit.h"
+#include "buckets/bucket_emit.h"
 #include "buckets/lengths.h"
 #include "contract/bucket_clauses.h"
 #include "contract/contract_run.h"
@@ -144,25 +145,27 @@ static enum stet_rc read_lengths(struct work *w, struct stet_err *err)
 
 /* ---- curves ---- */
 
+/* The buckets of --today, else those of the run. */
 static enum stet_rc price_today(struct work *w, struct stet_cli_sizes *item, struct stet_err *err)
 {
-    const struct stet_size_function *f = item->function;
     unsigned rank = item->curve.rank;
-    const struct stet_buckets_shape *shapes = w->today.count ? w->today.shapes : f ? f->shapes : NULL;
-    size_t count = w->today.count ? w->today.count : f ? f->program_count : 0;
     int64_t *dims;
 
-    if (!shapes)
+    if (!w->today.count) {
+        if (item->function)
+            item->today = stet_session_sizes_today(item->function, &item->curve);
+        item->has_today = item->today.dims != NULL;
         return STET_OK;
-    if (w->today.count && w->today.rank != rank)
+    }
+    if (w->today.rank != rank)
         return stet_fail(err, STET_USAGE, "--today has %u dimension%s, the sizes have %u",
                          w->today.rank, w->today.rank == 1 ? "" : "s", rank);
-    dims = stet_mem_calloc(count * rank, sizeof *dims);
+    dims = stet_mem_calloc(w->today.count * rank, sizeof *dims);
     if (!dims)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for buckets");
-    for (size_t i = 0; i < count; i++)
-        memcpy(dims + i * rank, shapes[i].dims, rank * sizeof *dims);
-    item->today = stet_buckets_price(&item->curve, dims, (uint32_t)count);
+    for (size_t i = 0; i < w->today.count; i++)
+        memcpy(dims + i * rank, w->today.shapes[i].dims, rank * sizeof *dims);
+    item->today = stet_buckets_price(&item->curve, dims, (uint32_t)w->today.count);
     item->has_today = item->today.dims != NULL;
     stet_mem_free(dims);
     return STET_OK;
@@ -179,16 +182,16 @@ static enum stet_rc add_item(struct work *w, const struct stet_size_function *f,
     enum stet_rc rc;
 
     if (own && f && f->rank != w->lengths.rank)
-        return stet_fail(err, STET_USAGE, "%s has %u dimension%s, %.*s varies in %u",
-                         w->o->lengths, w->lengths.rank, w->lengths.rank == 1 ? "" : "s",
-                         STET_FMT(f->name), f->rank);
-    *item = (struct stet_cli_sizes){.function = f, .lengths = own ? lengths_name(w->o) : NULL,
-                                     .as_came = wish.multiple <= 1};
+        return stet_fail(err, STET_USAGE, "%s has %u dimension%s, %.*s varies in %u", w->o->lengths,
+                         w->lengths.rank, w->lengths.rank == 1 ? "" : "s", STET_FMT(f->name),
+                         f->rank);
+    *item = (struct stet_cli_sizes){
+        .function = f, .lengths = own ? lengths_name(w->o) : NULL, .as_came = wish.multiple <= 1};
     if (f && !w->o->has_cost)
         wish.cost = f->cost;
     wish.cost.program /= w->o->repeat;
-    rc = stet_buckets_make(&item->curve, shapes, count, own ? w->lengths.rank : f->rank, &wish,
-                           err);
+    rc =
+        stet_buckets_make(&item->curve, shapes, count, own ? w->lengths.rank : f->rank, &wish, err);
     if (rc != STET_OK)
         return rc;
     w->count++;
@@ -263,7 +266,8 @@ static void print_json(struct stet_buf *out, struct work *w)
     stet_json_uint(&j, "unreadable", w->sizes.unreadable);
     stet_json_array(&j, "functions");
     for (size_t i = 0; i < w->count; i++)
-        stet_cli_sizes_json(&j, &w->items[i]);
+        stet_session_sizes_json(&j, w->items[i].function, w->items[i].lengths, &w->items[i].curve,
+                                w->items[i].has_today ? &w->items[i].today : NULL);
     stet_json_end_array(&j);
     stet_json_end_object(&j);
     stet_buf_char(out, '\n');

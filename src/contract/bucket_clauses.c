@@ -112,7 +112,8 @@ static enum stet_rc edit_all(struct edit *e, struct stet_buf *text, const char *
     uint32_t before = *changed;
 
     for (uint32_t i = e->c.family_count; i-- > 0;) {
-        int found = stet_view_eq(e->c.families[i].name, name) ? edit_family(e, &e->c.families[i]) : 0;
+        int found =
+            stet_view_eq(e->c.families[i].name, name) ? edit_family(e, &e->c.families[i]) : 0;
 
         if (found < 0)
             return stet_fail(err, STET_NO_MEMORY, "out of memory for a contract");
@@ -121,10 +122,10 @@ static enum stet_rc edit_all(struct edit *e, struct stet_buf *text, const char *
         *changed += found > 0;
     }
     if (*changed == before)
-        return stet_fail(err, STET_NOT_FOUND, "%s has no family %.*s with the sizes of %.*s", file,
-                         STET_FMT(name),
-                         STET_FMT(e->b->function ? e->b->function->places[0].argument
-                                                 : e->named.argument));
+        return stet_fail(
+            err, STET_NOT_FOUND, "%s has no family %.*s with the sizes of %.*s", file,
+            STET_FMT(name),
+            STET_FMT(e->b->function ? e->b->function->places[0].argument : e->named.argument));
     return text->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for a contract") : STET_OK;
 }
 

@@ -16,12 +16,12 @@ struct stet_bucket_set {
 /* Makes sets of one, two and three of the sizes seen, until one pads less than 5 %; returns the
  * number of sets. */
 uint32_t stet_explain_buckets(struct stet_bucket_set out[STET_BUCKET_SETS], const double *sizes,
-                           const uint64_t *runs, uint32_t count);
+                              const uint64_t *runs, uint32_t count);
 
 /* Appends "512 alone covers them with 41 % padding; 128 and 512 with 17 %": sets of one, two and
  * three of the sizes seen (at most STET_BUCKETS_SIZES, in any order), each the one that pads least.
  * runs[i] is how often size i ran. Appends nothing for fewer than two sizes. */
 void stet_explain_buckets_text(struct stet_buf *out, const double *sizes, const uint64_t *runs,
-                       uint32_t count);
+                               uint32_t count);
 
 #endif

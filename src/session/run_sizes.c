@@ -156,9 +156,11 @@ static bool take_compile(struct stet_run_sizes *s, const struct stet_compile_eve
                                   (struct stet_hash){0}, &arena) != STET_OK;
     if (!lacking && (f = function_of(s, &seen)) && (p = program_of(s, f, &seen))) {
         p->runs += c->executions;
-        p->compiles += !c->load && c->served == STET_SERVED_COMPILED;
-        if (!c->load && c->served == STET_SERVED_COMPILED)
+        if (c->served != STET_SERVED_MEMORY && c->served != STET_SERVED_LIFTED) {
+            p->compiles++;
+            p->stored += c->load || c->served != STET_SERVED_COMPILED;
             p->wait_s += (double)stet_compile_event_wait(c) / 1e9;
+        }
         lacking = !remember(s, process, c->executable, (uint32_t)(f - s->functions),
                             (uint32_t)(p - f->programs));
     }
@@ -189,8 +191,8 @@ static bool add_step(struct stet_size_program *p, uint64_t ns)
 static bool take_exec(struct pass *p, uint32_t process, uint32_t at, bool timed)
 {
     const struct stet_exec *e = &p->batch[at];
-    uint32_t number = stet_map_get(&p->s->by_executable,
-                                   stet_map_pair(process, (uint32_t)e->executable));
+    uint32_t number =
+        stet_map_get(&p->s->by_executable, stet_map_pair(process, (uint32_t)e->executable));
     uint32_t function, program, before;
     struct stet_size_function *f;
 

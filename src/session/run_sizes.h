@@ -21,13 +21,14 @@ struct stet_size_place {
 struct stet_size_program {
     int64_t *sizes;
     uint64_t runs;
-    uint32_t compiles;
-    double wait_s; /* of all its compiles */
-    double *steps; /* seconds from its execution to the function's next one */
+    uint32_t compiles, stored; /* times it was waited for; those that a store or cache served */
+    double wait_s;             /* for all of them */
+    double *steps;             /* seconds from its execution to the function's next one */
     size_t step_count, step_room;
 };
 
-/* A function whose sizes varied. A function with other arguments, dtypes or ranks is another one. */
+/* A function whose sizes varied. A function with other arguments, dtypes or ranks is another one.
+ */
 struct stet_size_function {
     struct stet_view name;
     struct stet_size_program *programs;
@@ -38,12 +39,12 @@ struct stet_size_function {
     uint32_t *order; /* executions, as programs */
     size_t order_count, order_room;
     /* After stet_session_sizes_finish: */
-    unsigned rank;                 /* 0: nothing varied; more than STET_BUCKETS_RANK: too much */
+    unsigned rank;                  /* 0: nothing varied; more than STET_BUCKETS_RANK: too much */
     struct stet_size_place *places; /* the first `rank` are the axes */
     uint32_t place_count;
     struct stet_buckets_shape *shapes; /* by program */
     uint64_t runs;
-    uint32_t compiles;
+    uint32_t compiles, stored;
     double wait_s;
     struct stet_buckets_cost cost; /* measured in seconds if that was possible, else in elements */
     uint32_t measured;             /* sizes whose steps were measured */
@@ -71,9 +72,21 @@ enum stet_rc stet_session_sizes_add(struct stet_run_sizes *s, const struct stet_
 /* Finds what varied, and the costs. */
 enum stet_rc stet_session_sizes_finish(struct stet_run_sizes *s, struct stet_err *err);
 
+/* Prices the function's own sizes, a program each: what is used today. Its dims are NULL when out
+ * of memory. */
+struct stet_buckets_set stet_session_sizes_today(const struct stet_size_function *f,
+                                                 struct stet_buckets_curve *c);
+
 /* The size of a place when its axis is padded to `size`: that of the smallest program that is as
  * large there. */
 int64_t stet_session_sizes_at(const struct stet_size_function *f, const struct stet_size_place *p,
                               int64_t size);
+
+struct stet_json;
+/* One of the functions of stet.buckets/1. `f` is NULL if the sizes are from the file `lengths`
+ * alone; `today` may be NULL. */
+void stet_session_sizes_json(struct stet_json *j, const struct stet_size_function *f,
+                             const char *lengths, const struct stet_buckets_curve *c,
+                             const struct stet_buckets_set *today);
 
 #endif

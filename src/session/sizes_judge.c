@@ -98,7 +98,7 @@ static int by_place(const void *a, const void *b)
 {
     const struct column *const *x = a, *const *y = b;
 
-    return (*x)->number < (*y)->number ? -1 : (*x)->number > (*y)->number;
+    return (*x)->number<(*y)->number ? -1 : (*x)->number>(*y)->number;
 }
 
 static bool find_axes(struct stet_run_sizes *s, struct stet_size_function *f)
@@ -208,6 +208,7 @@ bool stet_session_sizes_judge(struct stet_run_sizes *s, struct stet_size_functio
     for (size_t i = 0; i < f->program_count; i++) {
         f->runs += f->programs[i].runs;
         f->compiles += f->programs[i].compiles;
+        f->stored += f->programs[i].stored;
         f->wait_s += f->programs[i].wait_s;
     }
     if (!f->rank || f->rank > STET_BUCKETS_RANK)
@@ -240,4 +241,19 @@ int64_t stet_session_sizes_at(const struct stet_size_function *f, const struct s
     if (same)
         return size;
     return least == INT64_MAX ? most : least;
+}
+
+struct stet_buckets_set stet_session_sizes_today(const struct stet_size_function *f,
+                                                 struct stet_buckets_curve *c)
+{
+    struct stet_buckets_set none = {0};
+    int64_t *dims = stet_mem_calloc(f->program_count * f->rank, sizeof *dims);
+
+    if (!dims)
+        return none;
+    for (size_t i = 0; i < f->program_count; i++)
+        memcpy(dims + i * f->rank, f->shapes[i].dims, f->rank * sizeof *dims);
+    none = stet_buckets_price(c, dims, (uint32_t)f->program_count);
+    stet_mem_free(dims);
+    return none;
 }

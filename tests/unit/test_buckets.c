@@ -160,8 +160,8 @@ TEST(larger_sets_of_two_dimensions_keep_their_bound)
     struct stet_buckets_curve c;
 
     for (uint32_t i = 0; i < STET_BUCKETS_SHAPES; i++)
-        shapes[i] = (struct stet_buckets_shape){
-            {1 + random_below(64), 1 + random_below(2000), 1}, 1 + random_below(9)};
+        shapes[i] = (struct stet_buckets_shape){{1 + random_below(64), 1 + random_below(2000), 1},
+                                                1 + random_below(9)};
     EXPECT_INT(STET_OK, stet_buckets_make(&c, shapes, STET_BUCKETS_SHAPES, 2, &wish, NULL));
     for (uint32_t k = 1; k < c.count; k++) {
         EXPECT(c.sets[k].bound <= c.sets[k].steps);

@@ -1,6 +1,6 @@
 /* Writes a set of buckets in the form that other systems read. */
-#ifndef STET_BUCKETS_EMIT_H
-#define STET_BUCKETS_EMIT_H
+#ifndef STET_BUCKETS_BUCKET_EMIT_H
+#define STET_BUCKETS_BUCKET_EMIT_H
 
 #include "base/buf.h"
 #include "buckets/buckets.h"

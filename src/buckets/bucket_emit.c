@@ -1,6 +1,6 @@
 /* One function for each system. The names of flags and variables are those of vLLM 0.11 and newer,
  * tpu-inference, vllm-gaudi and AlphaFold 3. */
-#include "buckets/emit.h"
+#include "buckets/bucket_emit.h"
 
 #include <inttypes.h>
 #include <string.h>
