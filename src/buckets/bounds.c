@@ -133,7 +133,7 @@ static double prove(struct proof *p, double threshold)
         for (uint32_t i = p->c->shape_count; i-- > 0;)
             raise_one(p, i,
                       round == ROUNDS ? INFINITY
-                                      : p->least[i] + threshold * ((double)round / ROUNDS));
+                                      : p->least[i] + threshold * ((double)round / (double)ROUNDS));
     for (uint32_t i = 0; i < p->c->shape_count; i++)
         sum += p->v[i];
     return sum;

@@ -81,7 +81,7 @@ static bool improve(const struct stet_buckets_curve *c, struct box *boxes, uint3
         held[at].runs += p->runs;
     }
     for (uint32_t k = 0; k < count; k++) {
-        if (!held[k].runs) /* stays, and holds nothing */
+        if (!(held[k].runs > 0)) /* stays, and holds nothing */
             memcpy(held[k].dims, boxes[k].dims, sizeof held[k].dims);
         held[k].price = price_of(c, held[k].dims);
         cost += held[k].runs * held[k].price;
