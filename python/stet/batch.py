@@ -79,6 +79,8 @@ def _torch():
 
 
 def _is_tensor(value):
+    if type(value) is np.ndarray:
+        return False
     torch = _torch()
     return torch is not None and isinstance(value, torch.Tensor)
 
@@ -166,22 +168,34 @@ class Padder:
 
     def pad(self, value):
         """One array; returned as it is when it is canonical already."""
-        tensor = _is_tensor(value)
-        if tensor:
-            if value.device.type != "cpu":
-                raise ValueError(f"{self.name} is on {value.device}: pad batches before they are moved")
-            have, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
-            size = value.element_size()
-            strides = [s * size for s in value.stride()]
-        else:
-            value = _as_numpy(value)
-            have, shape, strides, size = value.dtype.name, value.shape, value.strides, value.dtype.itemsize
+        if _is_tensor(value):
+            return self._pad_tensor(value)
+        value = _as_numpy(value)
+        shape = value.shape
+        target = self.leaf.target(shape, self.name)
+        if value.dtype != self.dtype:
+            return self._write(value, _NUMPY, target, shape, value.strides, value.dtype.name)
+        if target == shape:
+            return value
+        if target[1:] != shape[1:]:
+            return self._write(value, _NUMPY, target, shape, value.strides, self.type)
+        # Only the first dimension grows: NumPy does that in two copies, and is called sooner.
+        out = np.empty(target, self.dtype)
+        out[: shape[0]] = value
+        out[shape[0] :] = self.leaf.fill
+        return out
+
+    def _pad_tensor(self, value):
+        if value.device.type != "cpu":
+            raise ValueError(f"{self.name} is on {value.device}: pad batches before they are moved")
+        have, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
         target = self.leaf.target(shape, self.name)
         if target == shape and have == self.type:
             return value
-        return self._write(value, _TORCH if tensor else _NUMPY, target, shape, strides, have, size)
+        size = value.element_size()
+        return self._write(value, _TORCH, target, shape, [s * size for s in value.stride()], have)
 
-    def _write(self, value, kind, target, shape, strides, have, size):
+    def _write(self, value, kind, target, shape, strides, have):
         rank = len(target)
         sizes = ctypes.c_int64 * max(rank, 1)
         dims, inner, steps = sizes(*target), sizes(*shape), sizes(*strides)
@@ -200,14 +214,15 @@ class Padder:
         if tensor:
             rows = [r if r.is_contiguous() else r.contiguous() for r in rows]
             data, have = [r.data_ptr() for r in rows], str(rows[0].dtype).removeprefix("torch.")
-            shapes = [r.shape for r in rows]
         else:
-            rows = [np.ascontiguousarray(_as_numpy(r)) for r in rows]
-            data, have = [r.__array_interface__["data"][0] for r in rows], rows[0].dtype.name if rows else self.type
-            shapes = [r.shape for r in rows]
-        lengths = [s[0] for s in shapes]
-        below = tuple(shapes[0][1:]) if shapes else ()
-        if any(tuple(s[1:]) != below for s in shapes) or any(r.dtype != rows[0].dtype for r in rows):
+            rows = [r if type(r) is np.ndarray and r.flags.c_contiguous else np.ascontiguousarray(_as_numpy(r)) for r in rows]
+            data = [r.__array_interface__["data"][0] for r in rows]
+            have = rows[0].dtype.name if rows else self.type
+        lengths = [len(r) for r in rows]
+        below = tuple(rows[0].shape[1:]) if rows else ()
+        first = rows[0].dtype if rows else None
+        if any(r.dtype != first or r.ndim != len(below) + 1 for r in rows) or (
+                below and any(tuple(r.shape[1:]) != below for r in rows)):
             raise ValueError(f"rows of {self.name} differ in more than their length")
         target = self.leaf.target((len(rows), max(lengths, default=0)) + below, self.name)
         if target[2:] != below:
@@ -240,7 +255,7 @@ class Padder:
 
 def _is_row_list(value):
     """Rows: a list of arrays, or of lists of numbers."""
-    if not isinstance(value, (list, tuple)) or not value:
+    if type(value) is np.ndarray or not isinstance(value, (list, tuple)) or not value:
         return False
     first = value[0]
     return hasattr(first, "shape") or hasattr(first, "__dlpack__") or (
@@ -270,6 +285,7 @@ class Canonical:
             short for short, leaf in leaves.items() if leaf is None}
         self.padders = {short: Padder(short, leaf) for short, leaf in leaves.items() if short not in self.ambiguous}
         self.mask, self.optional = dict(mask or {}), tuple(optional)
+        self.masked = set(self.mask.values())
         for name, of in self.mask.items():
             if of not in self.padders:
                 raise ValueError(f"mask {name}: there is no argument {of}")
@@ -280,14 +296,15 @@ class Canonical:
                 raise ValueError(f"optional {name}: there is no such argument")
 
     def _leaf(self, name, value):
-        """The canonical array, and the lengths of its rows before padding."""
+        """The canonical array, and the lengths of its rows before padding where a mask needs them."""
         if name in self.ambiguous:
             raise ValueError(f"several functions have an argument {name} with other shapes: name one with function=")
-        padder = self.padders[name]
         if _is_row_list(value):
-            return padder.stack(value)
-        out = padder.pad(value)
-        shape = value.shape if hasattr(value, "shape") else np.shape(value)
+            return self.padders[name].stack(value)
+        out = self.padders[name].pad(value)
+        if name not in self.masked:
+            return out, None
+        shape = np.shape(value)
         return out, [shape[1]] * shape[0] if len(shape) > 1 else [1] * (shape[0] if shape else 0)
 
     def __call__(self, batch):

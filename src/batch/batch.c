@@ -5,9 +5,9 @@
 #include <string.h>
 
 static const unsigned char sizes[STET_BATCH_TYPES] = {
-    [STET_BATCH_BOOL] = 1, [STET_BATCH_I8] = 1,   [STET_BATCH_I16] = 2,   [STET_BATCH_I32] = 4,
-    [STET_BATCH_I64] = 8,  [STET_BATCH_U8] = 1,   [STET_BATCH_U16] = 2,   [STET_BATCH_U32] = 4,
-    [STET_BATCH_U64] = 8,  [STET_BATCH_F32] = 4,  [STET_BATCH_F64] = 8,   [STET_BATCH_RAW1] = 1,
+    [STET_BATCH_BOOL] = 1, [STET_BATCH_I8] = 1,   [STET_BATCH_I16] = 2,  [STET_BATCH_I32] = 4,
+    [STET_BATCH_I64] = 8,  [STET_BATCH_U8] = 1,   [STET_BATCH_U16] = 2,  [STET_BATCH_U32] = 4,
+    [STET_BATCH_U64] = 8,  [STET_BATCH_F32] = 4,  [STET_BATCH_F64] = 8,  [STET_BATCH_RAW1] = 1,
     [STET_BATCH_RAW2] = 2, [STET_BATCH_RAW4] = 4, [STET_BATCH_RAW8] = 8, [STET_BATCH_RAW16] = 16,
 };
 
@@ -149,11 +149,11 @@ static bool copy_row(enum stet_batch_type out_type, char *out, enum stet_batch_t
             memcpy(out + i * sizes[out_type], in + i * stride, sizes[out_type]);
         return true;
     }
-    if (dense && out_type == STET_BATCH_I32 && in_type == STET_BATCH_I64 &&
-        !((uintptr_t)in % 8) && !((uintptr_t)out % 4))
+    if (dense && out_type == STET_BATCH_I32 && in_type == STET_BATCH_I64 && !((uintptr_t)in % 8) &&
+        !((uintptr_t)out % 4))
         return narrow_i64((int32_t *)(void *)out, (const int64_t *)(const void *)in, n);
-    if (dense && out_type == STET_BATCH_F32 && in_type == STET_BATCH_F64 &&
-        !((uintptr_t)in % 8) && !((uintptr_t)out % 4)) {
+    if (dense && out_type == STET_BATCH_F32 && in_type == STET_BATCH_F64 && !((uintptr_t)in % 8) &&
+        !((uintptr_t)out % 4)) {
         narrow_f64((float *)(void *)out, (const double *)(const void *)in, n);
         return true;
     }
@@ -224,8 +224,8 @@ enum stet_batch_answer stet_batch_pad(void *out, const int64_t *dims, int rank,
                                       const struct stet_batch_array *in,
                                       enum stet_batch_type in_type, const void *fill)
 {
-    struct copying c = {.rank = rank ? rank : 1, .out_type = out_type, .in_type = in_type,
-                        .fill = fill};
+    struct copying c = {
+        .rank = rank ? rank : 1, .out_type = out_type, .in_type = in_type, .fill = fill};
 
     if (rank < 0 || rank > STET_BATCH_RANK || out_type >= STET_BATCH_TYPES ||
         in_type >= STET_BATCH_TYPES)

@@ -47,8 +47,8 @@ struct stet_batch_array {
     const int64_t *dims, *strides;
 };
 
-/* Writes `in` to the beginning of `out`, which is contiguous with `dims`, converts it, and fills the
- * rest with copies of the element at `fill` (NULL: zeros). */
+/* Writes `in` to the beginning of `out`, which is contiguous with `dims`, converts it, and fills
+ * the rest with copies of the element at `fill` (NULL: zeros). */
 enum stet_batch_answer stet_batch_pad(void *out, const int64_t *dims, int rank,
                                       enum stet_batch_type out_type,
                                       const struct stet_batch_array *in,

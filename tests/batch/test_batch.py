@@ -174,6 +174,12 @@ class Run(unittest.TestCase):
             self.assertEqual(done.returncode, 0, done.stderr)
             self.assertEqual([int(n) for n in done.stdout.split()],
                              [sum(range(n)) + sum(range(n // 2)) for n in (5, 9, 3, 12, 7, 16)])
+            pathlib.Path(folder, "bad.py").write_text(SCRIPT.replace("int(step(**batch))", "int(step(batch['tokens'][:1], batch['mask'][:1]))"))
+            run("run", "--cpu", "--", sys.executable, "bad.py", str(ROOT / "python"))
+            done = run("check")
+            self.assertEqual(done.returncode, 1)
+            self.assertIn('batches  stet.canonical(loader, contract="stet.contract")', done.stdout)
+            run("run", "--cpu", "--", sys.executable, "train.py", str(ROOT / "python"))
             done = run("check", "--format=json")
             self.assertEqual((done.returncode, json.loads(done.stdout)["violations"]), (0, []), done.stdout)
 
