@@ -1,6 +1,7 @@
 /* The choice of buckets, against a search through every set. */
 #include "test.h"
 
+#include "base/mem.h"
 #include "buckets/buckets.h"
 #include "buckets/lengths.h"
 
@@ -232,6 +233,27 @@ static enum stet_rc read_lengths(const char *text, struct stet_buckets_lengths *
 {
     *err = (struct stet_err)STET_ERR_INIT;
     return stet_buckets_lengths_parse(l, stet_view_str(text), "f", err);
+}
+
+TEST(running_out_of_memory_is_an_answer)
+{
+    struct stet_buckets_shape shapes[] = {{{4, 20}, 3}, {{8, 30}, 2}, {{2, 90}, 9}};
+    struct stet_buckets_wish wish = {.cost = stet_buckets_cost_model(false)};
+
+    for (unsigned rank = 1; rank <= 2; rank++) {
+        enum stet_rc rc = STET_NO_MEMORY;
+
+        for (long n = 0; rc == STET_NO_MEMORY && n < 100; n++) {
+            struct stet_buckets_curve c;
+
+            stet_mem_fail_after(n, true);
+            rc = stet_buckets_make(&c, shapes, 3, rank, &wish, NULL);
+            stet_mem_fail_after(-1, false);
+            if (rc == STET_OK)
+                stet_buckets_release(&c);
+        }
+        EXPECT_INT(STET_OK, rc);
+    }
 }
 
 TEST(lengths_are_read_and_bad_lines_are_named)
