@@ -2,12 +2,16 @@
 
 # Call it before the first language is enabled: CMake's own words for a missing compiler do not help.
 macro(stet_need_compiler)
-  if(NOT CMAKE_C_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE AND NOT DEFINED ENV{CC})
-    find_program(STET_CC NAMES cc gcc clang)
+  if(NOT CMAKE_C_COMPILER AND NOT CMAKE_TOOLCHAIN_FILE)
+    string(REGEX REPLACE " .*" "" named "$ENV{CC}")
+    find_program(STET_CC NAMES ${named} cc gcc clang)
     if(NOT STET_CC)
       message(FATAL_ERROR "Stet is written in C, and this machine has no C compiler (cc, gcc or clang).\n"
         "Debian, Ubuntu: apt-get install gcc libc6-dev make\nFedora, Alma: dnf install gcc make\n"
         "Or install a wheel, which needs no compiler: docs/install.md")
+    endif()
+    if(SKBUILD AND NOT STET_CC MATCHES "/${named}$") # CC is the compiler that made this Python, and not here
+      set(CMAKE_C_COMPILER ${STET_CC})
     endif()
   endif()
 endmacro()

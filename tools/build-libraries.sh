@@ -26,7 +26,7 @@ done
 
 exec 9>"$prefix/lock"
 flock 9
-want=$({ cat "$root/tools/third-party.txt" "$root/cmake/libraries/CMakeLists.txt" "$0"
+want=$({ cat "$root"/{tools/third-party.txt,cmake/libraries/CMakeLists.txt,tools/build-libraries.sh}
     echo "$CC ${CFLAGS-} ${HOST-} $*"; } | sha256sum)
 if [[ -f $prefix/complete && $(<"$prefix/complete") == "$want" ]]; then
     exit 0
@@ -57,7 +57,8 @@ logged env CFLAGS="$flags" "$prefix/sources/ncurses/configure" "${host[@]}" --pr
     --without-progs --without-tests --without-manpages --without-debug --without-shared --with-normal --disable-db-install \
     --without-gpm --without-dlsym --disable-stripping --disable-home-terminfo --disable-pc-files \
     --with-default-terminfo-dir=/usr/share/terminfo --with-terminfo-dirs=/etc/terminfo:/lib/terminfo:/usr/share/terminfo:/usr/lib/terminfo
-logged make -j2 libs
+logged make -C include libs
+logged make -C ncurses -j2 libs BUILD_CCFLAGS=-O1 # the flags of CC are not for BUILD_CC
 logged make -C ncurses install.libs
 logged make -C include install
 [[ -e $prefix/include/ncurses.h ]] || ln -s ncursesw/ncurses.h "$prefix/include/ncurses.h"

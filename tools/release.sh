@@ -40,6 +40,7 @@ wheel() { # wheel MACHINE: dist/stet_cli-…-manylinux_2_28_MACHINE.whl
         tools/build-libraries.sh "$libraries" -DCMAKE_TOOLCHAIN_FILE="$tools/toolchain.cmake"
     say "$machine: wheel"
     rm -rf "$raw"
+    mkdir -p "$raw"
     # Stripped by the linker, without debug information from the start. The build id is part of store keys.
     _PYTHON_HOST_PLATFORM=linux-$machine CMAKE_ARGS="-DCMAKE_TOOLCHAIN_FILE=$tools/toolchain.cmake
         -DSTET_LIBRARIES=$libraries -DCMAKE_C_FLAGS_RELWITHDEBINFO=-O2\ -DNDEBUG
