@@ -4,7 +4,6 @@
 
 #include "base/mem.h"
 #include "base/reader.h"
-
 #include "stet_version.h"
 
 #include <stdio.h>
