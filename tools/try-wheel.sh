@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs a wheel into a fresh environment and uses it: the README's example where JAX can be had for this Python.
-# usage: try-wheel.sh WHEEL [JAX]     JAX is what pip installs for the example (default: the newest there is)
+# usage: try-wheel.sh WHEEL [JAX]     JAX is what pip installs for the example (default: jax>=0.5; older ones refuse newer plugins)
 #
 # Meant for a clean system, such as a container: needs Python 3 with venv, and nothing of Stet's tree but examples/.
 # Runs `stet run --cpu`, explain, doctor and lint, and fails when one of them does not do its work.
@@ -10,7 +10,7 @@ if [[ $# != 1 && $# != 2 ]] || [[ $1 == -* ]]; then
     sed -n '2,6s/^# \{0,1\}//p' "$0"
     exit 2
 fi
-wheel=$(realpath "$1") jax=${2:-jax}
+wheel=$(realpath "$1") jax=${2:-jax>=0.5}
 examples=$(cd "$(dirname "$0")/../examples" && pwd)
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
@@ -39,7 +39,7 @@ if pip install --quiet --disable-pip-version-check --only-binary :all: "$jax"; t
     head -n 12 log
     grep -q 'static-argument' log
 else
-    echo "no JAX for this Python: command line only"
+    echo "no $jax for this Python: the command line only"
 fi
 step stet doctor
 stet doctor >log || [[ $? == 1 ]]
