@@ -54,12 +54,12 @@ class Notebook:
             raise RuntimeError("JAX has its devices already: restart the kernel and run `%stet cpu` first")
         backend = library("libstet_cpu.so")
         under_run = "libstet.so" in os.environ.get("LD_PRELOAD", "")
-        os.environ.update(JAX_PLATFORMS="stet", STET_CPU_LIBRARY=backend, STET_PLUGIN=backend)
+        os.environ.update(JAX_PLATFORMS="stet,cpu", STET_CPU_LIBRARY=backend, STET_PLUGIN=backend)
         os.environ["PJRT_NAMES_AND_LIBRARY_PATHS"] = "stet:" + (backend if under_run else library("libstet_plugin.so"))
         from stet_cpu import jax as backend_of_jax
 
         if "jax" in sys.modules:
-            sys.modules["jax"].config.update("jax_platforms", "stet")
+            sys.modules["jax"].config.update("jax_platforms", "stet,cpu")
         backend_of_jax.initialize()
         print("stet: JAX runs on Stet's CPU backend in this kernel")
 
