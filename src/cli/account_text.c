@@ -29,6 +29,14 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
     stet_buf_release(&out);
 }
 
+static void came(struct stet_buf *out, uint64_t n, uint64_t all, const char *from)
+{
+    if (n == all)
+        stet_buf_printf(out, "; %s from %s", n == 1 ? "it came" : "all came", from);
+    else if (n)
+        stet_buf_printf(out, "; %" PRIu64 " came from %s", n, from);
+}
+
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
     stet_account_kinds(out, t->events);
@@ -40,10 +48,8 @@ void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally
         stet_buf_str(out, ", compiler ");
         stet_text_duration(out, t->lost_ns);
     }
-    if (t->served == t->alarms)
-        stet_buf_printf(out, "; %s from the store", t->served == 1 ? "it came" : "all came");
-    else if (t->served)
-        stet_buf_printf(out, "; %llu came from the store", (unsigned long long)t->served);
+    came(out, t->served, t->alarms, "the store");
+    came(out, t->torch_cached, t->alarms, "torch's own cache");
     if (t->lifted)
         stet_buf_printf(out, "; %" PRIu64 " lifted", t->lifted);
     stet_buf_char(out, ')');
@@ -56,8 +62,11 @@ void stet_cli_account_saved(struct stet_buf *out, const char *indent, const stru
     if (s->lifted) {
         stet_buf_printf(out, "%s%" PRIu64 " of ", indent, s->lifted);
         stet_text_count(out, a->totals.compiles, "program");
-        stet_buf_str(out, " were lifted: no compile, instead of about ");
-        stet_text_duration(out, s->lifted_instead_ns);
+        stet_buf_str(out, " were lifted: no compile");
+        if (s->lifted_instead_ns) {
+            stet_buf_str(out, ", instead of about ");
+            stet_text_duration(out, s->lifted_instead_ns);
+        }
         stet_buf_char(out, '\n');
     }
     if (!s->served)

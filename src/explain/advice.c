@@ -86,6 +86,8 @@ void stet_advice_write(struct stet_history *h, struct stet_finding *f)
     struct stet_buf out = STET_BUF_INIT;
     struct stet_json j;
 
+    if (f->outside)
+        return; /* storms.c wrote it */
     f->advice = (struct stet_view){0};
     if (!drifts && !sizes && !count && !f->moved_count)
         return;

@@ -42,6 +42,8 @@ struct stet_sighting {
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* the function of the program; 0 when not known */
     uint64_t object;           /* distinguishes functions that one definition made; 0 as above */
+    uint64_t wrapper;          /* distinguishes wrappers around one function; 0 as above */
+    uint64_t held;             /* of the classes of the objects that the function closes over */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
@@ -100,7 +102,7 @@ struct stet_facts {
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
     /* A change + 1: the earlier program returns an array of exactly the type that this argument
-     * has now. 0 for none. */
+     * has now, and this program another in its place. 0 for none. */
     uint32_t returned;
     uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;

@@ -13,6 +13,7 @@ struct stet_moved {
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;
+    int64_t size_from, size_to; /* of arrays of one rank: the first dimension that differs, or 0 */
     bool one_sided;       /* one of the two compiles had no such value, or None */
     bool flag;            /* both are True or False */
     bool numeric;         /* both are numbers */

@@ -92,6 +92,8 @@ void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_val
 struct stet_journal_function {
     uint64_t identity; /* 0 if the framework's call was not seen */
     uint64_t object;   /* distinguishes two functions that one definition made */
+    uint64_t wrapper;  /* distinguishes two wrappers around one function, as vmap(grad(f)) is */
+    uint64_t held;     /* of the classes of the objects that it closes over */
     bool library;      /* none of it is the user's: an operation outside any jitted function */
     struct stet_view name,
         file; /* of the user's own innermost definition; empty if there is none */

@@ -7,6 +7,7 @@
 #include "journal/format.h"
 #include "journal/values_record.h"
 #include "ledger/run_phase.h"
+#include "ledger/run_gap.h"
 #include "ledger/run_wait.h"
 
 #include <stdlib.h>
@@ -160,7 +161,6 @@ static void on_compile_begin(struct stet_run_digest *d, struct stet_process_dige
     c->options = r->options;
     c->program_size = r->program_size;
     c->thread = r->thread;
-    c->last_run_ns = r->last_run_ns;
     c->plugin = r->plugin;
     c->client = r->client;
     c->format = keep(d, r->format);
@@ -434,7 +434,7 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         on_compile_copy(d, p, s, e->record);
         break;
     case STET_REC_execs:
-        stet_ledger_wait_execs(p, e->record);
+        stet_ledger_gap_execs(p, e->record);
         if (!p->ended)
             p->executions += ((const struct stet_rec_execs *)e->record)->count;
         break;

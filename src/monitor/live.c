@@ -17,9 +17,9 @@
 
 /* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile. A cause that was already reported is repeated as numbers. At
+/* A stack may come after its compile, and the first execution after that. A cause that was already reported is repeated as numbers. At
  * most so many blocks are printed in a minute. */
-enum { STACK_WAIT_MS = 700, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
 
 struct order {
     uint32_t *executables, *sightings;
@@ -40,6 +40,8 @@ struct stet_live {
     size_t route[PROCESSES];   /* process + 1, by event source */
     struct stet_exec *batch;
     uint32_t reported; /* findings already reported */
+    uint32_t judged;   /* findings when all were last judged */
+    uint64_t changes;
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
     uint32_t visited; /* sightings already shown to it */
@@ -170,17 +172,19 @@ static void take(struct stet_live *l, const struct stet_run_event *e)
 static bool is_ready(struct stet_live *l, size_t process, const struct stet_compile_event *c,
                      bool last)
 {
+    uint64_t patience;
+
     if (!c->ended)
         return last;
-    if (last || ((c->trigger.line || c->no_stack.len) && (c->ran || !c->waiter)))
+    if (last || ((c->trigger.line || c->no_stack.len) && c->ran))
         return true; /* the wait for it is known after its first execution */
+    patience = c->ran ? STACK_WAIT_MS : RUN_WAIT_MS;
     /* The attach happened after the deadline had passed. */
-    if (c->time_ns &&
-        stet_clock_wall_ns() > c->time_ns + c->plugin_ns + STACK_WAIT_MS * UINT64_C(1000000))
+    if (c->time_ns && stet_clock_wall_ns() > c->time_ns + c->plugin_ns + patience * 1000000)
         return true;
     if (!l->ended[process])
         l->ended[process] = (uint64_t)stet_clock_ms();
-    return (uint64_t)stet_clock_ms() - l->ended[process] > STACK_WAIT_MS;
+    return (uint64_t)stet_clock_ms() - l->ended[process] > patience;
 }
 
 /* Adds compiles in order, each once everything about it is known. True when there was one. */
@@ -198,7 +202,7 @@ static bool add_compiles(struct stet_live *l, bool last)
                 bundle = stet_session_bundle(&l->x.digest, p);
             l->ended[i] = 0;
             any = true;
-            stet_ledger_wait_estimate(p, &p->compiles[l->added[i]]);
+            stet_ledger_wait_without_phases(p, &p->compiles[l->added[i]]);
             l->off = stet_session_add(&l->x, (uint32_t)i, l->added[i]++, bundle, NULL) != STET_OK ||
                      l->x.history.sighting_count >= COMPILES;
         }
@@ -336,9 +340,6 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
         write_event(l, &row.recompile);
     if (l->tap.say && !f->benign && !f->outside) /* the summary has those that are outside */
         say(l, &row.recompile);
-    if (l->tap.recompile)
-        l->tap.recompile(l->tap.context, &row.recompile,
-                         l->x.history.sightings[f->sighting].time_ns);
 }
 
 static void report(struct stet_live *l)
@@ -377,6 +378,7 @@ void stet_live_poll(struct stet_live *l, bool last)
     if (!add_compiles(l, last) && !last)
         return;
     translate(l);
+    l->changes++;
     if (stet_history_judge_from(&l->x.history, l->reported, NULL) != STET_OK) {
         l->off = true;
         return;
@@ -386,6 +388,42 @@ void stet_live_poll(struct stet_live *l, bool last)
         report_outside(l);
     while (l->visit && l->visited < l->x.history.sighting_count)
         l->visit(l->context, &l->x, l->visited++);
+}
+
+/* What comes later may show what an earlier recompile was. Judging all of them anew takes time and
+ * memory, so it happens as their number grows by a quarter, and at the end. */
+static void judge_anew(struct stet_live *l)
+{
+    struct stet_history *h = &l->x.history;
+
+    if (l->off || h->finding_count < l->judged + l->judged / 4 + 1)
+        return;
+    l->judged = h->finding_count;
+    if (stet_history_judge_from(h, 0, NULL) != STET_OK)
+        l->off = true;
+}
+
+void stet_live_each(struct stet_live *l,
+                    bool (*visit)(void *context, const struct stet_recompile *r), void *context)
+{
+    const struct stet_history *h = &l->x.history;
+    bool more = true;
+
+    judge_anew(l);
+    for (uint32_t i = 0; more && i < h->finding_count; i++) {
+        const struct stet_finding *f = &h->findings[i];
+        struct stet_session_row row;
+
+        if (f->cause == STET_CAUSE_NONE || (!h->whole && stet_history_outside(h, f)))
+            continue;
+        stet_session_row(&row, h, f);
+        more = visit(context, &row.recompile);
+    }
+}
+
+uint64_t stet_live_changes(const struct stet_live *l)
+{
+    return l->changes;
 }
 
 const struct stet_run_digest *stet_live_digest(const struct stet_live *l)

@@ -16,8 +16,6 @@ struct stet_live_tap {
     void *context;
     void (*event)(void *context, size_t process, const struct stet_process_digest *p,
                   const struct stet_journal_event *e);
-    /* `time_ns` is the CLOCK_REALTIME of its compile. */
-    void (*recompile)(void *context, const struct stet_recompile *r, uint64_t time_ns);
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
      * at most a few a minute. `wait_ns` is the total wait for all of them so far. */
     void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
@@ -44,6 +42,11 @@ void stet_live_free(struct stet_live *l);
 /* Returns what is known so far; borrowed, and valid until the next poll. */
 const struct stet_run_digest *stet_live_digest(const struct stet_live *l);
 const struct stet_history *stet_live_history(const struct stet_live *l);
+/* Visits the recompiles so far, judged by what is known by now; stet_live_changes counts up when
+ * there may be others than before. */
+void stet_live_each(struct stet_live *l,
+                    bool (*visit)(void *context, const struct stet_recompile *r), void *context);
+uint64_t stet_live_changes(const struct stet_live *l);
 /* False when there was too much to explain: causes and families are then those of the beginning of
  * the run. */
 bool stet_live_explains(const struct stet_live *l);

@@ -275,7 +275,7 @@ void stet_monitor_torch_learn(struct stet_monitor_torch *r, struct stet_learn *l
     }
 }
 
-const struct stet_torch *stet_monitor_torch_model(const struct stet_monitor_torch *r)
+struct stet_torch *stet_monitor_torch_model(struct stet_monitor_torch *r)
 {
     return r ? &r->torch : NULL;
 }

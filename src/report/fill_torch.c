@@ -56,9 +56,7 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         e->kind = c->fail_type.len ? STET_REPORT_FAILED
                   : c->ended       ? STET_REPORT_COMPILE
                                    : STET_REPORT_OPEN;
-        e->served = c->aot_cache == STET_CACHE_EARLIER || c->aot_cache == STET_CACHE_SAME
-                        ? STET_SERVED_DISK
-                        : STET_SERVED_COMPILED;
+        e->served = stet_session_torch_loaded(c) ? STET_SERVED_TORCH : STET_SERVED_COMPILED;
         index[i] = next[f->process]++;
         r->torch_compiles++;
         r->torch_ns += e->cost_ns;

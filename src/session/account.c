@@ -34,7 +34,9 @@ static bool count(void *context, const struct stet_recompile *r)
     if (r->benign)
         return true;
     t->events[r->event]++;
-    t->served += !stet_recompile_lost(r) && r->served != STET_SERVED_LIFTED;
+    t->served += !stet_recompile_lost(r) && r->served != STET_SERVED_LIFTED &&
+                 r->served != STET_SERVED_TORCH;
+    t->torch_cached += r->served == STET_SERVED_TORCH;
     t->lifted += r->served == STET_SERVED_LIFTED;
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
     t->wait_ns += r->wait_ns;

@@ -181,7 +181,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .change_count = changes,
         .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
-        .served = stet_session_torch_loaded(c) ? STET_SERVED_DISK : STET_SERVED_COMPILED,
+        .served = stet_session_torch_loaded(c) ? STET_SERVED_TORCH : STET_SERVED_COMPILED,
         .sure = STET_VIEW("certain"),
         .evidence = stet_buf_as_view(&r->evidence),
         .fix = stet_buf_as_view(&r->fix)};

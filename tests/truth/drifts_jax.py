@@ -160,11 +160,14 @@ def hidden_branch(plan):
 # runs late. PROBLEM.md names eval mode under hidden-branch; both count.
 def mode_flag(plan):
     plan.add_parameter("$train", static=True)
-    plan.hidden += plan.pick(["if $train:  #@origin", "    $hidden = $hidden * 0.9  #@origin"],
-                             ["$hidden = jnp.where($hidden > 0.2, $hidden, 0.0) if $train else $hidden  #@origin"],
-                             ["if not $train:  #@origin", "    $hidden = jax.lax.stop_gradient($hidden) * 0.5  #@origin"])
+    if plan.program.flag and plan.pick(True, False):
+        plan.flag = "$train"
+    else:
+        plan.hidden += plan.pick(["if $train:  #@origin", "    $hidden = $hidden * 0.9  #@origin"],
+                                 ["$hidden = jnp.where($hidden > 0.2, $hidden, 0.0) if $train else $hidden  #@origin"],
+                                 ["if not $train:  #@origin", "    $hidden = jax.lax.stop_gradient($hidden) * 0.5  #@origin"])
     plan.arguments.append(plan.decide("$training", "$i % 4 != 3", "True"))
-    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), planted=1)
+    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), origin=("origin", "flag") if plan.flag != "True" else ("origin",), planted=1)
 
 
 def optional_key(plan):
@@ -374,5 +377,6 @@ DRIFTS = {
 
 
 def possible(drift, program):
-    """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number."""
-    return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit")
+    """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number; a batch
+    of the program's own has no lists."""
+    return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit" or drift in ("varlen", "list-length") and program.defaults)

@@ -11,13 +11,14 @@ import drifts_jax
 import drifts_torch
 import programs_jax
 import programs_lib
+import programs_models
 import programs_torch
 from idioms import Style
 from plan import Plan
 from template import render
 
 LANES = {
-    "jax": (programs_jax.PROGRAMS + programs_lib.PROGRAMS, drifts_jax),
+    "jax": (programs_jax.PROGRAMS + programs_lib.PROGRAMS + programs_models.PROGRAMS, drifts_jax),
     "torch": (programs_torch.PROGRAMS, drifts_torch),
 }
 

@@ -74,6 +74,32 @@ for i in range(1, STEPS):
 xm.wait_device_ops()
 print("loop", time.perf_counter() - began)
 '''
+TORCH_TPU = '''
+import os, time
+import torch
+
+DRIFT, STEPS, COMPILED = os.environ["DRIFT"] == "1", %d, %s
+torch.manual_seed(0)
+block = lambda: torch.nn.Sequential(torch.nn.Linear(64, 256), torch.nn.GELU(), torch.nn.Linear(256, 64), torch.nn.LayerNorm(64))
+model = torch.nn.Sequential(*[block() for _ in range(6)]).to("tpu")
+batches = [torch.ones(16 + i if DRIFT else 16, 64).to("tpu") for i in range(STEPS)]
+
+def one(x):
+    return model(x).square().mean()
+
+if COMPILED:
+    torch._dynamo.config.recompile_limit = 64
+    one = torch.compile(one, dynamic=False)
+with torch.no_grad():
+    for _ in range(8):
+        loss = one(batches[0])
+    loss.cpu()
+    began = time.perf_counter()
+    for i in range(1, STEPS):
+        loss = one(batches[i])
+    loss.cpu()
+    print("loop", time.perf_counter() - began)
+'''
 PROGRAMS = {
     "static-argument": HEAD + '''
 import numpy as np
@@ -104,7 +130,10 @@ def one(params, x, i):
     return (jax.jit(lambda p, b: update(p, b)) if DRIFT else once)(params, x)
 ''' + TAIL,
     "pytorch-xla": TORCH_XLA,
+    "torchtpu-eager": TORCH_TPU % (24, False),
+    "torchtpu-compile": TORCH_TPU % (6, True),
 }
+ENVS = {"pytorch-xla": "torchxla", "torchtpu-eager": "torchtpu", "torchtpu-compile": "torchtpu"}
 
 
 class Lane:
@@ -145,7 +174,7 @@ def report(lane, folder, name, body, repeat):
     script = os.path.join(folder, name + ".py")
     with open(script, "w") as file:
         file.write(body)
-    env = "torchxla" if name == "pytorch-xla" else "jax"
+    env = ENVS.get(name, "jax")
     rows = []
     for _ in range(repeat):
         drifting, repaired = lane.run(script, True, env), lane.run(script, False, env)
