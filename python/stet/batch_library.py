@@ -4,6 +4,8 @@ import ctypes
 import json
 import os
 
+from stet.locate import installed
+
 LIBRARY = "libstet_batch.so"
 
 # The order of enum stet_batch_type.
@@ -22,15 +24,10 @@ def library_path():
     told = os.environ.get("STET_BATCH_LIBRARY")
     if told:
         return told
-    from importlib import metadata
-
-    try:
-        for file in metadata.files("stet-cli") or ():
-            if file.name == LIBRARY:
-                return os.path.realpath(file.locate())
-    except metadata.PackageNotFoundError:
-        pass
-    # <lib>/stet/python/stet/library.py, as `stet run` and the build lay it out
+    found = installed(LIBRARY)
+    if found:
+        return found
+    # <lib>/stet/python/stet/batch_library.py, as `stet run` and the build lay it out
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "..", LIBRARY)
     if os.path.exists(beside):
         return os.path.realpath(beside)
