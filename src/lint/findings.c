@@ -1,22 +1,33 @@
-/* Selects the candidates that hold, now that the traced functions are known, in the order of their
- * lines. */
-#include "lint/linker.h"
+/* Selects the candidates that hold, once it is known which functions are traced, in the order of
+ * their lines. */
+#include "lint/findings.h"
 
 #include "base/mem.h"
 #include "lint/rules.h"
 
 #include <stdlib.h>
 
-static bool holds(const struct linker *l, uint32_t file, const struct lint_candidate *c)
+struct linking {
+    const struct lint_summary *files;
+    const char *const *paths;
+    size_t file_count;
+    struct stet_flow_linked linked;
+    struct stet_arena *arena;
+    uint64_t steps;
+    bool failed;
+};
+
+static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
-    const struct lint_fn *f = &l->files[file].fns[c->fn];
-    const struct state *fn = &l->states[file][c->fn], *nest = &l->states[file][f->nest];
+    const struct stet_flow_fn *f = &l->files[file].code.fns[c->fn];
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
+                                 *nest = &l->linked.states[file][f->nest];
 
     if (c->lanes && !(fn->lanes & c->lanes))
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
-        return c->deps & (nest->tensors | LINT_ALWAYS);
+        return c->deps & (nest->tensors | FLOW_ALWAYS);
     case LINT_STATIC:
         return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
     case LINT_VARYING:
@@ -24,7 +35,7 @@ static bool holds(const struct linker *l, uint32_t file, const struct lint_candi
     case LINT_REPEATED:
         return fn->repeated;
     case LINT_ROOTED:
-        return c->deps & (nest->tensors | nest->rooted | LINT_ALWAYS);
+        return c->deps & (nest->tensors | nest->rooted | FLOW_ALWAYS);
     case LINT_ANY:
         break;
     }
@@ -32,18 +43,18 @@ static bool holds(const struct linker *l, uint32_t file, const struct lint_candi
 }
 
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */
-static struct stet_view words(struct linker *l, uint32_t file, uint32_t fn)
+static struct stet_view words(struct linking *l, uint32_t file, uint32_t fn)
 {
-    struct place p = {file, fn};
-    const struct why *w = &l->states[file][fn].why;
-    struct stet_view name = l->files[file].fns[fn].name, root;
+    struct stet_flow_place p = {file, fn};
+    const struct stet_flow_why *w = &l->linked.states[file][fn].why;
+    struct stet_view name = l->files[file].code.fns[fn].name, root;
     const char *base;
 
-    for (unsigned hops = 0; w->caller.file != LINT_NONE && hops < 64; hops++) {
+    for (unsigned hops = 0; w->caller.file != FLOW_NONE && hops < 64; hops++) {
         p = w->caller;
-        w = &l->states[p.file][p.fn].why;
+        w = &l->linked.states[p.file][p.fn].why;
     }
-    root = l->files[p.file].fns[p.fn].name;
+    root = l->files[p.file].code.fns[p.fn].name;
     base = strrchr(l->paths[w->file], '/');
     base = base ? base + 1 : l->paths[w->file];
     if (!w->how.len && p.file == file && p.fn == fn)
@@ -78,7 +89,8 @@ struct seen {
 
 /* Makes an identity that survives edits elsewhere: rule, path, the line's text, and its number
  * among equal ones. */
-static void identify(struct linker *l, struct stet_lint_finding *f, struct seen *table, size_t mask)
+static void identify(struct linking *l, struct stet_lint_finding *f, struct seen *table,
+                     size_t mask)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_str(lint_rule_table[f->rule].code));
     size_t i;
@@ -92,7 +104,7 @@ static void identify(struct linker *l, struct stet_lint_finding *f, struct seen 
     stet_hash_format(stet_hash_mix_u64(h, table[i].count++), f->id);
 }
 
-static void identify_all(struct linker *l, struct stet_lint_finding *first, size_t count)
+static void identify_all(struct linking *l, struct stet_lint_finding *first, size_t count)
 {
     size_t size = 16;
     struct seen *table;
@@ -109,8 +121,8 @@ static void identify_all(struct linker *l, struct stet_lint_finding *first, size
     stet_mem_free(table);
 }
 
-void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_finding *out,
-                          size_t *count)
+static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_finding *out,
+                         size_t *count)
 {
     const struct lint_summary *s = &l->files[file];
     struct stet_lint_finding *first = out + *count;
@@ -119,7 +131,7 @@ void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_find
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         const struct lint_candidate *c = &s->candidates[i];
         const struct lint_rule *rule = &lint_rule_table[c->rule];
-        uint8_t lanes = l->states[file][c->fn].lanes;
+        uint8_t lanes = l->linked.states[file][c->fn].lanes;
 
         if (!holds(l, file, c))
             continue;
@@ -127,7 +139,7 @@ void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_find
             .path = l->paths[file],
             .rule = c->rule,
             /* A module is compiled only by some of its users. */
-            .severity = c->lanes && lanes == LINT_MODULE && rule->severity ? rule->severity - 1u
+            .severity = c->lanes && lanes == FLOW_MODULE && rule->severity ? rule->severity - 1u
                                                                            : rule->severity,
             .line = c->line,
             .column = c->column,
@@ -145,4 +157,57 @@ void lint_linker_findings(struct linker *l, uint32_t file, struct stet_lint_find
     if (here)
         identify_all(l, first, here);
     *count += here;
+}
+
+/* Does a candidate of the file ask how its function is called? */
+static bool asks_calls(const struct lint_summary *s)
+{
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        enum lint_mode mode = (enum lint_mode)s->candidates[i].mode;
+
+        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC)
+            return true;
+    }
+    return false;
+}
+
+static enum stet_rc link_code(struct linking *l, struct stet_err *err)
+{
+    struct stet_flow_file *files = stet_mem_calloc(l->file_count + 1, sizeof *files);
+    enum stet_rc rc;
+
+    if (!files)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    for (size_t f = 0; f < l->file_count; f++)
+        files[f] = (struct stet_flow_file){&l->files[f].code, asks_calls(&l->files[f])};
+    rc = stet_flow_link(&l->linked, files, l->file_count, err);
+    stet_mem_free(files);
+    return rc;
+}
+
+enum stet_rc lint_findings_link(struct stet_lint_result *r, struct stet_arena *arena,
+                                const struct lint_summary *files, const char *const *paths,
+                                size_t file_count, struct stet_err *err)
+{
+    struct linking l = {.files = files, .paths = paths, .file_count = file_count, .arena = arena};
+    enum stet_rc rc = link_code(&l, err);
+    size_t most = 1;
+
+    r->findings = NULL;
+    r->finding_count = 0;
+    for (size_t f = 0; f < file_count; f++)
+        most += files[f].candidate_count;
+    if (rc == STET_OK)
+        r->findings = stet_mem_calloc(most, sizeof *r->findings);
+    for (uint32_t f = 0; r->findings && f < file_count; f++)
+        find_in_file(&l, f, r->findings, &r->finding_count);
+    r->steps = l.linked.steps + l.steps;
+    stet_flow_linked_release(&l.linked);
+    if (!r->findings || l.failed || arena->failed) {
+        stet_mem_free(r->findings);
+        r->findings = NULL;
+        r->finding_count = 0;
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    }
+    return STET_OK;
 }
