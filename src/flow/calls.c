@@ -171,7 +171,7 @@ bool stet_flow_is_library(struct stet_view dotted)
 static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name,
                          struct stet_flow_value *out)
 {
-    struct stet_flow_value v = of_arguments(w, n);
+    struct stet_flow_value v = of_arguments(w, n), given;
     char room[64];
     int length = snprintf(room, sizeof room, "builtins.%.*s", STET_FMT(name));
 
@@ -182,7 +182,10 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
     case PY_GIVES_ARRAYS:
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_HOST : v.kind;
         break;
-    case PY_GIVES_SIZE:
+    case PY_GIVES_SIZE: /* of a shape: the rank; of a list or a dict: its parts, not their sizes */
+        given = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
+        if (given.kind == FLOW_V_SHAPE || (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE))
+            v = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .f = {.traits = FLOW_TRAIT_MEASURE}};
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_SHAPE : v.kind;
         break;
     case PY_GIVES_HOST:

@@ -117,7 +117,8 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref clause = stet_python_child_of(a, n, PY_WITH_CLAUSE);
     static const char *const silent[] = {"no_grad", "inference_mode", NULL};
-    bool step = false, no_grad = clause && stet_flow_mentions(w, clause, silent);
+    bool step = false, no_grad = clause && stet_flow_mentions(w, clause, silent), apart = false;
+    char room[160];
 
     for (stet_python_ref c = clause ? stet_python_child(a, clause) : 0; c;
          c = stet_python_next(a, c)) {
@@ -137,13 +138,19 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
             stet_view_is(stet_python_callee(w->module, call), "step") &&
             stet_flow_mentions(w, stet_python_field(a, call, PY_FIELD_FUNCTION), module))
             step = true;
+        apart |= stet_python_kind(a, call) == PY_CALL &&
+                 stet_view_is(stet_python_imported(
+                                  w->module, stet_python_field(a, call, PY_FIELD_FUNCTION), room),
+                              "jax.ensure_compile_time_eval");
     }
     stet_flow_tell(w, FLOW_ON_WITH, n);
+    w->quiet += apart;
     w->step_loops += step;
     w->no_grad += no_grad;
     stet_flow_run_block(w, stet_python_field(a, n, PY_FIELD_BODY));
     w->no_grad -= no_grad;
     w->step_loops -= step;
+    w->quiet -= apart;
 }
 
 static void run_assignment(struct stet_flow_walk *w, stet_python_ref n)
@@ -275,9 +282,12 @@ static void run_assert(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref test = stet_python_child(w->ast, n);
 
-    for (stet_python_ref c = test; c; c = stet_python_next(w->ast, c))
-        stet_flow_eval(w, c);
+    stet_flow_eval(w, test);
     stet_flow_condition(w, test);
+    w->quiet++; /* the message: nothing of it runs unless the step fails */
+    for (stet_python_ref c = stet_python_next(w->ast, test); c; c = stet_python_next(w->ast, c))
+        stet_flow_eval(w, c);
+    w->quiet--;
 }
 
 static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
@@ -333,6 +343,11 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         w->branches++;
         stet_flow_run_block(w, n);
         w->branches--;
+        break;
+    case PY_RAISE:
+        w->quiet++;
+        stet_flow_eval(w, n);
+        w->quiet--;
         break;
     case PY_IMPORT:
     case PY_IMPORT_FROM:

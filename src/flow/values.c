@@ -281,7 +281,7 @@ static struct stet_flow_value eval_items(struct stet_flow_walk *w, stet_python_r
         all = stet_flow_join(all, stet_flow_element(part));
     }
     if (all.kind == FLOW_V_TENSOR)
-        all.flags = FLOW_TREE | FLOW_WEAK;
+        all.flags = FLOW_TREE | FLOW_WEAK | (all.flags & FLOW_GUESS);
     all.f = stet_python_kind(w->ast, n) == PY_DICTIONARY
                 ? stet_flow_facts_dictionary(w, n)
                 : stet_flow_facts_list(
@@ -329,7 +329,7 @@ static struct stet_flow_value eval_comprehension(struct stet_flow_walk *w, stet_
     v.f = stet_flow_facts_list(v.f);
     v.f.flags |= varies ? FLOW_F_LIST : 0;
     if (v.kind == FLOW_V_TENSOR)
-        v.flags = FLOW_TREE | FLOW_WEAK;
+        v.flags = FLOW_TREE | FLOW_WEAK | (v.flags & FLOW_GUESS);
     return v;
 }
 

@@ -42,6 +42,21 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     return true;
 }
 
+/* A module is compiled only by some of its users. A static argument that no call varies costs one
+ * program. */
+static unsigned severity(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    unsigned of_rule = lint_rule_table[c->rule].severity;
+    uint32_t outer = l->files[file].code.fns[c->fn].nest;
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
+                                 *nest = &l->linked.states[file][outer];
+
+    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
+        (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
+        return LINT_SEV_NOTE;
+    return c->lanes && fn->lanes == FLOW_MODULE && of_rule ? of_rule - 1u : of_rule;
+}
+
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */
 static struct stet_view words(struct linking *l, uint32_t file, uint32_t fn)
 {
@@ -130,7 +145,6 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
 
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         const struct lint_candidate *c = &s->candidates[i];
-        const struct lint_rule *rule = &lint_rule_table[c->rule];
         uint8_t lanes = l->linked.states[file][c->fn].lanes;
 
         if (!holds(l, file, c))
@@ -138,9 +152,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
         first[here++] = (struct stet_lint_finding){
             .path = l->paths[file],
             .rule = c->rule,
-            /* A module is compiled only by some of its users. */
-            .severity = c->lanes && lanes == FLOW_MODULE && rule->severity ? rule->severity - 1u
-                                                                           : rule->severity,
+            .severity = severity(l, file, c),
             .line = c->line,
             .column = c->column,
             .end_line = c->end_line,
@@ -165,7 +177,8 @@ static bool asks_calls(const struct lint_summary *s)
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         enum lint_mode mode = (enum lint_mode)s->candidates[i].mode;
 
-        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC)
+        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC ||
+            s->candidates[i].minor == LINT_MINOR_ONCE)
             return true;
     }
     return false;

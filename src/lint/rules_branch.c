@@ -123,12 +123,15 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
 {
     struct stet_flow_value v = stet_flow_value_of(w, object);
 
-    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps)
+    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
+        (v.flags & FLOW_GUESS))
         return;
-    lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
-                uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
-                "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
-                STET_FMT(lint_quote(w, key)));
+    /* Most batches have the same fields from the first step to the last. */
+    lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
+                           uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
+                           "the program depends on whether `%.*s` has %.*s",
+                           STET_FMT(lint_quote(w, object)), STET_FMT(lint_quote(w, key))),
+               LINT_MINOR);
 }
 
 void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
@@ -273,6 +276,9 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (!(w->facts & FLOW_USES_JIT) || stet_flow_every_n(w, n, &deps))
         return;
+    if (stet_python_kind(w->ast, test) == PY_CALL &&
+        stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        return; /* another value, of the same type */
     deps = switches(w, n);
     if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,

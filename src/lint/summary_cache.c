@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { VERSION = 2, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
+enum { VERSION = 3, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
 
 struct stet_hash lint_cache_build(void)
 {
