@@ -185,7 +185,8 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
     case PY_GIVES_SIZE: /* of a shape: the rank; of a list or a dict: its parts, not their sizes */
         given = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
         if (given.kind == FLOW_V_SHAPE || (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE))
-            v = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .f = {.traits = FLOW_TRAIT_MEASURE}};
+            v = (struct stet_flow_value){.kind = FLOW_V_PYTHON,
+                                         .f = {.traits = FLOW_TRAIT_MEASURE}};
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_SHAPE : v.kind;
         break;
     case PY_GIVES_HOST:
@@ -259,6 +260,14 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
     case PY_GIVES_PARTS:
         self.flags |= FLOW_TREE;
         return self;
+    case PY_GIVES_NOTHING_KNOWN:
+        /* No array is known to have it: perhaps the object wraps one. */
+        if (!(self.deps & FLOW_ALWAYS) && !stet_python_array(name) && !result_flags(name) &&
+            stet_python_kind(w->ast, stet_python_callee_object(w->module, n)) != PY_SUBSCRIPT) {
+            self.flags = FLOW_WEAK | FLOW_GUESS;
+            return self;
+        }
+        return call_tensor_method(w, n, self, name, effect);
     default:
         return call_tensor_method(w, n, self, name, effect);
     }
@@ -279,6 +288,8 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
     case PY_GIVES_DEVICE:
         *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
         out->flags = result_flags(last);
+        if (stet_python_keyword(w->module, n, STET_VIEW("size")))
+            out->flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */
         if (stet_python_library_method(last) == PY_GIVES_PARTS)
             out->flags |= FLOW_TREE;
         return true;

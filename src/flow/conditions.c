@@ -24,31 +24,91 @@ static bool compares_length(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* What the libraries call the number of a process. */
+static const char *const rank_calls[] = {
+    "process_index",  "is_master_ordinal", "get_ordinal",     "get_rank",
+    "global_ordinal", "get_local_rank",    "get_global_rank", NULL};
+
+/* me = jax.process_index(): the name holds what a library gave. */
+static bool holds_rank(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n));
+
+    return b && b->value.kind <= FLOW_V_PYTHON &&
+           stet_python_kind(w->ast, b->value.from) == PY_CALL &&
+           stet_view_in(stet_python_callee(w->module, b->value.from), rank_calls);
+}
+
+/* rank == 0, or the name alone. `self.rank > limit` orders numbers, which ranks are not for. */
+static bool is_told_apart(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n];
+    char op;
+
+    if (stet_python_kind(a, up) == PY_ATTRIBUTE)
+        up = w->module->parents[up];
+    op = stet_python_at(a, up)->op;
+    return stet_python_kind(a, up) != PY_COMPARISON || (op != '<' && op != '>');
+}
+
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const ranks[] = {"rank",
-                                        "local_rank",
-                                        "global_rank",
-                                        "process_index",
-                                        "is_master_ordinal",
-                                        "get_ordinal",
-                                        "get_rank",
-                                        "is_main_process",
-                                        "is_local_main_process",
-                                        "global_ordinal",
-                                        "is_master",
-                                        "is_rank_zero",
-                                        NULL};
+    static const char *const names[] = {
+        "rank",      "local_rank",   "global_rank", "is_main_process", "is_local_main_process",
+        "is_master", "is_rank_zero", NULL};
 
     for (stet_python_ref c = n, length = 0; n && stet_flow_within(w, c, n); c++) {
+        struct stet_view text;
+
         if (compares_length(w, c))
             length = c;
-        if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && !is_measure(w, c) &&
-            !(length && stet_flow_within(w, c, length)) &&
-            stet_view_in(stet_python_text(w->ast, c), ranks))
+        if (stet_python_kind(w->ast, c) != PY_IDENTIFIER || is_measure(w, c) ||
+            (length && stet_flow_within(w, c, length)))
+            continue;
+        text = stet_python_text(w->ast, c);
+        if (stet_view_in(text, rank_calls) || holds_rank(w, c) ||
+            (stet_view_in(text, names) && is_told_apart(w, c)))
             return true;
     }
     return false;
+}
+
+static bool is_host_type(const struct stet_flow_walk *w, stet_python_ref type)
+{
+    static const char *const types[] = {"int",     "float",         "bool",          "str",
+                                        "complex", "numpy.ndarray", "numpy.generic", NULL};
+    const struct stet_python_ast *a = w->ast;
+    struct stet_view dotted;
+    char room[160];
+
+    type = stet_python_bare(a, type);
+    if (stet_python_kind(a, type) == PY_TUPLE) {
+        for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c))
+            if (!is_host_type(w, c))
+                return false;
+        return stet_python_child(a, type) != 0;
+    }
+    dotted = stet_python_imported(w->module, type, room);
+    return stet_view_in(dotted.len ? dotted : stet_python_text(a, type), types);
+}
+
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref of, type;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_BOOLEAN && stet_python_at(a, test)->op == 'a') {
+        of = stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_LEFT));
+        return of ? of : stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_RIGHT));
+    }
+    if (stet_python_kind(a, test) != PY_CALL ||
+        !stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        return 0;
+    of = stet_python_argument(w->module, test, 0);
+    type = stet_python_argument(w->module, test, 1);
+    return of && type && stet_python_name(a, of) && is_host_type(w, type) ? of : 0;
 }
 
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */

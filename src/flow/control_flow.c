@@ -59,6 +59,24 @@ static bool counts_turns(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* The block under `if isinstance(x, int)`: x is a Python value there. */
+static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref block)
+{
+    stet_python_ref of = stet_flow_checked_host(w, test);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+    struct stet_flow_value before = b ? b->value : unknown;
+    uint32_t name = b ? b->name : 0, at = b ? b->at : 0;
+
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = before.from};
+    stet_flow_run_block(w, block);
+    b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name)
+             : NULL; /* the scope may have grown */
+    if (b)
+        b->value = b->at == at ? before : stet_flow_join(before, b->value);
+}
+
 static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -87,7 +105,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         case PY_BLOCK:
             w->quiet += negated;
             w->once += once;
-            stet_flow_run_block(w, c);
+            run_checked(w, test, c);
             w->once -= once;
             w->quiet -= negated;
             break;

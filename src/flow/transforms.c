@@ -148,8 +148,8 @@ static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref c
 
 /* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. The
  * others reach the function as its caller gives them. */
-static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c, const struct operand *o,
-                                 stet_python_ref call)
+static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c,
+                                 const struct operand *o, stet_python_ref call)
 {
     stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
     unsigned shift = (unsigned)__builtin_popcountll(o->bound);

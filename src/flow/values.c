@@ -281,7 +281,7 @@ static struct stet_flow_value eval_items(struct stet_flow_walk *w, stet_python_r
         all = stet_flow_join(all, stet_flow_element(part));
     }
     if (all.kind == FLOW_V_TENSOR)
-        all.flags = FLOW_TREE | FLOW_WEAK | (all.flags & FLOW_GUESS);
+        all.flags = FLOW_TREE | FLOW_WEAK;
     all.f = stet_python_kind(w->ast, n) == PY_DICTIONARY
                 ? stet_flow_facts_dictionary(w, n)
                 : stet_flow_facts_list(

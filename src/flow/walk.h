@@ -222,6 +222,8 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition test the rank of the process? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
+/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0. */
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,

@@ -20,6 +20,17 @@ static bool compared_with_number(const struct stet_flow_walk *w, stet_python_ref
     return false;
 }
 
+/* config.layers > 0: trees hold numbers of the configuration beside their arrays, and tracing fails
+ * where such a field is an array. */
+static bool reads_field(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        if (stet_python_kind(w->ast, stet_python_bare(w->ast, c)) == PY_ATTRIBUTE)
+            return true;
+    }
+    return false;
+}
+
 /* An `if` in a loop, with a compiled function called inside. */
 static bool chooses_program(struct stet_flow_walk *w)
 {
@@ -43,19 +54,12 @@ static bool chooses_program(struct stet_flow_walk *w)
 /* isinstance(x, int) and x == 1: the right part has a Python number. */
 static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const types[] = {"int", "float", "bool", "str", "complex", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
-    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT), of, type;
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    stet_python_ref of = stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left) : 0;
 
-    if (stet_python_at(a, n)->op != 'a' || stet_python_kind(a, left) != PY_CALL ||
-        !stet_view_is(stet_python_callee(w->module, left), "isinstance"))
-        return false;
-    of = stet_python_argument(w->module, left, 0);
-    type = stet_python_argument(w->module, left, 1);
-    return of && type && stet_python_name(a, of) &&
-           stet_view_in(stet_python_text(a, type), types) &&
-           stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
+    return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
 }
 
 void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
@@ -92,8 +96,8 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (!stet_flow_is_tensor(v) || (v.flags & (FLOW_GUESS | FLOW_TREE)))
         return;
-    if ((v.flags & FLOW_WEAK) &&
-        (stet_python_kind(a, n) != PY_COMPARISON || !compared_with_number(w, n)))
+    if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
+                                  !compared_with_number(w, n) || reads_field(w, n)))
         return;
     lint_report(w, LINT_RULE_value_branch, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                 "Python needs the truth value of `%.*s`, which is a tensor",

@@ -551,11 +551,11 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
         return;
-    lint_minor(lint_report(
-                   w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
-                   "`self.%.*s` is changed after construction, and its value here is baked in",
-                   STET_FMT(w->ast->names.items[name])),
-               steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
+    lint_minor(
+        lint_report(w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
+                    "`self.%.*s` is changed after construction, and its value here is baked in",
+                    STET_FMT(w->ast->names.items[name])),
+        steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
 }
 
 /* x.shape, x["a"].dtype, x.keys(), len(x): a donated array still has these. */

@@ -75,13 +75,14 @@ static struct stet_view text_of(struct stet_flow_walk *w, stet_python_ref n)
     return stet_python_text(a, n);
 }
 
-/* A name whose value the file does not show: os.environ["X"] = saved */
+/* A value that the file does not show: os.environ["X"] = saved, = str(level) */
 static bool is_variable(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
-    return stet_python_kind(a, n) == PY_IDENTIFIER &&
-           stet_view_eq(text_of(w, n), stet_python_text(a, n));
+    return stet_python_kind(a, n) == PY_CALL ||
+           (stet_python_kind(a, n) == PY_IDENTIFIER &&
+            stet_view_eq(text_of(w, n), stet_python_text(a, n)));
 }
 
 /* A variable set from Python: os.environ["X"] = v, .setdefault("X", v), os.putenv. */
