@@ -166,6 +166,8 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
         /* A step loop's batches are tensors, whatever the loader is. */
         if (!(v.deps & FLOW_ALWAYS) && holds_step(w, n))
             v.deps |= FLOW_ALWAYS;
+        if (stet_view_is(name, "range") && leaves_rest(w, right))
+            v.f.flags |= FLOW_F_STRIDES;
         return v;
     }
     if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||

@@ -40,6 +40,7 @@ struct lint_candidate {
     struct stet_view what;                       /* one sentence about this place */
     struct stet_view source;                     /* the line, trimmed */
     struct lint_edit edit;
+    struct stet_view fix; /* instead of the rule's, when not empty */
 };
 
 struct lint_summary {
@@ -78,6 +79,13 @@ struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet
 /* Is one of the last few candidates of this rule, mode and deps? */
 bool lint_reported(const struct stet_flow_walk *w, unsigned rule, enum lint_mode mode,
                    uint64_t deps);
+
+/* Gives what lint_report returned a fix of its own: a literal. */
+static inline void lint_advise(struct lint_candidate *c, const char *fix)
+{
+    if (c)
+        c->fix = stet_view_str(fix);
+}
 
 /* Marks what lint_report returned as worth a note only. */
 static inline void lint_minor(struct lint_candidate *c, enum lint_minor minor)

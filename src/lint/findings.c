@@ -160,6 +160,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
             .what = c->what,
             .traced = c->lanes && lanes ? words(l, file, c->fn) : (struct stet_view){0},
             .source = c->source,
+            .fix = c->fix.len ? c->fix : stet_view_str(lint_rule_table[c->rule].fix),
             .edit_start = c->edit.start,
             .edit_end = c->edit.end,
             .edit = c->edit.text,

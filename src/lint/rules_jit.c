@@ -251,6 +251,22 @@ static bool counts_itself(const struct stet_flow_walk *w, stet_python_ref value)
     return false;
 }
 
+/* A truth value, not a number: late-branch reports what it switches. */
+static bool is_switch(const struct stet_flow_walk *w, stet_python_ref value)
+{
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
+
+    return k == PY_COMPARISON || k == PY_NOT || k == PY_BOOLEAN;
+}
+
+/* … also under a name: train = i < 8. It has two values, and so two programs. */
+static bool is_flag(struct stet_flow_walk *w, stet_python_ref value)
+{
+    const struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, value));
+
+    return is_switch(w, value) || (b && b->value.from && is_switch(w, b->value.from));
+}
+
 static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref value)
 {
     struct stet_flow_value v = stet_flow_value_of(w, value);
@@ -259,6 +275,13 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
         lint_report(w, LINT_RULE_python_counter, value, 0, LINT_ANY, 0,
                     "`%.*s` counts calls, and is a static argument",
                     STET_FMT(lint_quote(w, value)));
+        return;
+    }
+    if (w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES) && is_flag(w, value)) {
+        lint_advise(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                                "static argument `%.*s` is a flag that turns over in the loop",
+                                STET_FMT(lint_quote(w, value))),
+                    "two programs: warm both up before the first step");
         return;
     }
     if ((w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)) || v.kind == FLOW_V_HOST ||
@@ -326,14 +349,6 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
         return;
     lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",
                 STET_FMT(w->out->fns[fn].name));
-}
-
-/* A truth value, not a number: late-branch reports what it switches. */
-static bool is_switch(const struct stet_flow_walk *w, stet_python_ref value)
-{
-    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
-
-    return k == PY_COMPARISON || k == PY_NOT || k == PY_BOOLEAN;
 }
 
 void rule_baked_schedule(struct stet_flow_walk *w, stet_python_ref n)
