@@ -376,8 +376,10 @@ static struct stet_flow_value call_attribute(struct stet_flow_walk *w, stet_pyth
     if (owner != FLOW_NONE) {
         uint32_t callee = stet_flow_method(w, owner, stet_python_name(a, attribute));
 
-        if (callee != FLOW_NONE)
+        if (callee != FLOW_NONE) {
+            w->values[function] = (struct stet_flow_value){.kind = FLOW_V_FN, .index = callee};
             return call_function(w, n, callee);
+        }
         self = stet_flow_eval(w, function);
         if (self.kind != FLOW_V_JITTED)
             pass_arguments(w, n, stet_flow_add_call(w, n, FLOW_NONE, name, owner, 0, ""));

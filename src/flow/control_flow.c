@@ -280,10 +280,13 @@ void stet_flow_note_return(struct stet_flow_walk *w, stet_python_ref value,
     if (stet_python_kind(a, value) == PY_EXPRESSION_LIST ||
         stet_python_kind(a, value) == PY_TUPLE) {
         for (stet_python_ref c = stet_python_child(a, value); c && count < 4;
-             c = stet_python_next(a, c), count++)
+             c = stet_python_next(a, c), count++) {
+            struct stet_flow_value item = stet_flow_value_of(w, c);
+
+            f->item_kinds[count] |= (uint8_t)(1u << item.kind);
             f->items[count] =
-                f->returned ? stet_flow_facts_either(f->items[count], stet_flow_value_of(w, c).f)
-                            : stet_flow_value_of(w, c).f;
+                f->returned ? stet_flow_facts_either(f->items[count], item.f) : item.f;
+        }
     }
     f->item_count = f->returned && f->item_count < count ? f->item_count : count;
     f->returned = 1;

@@ -189,6 +189,18 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
     return v;
 }
 
+/* One part of a tuple of which some are tensors: a number or a size stays one. */
+static struct stet_flow_value item_value(struct stet_flow_value v, unsigned kinds)
+{
+    enum { NUMBERS = 1u << FLOW_V_PYTHON, SIZES = 1u << FLOW_V_SHAPE };
+
+    if (kinds == NUMBERS)
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = v.from, .f = v.f};
+    if (kinds && !(kinds & ~(unsigned)(NUMBERS | SIZES)))
+        v.kind = FLOW_V_SHAPE;
+    return v;
+}
+
 /* What is known of each part of a tuple that a function of this file returns or yields. */
 void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_python_ref right)
 {
@@ -212,6 +224,8 @@ void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_p
         if (!b)
             continue;
         b->value.f = w->fns[fn].items[i];
+        if (f.kind == FLOW_V_FN && b->value.kind == FLOW_V_TENSOR)
+            b->value = item_value(b->value, w->fns[fn].item_kinds[i]);
         if (f.kind == FLOW_V_JITTED)
             b->value.f.flags = (uint16_t)((b->value.f.flags & ~FLOW_F_EAGER) | FLOW_F_DEVICE);
     }

@@ -97,6 +97,7 @@ struct stet_flow_function {
     struct stet_flow_scope scope;
     struct stet_flow_value returns;
     struct stet_flow_facts items[4]; /* of a tuple that is returned */
+    uint8_t item_kinds[4];           /* bits: 1 << enum stet_flow_value_kind */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and the like: runs once per argument */

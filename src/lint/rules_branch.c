@@ -62,6 +62,23 @@ static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
     return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
 }
 
+/* Made on the host by torch: a lazy step does not contain it. */
+static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool host = false;
+
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
+        struct stet_flow_value v = stet_python_name(a, c) ? stet_flow_value_of(w, c)
+                                                          : (struct stet_flow_value){0};
+
+        if (v.kind == FLOW_V_TENSOR && !(v.f.traits & FLOW_TRAIT_HOST))
+            return false;
+        host |= v.kind == FLOW_V_TENSOR;
+    }
+    return host;
+}
+
 void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -99,7 +116,10 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
                                   !compared_with_number(w, n) || reads_field(w, n)))
         return;
-    lint_report(w, LINT_RULE_value_branch, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+    if (w->step_loops && is_on_host(w, n))
+        return;
+    lint_report(w, LINT_RULE_value_branch, n,
+                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : FLOW_TRACED, LINT_TENSOR, v.deps,
                 "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
