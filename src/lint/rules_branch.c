@@ -72,9 +72,9 @@ static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
         struct stet_flow_value v = stet_python_name(a, c) ? stet_flow_value_of(w, c)
                                                           : (struct stet_flow_value){0};
 
-        if (v.kind == FLOW_V_TENSOR && !(v.f.traits & FLOW_TRAIT_HOST))
+        if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
             return false;
-        host |= v.kind == FLOW_V_TENSOR;
+        host |= v.kind == FLOW_V_TENSOR && (v.f.traits & FLOW_TRAIT_HOST);
     }
     return host;
 }
