@@ -286,6 +286,11 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
     switch (effect) {
     case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
+        if (stet_view_is(dotted, "jax.lax.psum") &&
+            stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
+            *out = python; /* the number of devices along the axis */
+            return true;
+        }
         *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
         out->flags = result_flags(last);
         if (stet_python_keyword(w->module, n, STET_VIEW("size")))

@@ -243,6 +243,9 @@ void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n)
     stet_flow_eval(w, right);
     v = loop_value(w, n, right);
     stet_flow_assign(w, left, v);
+    if (stet_python_kind(a, left) == PY_PATTERN_LIST && stet_python_kind(a, right) == PY_CALL &&
+        stet_view_is(stet_python_callee(w->module, right), "items"))
+        stet_flow_assign(w, stet_python_child(a, left), counter); /* keys are Python values */
     stet_flow_note_items(w, left, right);
     first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
     if (first && stet_python_kind(a, right) == PY_CALL &&

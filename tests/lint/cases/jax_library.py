@@ -187,6 +187,35 @@ def optional(batch):
 
 
 @jax.jit
+def picks(x):
+    best = jnp.argmax(x)
+    chosen = x[best]  # clean: mask-gather
+    keep = x > 0
+    kept = x[keep]  # expect: mask-gather
+    return jnp.where(chosen > 0, best, 0), jnp.where(keep, 1, 0), kept
+
+
+def over_mesh(x):
+    count = jax.lax.psum(1, "data")
+    if count > 1:  # clean: value-branch
+        x = x / count
+    if jax.lax.psum(x, "data") > 1:  # expect: value-branch
+        x = x * 2
+    return x
+
+
+sharded = jax.shard_map(over_mesh)
+
+
+@jax.jit
+def over_fields(tables, x):
+    for size, table in tables.items():
+        if size > 4:  # clean: value-branch
+            x = x + table
+    return x
+
+
+@jax.jit
 def names_of_leaves(tree):
     total = 0
     for path, leaf in jax.tree_util.tree_leaves_with_path(tree):
