@@ -39,7 +39,8 @@ static bool holds_rank(struct stet_flow_walk *w, stet_python_ref n)
            stet_view_in(stet_python_callee(w->module, b->value.from), rank_calls);
 }
 
-/* rank == 0, or the name alone. `self.rank > limit` orders numbers, which ranks are not for. */
+/* rank == 0, or the name alone as a truth value. `self.rank > limit` orders numbers, which ranks are
+ * not for, and (heads, rank) is a shape. */
 static bool is_told_apart(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -49,7 +50,17 @@ static bool is_told_apart(const struct stet_flow_walk *w, stet_python_ref n)
     if (stet_python_kind(a, up) == PY_ATTRIBUTE)
         up = w->module->parents[up];
     op = stet_python_at(a, up)->op;
-    return stet_python_kind(a, up) != PY_COMPARISON || (op != '<' && op != '>');
+    switch (stet_python_kind(a, up)) {
+    case PY_COMPARISON:
+        return op != '<' && op != '>';
+    case PY_TUPLE:
+    case PY_LIST:
+    case PY_BINARY:
+    case PY_SUBSCRIPT:
+        return false;
+    default:
+        return true;
+    }
 }
 
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)

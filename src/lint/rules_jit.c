@@ -277,7 +277,8 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
                     STET_FMT(lint_quote(w, value)));
         return;
     }
-    if (w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES) && is_flag(w, value)) {
+    if (w->loops && is_flag(w, value) &&
+        (v.kind == FLOW_V_HOST || (v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)))) {
         lint_advise(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
                                 "static argument `%.*s` is a flag that turns over in the loop",
                                 STET_FMT(lint_quote(w, value))),

@@ -245,6 +245,15 @@ class Adapter:
         return x
 
 
+@jax.jit
+def low_rank(x, rank):
+    if x.shape != (4, rank):  # clean: rank-branch
+        raise ValueError("shape")
+    start = np.random.default_rng(17)  # clean: traced-side-effect
+    noise = np.random.default_rng()  # expect: traced-side-effect
+    return x, start, noise
+
+
 # Fed arrays: what grows, and what is replaced.
 @jax.jit
 def append_step(params, cache):
