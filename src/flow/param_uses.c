@@ -1,5 +1,5 @@
 /* Infers from a parameter's uses what it is, if neither a type nor a caller shows it. */
-#include "lint/rules.h"
+#include "flow/walk.h"
 #include "python/library.h"
 
 /* Functions that make an array from values of the host. */
@@ -7,7 +7,7 @@ static bool takes_host_values(struct stet_view name)
 {
     static const char *const makers[] = {"tensor", "as_tensor", "from_numpy", "Tensor", NULL};
 
-    return lint_any_of(name, makers);
+    return stet_view_in(name, makers);
 }
 
 /* x.view(…), x.sum(), x.to(…): a method of tensors. */
@@ -22,7 +22,7 @@ static bool is_tensor_method(struct stet_view name)
 }
 
 /* torch.relu(x), F.linear(x, …): the first argument is a tensor unless it is a size. */
-static bool is_array_function(struct lint_walk *w, stet_python_ref function)
+static bool is_array_function(struct stet_flow_walk *w, stet_python_ref function)
 {
     char room[160];
     struct stet_view dotted = stet_python_imported(w->module, function, room);
@@ -36,20 +36,20 @@ static bool is_array_function(struct lint_walk *w, stet_python_ref function)
 }
 
 /* self.layer(x): a module that is an attribute is called with a tensor. */
-static bool is_submodule(const struct lint_walk *w, uint32_t fn, stet_python_ref function)
+static bool is_submodule(const struct stet_flow_walk *w, uint32_t fn, stet_python_ref function)
 {
     const struct stet_python_ast *a = w->ast;
     uint32_t owner = w->fns[fn].owner;
 
-    return owner != LINT_NONE && stet_python_kind(a, function) == PY_ATTRIBUTE &&
+    return owner != FLOW_NONE && stet_python_kind(a, function) == PY_ATTRIBUTE &&
            stet_python_self_class(w->module, stet_python_field(a, function, PY_FIELD_OBJECT)) &&
            stet_python_field(a, w->classes[owner].node, PY_FIELD_SUPERCLASSES) &&
-           lint_method(w, owner,
-                       stet_python_name(a, stet_python_field(a, function, PY_FIELD_ATTRIBUTE))) ==
-               LINT_NONE;
+           stet_flow_method(
+               w, owner, stet_python_name(a, stet_python_field(a, function, PY_FIELD_ATTRIBUTE))) ==
+               FLOW_NONE;
 }
 
-static bool is_jit(struct lint_walk *w, stet_python_ref n)
+static bool is_jit(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_transform *t;
     char room[160];
@@ -61,7 +61,7 @@ static bool is_jit(struct lint_walk *w, stet_python_ref n)
     return t && t->kind == PY_JITS;
 }
 
-void lint_note_compiled(struct lint_walk *w)
+void stet_flow_note_compiled(struct stet_flow_walk *w)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
@@ -83,7 +83,7 @@ void lint_note_compiled(struct lint_walk *w)
     w->compiled[0] = false;
 }
 
-static bool call_takes(struct lint_walk *w, uint32_t fn, stet_python_ref call, uint32_t name)
+static bool call_takes(struct stet_flow_walk *w, uint32_t fn, stet_python_ref call, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref f = stet_python_field(a, call, PY_FIELD_FUNCTION);
@@ -106,7 +106,7 @@ static bool has_dimensions(const struct stet_python_ast *a, stet_python_ref n)
                      stet_python_kind(a, first) == PY_COMPARISON);
 }
 
-static bool is_tensor_use(struct lint_walk *w, uint32_t fn, stet_python_ref n, uint32_t name)
+static bool is_tensor_use(struct stet_flow_walk *w, uint32_t fn, stet_python_ref n, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
 
@@ -134,44 +134,53 @@ static bool is_tensor_use(struct lint_walk *w, uint32_t fn, stet_python_ref n, u
     }
 }
 
-bool lint_used_as_tensor(struct lint_walk *w, uint32_t fn, uint32_t name)
+bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
 {
     stet_python_ref body = w->fns[fn].body;
 
-    for (stet_python_ref n = body; body && name && lint_within(w, n, body); n++)
+    for (stet_python_ref n = body; body && name && stet_flow_within(w, n, body); n++)
         if (is_tensor_use(w, fn, n, name))
             return true;
     return false;
 }
 
-static bool is_mask_use(struct lint_walk *w, stet_python_ref n, uint32_t name)
+static bool is_mask_use(struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     static const char *const methods[] = {"any", "all", "bool", "logical_not", NULL};
-    static const char *const takers[] = {"masked_fill", "masked_fill_", "masked_select",
-                                         "where",       "logical_not",  "masked_scatter",
-                                         NULL};
+    static const char *const first[] = {"where", "logical_not", NULL};
+    static const char *const second[] = {"masked_fill", "masked_fill_", "masked_select",
+                                         "masked_scatter", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref object;
+    struct stet_view callee;
+    bool function;
+    char room[160];
 
     if (stet_python_kind(a, n) == PY_UNARY)
         return a->nodes[n].op == '~' && stet_python_name(a, stet_python_child(a, n)) == name;
     if (stet_python_kind(a, n) != PY_CALL)
         return false;
     object = stet_python_callee_object(w->module, n);
+    callee = stet_python_callee(w->module, n);
     if (stet_python_name(a, object) == name)
-        return lint_any_of(stet_python_callee(w->module, n), methods);
-    return lint_any_of(stet_python_callee(w->module, n), takers) &&
-           (stet_python_name(a, stet_python_argument(w->module, n, 0)) == name ||
-            stet_python_name(a, stet_python_argument(w->module, n, 1)) == name) &&
-           stet_python_argument(w->module, n, 1);
+        return stet_view_in(callee, methods);
+    if (!stet_python_argument(w->module, n, 1))
+        return false;
+    /* where(m, …), x.masked_fill(m, …), torch.masked_fill(x, m, …) */
+    function =
+        stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room).len != 0;
+    if (stet_view_in(callee, second))
+        return stet_python_name(a, stet_python_argument(w->module, n, function ? 1 : 0)) == name;
+    return stet_view_in(callee, first) &&
+           stet_python_name(a, stet_python_argument(w->module, n, 0)) == name;
 }
 
-bool lint_draws(struct lint_walk *w, uint32_t fn, uint32_t name)
+bool stet_flow_draws(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref body = w->fns[fn].body;
 
-    for (stet_python_ref n = body; body && name && lint_within(w, n, body); n++)
+    for (stet_python_ref n = body; body && name && stet_flow_within(w, n, body); n++)
         if (stet_python_kind(a, n) == PY_CALL &&
             stet_python_name(a, stet_python_callee_object(w->module, n)) == name &&
             stet_python_library_method(stet_python_callee(w->module, n)) == PY_GIVES_DRAWS)
@@ -188,7 +197,7 @@ static bool gives_mask(const struct stet_python_ast *a, stet_python_ref n)
 }
 
 /* A call of the function in this file passes a mask at the parameter's place. */
-static bool is_given_mask(struct lint_walk *w, uint32_t fn, uint32_t name)
+static bool is_given_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref list = w->fns[fn].parameters;
@@ -197,7 +206,7 @@ static bool is_given_mask(struct lint_walk *w, uint32_t fn, uint32_t name)
 
     while (p && stet_python_name(a, p) != name)
         p = stet_python_next(a, p), position++;
-    for (stet_python_ref n = 1; p && w->fns[fn].name && lint_within(w, n, 0); n++)
+    for (stet_python_ref n = 1; p && w->fns[fn].name && stet_flow_within(w, n, 0); n++)
         if (stet_python_kind(a, n) == PY_CALL &&
             stet_python_name(a, stet_python_field(a, n, PY_FIELD_FUNCTION)) == w->fns[fn].name &&
             gives_mask(a, stet_python_argument(w->module, n, position)))
@@ -217,16 +226,16 @@ static bool is_index(const struct stet_python_ast *a, stet_python_ref n, uint32_
     return c != 0;
 }
 
-bool lint_used_as_mask(struct lint_walk *w, uint32_t fn, uint32_t name)
+bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
 {
     stet_python_ref body = w->fns[fn].node;
     bool indexes = false;
 
-    for (stet_python_ref n = body; name && !indexes && lint_within(w, n, body); n++)
+    for (stet_python_ref n = body; name && !indexes && stet_flow_within(w, n, body); n++)
         indexes = is_index(w->ast, n, name);
     if (!indexes)
         return false;
-    for (stet_python_ref n = body; name && lint_within(w, n, body); n++)
+    for (stet_python_ref n = body; name && stet_flow_within(w, n, body); n++)
         if (is_mask_use(w, n, name))
             return true;
     return fn && is_given_mask(w, fn, name);

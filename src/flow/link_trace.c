@@ -1,12 +1,12 @@
 /* Tracing spreads from its roots along calls, and with it which parameters are tensors, which are
  * static and which vary. */
-#include "lint/linker.h"
+#include "flow/linker.h"
 
 #include "base/mem.h"
 
-static void enqueue(struct linker *l, struct place p)
+static void enqueue(struct linker *l, struct stet_flow_place p)
 {
-    struct state *s = &l->states[p.file][p.fn];
+    struct stet_flow_state *s = &l->states[p.file][p.fn];
 
     if (s->queued)
         return;
@@ -17,12 +17,12 @@ static void enqueue(struct linker *l, struct place p)
 
 /* Tracing reaches a function, with these arguments and from this place. It is repeated only if
  * something is new. */
-static void reach(struct linker *l, struct place p, uint8_t lanes, uint64_t tensors,
-                  uint64_t statics, struct why why)
+static void reach(struct linker *l, struct stet_flow_place p, uint8_t lanes, uint64_t tensors,
+                  uint64_t statics, struct stet_flow_why why)
 {
-    const struct lint_summary *s = &l->files[p.file];
-    struct state *fn = &l->states[p.file][p.fn];
-    struct state *nest = &l->states[p.file][s->fns[p.fn].nest];
+    const struct stet_flow_summary *s = l->files[p.file].code;
+    struct stet_flow_state *fn = &l->states[p.file][p.fn];
+    struct stet_flow_state *nest = &l->states[p.file][s->fns[p.fn].nest];
     uint64_t new_tensors = tensors & ~nest->tensors, new_statics = statics & ~nest->statics;
 
     if (s->fns[p.fn].disabled || (!(lanes & ~fn->lanes) && !new_tensors && !new_statics))
@@ -38,18 +38,18 @@ static void reach(struct linker *l, struct place p, uint8_t lanes, uint64_t tens
         if (s->fns[f].nest != s->fns[p.fn].nest)
             break;
         if (l->states[p.file][f].lanes)
-            enqueue(l, (struct place){p.file, f});
+            enqueue(l, (struct stet_flow_place){p.file, f});
     }
 }
 
-static uint64_t bit_of(const struct lint_fn *f, uint32_t param)
+static uint64_t bit_of(const struct stet_flow_fn *f, uint32_t param)
 {
-    return param < f->param_count && f->first_bit + param < LINT_BITS
+    return param < f->param_count && f->first_bit + param < FLOW_BITS
                ? (uint64_t)1 << (f->first_bit + param)
                : 0;
 }
 
-static uint32_t param_named(const struct lint_fn *f, struct stet_view name)
+static uint32_t param_named(const struct stet_flow_fn *f, struct stet_view name)
 {
     for (uint32_t i = 0; i < f->param_count; i++) {
         if (stet_view_eq(f->params[i], name))
@@ -59,7 +59,7 @@ static uint32_t param_named(const struct lint_fn *f, struct stet_view name)
 }
 
 /* A root: which parameters are tensors and which static. */
-static void root_masks(const struct lint_fn *f, const struct lint_call *c, uint8_t lanes,
+static void root_masks(const struct stet_flow_fn *f, const struct stet_flow_call *c, uint8_t lanes,
                        uint64_t *tensors, uint64_t *statics)
 {
     uint32_t skip = f->is_method ? 1 : 0;
@@ -72,7 +72,7 @@ static void root_masks(const struct lint_fn *f, const struct lint_call *c, uint8
             is_static |= stet_view_eq(c->static_names[k], f->params[i]);
         if (is_static)
             *statics |= bit;
-        else if (lanes & LINT_JAX || !lanes)
+        else if (lanes & FLOW_JAX || !lanes)
             *tensors |= bit & ~f->python_mask;
         else if (f->tensor_mask & bit)
             *tensors |= bit;
@@ -81,32 +81,33 @@ static void root_masks(const struct lint_fn *f, const struct lint_call *c, uint8
     }
 }
 
-static void apply(struct linker *l, uint32_t file, const struct lint_call *c)
+static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *c)
 {
-    const struct lint_summary *s = &l->files[file];
-    const struct state *caller = c->caller == LINT_NONE ? NULL : &l->states[file][c->caller];
-    const struct state *nest =
-        c->caller == LINT_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
+    const struct stet_flow_summary *s = l->files[file].code;
+    const struct stet_flow_state *caller =
+        c->caller == FLOW_NONE ? NULL : &l->states[file][c->caller];
+    const struct stet_flow_state *nest =
+        c->caller == FLOW_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
     uint8_t lanes = c->lanes ? c->lanes : caller ? caller->lanes : 0;
-    uint64_t live = LINT_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0;
-    struct place p;
-    const struct lint_fn *f;
-    struct why why = {{LINT_NONE, 0}, file, c->line, c->how};
+    uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0;
+    struct stet_flow_place p;
+    const struct stet_flow_fn *f;
+    struct stet_flow_why why = {{FLOW_NONE, 0}, file, c->line, c->how};
 
     if (!lanes)
         return;
-    p = lint_linker_callee(l, file, c);
-    if (p.file == LINT_NONE)
+    p = stet_flow_linker_callee(l, file, c);
+    if (p.file == FLOW_NONE)
         return;
-    f = &l->files[p.file].fns[p.fn];
+    f = &l->files[p.file].code->fns[p.fn];
     if (!c->lanes)
-        why.caller = (struct place){file, c->caller};
+        why.caller = (struct stet_flow_place){file, c->caller};
     if (c->all_tensors) {
         root_masks(f, c, c->lanes, &tensors, &statics);
         l->states[p.file][f->nest].rooted |= statics;
     }
     for (uint32_t i = 0; i < c->arg_count; i++) {
-        const struct lint_arg *a = &c->args[i];
+        const struct stet_flow_arg *a = &c->args[i];
         uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
                                           : param_named(f, a->name);
         uint64_t bit = bit_of(f, param);
@@ -124,7 +125,7 @@ static void apply(struct linker *l, uint32_t file, const struct lint_call *c)
 static void start(struct linker *l)
 {
     for (uint32_t f = 0; f < l->file_count; f++) {
-        const struct lint_summary *s = &l->files[f];
+        const struct stet_flow_summary *s = l->files[f].code;
 
         for (uint32_t i = 0; i < s->call_count; i++) {
             if (s->calls[i].lanes)
@@ -134,13 +135,13 @@ static void start(struct linker *l)
             enum class_kind k;
             bool forward = stet_view_is(s->fns[i].name, "forward");
 
-            if (s->fns[i].class_index == LINT_NONE ||
+            if (s->fns[i].class_index == FLOW_NONE ||
                 (!forward && !stet_view_is(s->fns[i].name, "__call__")))
                 continue;
-            k = lint_linker_class(l, f, s->fns[i].class_index);
+            k = stet_flow_linker_class(l, f, s->fns[i].class_index);
             if ((forward && k == CLASS_TORCH) || (!forward && k == CLASS_FLAX))
-                reach(l, (struct place){f, i}, LINT_MODULE, s->fns[i].tensor_mask, 0,
-                      (struct why){{LINT_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
+                reach(l, (struct stet_flow_place){f, i}, FLOW_MODULE, s->fns[i].tensor_mask, 0,
+                      (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
         }
     }
 }
@@ -150,20 +151,20 @@ struct calls_of {
     uint32_t *first, *list;
 };
 
-static bool index_calls(const struct lint_summary *s, struct calls_of *out)
+static bool index_calls(const struct stet_flow_summary *s, struct calls_of *out)
 {
     out->first = stet_mem_calloc((size_t)s->fn_count + 2, sizeof *out->first);
     out->list = stet_mem_calloc((size_t)s->call_count + 1, sizeof *out->list);
     if (!out->first || !out->list)
         return false;
     for (uint32_t i = 0; i < s->call_count; i++) {
-        if (s->calls[i].caller != LINT_NONE)
+        if (s->calls[i].caller != FLOW_NONE)
             out->first[s->calls[i].caller + 2]++;
     }
     for (uint32_t i = 2; i < s->fn_count + 2; i++)
         out->first[i] += out->first[i - 1];
     for (uint32_t i = 0; i < s->call_count; i++) {
-        if (s->calls[i].caller != LINT_NONE)
+        if (s->calls[i].caller != FLOW_NONE)
             out->list[out->first[s->calls[i].caller + 1]++] = i;
     }
     return true;
@@ -172,8 +173,8 @@ static bool index_calls(const struct lint_summary *s, struct calls_of *out)
 static void spread(struct linker *l, struct calls_of *index)
 {
     while (l->queue.count && !l->failed) {
-        struct place p = l->queue.items[--l->queue.count];
-        const struct lint_summary *s = &l->files[p.file];
+        struct stet_flow_place p = l->queue.items[--l->queue.count];
+        const struct stet_flow_summary *s = l->files[p.file].code;
         struct calls_of *calls = &index[p.file];
 
         l->states[p.file][p.fn].queued = false;
@@ -187,29 +188,30 @@ static void spread(struct linker *l, struct calls_of *index)
 }
 
 /* The effect of one call; true if something is new. */
-static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
+static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call *c)
 {
-    const struct lint_summary *s = &l->files[file];
-    const struct state *caller = c->caller == LINT_NONE ? NULL : &l->states[file][c->caller];
-    const struct state *nest =
-        c->caller == LINT_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
+    const struct stet_flow_summary *s = l->files[file].code;
+    const struct stet_flow_state *caller =
+        c->caller == FLOW_NONE ? NULL : &l->states[file][c->caller];
+    const struct stet_flow_state *nest =
+        c->caller == FLOW_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
     bool traced = caller && caller->lanes, changed = false;
     /* A loop inside traced code is unrolled: the same values whenever it is traced. */
     bool counts = !(traced && c->in_loop);
-    struct place p;
-    const struct lint_fn *f;
-    struct state *to;
+    struct stet_flow_place p;
+    const struct stet_flow_fn *f;
+    struct stet_flow_state *to;
     bool repeated;
 
     if (c->all_tensors)
         return false; /* the call names the function and does not call it */
-    p = lint_linker_callee(l, file, c);
-    if (p.file == LINT_NONE)
+    p = stet_flow_linker_callee(l, file, c);
+    if (p.file == FLOW_NONE)
         return false;
-    f = &l->files[p.file].fns[p.fn];
+    f = &l->files[p.file].code->fns[p.fn];
     to = &l->states[p.file][f->nest];
     for (uint32_t i = 0; i < c->arg_count; i++) {
-        const struct lint_arg *a = &c->args[i];
+        const struct stet_flow_arg *a = &c->args[i];
         uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
                                           : param_named(f, a->name);
         uint64_t bit = bit_of(f, param);
@@ -226,39 +228,36 @@ static bool vary_by(struct linker *l, uint32_t file, const struct lint_call *c)
     return changed;
 }
 
-/* Which parameters vary, and which functions are called repeatedly. Computed only where a candidate
- * needs it, and from other files only for calls with a varying argument. */
+/* Which parameters vary, and which functions are called repeatedly. Computed only for files
+ * that need it, and from other files only for calls with a varying argument. */
 static void vary(struct linker *l)
 {
     for (uint32_t f = 0; f < l->file_count; f++) {
-        const struct lint_summary *s = &l->files[f];
+        const struct stet_flow_summary *s = l->files[f].code;
 
         for (uint32_t i = 0; i < s->call_count; i++) {
-            const struct lint_call *c = &s->calls[i];
+            const struct stet_flow_call *c = &s->calls[i];
             bool brings = false;
 
             for (uint32_t k = 0; k < c->arg_count; k++)
                 brings |= c->args[k].varies;
-            if (brings && c->callee == LINT_NONE)
+            if (brings && c->callee == FLOW_NONE)
                 vary_by(l, f, c);
         }
     }
     for (uint32_t f = 0; f < l->file_count; f++) {
-        const struct lint_summary *s = &l->files[f];
-        bool waits = false, changed = true;
+        const struct stet_flow_summary *s = l->files[f].code;
+        bool changed = true;
 
-        for (uint32_t i = 0; i < s->candidate_count && !waits; i++)
-            waits = s->candidates[i].mode == LINT_VARYING ||
-                    s->candidates[i].mode == LINT_REPEATED || s->candidates[i].mode == LINT_STATIC;
-        for (unsigned round = 0; waits && changed && round < 8; round++) {
+        for (unsigned round = 0; l->files[f].asks_calls && changed && round < 8; round++) {
             changed = false;
             for (uint32_t i = 0; i < s->call_count; i++)
-                changed |= s->calls[i].callee != LINT_NONE && vary_by(l, f, &s->calls[i]);
+                changed |= s->calls[i].callee != FLOW_NONE && vary_by(l, f, &s->calls[i]);
         }
     }
 }
 
-void lint_linker_trace(struct linker *l)
+void stet_flow_linker_trace(struct linker *l)
 {
     struct calls_of *index = stet_mem_calloc(l->file_count + 1, sizeof *index);
 

@@ -1,6 +1,5 @@
 /* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
-#include "lint/rules.h"
-#include "lint/walk.h"
+#include "flow/walk.h"
 #include "python/library.h"
 
 #include "base/mem.h"
@@ -10,15 +9,15 @@
 static uint8_t lane_of(const struct stet_python_transform *t)
 {
     static const uint8_t lanes[] = {[PY_LANE_NONE] = 0,
-                                    [PY_LANE_JAX] = LINT_JAX,
-                                    [PY_LANE_TORCH] = LINT_TORCH,
-                                    [PY_LANE_XLA] = LINT_XLA};
+                                    [PY_LANE_JAX] = FLOW_JAX,
+                                    [PY_LANE_TORCH] = FLOW_TORCH,
+                                    [PY_LANE_XLA] = FLOW_XLA};
 
     return lanes[t->lane];
 }
 
 /* 2, or (0, 2): bits. */
-static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
+static uint64_t positions(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     long one = stet_python_integer(w->module, n);
@@ -36,7 +35,7 @@ static uint64_t positions(const struct lint_walk *w, stet_python_ref n)
     return bits;
 }
 
-static void names(struct lint_walk *w, struct lint_jit *j, stet_python_ref n)
+static void names(struct stet_flow_walk *w, struct stet_flow_jit *j, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
@@ -55,12 +54,12 @@ static void names(struct lint_walk *w, struct lint_jit *j, stet_python_ref n)
     }
 }
 
-static uint64_t named_positions(struct lint_walk *w, uint32_t fn, stet_python_ref n)
+static uint64_t named_positions(struct stet_flow_walk *w, uint32_t fn, stet_python_ref n)
 {
-    struct lint_jit all = {0};
+    struct stet_flow_jit all = {0};
     uint64_t bits = 0;
 
-    if (fn == LINT_NONE || !n)
+    if (fn == FLOW_NONE || !n)
         return 0;
     names(w, &all, n);
     for (uint32_t k = 0; k < all.static_name_count; k++) {
@@ -81,15 +80,15 @@ struct operand {
     stet_python_ref bound_by; /* the partial call */
 };
 
-static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char room[160])
+static struct operand operand_of(struct stet_flow_walk *w, stet_python_ref n, char room[160])
 {
     const struct stet_python_ast *a = w->ast;
-    struct operand o = {LINT_NONE, LINT_NONE, {0}, 0, 0};
-    struct lint_value v;
+    struct operand o = {FLOW_NONE, FLOW_NONE, {0}, 0, 0};
+    struct stet_flow_value v;
     char inner[160];
 
     n = stet_python_bare(a, n);
-    v = n ? lint_value_of(w, n) : (struct lint_value){0};
+    v = n ? stet_flow_value_of(w, n) : (struct stet_flow_value){0};
     if (stet_python_kind(a, n) == PY_CALL) {
         stet_python_ref function = stet_python_field(a, n, PY_FIELD_FUNCTION);
         const struct stet_python_transform *t =
@@ -103,32 +102,32 @@ static struct operand operand_of(struct lint_walk *w, stet_python_ref n, char ro
             return o;
         }
     }
-    if (v.kind == LINT_V_FN)
+    if (v.kind == FLOW_V_FN)
         o.fn = v.index;
-    else if (v.kind == LINT_V_JITTED)
+    else if (v.kind == FLOW_V_JITTED)
         o.fn = w->jits[v.index].fn;
-    if (o.fn == LINT_NONE && n) {
+    if (o.fn == FLOW_NONE && n) {
         struct stet_view dotted = stet_python_imported(w->module, n, room);
 
-        if (dotted.len && !lint_is_library(dotted))
+        if (dotted.len && !stet_flow_is_library(dotted))
             o.target = dotted;
     }
     return o;
 }
 
-static uint32_t add_jit(struct lint_walk *w, struct lint_jit j)
+static uint32_t add_jit(struct stet_flow_walk *w, struct stet_flow_jit j)
 {
-    if (!lint_room(w, &w->jits, &w->jit_room, w->jit_count, sizeof *w->jits))
-        return LINT_NONE;
+    if (!stet_flow_room(w, &w->jits, &w->jit_room, w->jit_count, sizeof *w->jits))
+        return FLOW_NONE;
     w->jits[w->jit_count] = j;
     return w->jit_count++;
 }
 
 /* Reads the options of a jit call, or of the call that makes the decorator. */
-static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint32_t fn,
-                                uint8_t lane)
+static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref call, uint32_t fn,
+                                     uint8_t lane)
 {
-    struct lint_jit j = {.fn = fn, .lane = lane, .node = call};
+    struct stet_flow_jit j = {.fn = fn, .lane = lane, .node = call};
     stet_python_ref dynamic = call ? stet_python_keyword(w->module, call, STET_VIEW("dynamic")) : 0;
 
     j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
@@ -147,17 +146,44 @@ static struct lint_jit read_jit(struct lint_walk *w, stet_python_ref call, uint3
     return j;
 }
 
-/* Records that this place traces the operand. */
-static void trace(struct lint_walk *w, stet_python_ref at, const struct operand *o,
-                  const struct lint_jit *j, const struct stet_python_transform *t)
+/* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. The
+ * others reach the function as its caller gives them. */
+static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c,
+                                 const struct operand *o, stet_python_ref call)
 {
-    struct lint_call *c;
+    stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
+    unsigned shift = (unsigned)__builtin_popcountll(o->bound);
+    uint64_t places;
 
-    if (o->fn == LINT_NONE && !o->target.len)
+    if (call && !argnums)
+        argnums = stet_python_argument(w->module, call, 1);
+    places = argnums ? positions(w, argnums) : 1;
+    c->args = STET_NEW_ARRAY(&w->out->arena, struct stet_flow_arg,
+                             (unsigned)__builtin_popcountll(places) + 1);
+    for (unsigned i = 0; c->args && i + shift < 64; i++)
+        if (places >> i & 1)
+            c->args[c->arg_count++] =
+                (struct stet_flow_arg){.position = (int32_t)(i + shift), .deps = FLOW_ALWAYS};
+    c->all_tensors = false;
+    c->in_loop = false; /* it names the function and does not call it */
+}
+
+/* Records that this place traces the operand. */
+static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct operand *o,
+                  const struct stet_flow_jit *j, const struct stet_python_transform *t,
+                  stet_python_ref call)
+{
+    struct stet_flow_call *c;
+
+    if (o->fn == FLOW_NONE && !o->target.len)
         return;
-    c = lint_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
+    c = stet_flow_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
     if (!c)
         return;
+    if (stet_python_library(stet_view_str(t->name)) == PY_GIVES_GRADIENT) {
+        trace_differentiated(w, c, o, call);
+        return;
+    }
     c->all_tensors = true;
     c->static_positions = o->bound;
     if (j) {
@@ -187,10 +213,10 @@ static void trace(struct lint_walk *w, stet_python_ref at, const struct operand 
 }
 
 /* Every function among the arguments is traced (scan, cond, while_loop). */
-static struct lint_value trace_all(struct lint_walk *w, stet_python_ref call,
-                                   const struct stet_python_transform *t)
+static struct stet_flow_value trace_all(struct stet_flow_walk *w, stet_python_ref call,
+                                        const struct stet_python_transform *t)
 {
-    struct lint_value out = {.kind = LINT_V_TENSOR, .deps = LINT_ALWAYS, .flags = LINT_WEAK};
+    struct stet_flow_value out = {.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS, .flags = FLOW_WEAK};
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     bool first = true;
     char room[160];
@@ -200,48 +226,49 @@ static struct lint_value trace_all(struct lint_walk *w, stet_python_ref call,
         stet_python_ref value = stet_python_argument_value(w->module, n);
         struct operand o = operand_of(w, value, room);
 
-        if (o.fn == LINT_NONE && !first)
+        if (o.fn == FLOW_NONE && !first)
             o.target = (struct stet_view){0};
-        if (o.fn != LINT_NONE || o.target.len) {
+        if (o.fn != FLOW_NONE || o.target.len) {
             if (t->kind == PY_MAPS) {
-                struct lint_call *c = lint_add_call(w, n, o.fn, o.target, o.owner, 0, t->name);
+                struct stet_flow_call *c =
+                    stet_flow_add_call(w, n, o.fn, o.target, o.owner, 0, t->name);
 
                 if (c)
                     c->all_tensors = true;
             } else {
-                trace(w, n, &o, NULL, t);
+                trace(w, n, &o, NULL, t, call);
             }
-            if (first && o.fn != LINT_NONE && t->kind == PY_TRACES &&
+            if (first && o.fn != FLOW_NONE && t->kind == PY_TRACES &&
                 !stet_view_starts(stet_view_str(t->name), "jax.lax."))
-                out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
+                out = (struct stet_flow_value){.kind = FLOW_V_FN, .index = o.fn};
         }
         first = false;
     }
     return out;
 }
 
-static struct lint_value make_jit(struct lint_walk *w, stet_python_ref call,
-                                  const struct stet_python_transform *t)
+static struct stet_flow_value make_jit(struct stet_flow_walk *w, stet_python_ref call,
+                                       const struct stet_python_transform *t)
 {
     char room[160];
     struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
-    struct lint_jit j = read_jit(w, call, o.fn, lane_of(t));
+    struct stet_flow_jit j = read_jit(w, call, o.fn, lane_of(t));
     uint32_t index;
 
     j.shifted = o.bound != 0;
     j.module = stet_python_name(w->ast,
                                 stet_python_bare(w->ast, stet_python_argument(w->module, call, 0)));
-    trace(w, call, &o, &j, t);
+    trace(w, call, &o, &j, t, call);
     index = add_jit(w, j);
     if (t->lane == PY_LANE_TORCH)
-        w->facts |= LINT_USES_COMPILE;
-    if (index == LINT_NONE)
-        return (struct lint_value){0};
-    return (struct lint_value){.kind = LINT_V_JITTED, .index = index};
+        w->facts |= FLOW_USES_COMPILE;
+    if (index == FLOW_NONE)
+        return (struct stet_flow_value){0};
+    return (struct stet_flow_value){.kind = FLOW_V_JITTED, .index = index};
 }
 
-bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view dotted,
-                    struct lint_value *out)
+bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted,
+                         struct stet_flow_value *out)
 {
     const struct stet_python_transform *t = stet_python_transform(dotted);
     char room[160];
@@ -252,7 +279,7 @@ bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view 
     case PY_JITS:
         *out = make_jit(w, call, t);
         w->values[call] = *out;
-        lint_rules(w, ON_JIT, call);
+        stet_flow_tell(w, FLOW_ON_JIT, call);
         return true;
     case PY_TRACES:
     case PY_MAPS:
@@ -261,9 +288,9 @@ bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view 
     case PY_PARTIAL: {
         struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
 
-        *out = (struct lint_value){0};
-        if (o.fn != LINT_NONE && stet_python_argument_count(w->module, call) == 1)
-            *out = (struct lint_value){.kind = LINT_V_FN, .index = o.fn};
+        *out = (struct stet_flow_value){0};
+        if (o.fn != FLOW_NONE && stet_python_argument_count(w->module, call) == 1)
+            *out = (struct stet_flow_value){.kind = FLOW_V_FN, .index = o.fn};
         return true;
     }
     case PY_NO_TRANSFORM:
@@ -277,7 +304,7 @@ bool lint_transform(struct lint_walk *w, stet_python_ref call, struct stet_view 
 /* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
  */
 static const struct stet_python_transform *
-decorator_transform(struct lint_walk *w, stet_python_ref n, stet_python_ref *options)
+decorator_transform(struct stet_flow_walk *w, stet_python_ref n, stet_python_ref *options)
 {
     const struct stet_python_transform *t;
     char room[160];
@@ -295,14 +322,14 @@ decorator_transform(struct lint_walk *w, stet_python_ref n, stet_python_ref *opt
     return t;
 }
 
-void lint_decorators(struct lint_walk *w, uint32_t fn)
+void stet_flow_decorators(struct stet_flow_walk *w, uint32_t fn)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref decorated = w->fns[fn].decorated;
 
     for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
          c = stet_python_next(a, c)) {
-        struct operand o = {fn, LINT_NONE, {0}, 0, 0};
+        struct operand o = {fn, FLOW_NONE, {0}, 0, 0};
         const struct stet_python_transform *t;
         stet_python_ref options;
 
@@ -316,17 +343,17 @@ void lint_decorators(struct lint_walk *w, uint32_t fn)
         } else if (t->kind == PY_MEMOIZES) {
             w->fns[fn].memoized = true;
         } else if (t->kind == PY_JITS) {
-            struct lint_jit j = read_jit(w, options, fn, lane_of(t));
+            struct stet_flow_jit j = read_jit(w, options, fn, lane_of(t));
 
             if (w->out->fns[fn].is_method) /* positions count self there */
                 j.static_positions >>= 1;
-            trace(w, c, &o, &j, t);
+            trace(w, c, &o, &j, t, options);
             j = read_jit(w, options, fn, lane_of(t));
             w->fns[fn].jit = add_jit(w, j) + 1;
             if (t->lane == PY_LANE_TORCH)
-                w->facts |= LINT_USES_COMPILE;
+                w->facts |= FLOW_USES_COMPILE;
         } else if (t->kind == PY_TRACES) {
-            trace(w, c, &o, NULL, t);
+            trace(w, c, &o, NULL, t, options);
         }
     }
 }

@@ -1,23 +1,22 @@
 /* Attributes that change: in a loop elsewhere, or in methods that run after the object was made.
  * They are found before the walk, because a method is usually written above the loop. */
-#include "lint/rules.h"
-#include "lint/walk.h"
+#include "flow/walk.h"
 
-static void add_pair(struct lint_walk *w, struct stet_map *pairs, uint32_t a, uint32_t b)
+static void add_pair(struct stet_flow_walk *w, struct stet_map *pairs, uint32_t a, uint32_t b)
 {
     if (!stet_map_put(pairs, stet_map_pair(a, b), 1))
         w->failed = true;
 }
 
 /* A move of `object.attribute`; also of each class of this file that the object is made of. */
-static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute)
+static void add_move(struct stet_flow_walk *w, uint32_t object, uint32_t attribute)
 {
     const struct stet_python_module *m = w->module;
 
     if (!object || !attribute)
         return;
     add_pair(w, &w->moves, object, attribute);
-    for (uint32_t i = m->first_binding[object]; i && lint_spend(w);
+    for (uint32_t i = m->first_binding[object]; i && stet_flow_spend(w);
          i = m->bindings.items[i - 1].next) {
         stet_python_ref value = m->bindings.items[i - 1].value;
         uint32_t made =
@@ -31,7 +30,7 @@ static void add_move(struct lint_walk *w, uint32_t object, uint32_t attribute)
 }
 
 /* `object.attribute = …` outside of the object's own methods, in a loop or by it. */
-static void note_binding(struct lint_walk *w, const struct stet_python_binding *b)
+static void note_binding(struct stet_flow_walk *w, const struct stet_python_binding *b)
 {
     const struct stet_python_module *m = w->module;
     stet_python_ref object;
@@ -45,7 +44,7 @@ static void note_binding(struct lint_walk *w, const struct stet_python_binding *
 }
 
 /* eqx.tree_at(lambda m: m.rate, model, …) */
-static void note_tree_at(struct lint_walk *w, stet_python_ref call)
+static void note_tree_at(struct stet_flow_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref where = stet_python_argument(w->module, call, 0);
@@ -59,7 +58,7 @@ static void note_tree_at(struct lint_walk *w, stet_python_ref call)
                  stet_python_name(a, stet_python_field(a, body, PY_FIELD_ATTRIBUTE)));
 }
 
-void lint_note_moves(struct lint_walk *w)
+void stet_flow_note_moves(struct stet_flow_walk *w)
 {
     const struct stet_python_module *m = w->module;
 
@@ -71,24 +70,26 @@ void lint_note_moves(struct lint_walk *w)
             note_tree_at(w, m->calls.items[i]);
 }
 
-bool lint_object_attribute_moved(const struct lint_walk *w, uint32_t object, uint32_t attribute)
+bool stet_flow_object_attribute_moved(const struct stet_flow_walk *w, uint32_t object,
+                                      uint32_t attribute)
 {
     return stet_map_get(&w->moves, stet_map_pair(object, attribute)) != STET_MAP_NONE;
 }
 
-bool lint_class_attribute_moved(const struct lint_walk *w, uint32_t owner, uint32_t attribute)
+bool stet_flow_class_attribute_moved(const struct stet_flow_walk *w, uint32_t owner,
+                                     uint32_t attribute)
 {
     return stet_map_get(&w->class_moves, stet_map_pair(w->classes[owner].name, attribute)) !=
            STET_MAP_NONE;
 }
 
 /* Counts the writes of an attribute after construction, and in it, other than of None. */
-static unsigned count_moves(const struct lint_walk *w, uint32_t owner, uint32_t name)
+static unsigned count_moves(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
 {
     const struct stet_python_module *m = w->module;
     unsigned writes = 0, begun = 0;
 
-    for (uint32_t i = m->first_binding[name]; i && lint_spend(w);
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
          i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
         stet_python_ref object =
@@ -102,10 +103,10 @@ static unsigned count_moves(const struct lint_walk *w, uint32_t owner, uint32_t 
         else
             begun += stet_python_kind(w->ast, b->value) != PY_NONE_;
     }
-    return !writes ? 0 : LINT_MOVES | (writes > 1 || begun ? LINT_KEEPS_MOVING : 0u);
+    return !writes ? 0 : FLOW_MOVES | (writes > 1 || begun ? FLOW_KEEPS_MOVING : 0u);
 }
 
-unsigned lint_attribute_moves(const struct lint_walk *w, uint32_t owner, uint32_t name)
+unsigned stet_flow_attribute_moves(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
 {
     uint64_t key = stet_map_pair(owner, name);
     uint32_t known = stet_map_get(w->attribute_moves, key);

@@ -1,22 +1,22 @@
 /* What a file is about: the libraries it uses, and what of them. Names are resolved by the Python
  * reader; those that users choose decide nothing. */
-#include "lint/rules.h"
+#include "flow/walk.h"
 #include "python/library.h"
 #include "python/value_flow.h"
 
-static void spend(const struct lint_walk *w, size_t steps)
+static void spend(const struct stet_flow_walk *w, size_t steps)
 {
     w->work->steps += steps;
 }
 
 /* A question about the flow of values may look at every call of the file. */
-static bool may_ask(const struct lint_walk *w)
+static bool may_ask(const struct stet_flow_walk *w)
 {
     spend(w, w->module->calls.count);
-    return lint_spend(w);
+    return stet_flow_spend(w);
 }
 
-uint32_t lint_origins(const struct lint_walk *w, stet_python_ref n)
+uint32_t stet_flow_origins(const struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t steps = 0, from = PY_FROM_UNKNOWN;
 
@@ -26,7 +26,7 @@ uint32_t lint_origins(const struct lint_walk *w, stet_python_ref n)
     return from;
 }
 
-static bool updates(const struct lint_walk *w, stet_python_ref call)
+static bool updates(const struct stet_flow_walk *w, stet_python_ref call)
 {
     uint32_t steps = 0;
     bool found =
@@ -40,7 +40,7 @@ static bool updates(const struct lint_walk *w, stet_python_ref call)
 }
 
 /* Is the node under an `if` that is itself inside the range? */
-static bool is_conditional(const struct lint_walk *w, stet_python_ref n, stet_python_ref range)
+static bool is_conditional(const struct stet_flow_walk *w, stet_python_ref n, stet_python_ref range)
 {
     for (n = w->module->parents[n]; n && n != range; n = w->module->parents[n])
         if (stet_python_kind(w->ast, n) == PY_IF)
@@ -48,11 +48,11 @@ static bool is_conditional(const struct lint_walk *w, stet_python_ref n, stet_py
     return false;
 }
 
-bool lint_updates(const struct lint_walk *w, stet_python_ref range, bool *sometimes)
+bool stet_flow_updates(const struct stet_flow_walk *w, stet_python_ref range, bool *sometimes)
 {
     bool found = false, always = false;
 
-    for (stet_python_ref c = range; !always && lint_within(w, c, range); c++) {
+    for (stet_python_ref c = range; !always && stet_flow_within(w, c, range); c++) {
         bool reads_gradient =
             stet_python_kind(w->ast, c) == PY_ATTRIBUTE &&
             stet_python_library_attribute(stet_python_text(
@@ -67,9 +67,9 @@ bool lint_updates(const struct lint_walk *w, stet_python_ref range, bool *someti
     return found;
 }
 
-bool lint_computes_gradients(const struct lint_walk *w, stet_python_ref range)
+bool stet_flow_computes_gradients(const struct stet_flow_walk *w, stet_python_ref range)
 {
-    for (stet_python_ref c = range; lint_within(w, c, range); c++)
+    for (stet_python_ref c = range; stet_flow_within(w, c, range); c++)
         if (stet_python_kind(w->ast, c) == PY_CALL &&
             stet_python_library_method(stet_python_callee(w->module, c)) == PY_GIVES_GRADS)
             return true;
@@ -81,18 +81,18 @@ static uint32_t imported_facts(struct stet_view target)
     uint32_t facts = 0;
 
     if (stet_view_is(target, "jax") || stet_view_starts(target, "jax."))
-        facts |= LINT_USES_JAX;
+        facts |= FLOW_USES_JAX;
     if (stet_view_is(target, "torch") || stet_view_starts(target, "torch."))
-        facts |= LINT_USES_TORCH;
+        facts |= FLOW_USES_TORCH;
     if (stet_view_starts(target, "torch_xla") || stet_view_starts(target, "torch_tpu"))
-        facts |= LINT_USES_XLA;
+        facts |= FLOW_USES_XLA;
     if (stet_view_starts(target, "torch_xla"))
-        facts |= LINT_USES_TORCH_XLA;
+        facts |= FLOW_USES_TORCH_XLA;
     return facts;
 }
 
 /* The longest dotted name that begins with this identifier. */
-static stet_python_ref whole_name(const struct lint_walk *w, stet_python_ref n)
+static stet_python_ref whole_name(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const stet_python_ref *parents = w->module->parents;
 
@@ -103,23 +103,23 @@ static stet_python_ref whole_name(const struct lint_walk *w, stet_python_ref n)
 }
 
 /* What a use of an imported name says. */
-static uint32_t named_facts(struct lint_walk *w, stet_python_ref n)
+static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];
     struct stet_view dotted = stet_python_imported(w->module, whole_name(w, n), room);
     const struct stet_python_transform *t = stet_python_transform(dotted);
-    uint32_t facts = stet_view_ends(dotted, ".mark_dynamic") ? LINT_MARKS_DYNAMIC : 0;
+    uint32_t facts = stet_view_ends(dotted, ".mark_dynamic") ? FLOW_MARKS_DYNAMIC : 0;
 
     if (t && t->kind == PY_JITS)
-        facts |= t->lane == PY_LANE_TORCH ? LINT_USES_COMPILE | LINT_USES_JIT : LINT_USES_JIT;
+        facts |= t->lane == PY_LANE_TORCH ? FLOW_USES_COMPILE | FLOW_USES_JIT : FLOW_USES_JIT;
     switch (dotted.len ? stet_python_library(dotted) : PY_GIVES_NOTHING_KNOWN) {
     case PY_GIVES_SCHEDULER:
-        return facts | LINT_USES_SCHEDULER;
+        return facts | FLOW_USES_SCHEDULER;
     case PY_GIVES_LOADER:
     case PY_GIVES_FEEDS:
     case PY_GIVES_OPTIMIZER:
     case PY_GIVES_TRAINER:
-        return facts | LINT_FEEDS_BATCHES;
+        return facts | FLOW_FEEDS_BATCHES;
     default:
         return facts;
     }
@@ -127,7 +127,7 @@ static uint32_t named_facts(struct lint_walk *w, stet_python_ref n)
 
 /* The function that a call or decorator compiles with torch.compile: the node of its body, or of
  * the expression that names it; 0 for none. */
-static stet_python_ref compiled_by_torch(struct lint_walk *w, stet_python_ref n)
+static stet_python_ref compiled_by_torch(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_module *m = w->module;
     bool decorator = stet_python_kind(w->ast, n) == PY_DECORATOR;
@@ -149,7 +149,7 @@ static stet_python_ref compiled_by_torch(struct lint_walk *w, stet_python_ref n)
 }
 
 /* torch.compile(optimizer.step), or a compiled function that calls it */
-static bool compiles_optimizer(struct lint_walk *w, stet_python_ref n)
+static bool compiles_optimizer(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref f = compiled_by_torch(w, n);
     bool sometimes;
@@ -157,14 +157,14 @@ static bool compiles_optimizer(struct lint_walk *w, stet_python_ref n)
     if (stet_python_kind(w->ast, f) == PY_ATTRIBUTE)
         return stet_python_library_method(stet_python_text(
                    w->ast, stet_python_field(w->ast, f, PY_FIELD_ATTRIBUTE))) == PY_GIVES_STEPS &&
-               lint_origins(w, stet_python_field(w->ast, f, PY_FIELD_OBJECT)) &
+               stet_flow_origins(w, stet_python_field(w->ast, f, PY_FIELD_OBJECT)) &
                    (PY_FROM_OPTIMIZER | PY_FROM_UNKNOWN);
     return (stet_python_kind(w->ast, f) == PY_FUNCTION ||
             stet_python_kind(w->ast, f) == PY_LAMBDA) &&
-           lint_updates(w, f, &sometimes);
+           stet_flow_updates(w, f, &sometimes);
 }
 
-uint32_t lint_file_facts(struct lint_walk *w)
+uint32_t stet_flow_file_facts(struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
     uint32_t facts = 0;
@@ -177,12 +177,12 @@ uint32_t lint_file_facts(struct lint_walk *w)
 
         if (k == PY_IDENTIFIER && w->module->imports[stet_python_name(a, n)].len)
             facts |= named_facts(w, n);
-        if ((facts & LINT_USES_TORCH) &&
+        if ((facts & FLOW_USES_TORCH) &&
             (stet_view_is(text, "tpu") || stet_view_starts(text, "tpu:")))
-            facts |= LINT_USES_TPU;
-        if ((facts & LINT_USES_TORCH) && (k == PY_CALL || k == PY_DECORATOR) &&
-            !(facts & LINT_COMPILES_OPTIMIZER) && compiles_optimizer(w, n))
-            facts |= LINT_COMPILES_OPTIMIZER;
+            facts |= FLOW_USES_TPU;
+        if ((facts & FLOW_USES_TORCH) && (k == PY_CALL || k == PY_DECORATOR) &&
+            !(facts & FLOW_COMPILES_OPTIMIZER) && compiles_optimizer(w, n))
+            facts |= FLOW_COMPILES_OPTIMIZER;
     }
     return facts;
 }

@@ -1,8 +1,8 @@
 /* Resolves names over all files: modules, functions, classes, methods, and re-exports. */
-#include "lint/linker.h"
+#include "flow/linker.h"
 
 #include "base/mem.h"
-#include "lint/rules.h"
+#include "flow/walk.h"
 
 /* `owner` is the file of a name, and for a method also its class; 0 for modules, which are
  * global. */
@@ -18,7 +18,7 @@ static uint64_t class_owner(uint32_t file, uint32_t index)
 
 /* The first definition of a name is kept. */
 static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
-                struct place at)
+                struct stet_flow_place at)
 {
     struct stet_hash key = key_of(kind, owner, name);
     size_t i = (size_t)key.lo & l->mask;
@@ -44,7 +44,7 @@ static const struct entry *get(struct linker *l, enum entry_kind kind, uint64_t 
     return NULL;
 }
 
-static bool names_itself(const struct lint_summary *s, const struct lint_import *i)
+static bool names_itself(const struct stet_flow_summary *s, const struct stet_flow_import *i)
 {
     size_t at = s->module.len;
 
@@ -55,31 +55,32 @@ static bool names_itself(const struct lint_summary *s, const struct lint_import 
 
 static void index_file(struct linker *l, uint32_t f)
 {
-    const struct lint_summary *s = &l->files[f];
+    const struct stet_flow_summary *s = l->files[f].code;
 
     if (s->module.len)
-        put(l, ENTRY_FILE, 0, s->module, (struct place){f, 0});
+        put(l, ENTRY_FILE, 0, s->module, (struct stet_flow_place){f, 0});
     for (uint32_t i = 1; i < s->fn_count; i++) {
-        if (s->fns[i].class_index != LINT_NONE)
+        if (s->fns[i].class_index != FLOW_NONE)
             put(l, ENTRY_METHOD, class_owner(f, s->fns[i].class_index), s->fns[i].name,
-                (struct place){f, i});
+                (struct stet_flow_place){f, i});
         else if (!s->fns[i].nested)
-            put(l, ENTRY_FN, f, s->fns[i].name, (struct place){f, i});
+            put(l, ENTRY_FN, f, s->fns[i].name, (struct stet_flow_place){f, i});
     }
     for (uint32_t i = 0; i < s->class_count; i++)
-        put(l, ENTRY_CLASS, f, s->classes[i].name, (struct place){f, i});
+        put(l, ENTRY_CLASS, f, s->classes[i].name, (struct stet_flow_place){f, i});
     for (uint32_t i = 0; i < s->import_count; i++) {
         if (!names_itself(s, &s->imports[i]))
-            put(l, ENTRY_IMPORT, f, s->imports[i].local, (struct place){f, i});
+            put(l, ENTRY_IMPORT, f, s->imports[i].local, (struct stet_flow_place){f, i});
     }
 }
 
-bool lint_linker_index(struct linker *l)
+bool stet_flow_linker_index(struct linker *l)
 {
     size_t wanted = l->file_count, size = 1024;
 
     for (size_t f = 0; f < l->file_count; f++)
-        wanted += (size_t)l->files[f].fn_count + l->files[f].class_count + l->files[f].import_count;
+        wanted += (size_t)l->files[f].code->fn_count + l->files[f].code->class_count +
+                  l->files[f].code->import_count;
     while (size < wanted * 2)
         size *= 2;
     l->table = stet_mem_calloc(size, sizeof *l->table);
@@ -109,7 +110,7 @@ static const struct entry *resolve(struct linker *l, enum entry_kind kind, struc
         return NULL;
     found = get(l, kind, file->at.file, name);
     import = found ? NULL : get(l, ENTRY_IMPORT, file->at.file, name);
-    return import ? resolve(l, kind, l->files[import->at.file].imports[import->at.fn].target,
+    return import ? resolve(l, kind, l->files[import->at.file].code->imports[import->at.fn].target,
                             depth + 1)
                   : found;
 }
@@ -134,11 +135,11 @@ static enum class_kind known_base(struct stet_view base)
                                        "equinox.Module",           "haiku.Module",
                                        "flax.linen.module.Module", NULL};
 
-    if (lint_any_of(base, torch))
+    if (stet_view_in(base, torch))
         return CLASS_TORCH;
     if (stet_view_starts(base, "torch.nn.") && !stet_view_starts(base, "torch.nn.Parameter"))
         return CLASS_TORCH; /* class Norm(nn.LayerNorm) */
-    return lint_any_of(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
+    return stet_view_in(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
 }
 
 /* Deeper than any library's; each level is a recursive call. */
@@ -147,7 +148,7 @@ enum { MAX_BASES = 100 };
 static enum class_kind kind_of_class(struct linker *l, uint32_t file, uint32_t index,
                                      unsigned depth)
 {
-    const struct lint_class *c = &l->files[file].classes[index];
+    const struct stet_flow_class *c = &l->files[file].code->classes[index];
     uint8_t *kind = &l->classes[file][index];
 
     if (*kind == CLASS_VISITING)
@@ -175,19 +176,19 @@ static enum class_kind kind_of_class(struct linker *l, uint32_t file, uint32_t i
     return CLASS_PLAIN;
 }
 
-enum class_kind lint_linker_class(struct linker *l, uint32_t file, uint32_t index)
+enum class_kind stet_flow_linker_class(struct linker *l, uint32_t file, uint32_t index)
 {
     return kind_of_class(l, file, index, 0);
 }
 
 /* A method of the class or of its bases. `left` limits how many classes are visited, because bases
  * of bases can be reached by more paths than there are classes. */
-static struct place find_method(struct linker *l, uint32_t file, uint32_t index,
-                                struct stet_view name, unsigned depth, unsigned *left)
+static struct stet_flow_place find_method(struct linker *l, uint32_t file, uint32_t index,
+                                          struct stet_view name, unsigned depth, unsigned *left)
 {
-    const struct lint_class *c = &l->files[file].classes[index];
+    const struct stet_flow_class *c = &l->files[file].code->classes[index];
     const struct entry *own = get(l, ENTRY_METHOD, class_owner(file, index), name);
-    struct place none = {LINT_NONE, LINT_NONE};
+    struct stet_flow_place none = {FLOW_NONE, FLOW_NONE};
 
     if (own)
         return own->at;
@@ -196,24 +197,25 @@ static struct place find_method(struct linker *l, uint32_t file, uint32_t index,
 
         (*left)--;
         if (e) {
-            struct place p = find_method(l, e->at.file, e->at.fn, name, depth + 1, left);
+            struct stet_flow_place p = find_method(l, e->at.file, e->at.fn, name, depth + 1, left);
 
-            if (p.file != LINT_NONE)
+            if (p.file != FLOW_NONE)
                 return p;
         }
     }
     return none;
 }
 
-struct place lint_linker_callee(struct linker *l, uint32_t file, const struct lint_call *c)
+struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
+                                               const struct stet_flow_call *c)
 {
     const struct entry *e;
     unsigned left = 64;
 
-    if (c->callee != LINT_NONE)
-        return (struct place){file, c->callee};
-    if (c->class_index != LINT_NONE)
+    if (c->callee != FLOW_NONE)
+        return (struct stet_flow_place){file, c->callee};
+    if (c->class_index != FLOW_NONE)
         return find_method(l, file, c->class_index, c->target, 0, &left);
     e = resolve(l, ENTRY_FN, c->target, 0);
-    return e ? e->at : (struct place){LINT_NONE, LINT_NONE};
+    return e ? e->at : (struct stet_flow_place){FLOW_NONE, FLOW_NONE};
 }
