@@ -310,6 +310,8 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         if (elsewhere || stet_view_starts(dotted, "jax."))
             f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
         f.flags &= (uint16_t)~FLOW_F_NUMBER;
+        if (stet_view_starts(dotted, "numpy."))
+            f.flags &= (uint16_t)~(FLOW_F_DEVICE | FLOW_F_EAGER);
         if (dtype)
             f.dtype = dtype_of(w, dtype);
         return f;
@@ -413,7 +415,8 @@ struct stet_flow_facts stet_flow_facts_subscript(struct stet_flow_walk *w, stet_
 
     f.dims = 0;
     if (f.traits & FLOW_TRAIT_DICT)
-        return (struct stet_flow_facts){.flags = f.flags & (FLOW_F_DEVICE | FLOW_F_EAGER)};
+        return (struct stet_flow_facts){.flags = f.flags &
+                                                 (FLOW_F_DEVICE | FLOW_F_EAGER | FLOW_F_SHORT)};
     if (f.traits & FLOW_TRAIT_LIST) { /* an element, or a part of the list */
         stet_python_ref index = stet_python_next(a, value);
 
@@ -462,6 +465,8 @@ struct stet_flow_facts stet_flow_facts_dictionary(struct stet_flow_walk *w, stet
             f.dims = 0;
             return f;
         }
+        f.flags |=
+            stet_flow_value_of(w, stet_python_field(a, c, PY_FIELD_VALUE)).f.flags & FLOW_F_SHORT;
         text = stet_python_text(a, key);
         for (size_t i = 0; i < text.len; i++)
             f.dims = (f.dims ^ (uint8_t)text.ptr[i]) * 16777619u;

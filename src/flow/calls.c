@@ -171,7 +171,7 @@ bool stet_flow_is_library(struct stet_view dotted)
 static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name,
                          struct stet_flow_value *out)
 {
-    struct stet_flow_value v = of_arguments(w, n);
+    struct stet_flow_value v = of_arguments(w, n), given;
     char room[64];
     int length = snprintf(room, sizeof room, "builtins.%.*s", STET_FMT(name));
 
@@ -182,7 +182,11 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
     case PY_GIVES_ARRAYS:
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_HOST : v.kind;
         break;
-    case PY_GIVES_SIZE:
+    case PY_GIVES_SIZE: /* of a shape: the rank; of a list or a dict: its parts, not their sizes */
+        given = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
+        if (given.kind == FLOW_V_SHAPE || (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE))
+            v = (struct stet_flow_value){.kind = FLOW_V_PYTHON,
+                                         .f = {.traits = FLOW_TRAIT_MEASURE}};
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_SHAPE : v.kind;
         break;
     case PY_GIVES_HOST:
@@ -256,6 +260,14 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
     case PY_GIVES_PARTS:
         self.flags |= FLOW_TREE;
         return self;
+    case PY_GIVES_NOTHING_KNOWN:
+        /* No array is known to have it: perhaps the object wraps one. */
+        if (!(self.deps & FLOW_ALWAYS) && !stet_python_array(name) && !result_flags(name) &&
+            stet_python_kind(w->ast, stet_python_callee_object(w->module, n)) != PY_SUBSCRIPT) {
+            self.flags = FLOW_WEAK | FLOW_GUESS;
+            return self;
+        }
+        return call_tensor_method(w, n, self, name, effect);
     default:
         return call_tensor_method(w, n, self, name, effect);
     }
@@ -274,8 +286,15 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
     switch (effect) {
     case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
+        if (stet_view_is(dotted, "jax.lax.psum") &&
+            stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
+            *out = python; /* the number of devices along the axis */
+            return true;
+        }
         *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
         out->flags = result_flags(last);
+        if (stet_python_keyword(w->module, n, STET_VIEW("size")))
+            out->flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */
         if (stet_python_library_method(last) == PY_GIVES_PARTS)
             out->flags |= FLOW_TREE;
         return true;
@@ -363,8 +382,10 @@ static struct stet_flow_value call_attribute(struct stet_flow_walk *w, stet_pyth
     if (owner != FLOW_NONE) {
         uint32_t callee = stet_flow_method(w, owner, stet_python_name(a, attribute));
 
-        if (callee != FLOW_NONE)
+        if (callee != FLOW_NONE) {
+            w->values[function] = (struct stet_flow_value){.kind = FLOW_V_FN, .index = callee};
             return call_function(w, n, callee);
+        }
         self = stet_flow_eval(w, function);
         if (self.kind != FLOW_V_JITTED)
             pass_arguments(w, n, stet_flow_add_call(w, n, FLOW_NONE, name, owner, 0, ""));

@@ -8,6 +8,43 @@ bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)
     return n && (w->facts & FLOW_USES_PROCESS) && stet_flow_origins(w, n) & PY_FROM_PROCESS;
 }
 
+static bool is_host_type(const struct stet_flow_walk *w, stet_python_ref type)
+{
+    static const char *const types[] = {"int",     "float",         "bool",          "str",
+                                        "complex", "numpy.ndarray", "numpy.generic", NULL};
+    const struct stet_python_ast *a = w->ast;
+    struct stet_view dotted;
+    char room[160];
+
+    type = stet_python_bare(a, type);
+    if (stet_python_kind(a, type) == PY_TUPLE) {
+        for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c))
+            if (!is_host_type(w, c))
+                return false;
+        return stet_python_child(a, type) != 0;
+    }
+    dotted = stet_python_imported(w->module, type, room);
+    return stet_view_in(dotted.len ? dotted : stet_python_text(a, type), types);
+}
+
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref of, type;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_BOOLEAN && stet_python_at(a, test)->op == 'a') {
+        of = stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_LEFT));
+        return of ? of : stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_RIGHT));
+    }
+    if (stet_python_kind(a, test) != PY_CALL ||
+        !stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        return 0;
+    of = stet_python_argument(w->module, test, 0);
+    type = stet_python_argument(w->module, test, 1);
+    return of && type && stet_python_name(a, of) && is_host_type(w, type) ? of : 0;
+}
+
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */
 static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
 {

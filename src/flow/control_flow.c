@@ -59,6 +59,24 @@ static bool counts_turns(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* The block under `if isinstance(x, int)`: x is a Python value there. */
+static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref block)
+{
+    stet_python_ref of = stet_flow_checked_host(w, test);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+    struct stet_flow_value before = b ? b->value : unknown;
+    uint32_t name = b ? b->name : 0, at = b ? b->at : 0;
+
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = before.from};
+    stet_flow_run_block(w, block);
+    b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name)
+             : NULL; /* the scope may have grown */
+    if (b)
+        b->value = b->at == at ? before : stet_flow_join(before, b->value);
+}
+
 static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -87,7 +105,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         case PY_BLOCK:
             w->quiet += negated;
             w->once += once;
-            stet_flow_run_block(w, c);
+            run_checked(w, test, c);
             w->once -= once;
             w->quiet -= negated;
             break;
@@ -117,7 +135,8 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref clause = stet_python_child_of(a, n, PY_WITH_CLAUSE);
     static const char *const silent[] = {"no_grad", "inference_mode", NULL};
-    bool step = false, no_grad = clause && stet_flow_mentions(w, clause, silent);
+    bool step = false, no_grad = clause && stet_flow_mentions(w, clause, silent), apart = false;
+    char room[160];
 
     for (stet_python_ref c = clause ? stet_python_child(a, clause) : 0; c;
          c = stet_python_next(a, c)) {
@@ -137,13 +156,19 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
             stet_view_is(stet_python_callee(w->module, call), "step") &&
             stet_flow_mentions(w, stet_python_field(a, call, PY_FIELD_FUNCTION), module))
             step = true;
+        apart |= stet_python_kind(a, call) == PY_CALL &&
+                 stet_view_is(stet_python_imported(
+                                  w->module, stet_python_field(a, call, PY_FIELD_FUNCTION), room),
+                              "jax.ensure_compile_time_eval");
     }
     stet_flow_tell(w, FLOW_ON_WITH, n);
+    w->quiet += apart;
     w->step_loops += step;
     w->no_grad += no_grad;
     stet_flow_run_block(w, stet_python_field(a, n, PY_FIELD_BODY));
     w->no_grad -= no_grad;
     w->step_loops -= step;
+    w->quiet -= apart;
 }
 
 static void run_assignment(struct stet_flow_walk *w, stet_python_ref n)
@@ -255,10 +280,13 @@ void stet_flow_note_return(struct stet_flow_walk *w, stet_python_ref value,
     if (stet_python_kind(a, value) == PY_EXPRESSION_LIST ||
         stet_python_kind(a, value) == PY_TUPLE) {
         for (stet_python_ref c = stet_python_child(a, value); c && count < 4;
-             c = stet_python_next(a, c), count++)
+             c = stet_python_next(a, c), count++) {
+            struct stet_flow_value item = stet_flow_value_of(w, c);
+
+            f->item_kinds[count] |= (uint8_t)(1u << item.kind);
             f->items[count] =
-                f->returned ? stet_flow_facts_either(f->items[count], stet_flow_value_of(w, c).f)
-                            : stet_flow_value_of(w, c).f;
+                f->returned ? stet_flow_facts_either(f->items[count], item.f) : item.f;
+        }
     }
     f->item_count = f->returned && f->item_count < count ? f->item_count : count;
     f->returned = 1;
@@ -275,9 +303,12 @@ static void run_assert(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref test = stet_python_child(w->ast, n);
 
-    for (stet_python_ref c = test; c; c = stet_python_next(w->ast, c))
-        stet_flow_eval(w, c);
+    stet_flow_eval(w, test);
     stet_flow_condition(w, test);
+    w->quiet++; /* the message: nothing of it runs unless the step fails */
+    for (stet_python_ref c = stet_python_next(w->ast, test); c; c = stet_python_next(w->ast, c))
+        stet_flow_eval(w, c);
+    w->quiet--;
 }
 
 static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
@@ -333,6 +364,11 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         w->branches++;
         stet_flow_run_block(w, n);
         w->branches--;
+        break;
+    case PY_RAISE:
+        w->quiet++;
+        stet_flow_eval(w, n);
+        w->quiet--;
         break;
     case PY_IMPORT:
     case PY_IMPORT_FROM:

@@ -169,6 +169,8 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
         /* A step loop's batches are tensors, whatever the loader is. */
         if (!(v.deps & FLOW_ALWAYS) && holds_step(w, n))
             v.deps |= FLOW_ALWAYS;
+        if (stet_view_is(name, "range") && leaves_rest(w, right))
+            v.f.flags |= FLOW_F_STRIDES;
         return v;
     }
     if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||
@@ -187,6 +189,18 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
     if (holds_step(w, n) && v.kind == FLOW_V_UNKNOWN)
         return (struct stet_flow_value){
             .kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS, .flags = FLOW_WEAK | FLOW_TREE};
+    return v;
+}
+
+/* One part of a tuple of which some are tensors: a number or a size stays one. */
+static struct stet_flow_value item_value(struct stet_flow_value v, unsigned kinds)
+{
+    enum { NUMBERS = 1u << FLOW_V_PYTHON, SIZES = 1u << FLOW_V_SHAPE };
+
+    if (kinds == NUMBERS)
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = v.from, .f = v.f};
+    if (kinds && !(kinds & ~(unsigned)(NUMBERS | SIZES)))
+        v.kind = FLOW_V_SHAPE;
     return v;
 }
 
@@ -213,6 +227,8 @@ void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_p
         if (!b)
             continue;
         b->value.f = w->fns[fn].items[i];
+        if (f.kind == FLOW_V_FN && b->value.kind == FLOW_V_TENSOR)
+            b->value = item_value(b->value, w->fns[fn].item_kinds[i]);
         if (f.kind == FLOW_V_JITTED)
             b->value.f.flags = (uint16_t)((b->value.f.flags & ~FLOW_F_EAGER) | FLOW_F_DEVICE);
     }
@@ -230,6 +246,9 @@ void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n)
     stet_flow_eval(w, right);
     v = loop_value(w, n, right);
     stet_flow_assign(w, left, v);
+    if (stet_python_kind(a, left) == PY_PATTERN_LIST && stet_python_kind(a, right) == PY_CALL &&
+        stet_view_is(stet_python_callee(w->module, right), "items"))
+        stet_flow_assign(w, stet_python_child(a, left), counter); /* keys are Python values */
     stet_flow_note_items(w, left, right);
     first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
     if (first && stet_python_kind(a, right) == PY_CALL &&

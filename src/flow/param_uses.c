@@ -147,23 +147,32 @@ bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t na
 static bool is_mask_use(struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     static const char *const methods[] = {"any", "all", "bool", "logical_not", NULL};
-    static const char *const takers[] = {"masked_fill", "masked_fill_", "masked_select",
-                                         "where",       "logical_not",  "masked_scatter",
-                                         NULL};
+    static const char *const first[] = {"where", "logical_not", NULL};
+    static const char *const second[] = {"masked_fill", "masked_fill_", "masked_select",
+                                         "masked_scatter", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref object;
+    struct stet_view callee;
+    bool function;
+    char room[160];
 
     if (stet_python_kind(a, n) == PY_UNARY)
         return a->nodes[n].op == '~' && stet_python_name(a, stet_python_child(a, n)) == name;
     if (stet_python_kind(a, n) != PY_CALL)
         return false;
     object = stet_python_callee_object(w->module, n);
+    callee = stet_python_callee(w->module, n);
     if (stet_python_name(a, object) == name)
-        return stet_view_in(stet_python_callee(w->module, n), methods);
-    return stet_view_in(stet_python_callee(w->module, n), takers) &&
-           (stet_python_name(a, stet_python_argument(w->module, n, 0)) == name ||
-            stet_python_name(a, stet_python_argument(w->module, n, 1)) == name) &&
-           stet_python_argument(w->module, n, 1);
+        return stet_view_in(callee, methods);
+    if (!stet_python_argument(w->module, n, 1))
+        return false;
+    /* where(m, …), x.masked_fill(m, …), torch.masked_fill(x, m, …) */
+    function =
+        stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room).len != 0;
+    if (stet_view_in(callee, second))
+        return stet_python_name(a, stet_python_argument(w->module, n, function ? 1 : 0)) == name;
+    return stet_view_in(callee, first) &&
+           stet_python_name(a, stet_python_argument(w->module, n, 0)) == name;
 }
 
 bool stet_flow_draws(struct stet_flow_walk *w, uint32_t fn, uint32_t name)

@@ -146,9 +146,32 @@ static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref c
     return j;
 }
 
+/* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. The
+ * others reach the function as its caller gives them. */
+static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c,
+                                 const struct operand *o, stet_python_ref call)
+{
+    stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
+    unsigned shift = (unsigned)__builtin_popcountll(o->bound);
+    uint64_t places;
+
+    if (call && !argnums)
+        argnums = stet_python_argument(w->module, call, 1);
+    places = argnums ? positions(w, argnums) : 1;
+    c->args = STET_NEW_ARRAY(&w->out->arena, struct stet_flow_arg,
+                             (unsigned)__builtin_popcountll(places) + 1);
+    for (unsigned i = 0; c->args && i + shift < 64; i++)
+        if (places >> i & 1)
+            c->args[c->arg_count++] =
+                (struct stet_flow_arg){.position = (int32_t)(i + shift), .deps = FLOW_ALWAYS};
+    c->all_tensors = false;
+    c->in_loop = false; /* it names the function and does not call it */
+}
+
 /* Records that this place traces the operand. */
 static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct operand *o,
-                  const struct stet_flow_jit *j, const struct stet_python_transform *t)
+                  const struct stet_flow_jit *j, const struct stet_python_transform *t,
+                  stet_python_ref call)
 {
     struct stet_flow_call *c;
 
@@ -157,6 +180,10 @@ static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct ope
     c = stet_flow_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
     if (!c)
         return;
+    if (stet_python_library(stet_view_str(t->name)) == PY_GIVES_GRADIENT) {
+        trace_differentiated(w, c, o, call);
+        return;
+    }
     c->all_tensors = true;
     c->static_positions = o->bound;
     if (j) {
@@ -209,7 +236,7 @@ static struct stet_flow_value trace_all(struct stet_flow_walk *w, stet_python_re
                 if (c)
                     c->all_tensors = true;
             } else {
-                trace(w, n, &o, NULL, t);
+                trace(w, n, &o, NULL, t, call);
             }
             if (first && o.fn != FLOW_NONE && t->kind == PY_TRACES &&
                 !stet_view_starts(stet_view_str(t->name), "jax.lax."))
@@ -231,7 +258,7 @@ static struct stet_flow_value make_jit(struct stet_flow_walk *w, stet_python_ref
     j.shifted = o.bound != 0;
     j.module = stet_python_name(w->ast,
                                 stet_python_bare(w->ast, stet_python_argument(w->module, call, 0)));
-    trace(w, call, &o, &j, t);
+    trace(w, call, &o, &j, t, call);
     index = add_jit(w, j);
     if (t->lane == PY_LANE_TORCH)
         w->facts |= FLOW_USES_COMPILE;
@@ -320,13 +347,13 @@ void stet_flow_decorators(struct stet_flow_walk *w, uint32_t fn)
 
             if (w->out->fns[fn].is_method) /* positions count self there */
                 j.static_positions >>= 1;
-            trace(w, c, &o, &j, t);
+            trace(w, c, &o, &j, t, options);
             j = read_jit(w, options, fn, lane_of(t));
             w->fns[fn].jit = add_jit(w, j) + 1;
             if (t->lane == PY_LANE_TORCH)
                 w->facts |= FLOW_USES_COMPILE;
         } else if (t->kind == PY_TRACES) {
-            trace(w, c, &o, NULL, t);
+            trace(w, c, &o, NULL, t, options);
         }
     }
 }

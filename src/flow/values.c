@@ -49,6 +49,28 @@ static bool is_alternative(const struct stet_flow_walk *w, const struct stet_flo
     return w->if_open || old->at >= w->if_start;
 }
 
+/* if state is None: state = init() — no None is left after it. */
+static bool replaces_none(const struct stet_flow_walk *w, const struct stet_flow_binding *old,
+                          stet_python_ref target)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[target], test, name;
+
+    if (!(old->value.f.flags & (FLOW_F_NONE | FLOW_F_MAYBE_NONE)))
+        return false;
+    while (up && stet_python_kind(a, up) != PY_IF && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_IF
+               ? stet_python_bare(a, stet_python_field(a, up, PY_FIELD_CONDITION))
+               : 0;
+    name = stet_python_kind(a, test) == PY_COMPARISON && stet_python_at(a, test)->op == 's'
+               ? stet_python_child(a, test)
+               : 0;
+    return name && stet_python_name(a, name) == old->name &&
+           stet_python_kind(a, stet_python_next(a, name)) == PY_NONE_;
+}
+
 /* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
 static void assign_item(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
 {
@@ -78,7 +100,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
             stet_flow_scope_find(&f->scope, stet_python_name(a, target));
         struct stet_flow_facts facts = v.f;
 
-        if (old && is_alternative(w, old))
+        if (old && is_alternative(w, old) && !replaces_none(w, old, target))
             facts = stet_flow_facts_either(old->value.f, v.f);
         if (old && w->branches)
             v = stet_flow_join(old->value, v);
@@ -329,7 +351,7 @@ static struct stet_flow_value eval_comprehension(struct stet_flow_walk *w, stet_
     v.f = stet_flow_facts_list(v.f);
     v.f.flags |= varies ? FLOW_F_LIST : 0;
     if (v.kind == FLOW_V_TENSOR)
-        v.flags = FLOW_TREE | FLOW_WEAK;
+        v.flags = FLOW_TREE | FLOW_WEAK | (v.flags & FLOW_GUESS);
     return v;
 }
 

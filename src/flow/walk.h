@@ -98,6 +98,7 @@ struct stet_flow_function {
     struct stet_flow_scope scope;
     struct stet_flow_value returns;
     struct stet_flow_facts items[4]; /* of a tuple that is returned */
+    uint8_t item_kinds[4];           /* bits: 1 << enum stet_flow_value_kind */
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and the like: runs once per argument */
@@ -224,6 +225,8 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
+/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0. */
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,

@@ -3,7 +3,7 @@
 
 #include "base/json.h"
 
-void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
+void stet_recompile_line_json(struct stet_json *j, const char *key, const struct stet_line *l)
 {
     if (!l->line) {
         stet_json_null(j, key);

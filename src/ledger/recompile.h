@@ -14,7 +14,7 @@ struct stet_line {
 
 struct stet_json;
 /* A place in the source, or null. */
-void stet_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
+void stet_recompile_line_json(struct stet_json *j, const char *key, const struct stet_line *l);
 
 /* A text whose ptr is NULL is absent. */
 struct stet_row_change {

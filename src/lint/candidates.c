@@ -132,6 +132,7 @@ static void put_candidate(struct stet_buf *out, const struct lint_candidate *c)
     stet_buf_varint(out, c->rule);
     stet_buf_varint(out, c->lanes);
     stet_buf_varint(out, c->mode);
+    stet_buf_varint(out, c->minor);
     stet_buf_varint(out, c->fn);
     stet_buf_varint(out, c->deps);
     stet_buf_varint(out, c->line);
@@ -140,6 +141,7 @@ static void put_candidate(struct stet_buf *out, const struct lint_candidate *c)
     stet_buf_varint(out, c->end_column);
     stet_buf_text(out, c->what);
     stet_buf_text(out, c->source);
+    stet_buf_text(out, c->fix);
     stet_buf_varint(out, c->edit.text.ptr != NULL);
     if (c->edit.text.ptr) {
         stet_buf_varint(out, c->edit.start);
@@ -162,6 +164,7 @@ static void get_candidate(struct stet_reader *r, struct lint_candidate *c)
     c->rule = (uint16_t)stet_reader_small(r);
     c->lanes = (uint8_t)stet_reader_small(r);
     c->mode = (uint8_t)stet_reader_small(r);
+    c->minor = (uint8_t)stet_reader_small(r);
     c->fn = stet_reader_small(r);
     c->deps = stet_reader_varint(r);
     c->line = stet_reader_small(r);
@@ -170,6 +173,7 @@ static void get_candidate(struct stet_reader *r, struct lint_candidate *c)
     c->end_column = stet_reader_small(r);
     c->what = stet_reader_text(r);
     c->source = stet_reader_text(r);
+    c->fix = stet_reader_text(r);
     if (stet_reader_small(r)) {
         c->edit.start = stet_reader_small(r);
         c->edit.end = stet_reader_small(r);

@@ -17,6 +17,13 @@ enum lint_mode {
     LINT_ROOTED,   /* one of `deps` is a tensor or an argument of the compiled function itself */
 };
 
+/* When a candidate is worth a note only, whatever its rule says. */
+enum lint_minor {
+    LINT_FULL,
+    LINT_MINOR,
+    LINT_MINOR_ONCE, /* unless its function is called in a loop */
+};
+
 struct lint_edit {
     uint32_t start, end; /* bytes of the file; nothing to edit when text.ptr is NULL */
     struct stet_view text;
@@ -26,12 +33,14 @@ struct lint_candidate {
     uint16_t rule;
     uint8_t lanes; /* lanes, one of which must trace its function; 0: holds unconditionally */
     uint8_t mode;
+    uint8_t minor;
     uint32_t fn;
     uint64_t deps;
     uint32_t line, column, end_line, end_column; /* from 1; columns in bytes */
     struct stet_view what;                       /* one sentence about this place */
     struct stet_view source;                     /* the line, trimmed */
     struct lint_edit edit;
+    struct stet_view fix; /* instead of the rule's, when not empty */
 };
 
 struct lint_summary {
@@ -70,5 +79,19 @@ struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet
 /* Is one of the last few candidates of this rule, mode and deps? */
 bool lint_reported(const struct stet_flow_walk *w, unsigned rule, enum lint_mode mode,
                    uint64_t deps);
+
+/* Gives what lint_report returned a fix of its own: a literal. */
+static inline void lint_advise(struct lint_candidate *c, const char *fix)
+{
+    if (c)
+        c->fix = stet_view_str(fix);
+}
+
+/* Marks what lint_report returned as worth a note only. */
+static inline void lint_minor(struct lint_candidate *c, enum lint_minor minor)
+{
+    if (c)
+        c->minor = (uint8_t)minor;
+}
 
 #endif

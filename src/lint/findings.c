@@ -17,6 +17,22 @@ struct linking {
     bool failed;
 };
 
+/* Tracing in JAX fails where Python needs the value of a traced array. A function of another file
+ * that the compiled one calls works, so it gets something else there: a number, or None. */
+static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn], *at = fn;
+    bool elsewhere = false;
+
+    for (unsigned hops = 0; at->why.caller.file != FLOW_NONE && !elsewhere && hops < 64; hops++) {
+        elsewhere = at->why.caller.file != file;
+        at = &l->linked.states[at->why.caller.file][at->why.caller.fn];
+    }
+    return fn->lanes == FLOW_JAX && elsewhere && !(c->deps & FLOW_ALWAYS) &&
+           (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+            c->rule == LINT_RULE_size_from_value);
+}
+
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_fn *f = &l->files[file].code.fns[c->fn];
@@ -27,6 +43,8 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
+        if (would_fail(l, file, c))
+            return false;
         return c->deps & (nest->tensors | FLOW_ALWAYS);
     case LINT_STATIC:
         return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
@@ -40,6 +58,21 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
         break;
     }
     return true;
+}
+
+/* A module is compiled only by some of its users. A static argument that no call varies costs one
+ * program. */
+static unsigned severity(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    unsigned of_rule = lint_rule_table[c->rule].severity;
+    uint32_t outer = l->files[file].code.fns[c->fn].nest;
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
+                                 *nest = &l->linked.states[file][outer];
+
+    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
+        (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
+        return LINT_SEV_NOTE;
+    return c->lanes && fn->lanes == FLOW_MODULE && of_rule ? of_rule - 1u : of_rule;
 }
 
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */
@@ -130,7 +163,6 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
 
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         const struct lint_candidate *c = &s->candidates[i];
-        const struct lint_rule *rule = &lint_rule_table[c->rule];
         uint8_t lanes = l->linked.states[file][c->fn].lanes;
 
         if (!holds(l, file, c))
@@ -138,9 +170,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
         first[here++] = (struct stet_lint_finding){
             .path = l->paths[file],
             .rule = c->rule,
-            /* A module is compiled only by some of its users. */
-            .severity = c->lanes && lanes == FLOW_MODULE && rule->severity ? rule->severity - 1u
-                                                                           : rule->severity,
+            .severity = severity(l, file, c),
             .line = c->line,
             .column = c->column,
             .end_line = c->end_line,
@@ -148,6 +178,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
             .what = c->what,
             .traced = c->lanes && lanes ? words(l, file, c->fn) : (struct stet_view){0},
             .source = c->source,
+            .fix = c->fix.len ? c->fix : stet_view_str(lint_rule_table[c->rule].fix),
             .edit_start = c->edit.start,
             .edit_end = c->edit.end,
             .edit = c->edit.text,
@@ -165,7 +196,8 @@ static bool asks_calls(const struct lint_summary *s)
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         enum lint_mode mode = (enum lint_mode)s->candidates[i].mode;
 
-        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC)
+        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC ||
+            s->candidates[i].minor == LINT_MINOR_ONCE)
             return true;
     }
     return false;

@@ -40,6 +40,9 @@ struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n);
 void lint_fed_keys(struct stet_flow_walk *w, stet_python_ref call);
 void lint_fed_short(struct stet_flow_walk *w, stet_python_ref call);
 void lint_fed_static(struct stet_flow_walk *w, stet_python_ref call);
+/* The line where the function joins its parameter with more and gives it back as this part of its
+ * result; 0 for none (rules_growth.c). */
+uint32_t lint_grows(const struct stet_flow_walk *w, uint32_t fn, unsigned position, int part);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);

@@ -20,6 +20,17 @@ static bool compared_with_number(const struct stet_flow_walk *w, stet_python_ref
     return false;
 }
 
+/* config.layers > 0: trees hold numbers of the configuration beside their arrays, and tracing fails
+ * where such a field is an array. */
+static bool reads_field(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        if (stet_python_kind(w->ast, stet_python_bare(w->ast, c)) == PY_ATTRIBUTE)
+            return true;
+    }
+    return false;
+}
+
 /* An `if` in a loop, with a compiled function called inside. */
 static bool chooses_program(struct stet_flow_walk *w)
 {
@@ -43,19 +54,29 @@ static bool chooses_program(struct stet_flow_walk *w)
 /* isinstance(x, int) and x == 1: the right part has a Python number. */
 static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const types[] = {"int", "float", "bool", "str", "complex", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
-    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT), of, type;
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    stet_python_ref of = stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left) : 0;
 
-    if (stet_python_at(a, n)->op != 'a' || stet_python_kind(a, left) != PY_CALL ||
-        !stet_view_is(stet_python_callee(w->module, left), "isinstance"))
-        return false;
-    of = stet_python_argument(w->module, left, 0);
-    type = stet_python_argument(w->module, left, 1);
-    return of && type && stet_python_name(a, of) &&
-           stet_view_in(stet_python_text(a, type), types) &&
-           stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
+    return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
+}
+
+/* Made on the host by torch: a lazy step does not contain it. */
+static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool host = false;
+
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
+        struct stet_flow_value v =
+            stet_python_name(a, c) ? stet_flow_value_of(w, c) : (struct stet_flow_value){0};
+
+        if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
+            return false;
+        host |= v.kind == FLOW_V_TENSOR && (v.f.traits & FLOW_TRAIT_HOST);
+    }
+    return host;
 }
 
 void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
@@ -92,10 +113,13 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (!stet_flow_is_tensor(v) || (v.flags & (FLOW_GUESS | FLOW_TREE)))
         return;
-    if ((v.flags & FLOW_WEAK) &&
-        (stet_python_kind(a, n) != PY_COMPARISON || !compared_with_number(w, n)))
+    if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
+                                  !compared_with_number(w, n) || reads_field(w, n)))
         return;
-    lint_report(w, LINT_RULE_value_branch, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+    if (w->step_loops && is_on_host(w, n))
+        return;
+    lint_report(w, LINT_RULE_value_branch, n,
+                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : FLOW_TRACED, LINT_TENSOR, v.deps,
                 "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
@@ -123,12 +147,15 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
 {
     struct stet_flow_value v = stet_flow_value_of(w, object);
 
-    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps)
+    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
+        (v.flags & FLOW_GUESS))
         return;
-    lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
-                uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
-                "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
-                STET_FMT(lint_quote(w, key)));
+    /* Most batches have the same fields from the first step to the last. */
+    lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
+                           uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
+                           "the program depends on whether `%.*s` has %.*s",
+                           STET_FMT(lint_quote(w, object)), STET_FMT(lint_quote(w, key))),
+               LINT_MINOR);
 }
 
 void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
@@ -285,6 +312,9 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (!(w->facts & FLOW_USES_JIT) || stet_flow_every_n(w, n, &deps))
         return;
+    if (stet_python_kind(w->ast, test) == PY_CALL &&
+        stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        return; /* another value, of the same type */
     deps = switches(w, n);
     if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,

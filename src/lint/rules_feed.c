@@ -21,6 +21,7 @@ static stet_python_ref moved_to_device(const struct stet_flow_walk *w, stet_pyth
 struct feed {
     struct stet_flow_jit *jit;
     stet_python_ref call, arg; /* the argument's value */
+    unsigned position;         /* among the parameters */
     struct stet_flow_value v;
     struct stet_flow_fed *first; /* how that position was fed at first, or NULL */
 };
@@ -71,6 +72,7 @@ static void each_fed(struct stet_flow_walk *w, stet_python_ref call,
             return;
         at = position_of(w, f.jit, c, position);
         position += stet_python_kind(a, c) != PY_KEYWORD_ARGUMENT;
+        f.position = at;
         f.arg = stet_python_argument_value(w->module, c);
         f.v = stet_flow_value_of(w, f.arg);
         f.first = at < FLOW_FED && f.jit->fed[at].line && f.jit->fed[at].fn == w->fn
@@ -144,9 +146,50 @@ static bool is_tree(const struct feed *f)
     return f->v.f.traits & (FLOW_TRAIT_LIST | FLOW_TRAIT_DICT);
 }
 
+/* In `x, y = call(…)`: which part this name takes, or -1. */
+static int part_named(const struct stet_flow_walk *w, stet_python_ref call, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = stet_python_child(a, w->statement), left;
+    int i = 0;
+
+    if (stet_python_kind(a, w->statement) != PY_EXPRESSION_STATEMENT ||
+        stet_python_kind(a, assign) != PY_ASSIGNMENT ||
+        stet_python_field(a, assign, PY_FIELD_RIGHT) != call || !name)
+        return -1;
+    left = stet_python_field(a, assign, PY_FIELD_LEFT);
+    if (stet_python_name(a, left) == name)
+        return 0;
+    if (stet_python_kind(a, left) != PY_PATTERN_LIST)
+        return -1;
+    for (stet_python_ref l = stet_python_child(a, left); l; l = stet_python_next(a, l), i++) {
+        if (stet_python_name(a, l) == name)
+            return i;
+    }
+    return -1;
+}
+
+/* cache = step(cache, …) in a loop, where step joins it with more. */
+static bool report_growth(struct stet_flow_walk *w, const struct feed *f)
+{
+    int part = w->loops && f->jit && f->jit->fn != FLOW_NONE && f->jit->lane != FLOW_TORCH
+                   ? part_named(w, f->call, stet_python_name(w->ast, f->arg))
+                   : -1;
+    uint32_t line = part >= 0 ? lint_grows(w, f->jit->fn, f->position, part) : 0;
+
+    if (line)
+        lint_advise(lint_report(w, LINT_RULE_shape_drift, f->arg, 0, LINT_ANY, 0,
+                                "`%.*s` is longer at each turn: line %u joins it with more",
+                                STET_FMT(lint_quote(w, f->arg)), line),
+                    "allocate the greatest length once and write with lax.dynamic_update_slice "
+                    "(index_copy_) "
+                    "at a position that is an array");
+    return line != 0;
+}
+
 static void look_shape(struct stet_flow_walk *w, const struct feed *f)
 {
-    if ((f->jit && f->jit->dynamic) || is_tree(f))
+    if ((f->jit && f->jit->dynamic) || report_growth(w, f) || is_tree(f))
         return;
     if ((f->v.f.flags & FLOW_F_DRIFTS) && w->loops && !is_list(w, f))
         report_fed(w, LINT_RULE_shape_drift, f, "has another size at each turn");
@@ -176,29 +219,6 @@ static void look_rank(struct stet_flow_walk *w, const struct feed *f)
 void rule_rank_change(struct stet_flow_walk *w, stet_python_ref n)
 {
     each_fed(w, n, look_rank);
-}
-
-/* In `x, y = call(…)`: which part this name takes, or -1. */
-static int part_named(const struct stet_flow_walk *w, stet_python_ref call, uint32_t name)
-{
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref assign = stet_python_child(a, w->statement), left;
-    int i = 0;
-
-    if (stet_python_kind(a, w->statement) != PY_EXPRESSION_STATEMENT ||
-        stet_python_kind(a, assign) != PY_ASSIGNMENT ||
-        stet_python_field(a, assign, PY_FIELD_RIGHT) != call || !name)
-        return -1;
-    left = stet_python_field(a, assign, PY_FIELD_LEFT);
-    if (stet_python_name(a, left) == name)
-        return 0;
-    if (stet_python_kind(a, left) != PY_PATTERN_LIST)
-        return -1;
-    for (stet_python_ref l = stet_python_child(a, left); l; l = stet_python_next(a, l), i++) {
-        if (stet_python_name(a, l) == name)
-            return i;
-    }
-    return -1;
 }
 
 static void look_dtype(struct stet_flow_walk *w, const struct feed *f)
@@ -280,7 +300,8 @@ void lint_fed_keys(struct stet_flow_walk *w, stet_python_ref n)
 
 static void look_short(struct stet_flow_walk *w, const struct feed *f)
 {
-    if (!(f->v.f.flags & FLOW_F_SHORT) || !w->loops || (f->jit && f->jit->dynamic) || is_tree(f))
+    if (!(f->v.f.flags & FLOW_F_SHORT) || !w->loops || (f->jit && f->jit->dynamic) ||
+        (f->v.f.traits & FLOW_TRAIT_LIST))
         return;
     if (f->v.f.rows)
         lint_report(w, LINT_RULE_last_batch, f->arg, 0, LINT_ANY, 0,

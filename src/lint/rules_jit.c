@@ -1,6 +1,7 @@
 /* Rules about compiled functions: how they are created, their arguments, and what they close
  * over. */
 #include "lint/rules.h"
+#include "python/library.h"
 
 /* The text right after a node, blanks skipped. */
 static char following(const struct stet_flow_walk *w, stet_python_ref n)
@@ -58,6 +59,31 @@ static bool runs_once(const struct stet_flow_walk *w)
 {
     return !w->fn || w->once || w->fns[w->fn].memoized ||
            stet_map_get(&w->builders, w->fns[w->fn].node) != STET_MAP_NONE;
+}
+
+/* Is every use of the function's name at module level outside of loops, or in a function of which
+ * that holds? app.run(main) counts as a call. */
+static bool is_called_once(const struct stet_flow_walk *w, uint32_t fn, unsigned depth)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_function *f = &w->fns[fn];
+    bool used = false;
+
+    if (!fn || f->owner != FLOW_NONE || f->parent || !f->name || depth > 4)
+        return false;
+    for (stet_python_ref c = 1; c < a->count && stet_flow_spend(w); c++) {
+        uint32_t around;
+
+        if (stet_python_name(a, c) != f->name || a->nodes[c].field == PY_FIELD_ATTRIBUTE ||
+            stet_python_kind(a, w->module->parents[c]) == PY_FUNCTION)
+            continue;
+        around = stet_flow_fn_at(w, stet_python_function_around(w->module, c));
+        if (stet_python_loop_around(w->module, c) ||
+            (around != FLOW_NONE && around && !is_called_once(w, around, depth + 1)))
+            return false;
+        used = true;
+    }
+    return used;
 }
 
 /* jit(partial(f, rate=rate)) with a rate that varies: the number is baked in. */
@@ -132,10 +158,13 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (w->loops || !is_fresh(w, operand))
         return;
+    if (is_called_once(w, w->fn, 0))
+        return;
     if (!runs_once(w) && following(w, n) == '(')
-        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
-                    "`%.*s` is made anew at each call of %.*s", STET_FMT(lint_quote(w, n)),
-                    STET_FMT(w->out->fns[w->fn].name));
+        lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
+                               "`%.*s` is made anew at each call of %.*s",
+                               STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name)),
+                   LINT_MINOR_ONCE);
     else if (w->fn && !w->once && !w->fns[w->fn].memoized && is_used_here_only(w, n))
         lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_REPEATED, 0,
                     "`%.*s` is made anew at each call of %.*s, which a loop calls",
@@ -222,6 +251,22 @@ static bool counts_itself(const struct stet_flow_walk *w, stet_python_ref value)
     return false;
 }
 
+/* A truth value, not a number: late-branch reports what it switches. */
+static bool is_switch(const struct stet_flow_walk *w, stet_python_ref value)
+{
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
+
+    return k == PY_COMPARISON || k == PY_NOT || k == PY_BOOLEAN;
+}
+
+/* … also under a name: train = i < 8. It has two values, and so two programs. */
+static bool is_flag(struct stet_flow_walk *w, stet_python_ref value)
+{
+    const struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, value));
+
+    return is_switch(w, value) || (b && b->value.from && is_switch(w, b->value.from));
+}
+
 static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref value)
 {
     struct stet_flow_value v = stet_flow_value_of(w, value);
@@ -230,6 +275,14 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
         lint_report(w, LINT_RULE_python_counter, value, 0, LINT_ANY, 0,
                     "`%.*s` counts calls, and is a static argument",
                     STET_FMT(lint_quote(w, value)));
+        return;
+    }
+    if (w->loops && is_flag(w, value) &&
+        (v.kind == FLOW_V_HOST || (v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)))) {
+        lint_advise(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                                "static argument `%.*s` is a flag that turns over in the loop",
+                                STET_FMT(lint_quote(w, value))),
+                    "two programs: warm both up before the first step");
         return;
     }
     if ((w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)) || v.kind == FLOW_V_HOST ||
@@ -299,14 +352,6 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
                 STET_FMT(w->out->fns[fn].name));
 }
 
-/* A truth value, not a number: late-branch reports what it switches. */
-static bool is_switch(const struct stet_flow_walk *w, stet_python_ref value)
-{
-    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, value));
-
-    return k == PY_COMPARISON || k == PY_NOT || k == PY_BOOLEAN;
-}
-
 void rule_baked_schedule(struct stet_flow_walk *w, stet_python_ref n)
 {
     unsigned shift;
@@ -364,6 +409,57 @@ static void closure_value(struct stet_flow_walk *w, stet_python_ref n, uint32_t 
                 STET_FMT(w->ast->names.items[name]));
 }
 
+static bool is_called_in_loop(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = 0; name && i < m->calls.count && stet_flow_spend(w); i++) {
+        stet_python_ref call = m->calls.items[i];
+
+        if (stet_python_name(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION)) == name &&
+            stet_python_loop_around(m, call))
+            return true;
+    }
+    return false;
+}
+
+/* The same of a method: trainer.anneal() */
+static bool is_called_in_loop_by(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = 0; name && i < m->calls.count && stet_flow_spend(w); i++) {
+        stet_python_ref call = m->calls.items[i];
+
+        if (stet_view_eq(stet_python_callee(m, call), w->ast->names.items[name]) &&
+            stet_python_loop_around(m, call))
+            return true;
+    }
+    return false;
+}
+
+/* Is the global written in a loop, or by a function that a loop of this file calls? Otherwise it is
+ * a setting: a caller may change it, and most change it before the first step. */
+static bool keeps_changing(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        uint32_t fn;
+
+        if (b->attribute)
+            continue;
+        if (stet_python_loop_around(m, b->target))
+            return true;
+        fn = stet_flow_fn_at(w, stet_python_function_around(m, b->target));
+        if (fn != FLOW_NONE && fn && is_called_in_loop(w, w->fns[fn].name))
+            return true;
+    }
+    return false;
+}
+
 void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t name = stet_python_name(w->ast, n);
@@ -380,9 +476,10 @@ void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
     if (!b || b->value.kind > FLOW_V_PYTHON ||
         (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)))
         return;
-    lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
-                "the global `%.*s` is reassigned elsewhere in this file",
-                STET_FMT(w->ast->names.items[name]));
+    lint_minor(lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
+                           "the global `%.*s` is reassigned elsewhere in this file",
+                           STET_FMT(w->ast->names.items[name])),
+               keeps_changing(w, name) ? LINT_FULL : LINT_MINOR);
 }
 
 /* A method that is itself compiled, or made into a compiled function elsewhere. */
@@ -410,13 +507,16 @@ static bool outside_value(struct stet_flow_walk *w, stet_python_ref n)
     uint32_t object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
     uint32_t attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
     uint32_t owner = stet_flow_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    uint32_t fn = w->fn;
     bool self = owner != FLOW_NONE;
 
     if (!w->moves.count || !w->fn || !object || w->target)
         return false;
+    while (stet_python_kind(a, w->fns[fn].node) == PY_LAMBDA) /* runs where it is written */
+        fn = w->fns[fn].parent;
     if (self ? !stet_flow_class_attribute_moved(w, owner, attribute)
              : !stet_flow_object_attribute_moved(w, object, attribute) ||
-                   stet_flow_scope_find(&w->fns[w->fn].scope, object))
+                   stet_flow_scope_find(&w->fns[fn].scope, object))
         return !self;
     if (stet_python_kind(a, w->statement) == PY_IF && in_condition(w, n))
         return true; /* late-branch reports it */
@@ -424,6 +524,32 @@ static bool outside_value(struct stet_flow_walk *w, stet_python_ref n)
                 "`%.*s` is set in a loop elsewhere, and its value here is baked in",
                 STET_FMT(lint_quote(w, n)));
     return true;
+}
+
+/* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
+ * loop? Others are set again when something else is loaded. */
+static bool steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        stet_python_ref object =
+            b->attribute ? stet_python_field(a, b->target, PY_FIELD_OBJECT) : 0;
+        stet_python_ref setter;
+
+        if (!object || stet_python_self_class(m, object) != w->classes[owner].node)
+            continue;
+        setter = stet_python_method_around(m, b->target);
+        if (stet_python_kind(a, m->parents[b->target]) == PY_AUGMENTED ||
+            stet_python_loop_around(m, b->target) ||
+            (stet_flow_fn_at(w, setter) != FLOW_NONE &&
+             is_called_in_loop_by(w, w->fns[stet_flow_fn_at(w, setter)].name)))
+            return true;
+    }
+    return false;
 }
 
 void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
@@ -441,9 +567,38 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
         return;
-    lint_report(w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
-                "`self.%.*s` is changed after construction, and its value here is baked in",
-                STET_FMT(w->ast->names.items[name]));
+    lint_minor(
+        lint_report(w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
+                    "`self.%.*s` is changed after construction, and its value here is baked in",
+                    STET_FMT(w->ast->names.items[name])),
+        steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
+}
+
+/* x.shape, x["a"].dtype, x.keys(), len(x): a donated array still has these. */
+static bool reads_metadata(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[n];
+
+    while (stet_python_kind(a, up) == PY_SUBSCRIPT &&
+           stet_python_field(a, up, PY_FIELD_VALUE) == n) {
+        n = up;
+        up = m->parents[n];
+    }
+    if (stet_python_kind(a, up) == PY_ATTRIBUTE && stet_python_field(a, up, PY_FIELD_OBJECT) == n) {
+        struct stet_view name = stet_python_text(a, stet_python_field(a, up, PY_FIELD_ATTRIBUTE));
+        enum stet_python_effect effect =
+            stet_python_kind(a, m->parents[up]) == PY_CALL &&
+                    stet_python_field(a, m->parents[up], PY_FIELD_FUNCTION) == up
+                ? stet_python_library_method(name)
+                : stet_python_library_attribute(name);
+
+        return effect == PY_GIVES_SIZE || effect == PY_GIVES_RANK || effect == PY_GIVES_HOST ||
+               effect == PY_GIVES_TYPE || effect == PY_GIVES_KEYS;
+    }
+    return stet_python_kind(a, up) == PY_ARGUMENTS &&
+           stet_view_is(stet_python_callee(m, m->parents[up]), "len");
 }
 
 /* Returns the node that reads the name in this range before it is bound again, or 0. */
@@ -459,7 +614,7 @@ static stet_python_ref read_before_write(const struct stet_flow_walk *w, uint32_
             stet_python_ref right = stet_python_field(a, c, PY_FIELD_RIGHT), use = 0;
 
             for (stet_python_ref r = right; right && stet_flow_within(w, r, right); r++) {
-                if (stet_python_name(a, r) == name)
+                if (stet_python_name(a, r) == name && !reads_metadata(w, r))
                     use = r;
             }
             if (use)
@@ -476,7 +631,8 @@ static stet_python_ref read_before_write(const struct stet_flow_walk *w, uint32_
             return 0;
         } else if (a->nodes[c].kind == PY_KEYWORD_ARGUMENT) {
             c++; /* the keyword itself */
-        } else if (stet_python_name(a, c) == name && a->nodes[c].field != PY_FIELD_ATTRIBUTE) {
+        } else if (stet_python_name(a, c) == name && a->nodes[c].field != PY_FIELD_ATTRIBUTE &&
+                   !reads_metadata(w, c)) {
             return c;
         }
     }

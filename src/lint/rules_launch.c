@@ -75,6 +75,16 @@ static struct stet_view text_of(struct stet_flow_walk *w, stet_python_ref n)
     return stet_python_text(a, n);
 }
 
+/* A value that the file does not show: os.environ["X"] = saved, = str(level) */
+static bool is_variable(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    return stet_python_kind(a, n) == PY_CALL ||
+           (stet_python_kind(a, n) == PY_IDENTIFIER &&
+            stet_view_eq(text_of(w, n), stet_python_text(a, n)));
+}
+
 /* A variable set from Python: os.environ["X"] = v, .setdefault("X", v), os.putenv. */
 static bool environment_write(struct stet_flow_walk *w, stet_python_ref n, struct stet_view *name,
                               struct stet_view *value)
@@ -105,7 +115,25 @@ static bool environment_write(struct stet_flow_walk *w, stet_python_ref n, struc
         return false;
     *name = stet_python_string(a, key);
     *value = text_of(w, given);
-    return name->len != 0;
+    return name->len != 0 && !is_variable(w, given);
+}
+
+/* Does the function put back a saved value further down? Then the switch is not left on. */
+static bool is_restored(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = n + 1; w->fn && stet_flow_within(w, c, fn); c++) {
+        stet_python_ref statement = w->module->parents[w->module->parents[c]];
+
+        if (a->nodes[c].start > a->nodes[n].end && a->nodes[c].kind == PY_STRING &&
+            stet_view_eq(stet_python_string(a, c), name) &&
+            stet_python_kind(a, statement) == PY_ASSIGNMENT &&
+            is_variable(w, stet_python_field(a, statement, PY_FIELD_RIGHT)))
+            return true;
+    }
+    return false;
 }
 
 void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
@@ -122,7 +150,7 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
     if (environment_write(w, n, &name, &value)) {
         const char *effect = lint_flag_effect(name, value);
 
-        if (effect)
+        if (effect && !is_restored(w, n, name))
             lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on: %s",
                         STET_FMT(name), effect);
         return;

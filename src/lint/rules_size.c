@@ -145,6 +145,12 @@ static bool is_clamped(struct stet_flow_walk *w, stet_python_ref n)
            stet_view_is(stet_python_callee(w->module, n), "min");
 }
 
+/* Each shape has a program of its own anyway. */
+static enum lint_minor minor_of(struct stet_flow_value v)
+{
+    return v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL;
+}
+
 void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_view name = stet_python_callee(w->module, n);
@@ -167,9 +173,10 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
         return;
     }
     if (v.deps && (v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE || stet_flow_is_strong(v)))
-        lint_report(w, LINT_RULE_topk_k, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-                    "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
-                    v.kind == FLOW_V_SHAPE ? "follows the shape" : "depends on values");
+        lint_minor(lint_report(w, LINT_RULE_topk_k, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                               "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
+                               v.kind == FLOW_V_SHAPE ? "follows the shape" : "depends on values"),
+                   minor_of(v));
     else if (v.deps & ~FLOW_ALWAYS)
         lint_report(w, LINT_RULE_topk_k, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
                     v.deps & ~FLOW_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
@@ -313,10 +320,12 @@ void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
         name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
     if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
         limits(w, stet_python_name(a, name)))
-        lint_report(
-            w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-            "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
-            STET_FMT(stet_python_text(a, left)));
+        lint_minor(
+            lint_report(
+                w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
+                STET_FMT(stet_python_text(a, left))),
+            minor_of(v));
 }
 
 void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
@@ -414,9 +423,12 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
         return;
     }
     if (range && v.deps && (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST))
-        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
-                    "the loop is unrolled `%.*s` times, which %s", STET_FMT(lint_quote(w, right)),
-                    v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back");
+        lint_minor(
+            lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
+                        "the loop is unrolled `%.*s` times, which %s",
+                        STET_FMT(lint_quote(w, right)),
+                        v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
+            minor_of(v));
     else if (range && v.deps)
         lint_report(w, LINT_RULE_python_loop, right, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
                     v.deps, "the loop is unrolled `%.*s` times, a Python argument",

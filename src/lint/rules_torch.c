@@ -304,12 +304,24 @@ void rule_optimizer_scalar(struct stet_flow_walk *w, stet_python_ref n)
         offer_keyword(w, n, c, "capturable=True");
 }
 
+/* Is the object made without storage (device "meta")? Then nothing is replaced. */
+static bool is_made_empty(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = fn; w->fn && stet_flow_within(w, c, fn); c++)
+        if (a->nodes[c].kind == PY_STRING && stet_view_is(stet_python_string(a, c), "meta"))
+            return true;
+    return false;
+}
+
 void rule_load_assign(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref assign = stet_python_keyword(w->module, n, STET_VIEW("assign"));
 
     if (!assign || !(w->facts & FLOW_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
-        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict"))
+        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict") || is_made_empty(w))
         return;
     offer_replace(w,
                   lint_report(w, LINT_RULE_load_assign, n, 0, LINT_ANY, 0,

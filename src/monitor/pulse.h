@@ -58,7 +58,8 @@ struct stet_pulse_family {
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 
-/* Recompiles by lane, rank and cause. */
+/* Recompiles by lane, rank and cause. What was waited includes what is not a recompile: a first
+ * compile in the loop, a graph break. */
 struct stet_pulse_cell {
     enum stet_lane lane;
     int64_t rank;

@@ -60,9 +60,9 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_told(j, "function", r->function.len ? r->function : (struct stet_view){0});
     stet_json_told(j, "program", r->program);
     stet_json_told(j, "against", r->against);
-    stet_line_json(j, "origin", &r->origin);
-    stet_line_json(j, "trigger", &r->trigger);
-    stet_line_json(j, "source", &r->source);
+    stet_recompile_line_json(j, "origin", &r->origin);
+    stet_recompile_line_json(j, "trigger", &r->trigger);
+    stet_recompile_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
         json_change(j, &r->changes[i]);

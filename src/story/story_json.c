@@ -53,9 +53,9 @@ static void one(struct stet_json *j, const struct stet_story *t)
         stet_json_uint(j, NULL, t->recompiles[i]);
     stet_json_end_array(j);
     counts(j, t);
-    stet_line_json(j, "source", &t->source);
-    stet_line_json(j, "origin", &t->lead.origin);
-    stet_line_json(j, "trigger", &t->lead.trigger);
+    stet_recompile_line_json(j, "source", &t->source);
+    stet_recompile_line_json(j, "origin", &t->lead.origin);
+    stet_recompile_line_json(j, "trigger", &t->lead.trigger);
     stet_json_string(j, "confidence", t->lead.sure);
     stet_json_string(j, "evidence", t->lead.evidence);
     values(j, t);
