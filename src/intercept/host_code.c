@@ -63,7 +63,7 @@ static void describe(void)
 }
 #endif
 
-struct stet_view stet_host_code_code_code_features(void)
+struct stet_view stet_host_code_features(void)
 {
 #ifdef STET_FAULT_INJECTION
     const char *pretended = getenv("STET_TEST_CPU");
@@ -75,7 +75,7 @@ struct stet_view stet_host_code_code_code_features(void)
     return stet_view_str(text);
 }
 
-bool stet_host_code_code_code_wanted(struct stet_view program)
+bool stet_host_code_wanted(struct stet_view program)
 {
     return stet_view_contains(program, "_xla_compute_type");
 }

@@ -186,8 +186,7 @@ static enum stet_outcome describe(struct stet_plugin *p, PJRT_Client *client,
     part[STET_COMPONENT_PLATFORM] =
         one_line(a, stet_arena_printf(a, "%.*s %.*s", STET_FMT(name), STET_FMT(version)));
     part[STET_COMPONENT_TOPOLOGY] = topology_text(a, t, platform->topology);
-    part[STET_COMPONENT_HOST] = platform->code == STET_CODE_HOST
-                                    ? stet_host_code_code_code_features()
+    part[STET_COMPONENT_HOST] = platform->code == STET_CODE_HOST     ? stet_host_code_features()
                                 : platform->code == STET_CODE_DEVICE ? device_code
                                                                      : STET_VIEW("none");
     why = stet_toolkit_text(&tools, platform->tools, plugin_path, !t->tells_driver, w);
@@ -356,7 +355,6 @@ enum stet_outcome stet_identity_ahead(struct stet_plugin *p,
 
 void stet_identity_program(struct stet_key_parts *parts, struct stet_view program)
 {
-    if (parts->part[STET_COMPONENT_HOST].ptr == device_code.ptr &&
-        stet_host_code_code_code_wanted(program))
-        parts->part[STET_COMPONENT_HOST] = stet_host_code_code_code_features();
+    if (parts->part[STET_COMPONENT_HOST].ptr == device_code.ptr && stet_host_code_wanted(program))
+        parts->part[STET_COMPONENT_HOST] = stet_host_code_features();
 }
