@@ -99,7 +99,7 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
 static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 {
     label(p, "store");
-    for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
+    for (int i = STET_SERVED_MEMORY; i <= STET_SERVED_LIFTED; i++)
         stet_cli_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN,
                              "%s %" PRIu64 "  ", stet_journal_served_word((enum stet_served)i),
                              s->served[i]);

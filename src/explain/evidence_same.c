@@ -13,11 +13,34 @@ static bool is_made_anew(const struct stet_traits *t)
            has(t->function, "_lambda");
 }
 
-/* Was another function object jitted than for the program before, though of the same definition? */
+/* Was another function object jitted than for the program before, though of the same definition:
+ * the function itself, or a wrapper around it (vmap, grad)? */
 static bool is_another(const struct stet_sighting *a, const struct stet_sighting *b)
 {
-    return !a->past && a->process == b->process && a->object && b->object &&
-           a->object != b->object && !b->library;
+    return !a->past && a->process == b->process && a->object && b->object && !b->library &&
+           (a->object != b->object || a->wrapper != b->wrapper);
+}
+
+/* Names the two lines that jitted one function, if the source shows them. */
+static bool jitted_twice(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_place *was = &h->sightings[f->against].trigger;
+    const struct stet_place *is = &stet_sighting_of(h, f)->trigger;
+    uint32_t then = stet_python_callee_line(&h->sources, was->file, was->line);
+    uint32_t now = stet_python_callee_line(&h->sources, is->file, is->line);
+
+    if (!then || !now || (then == now && stet_view_eq(was->file, is->file)))
+        return false;
+    stet_finding_hear(h, f, STET_ANSWER(FRESH_JIT, VALUES, CERTAIN),
+                      "the same program: line %u jitted this function for the call in line %u, and "
+                      "line %u jits it again",
+                      then, was->line, now);
+    f->fix_text =
+        "Jit the function once, and call that in both places: jax.jit of a wrapper that is "
+        "made anew (vmap, grad, partial, lambda) compiles again.";
+    f->origin = *is;
+    f->origin.line = now;
+    return true;
 }
 
 void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
@@ -48,6 +71,8 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         if (!stet_view_eq(made_in, s->trigger.file))
             f->origin = (struct stet_place){.file = stet_arena_copy(&h->arena, made_in)};
         f->origin.line = line;
+    } else if (another && s->traits->framework == STET_FRAMEWORK_JAX && jitted_twice(h, f)) {
+        return;
     } else if (s->traits->framework == STET_FRAMEWORK_JAX && (another || is_made_anew(s->traits))) {
         stet_finding_hear(
             h, f,

@@ -253,10 +253,11 @@ static bool varlen(struct stet_history *h, struct stet_finding *f)
 /* The argument is what the call before returned, and each call makes it longer by as much. */
 static bool grows(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_reported_change *c = size_change(f);
+    const struct stet_reported_change *c =
+        f->facts.returned ? &f->changes[f->facts.returned - 1] : NULL;
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
 
-    if (!f->facts.returned || !series || !series->even || series->step <= 0 || series->findings < 2)
+    if (!series || !series->even || series->step <= 0 || series->findings < 2)
         return false;
     stet_finding_hear(
         h, f, STET_ANSWER(SHAPE_DRIFT, RUN, CERTAIN),

@@ -107,14 +107,46 @@ static bool assigned(struct stet_history *h, struct stet_finding *f, struct stet
     }
 }
 
+/* Where the batch was cut: the line of the loader from which a line takes it. */
+static bool loaded_at(struct stet_history *h, struct stet_finding *f, struct stet_place at)
+{
+    struct stet_view file;
+    uint32_t line = stet_python_loader_line(&h->sources, at.file, at.line, &file);
+
+    if (line)
+        f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, file), .line = line};
+    return line != 0;
+}
+
+/* The line that bound the variable takes it from a loader; if none did, a waiting line may. */
+static bool loaded(struct stet_history *h, struct stet_finding *f, bool is_bound)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    bool found = loaded_at(h, f, is_bound ? f->source : s->trigger);
+
+    for (size_t i = 0; !found && !is_bound && i < s->lines.count; i++)
+        found = loaded_at(h, f,
+                          (struct stet_place){.file = s->lines.items[i].file,
+                                              .line = (uint32_t)s->lines.items[i].line});
+    return found;
+}
+
+/* Is it an array that changed as the program did? If a size did, it is the array's. */
+static bool is_changed_array(const struct stet_finding *f, const struct stet_moved *m)
+{
+    if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
+        return m->array;
+    return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
+}
+
 /* Finds a variable of a waiting function that held the old value at one compile and the new one at
  * the other, and that its waiting line passes. The variable holds an array, or what `like` held. */
 static bool bound(struct stet_history *h, struct stet_finding *f, const struct stet_moved *like)
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
-        bool fits =
-            like ? stet_view_eq(m->from, like->from) && stet_view_eq(m->to, like->to) : m->array;
+        bool fits = like ? stet_view_eq(m->from, like->from) && stet_view_eq(m->to, like->to)
+                         : is_changed_array(f, m);
 
         if (fits && (m->scope == STET_SCOPE_LOCAL || m->scope == STET_SCOPE_GLOBAL) &&
             assigned(h, f, stet_explain_moved_root(m)))
@@ -205,7 +237,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         (void)(sent(h, f) || computed(h, f));
     if (f->source.line || !s->trigger.line)
         return;
-    if (of_an_argument(f->cause) && bound(h, f, NULL))
+    if (of_an_argument(f->cause) && (loaded(h, f, bound(h, f, NULL)) || f->source.line))
         return;
     if (bound_number(h, f) || bound_constant(h, f))
         return;

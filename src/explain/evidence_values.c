@@ -97,8 +97,8 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
-/* Is it a field of an object that the waiting line passes, or a variable that the called function
- * names? A number that is passed itself is an argument. */
+/* Is it a field of an object that the call was given, or a variable that the called function names?
+ * A number that is passed itself is an argument. */
 static bool is_given(struct stet_history *h, const struct stet_finding *f,
                      const struct stet_moved *m)
 {
@@ -106,7 +106,11 @@ static bool is_given(struct stet_history *h, const struct stet_finding *f,
 
     if (m->scope == STET_SCOPE_CLOSURE)
         return true;
-    return m->scope == STET_SCOPE_LOCAL && m->path.len && memchr(m->path.ptr, '.', m->path.len) &&
+    if (!m->path.len || !memchr(m->path.ptr, '.', m->path.len))
+        return false;
+    if (m->scope == STET_SCOPE_ARGUMENT)
+        return true;
+    return m->scope == STET_SCOPE_LOCAL &&
            stet_python_binding_line(&h->sources, s->trigger.file, s->trigger.line,
                                     stet_explain_moved_root(m));
 }

@@ -322,6 +322,17 @@ static bool has_company(const struct stet_finding *f, const struct stet_reported
     return false;
 }
 
+/* Is this what the program before returned, where the program now returns something else? A weight
+ * that happens to have the type is returned by both. */
+static bool returns_more(const struct stet_program *before, const struct stet_program *now,
+                         const struct stet_type *t)
+{
+    for (uint32_t i = 0; i < before->output_count && i < now->output_count; i++)
+        if (stet_type_eq(before->outputs[i].type, t) && !stet_type_eq(now->outputs[i].type, t))
+            return true;
+    return false;
+}
+
 static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                            const struct stet_program *b)
 {
@@ -342,7 +353,7 @@ static void argument_facts(struct stet_finding *f, const struct stet_program *a,
                 f->facts.vector_at = i;
             }
             f->facts.selects |= arg && stet_facts_is_selection(b, arg);
-            if (arg && !f->facts.returned && stet_facts_is_result(a, arg->value->type))
+            if (arg && !f->facts.returned && returns_more(a, b, arg->value->type))
                 f->facts.returned = i + 1;
         }
         if (!came && c->kind != STET_CHANGE_ARGUMENT_WENT)

@@ -42,6 +42,8 @@ struct stet_sighting {
     struct stet_view values;   /* what Python held, as journal/values_record.h has it; borrowed */
     uint64_t function;         /* the function of the program; 0 when not known */
     uint64_t object;           /* distinguishes functions that one definition made; 0 as above */
+    uint64_t wrapper;          /* distinguishes wrappers around one function; 0 as above */
+    uint64_t held;             /* of the classes of the objects that the function closes over */
     bool library;              /* that function is known and not the user's */
     uint64_t executable;       /* id within the process, for the order of executions */
     bool past;                 /* of an earlier run: compared with, not explained */
@@ -52,6 +54,7 @@ struct stet_sighting {
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
     uint64_t line; /* distinguishes a group whose programs have no name; 0 if unknown */
     bool eager;    /* the program is only the line that waits for it */
+    bool borrowed; /* the function compiled is a library's, called with functions of the user's */
 };
 
 /* A program with its options, while it is compared. */
@@ -100,7 +103,7 @@ struct stet_facts {
     bool selects;     /* the argument whose size changed holds positions, as nonzero returns them */
     bool only_arguments; /* no operation came or went */
     /* A change + 1: the earlier program returns an array of exactly the type that this argument
-     * has now. 0 for none. */
+     * has now, and this program another in its place. 0 for none. */
     uint32_t returned;
     uint32_t vector_at; /* number of the change of that vector */
     int64_t size_from, size_to, inner_from, inner_to;
@@ -204,8 +207,6 @@ uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
 /* Is it an operation outside any jitted function, and nothing more specific is known about its
  * line? Such findings are judged together, at the end of a run. */
 bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f);
-/* Judges those findings alone; for code that followed a run, when it is over. */
-enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what

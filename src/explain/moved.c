@@ -300,6 +300,18 @@ static bool is_present(const struct stet_journal_value *v)
     return v && v->kind != STET_VALUE_NONE;
 }
 
+static void compare_sizes(const struct stet_journal_value *from,
+                          const struct stet_journal_value *to, struct stet_moved *m)
+{
+    if (from->kind != STET_VALUE_ARRAY || to->kind != STET_VALUE_ARRAY || from->rank != to->rank)
+        return;
+    for (uint32_t i = 0; i < to->rank && !m->size_to; i++)
+        if (from->dims[i] != to->dims[i]) {
+            m->size_from = from->dims[i];
+            m->size_to = to->dims[i];
+        }
+}
+
 static void add(struct stet_arena *arena, const struct table *t, const struct statics *s,
                 const struct stet_journal_value *from, const struct stet_journal_value *to,
                 struct stet_moved *m)
@@ -317,8 +329,10 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
-    if (from && to)
+    if (from && to) {
         compare_types(from, to, m);
+        compare_sizes(from, to, m);
+    }
 }
 
 /* Scopes in the order in which they are worth reporting. */

@@ -39,12 +39,32 @@ static bool may_be_one(const struct stet_sighting *a, const struct stet_sighting
            (a->library ? !a->line || !b->line || a->line == b->line : a->function == b->function);
 }
 
-/* A factory makes functions of one definition around different objects. Two of them that are called
- * from different lines are two functions, unless their programs are the same. */
+/* Were the two compiles reached through the same lines of the user's? True if no line is known. */
+static bool same_way(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    if (!a->lines.count || !b->lines.count)
+        return !a->trigger.line || !b->trigger.line || stet_place_eq(&a->trigger, &b->trigger);
+    for (size_t i = 0; i < a->lines.count && i < b->lines.count; i++)
+        if (a->lines.items[i].line != b->lines.items[i].line ||
+            !stet_view_eq(a->lines.items[i].file, b->lines.items[i].file))
+            return false;
+    return a->lines.count == b->lines.count;
+}
+
+/* A factory makes functions of one definition around different objects. Two of them that are
+ * reached through different lines, or hold objects of different classes, are two functions, unless
+ * their programs are the same. */
 static bool from_a_factory(const struct stet_sighting *a, const struct stet_sighting *b)
 {
     return !a->past && !b->past && a->process == b->process && a->object && b->object &&
-           a->object != b->object && !a->library && a->trigger.line && b->trigger.line &&
+           a->object != b->object && !a->library && (a->held != b->held || !same_way(a, b));
+}
+
+/* A library's function that is called in two lines (a solver, with other settings) is used for two
+ * things. */
+static bool in_another_line(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    return !a->past && a->borrowed && b->borrowed && a->trigger.line && b->trigger.line &&
            !stet_place_eq(&a->trigger, &b->trigger);
 }
 
@@ -56,7 +76,8 @@ static void try(const struct stet_history *h, const struct stet_sighting *s, uin
     if (number == STET_NONE || !may_be_one(&h->sightings[number], s))
         return;
     d = distance(h->sightings[number].traits, s->traits);
-    if (d > 0 && from_a_factory(&h->sightings[number], s))
+    if (d > 0 &&
+        (from_a_factory(&h->sightings[number], s) || in_another_line(&h->sightings[number], s)))
         return;
     if (d >= 0 && (*found == STET_NONE || d < *best)) {
         *best = d;

@@ -6,31 +6,38 @@
 #include "base/mem.h"
 #include "base/vec.h"
 
-/* This many programs of one function are a storm. A function that computes a metric has fewer. */
-enum { STORM_PROGRAMS = 8 };
-/* After its last compile, most of them ran this often: it is a loop, not the initialisation. */
-enum { STORM_TURNS = 2 };
+#include <stdlib.h>
+
+/* This many programs of one function are a storm, if most of them ran again after the newest one
+ * was compiled: it is a loop then, not the initialisation. `tests/truth/thresholds.py` prints how
+ * the verdicts on public programs move with both numbers. Below 8 programs it is the operations of
+ * a loop over settings, of a page that shows what vmap is for, or of a line that reports a metric.
+ * The second number says how short a loop may be: a measure that runs after each of two passes has
+ * one turn more. */
+enum { STORM_PROGRAMS = 8, STORM_TURNS = 1 };
 enum { MOST_FRAMES = 64 };
 
 struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
-    bool several;                     /* they are in more than one line */
     bool read;                        /* its source was read, so a loop would have been seen */
-    uint32_t process, programs, last; /* last: the newest compile */
-    uint32_t drifts; /* programs of lines that went on compiling as the loop turned */
+    uint32_t process, programs, last; /* last: the newest program */
+    uint32_t distinct;                /* programs that differ from each other */
+    uint32_t others;                  /* programs of other functions in one of its lines */
+    uint32_t drifts; /* programs of lines that went on compiling for other arguments */
     uint64_t line;   /* the line of that function that ran the operation */
     uint32_t traced; /* programs whose line is in a jitted program too */
     bool yields;     /* the function is a generator, which cannot be compiled as one program */
     bool complete;   /* while counting: the newest program has run */
-    uint32_t again;  /* programs that ran STORM_TURNS times after that */
+    uint32_t turns;  /* how often half of its programs ran after that, at least */
 };
 
 struct storms {
     struct stet_history *h;
     struct storm *items;
     uint32_t count, *of, *ran; /* by sighting: storm + 1, executions after all are compiled */
+    uint32_t *counts; /* by sighting: the first compile of its program, + 1; 0: not counted */
     size_t room;
     struct stet_map by_place, holders; /* holders: function -> the loop that has all its lines */
     struct stet_map jitted;            /* process, line -> it is in a jitted program */
@@ -136,6 +143,44 @@ static bool yields(struct storms *x, const struct stet_sighting *s, const struct
     return false;
 }
 
+static bool is_waiting_line(const struct stet_sighting *s, uint64_t line)
+{
+    for (size_t i = 0; i < frame_count(s); i++) {
+        struct stet_frame f = frame_at(s, i);
+
+        if (stet_place_hash(f.file, (uint32_t)f.line) == line)
+            return true;
+    }
+    return false;
+}
+
+/* Does the program hold a function of the user's, as that of a `scan` or a `while` does? */
+static bool runs_function(const struct stet_sighting *s)
+{
+    for (uint32_t i = 0; s->traits->ops > 1 && i < s->traits->line_count; i++)
+        if (!is_waiting_line(s, s->traits->lines[i]))
+            return true;
+    return false;
+}
+
+/* Such a program with another function is new, whatever one does: a loop over settings makes one in
+ * each turn. The same function made anew is the same program. */
+static bool is_another(const struct stet_sighting *s, const struct stet_finding *f)
+{
+    return f->against != STET_NONE && f->pair != STET_CAUSE_IDENTICAL && runs_function(s);
+}
+
+/* Did the line go on compiling because its arguments changed? */
+static bool is_drift(const struct stet_finding *f)
+{
+    if (f->cause == STET_CAUSE_NONE || f->benign)
+        return false;
+    for (uint32_t i = 0; i < f->change_count; i++)
+        if (f->changes[i].kind == STET_CHANGE_ARGUMENT)
+            return true;
+    return false;
+}
+
 static bool add(struct storms *x, uint32_t number)
 {
     const struct stet_sighting *s = &x->h->sightings[number];
@@ -153,42 +198,85 @@ static bool add(struct storms *x, uint32_t number)
         if (!stet_map_put(&x->by_place, key, at))
             return false;
     }
-    x->items[at].several |=
-        x->items[at].programs &&
-        !stet_place_eq(&x->h->sightings[x->items[at].last].trigger, &s->trigger);
     x->of[number] = at + 1;
+    if (is_another(s, f)) {
+        x->items[at].others++;
+        return true;
+    }
     x->items[at].programs++;
-    x->items[at].last = number;
+    if (f->pair == STET_CAUSE_IDENTICAL && x->counts[f->against] &&
+        x->of[f->against] == x->of[number]) {
+        x->counts[number] = x->counts[f->against];
+    } else {
+        x->counts[number] = number + 1;
+        x->items[at].distinct++;
+        x->items[at].last = number;
+    }
     x->items[at].traced += stet_map_get(&x->jitted, one.line) != STET_MAP_NONE;
-    x->items[at].drifts += f->cause != STET_CAUSE_NONE && !f->benign;
+    x->items[at].drifts += is_drift(f);
     return true;
 }
 
-/* Counts the programs of a storm that ran again after its newest one. JAX shares the program of an
- * operation between all lines, so a few programs of the initialisation run later too. */
-static void count_again(struct storms *x, uint32_t process)
+static int by_number(const void *left, const void *right)
+{
+    uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+
+    return a < b ? -1 : a > b;
+}
+
+/* Counts how often the programs of each storm ran after its newest one. JAX shares the program of
+ * an operation between all lines, so a few programs of the initialisation run later too: the median
+ * counts. */
+static void count_runs(struct storms *x, uint32_t process)
 {
     const struct stet_order *o = &x->h->orders[process];
 
     for (size_t i = 0; i < o->count; i++) {
-        uint32_t ran = o->items[i];
-        struct storm *t = ran == STET_NONE || !x->of[ran] ? NULL : &x->items[x->of[ran] - 1];
+        uint32_t ran = o->items[i] == STET_NONE ? 0 : x->counts[o->items[i]];
+        struct storm *t = ran ? &x->items[x->of[ran - 1] - 1] : NULL;
 
-        if (t)
-            t->complete |= ran == t->last;
-        if (t && t->complete && ++x->ran[ran] == STORM_TURNS + 1)
-            t->again++;
+        if (!t)
+            continue;
+        x->ran[ran - 1] += t->complete;
+        t->complete |= ran - 1 == t->last;
     }
 }
 
+static bool count_turns(struct storms *x)
+{
+    uint32_t *runs = stet_mem_calloc((size_t)x->h->sighting_count + 1, sizeof *runs);
+    uint32_t *ends = stet_mem_calloc((size_t)x->count + 1, sizeof *ends);
+    bool good = runs && ends;
+
+    for (uint32_t i = 0; i < x->h->order_count; i++)
+        count_runs(x, i);
+    for (uint32_t k = 1; good && k < x->count; k++)
+        ends[k] = ends[k - 1] + x->items[k - 1].distinct;
+    for (uint32_t i = 0; good && i < x->h->sighting_count; i++)
+        if (x->counts[i] == i + 1)
+            runs[ends[x->of[i] - 1]++] = x->ran[i];
+    for (uint32_t k = 0; good && k < x->count; k++) {
+        uint32_t n = x->items[k].distinct, *first = runs + ends[k] - n;
+
+        if (n)
+            qsort(first, n, sizeof *first, by_number);
+        x->items[k].turns = n ? first[n / 2] : 0;
+    }
+    stet_mem_free(runs);
+    stet_mem_free(ends);
+    return good;
+}
+
 /* A line that is in a jitted program too runs outside jit on occasion: a model's own function when
- * its parameters are made. */
+ * its parameters are made. A program also has the lines that called it; those wait for the compile,
+ * and are outside jit. */
 static bool note_jitted(struct storms *x, const struct stet_sighting *s)
 {
     if (s->past || stet_history_is_eager(s))
         return true;
     for (uint32_t i = 0; i < s->traits->line_count; i++)
-        if (!stet_map_put(&x->jitted, s->traits->lines[i] ^ s->process, 0))
+        if (!is_waiting_line(s, s->traits->lines[i]) &&
+            !stet_map_put(&x->jitted, s->traits->lines[i] ^ s->process, 0))
             return false;
     return true;
 }
@@ -208,9 +296,7 @@ static bool gather(struct storms *x)
         if (is_single(&h->sightings[i]) && h->sightings[i].finding != STET_NONE &&
             !h->findings[h->sightings[i].finding].prepares && !add(x, i))
             return false;
-    for (uint32_t i = 0; i < h->order_count; i++)
-        count_again(x, i);
-    return true;
+    return count_turns(x);
 }
 
 /* ---- naming ---- */
@@ -246,14 +332,14 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
 /* Did most of it run again after all of it was compiled? */
 static bool ran_again(const struct storm *t)
 {
-    return t->again * 2 >= t->programs;
+    return t->turns >= STORM_TURNS;
 }
 
-/* Does a loop run all of it again and again? One line is an expression, and not a function that
- * should be compiled. */
+/* Does a loop run all of it again and again? A loop over settings brings another function in each
+ * turn, and one jit around it would be compiled as often. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t) &&
+    return t->loop.line && t->programs >= STORM_PROGRAMS && ran_again(t) && t->others <= t->turns &&
            t->traced * 2 < t->programs && !t->yields;
 }
 
@@ -266,13 +352,13 @@ static bool may_go_on(const struct storm *t)
 static void name(struct stet_history *h, struct stet_finding *f, const struct storm *t)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    bool drifts = f->cause != STET_CAUSE_NONE && !f->benign;
+    bool drifts = is_drift(f);
 
     f->cause = STET_CAUSE_EAGER_STORM;
     f->also_count = 0;
     f->outside = true;
     f->fix_text = NULL;
-    f->benign = !is_looped(t) && !(drifts && may_go_on(t));
+    f->benign = is_another(s, f) || (!is_looped(t) && !(drifts && may_go_on(t)));
     f->sure = STET_SURE_CERTAIN;
     f->source = t->at;
     f->origin = s->trigger;
@@ -288,6 +374,12 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
                   t->loop.line, t->programs)
             : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
                                 t->programs);
+    f->advice = stet_arena_printf(&h->arena,
+                                  "{\"storm\":{\"programs\":%u,\"turns\":%u,\"loop\":%s,"
+                                  "\"others\":%u,\"jitted\":%u,\"drifts\":%u,"
+                                  "\"generator\":%s}}",
+                                  t->programs, t->turns, t->loop.line ? "true" : "false", t->others,
+                                  t->traced, t->drifts, t->yields ? "true" : "false");
     if (!t->loop.line && !ran_again(t))
         f->fix_text = "These ran once, so nothing in the loop need change. A store serves them at "
                       "the next launch; one jax.jit around {detail} would make them one program.";
@@ -301,8 +393,9 @@ bool stet_explain_storms(struct stet_history *h)
     size_t all = (size_t)h->sighting_count + 1;
     struct storms x = {.h = h,
                        .of = stet_mem_calloc(all, sizeof *x.of),
-                       .ran = stet_mem_calloc(all, sizeof *x.ran)};
-    bool good = x.of && x.ran && gather(&x);
+                       .ran = stet_mem_calloc(all, sizeof *x.ran),
+                       .counts = stet_mem_calloc(all, sizeof *x.counts)};
+    bool good = x.of && x.ran && x.counts && gather(&x);
 
     for (uint32_t i = 0; good && i < h->finding_count; i++) {
         struct stet_finding *f = &h->findings[i];
@@ -318,5 +411,6 @@ bool stet_explain_storms(struct stet_history *h)
     stet_mem_free(x.items);
     stet_mem_free(x.of);
     stet_mem_free(x.ran);
+    stet_mem_free(x.counts);
     return good;
 }

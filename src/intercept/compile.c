@@ -73,7 +73,7 @@ static bool keep_bytes(struct stet_event *e, struct stet_journal *j)
     struct stet_rec_compile_begin *r = &e->record.compile_begin;
 
     (void)j;
-    r->last_run_ns = stet_drain_last_run();
+    r->last_run_ns = stet_drain_last_run(NULL);
     if ((e->bytes[0].ptr || e->bytes[1].ptr) && stet_writer_behind()) {
         r->captured = (e->bytes[0].ptr ? 4u : 0u) | (e->bytes[1].ptr ? 8u : 0u);
         e->after = write_bytes;
@@ -255,7 +255,18 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
         keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
     record_end(c, error, loaded, executable, id, plugin_ns);
     if (!c->lifting.served)
-        stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded);
+        stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded,
+                                keep ? c->reload.key : (struct stet_hash){0});
+    if (c->lifting.keep)
+        stet_ask_memory(&(struct stet_question){.plugin = c->p,
+                                                .client = c->client,
+                                                .loaded = c->lifting.loaded,
+                                                .index = c->index,
+                                                .id = id,
+                                                .entry = c->lifting.entry,
+                                                .bytes = c->lifting.bytes,
+                                                .program = c->lifting.program,
+                                                .keep = c->lifting.keep});
     if (id && !c->lifting.served)
         stet_ask_memory(&(struct stet_question){
             .plugin = c->p,
@@ -298,7 +309,7 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
         return compile_end(&c, error, NULL, NULL);
     if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup))
         return compile_end(&c, NULL, args->executable, NULL);
-    if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args)) {
+    if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args, c.index)) {
         c.reload.keep = false;
         return compile_end(&c, NULL, args->executable, NULL);
     }

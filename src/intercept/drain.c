@@ -12,7 +12,7 @@ enum { BATCH = 8192 };
 #define TICKS_MASK ((UINT64_C(1) << 44) - 1)
 
 static uint64_t first_ticks, first_ns; /* the anchor */
-static uint64_t last_ns;               /* time of the last execution written */
+static uint64_t last_ns, last_run;     /* the last execution written: its time, its executable */
 static struct stet_exec batch[BATCH];
 static uint64_t *counts; /* by executable id */
 static size_t counts_room;
@@ -70,8 +70,10 @@ static void order_times(struct stet_exec *execs, size_t n, uint64_t until_ns)
     }
 }
 
-uint64_t stet_drain_last_run(void)
+uint64_t stet_drain_last_run(uint64_t *executable)
 {
+    if (executable)
+        *executable = executions ? last_run : 0;
     return executions ? last_ns : 0;
 }
 
@@ -114,6 +116,7 @@ bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns)
             last_ns = first_ns;
         order_times(batch, n, until_ns);
         executions += n;
+        last_run = batch[n - 1].executable;
         stet_journal_write_execs(j, batch, n);
         any = true;
     }

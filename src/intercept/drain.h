@@ -9,8 +9,9 @@
 void stet_drain_init(void);
 /* Executions up to ring position `end`, all of them before `until_ns`. True if there were any. */
 bool stet_drain_ring(struct stet_journal *j, uint64_t end, uint64_t until_ns);
-/* When the last execution that was drained began; 0 for none. */
-uint64_t stet_drain_last_run(void);
+/* When the last execution that was drained began; 0 for none. Its executable is stored in
+ * `executable`, which may be NULL. */
+uint64_t stet_drain_last_run(uint64_t *executable);
 /* Host-device traffic since its last record, at most once a second (a training loop has some in
  * every step), except for the `last`. True if there was any. */
 bool stet_drain_transfers(struct stet_journal *j, bool last);

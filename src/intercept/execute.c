@@ -1,5 +1,6 @@
 /* Executions: the only hook on the fast path. */
 #include "intercept/ask.h"
+#include "intercept/drain.h"
 #include "intercept/executables.h"
 #include "intercept/guard.h"
 #include "intercept/layer.h"
@@ -39,6 +40,16 @@ __attribute__((always_inline)) static inline void count(struct stet_handle *h)
         rarely(h, pushed);
 }
 
+/* On the writer thread: the executions before this one are drained. */
+static bool add_last_run(struct stet_event *e, struct stet_journal *j)
+{
+    struct stet_rec_first_run *r = &e->record.first_run;
+
+    (void)j;
+    r->last_run_ns = stet_drain_last_run(&r->last_executable);
+    return true;
+}
+
 /* With the first execution of a program the wait for it is over. The mark is a bit of the id, so
  * the executions after it pay nothing. */
 __attribute__((noinline)) static void first_run(struct stet_handle *h)
@@ -50,6 +61,7 @@ __attribute__((noinline)) static void first_run(struct stet_handle *h)
         return;
     e->record.first_run = (struct stet_rec_first_run){.executable = id & ~STET_HANDLE_FRESH,
                                                       .thread = stet_thread_id()};
+    e->prepare = add_last_run;
     stet_event_send(e);
 }
 

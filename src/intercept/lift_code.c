@@ -1,8 +1,10 @@
-/* Writes the lifted program of a family and has the plugin compile it. */
+/* Writes the lifted program of a family, and loads it from the store or has the plugin compile it.
+ */
 #include "base/buf.h"
 #include "base/mem.h"
 #include "intercept/executables.h"
 #include "intercept/lift_family.h"
+#include "intercept/reload.h"
 #include "intercept/writer.h"
 
 static const char plugin_said[] = "the plugin: ";
@@ -20,11 +22,43 @@ static PJRT_Device *device_of(struct stet_plugin *p, PJRT_LoadedExecutable *load
 }
 
 /* The plugin's error text is in `why` if it refuses. */
-static bool compile(struct stet_plugin *p, const PJRT_Client_Compile_Args *like,
-                    struct stet_view text, struct stet_view options, struct stet_lift_code *code,
-                    struct stet_err *why)
+static bool compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args,
+                    struct stet_lift_code *code, struct stet_err *why)
+{
+    uint64_t before = stet_journal_now();
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(args);
+    struct stet_view said;
+
+    code->compile_ns = stet_journal_now() - before;
+    code->compiled = true;
+    if (!error)
+        return true;
+    stet_plugin_error_text(p, error, &said);
+    stet_fail(why, STET_REFUSED, "%s%.*s", plugin_said, STET_FMT(said));
+    stet_plugin_drop(p, error);
+    return false;
+}
+
+/* What was compiled is stored once the caller knows the number of the framework's executable. */
+static void keep(struct stet_lifting *l, struct stet_reload *r,
+                 const PJRT_Client_Compile_Args *args, const struct stet_lift_code *code)
+{
+    l->keep = stet_intercept_pending_new(
+        r, args->program, stet_view_of(args->compile_options, args->compile_options_size), l->index,
+        code->compile_ns);
+    l->loaded = code->loaded;
+    l->entry = r->key;
+    l->bytes = r->bytes;
+    l->program = r->program;
+}
+
+static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
+                            const PJRT_Client_Compile_Args *like, struct stet_view text,
+                            struct stet_view options, struct stet_lift_code *code,
+                            struct stet_err *why)
 {
     static const char format[] = "mlir";
+    static const struct stet_lookup unknown;
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
                             .code = (char *)(uintptr_t)text.ptr,
                             .code_size = text.len,
@@ -35,32 +69,33 @@ static bool compile(struct stet_plugin *p, const PJRT_Client_Compile_Args *like,
                                      .program = &program,
                                      .compile_options = options.ptr,
                                      .compile_options_size = options.len};
-    uint64_t before = stet_journal_now();
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
-    struct stet_view said;
+    struct stet_reload r;
+    bool made = stet_reload_try(&r, p, &args, &unknown);
 
-    code->compile_ns = stet_journal_now() - before;
-    if (error) {
-        stet_plugin_error_text(p, error, &said);
-        stet_fail(why, STET_REFUSED, "%s%.*s", plugin_said, STET_FMT(said));
-        stet_plugin_drop(p, error);
-        return false;
+    if (made)
+        code->compile_ns = r.load_ns;
+    else
+        made = compile(p, &args, code, why);
+    if (made) {
+        code->loaded = args.executable;
+        code->device = device_of(p, args.executable);
     }
-    code->loaded = args.executable;
-    code->device = device_of(p, args.executable);
-    return code->device || stet_fail(why, STET_REFUSED, "it has not one device") == STET_OK;
+    if (code->device && code->compiled)
+        keep(l, &r, &args, code);
+    stet_reload_end(&r);
+    return code->device ||
+           (made && stet_fail(why, STET_REFUSED, "it has not one device") == STET_OK);
 }
 
 /* Writes and compiles the lifted program of a family for what `m` found. */
-static bool lift(struct stet_lift_family *f, const struct stet_lift_code *earlier,
-                 const struct stet_lift_candidate *other, const struct stet_lift_match *m,
-                 const PJRT_Client_Compile_Args *args, struct stet_lift_code *code,
-                 struct stet_err *why)
+static bool lift(struct stet_lifting *l, struct stet_lift_family *f,
+                 const struct stet_lift_plan *earlier, const struct stet_lift_candidate *other,
+                 const struct stet_lift_match *m, const PJRT_Client_Compile_Args *args,
+                 struct stet_lift_code *code, struct stet_err *why)
 {
     struct stet_buf text = STET_BUF_INIT, options = STET_BUF_INIT;
     struct stet_view own = stet_view_of(args->compile_options, args->compile_options_size);
-    bool made =
-        stet_lift_plan_make(&code->plan, m, earlier ? &earlier->plan : NULL, why) == STET_OK;
+    bool made = stet_lift_plan_make(&code->plan, m, earlier, why) == STET_OK;
 
     made = made &&
            stet_lift_values(&code->plan, m, STET_LIFT_BASE, &code->arena, &code->base, why) ==
@@ -69,8 +104,8 @@ static bool lift(struct stet_lift_family *f, const struct stet_lift_code *earlie
     if (made && !stet_intercept_lift_options(own, f->base.argument_count, code->plan.argument_count,
                                              &options))
         made = stet_fail(why, STET_REFUSED, "its compile options count the arguments") == STET_OK;
-    made = made && compile(f->plugin, args, stet_buf_as_view(&text),
-                           options.len ? stet_buf_as_view(&options) : own, code, why);
+    made = made && load_or_compile(l, f->plugin, args, stet_buf_as_view(&text),
+                                   options.len ? stet_buf_as_view(&options) : own, code, why);
     stet_buf_release(&text);
     stet_buf_release(&options);
     return made;
@@ -84,8 +119,9 @@ static bool own_values(struct stet_lift_code *code)
     return !code->arena.failed;
 }
 
-struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f,
-                                                    const struct stet_lift_code *earlier,
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
+                                                    struct stet_lift_family *f,
+                                                    const struct stet_lift_plan *earlier,
                                                     const struct stet_lift_candidate *other,
                                                     const struct stet_lift_match *m,
                                                     const PJRT_Client_Compile_Args *args)
@@ -102,7 +138,7 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f,
     stet_intercept_lift_lock();
     f->refs++;
     stet_intercept_lift_unlock();
-    made = lift(f, earlier, other, m, args, code, &why) && own_values(code);
+    made = lift(l, f, earlier, other, m, args, code, &why) && own_values(code);
     if (!made) {
         stet_intercept_lift_quarantine(f, stet_view_starts(stet_view_str(why.text), plugin_said),
                                        why.text);

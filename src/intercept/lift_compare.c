@@ -191,15 +191,15 @@ static bool compare_output(struct stet_plugin *p, PJRT_Buffer *a, PJRT_Buffer *b
     return read;
 }
 
-static bool compare_runs(struct stet_plugin *p, const struct run *plain, const struct run *lifted,
-                         char *why, size_t room)
+static enum stet_lift_verdict compare_runs(struct stet_plugin *p, const struct run *plain,
+                                           const struct run *lifted, char *why, size_t room)
 {
     struct found found = {0};
 
     for (size_t i = 0; i < plain->count; i++) {
         if (!compare_output(p, plain->outputs[i], lifted->outputs[i], &found)) {
             snprintf(why, room, "result %zu cannot be read or has another size", i);
-            return false;
+            return STET_LIFT_NOT_COMPARED;
         }
     }
     if (found.ulp > ULP_MAX)
@@ -207,7 +207,7 @@ static bool compare_runs(struct stet_plugin *p, const struct run *plain, const s
     else if (found.ulp)
         snprintf(why, room, "%zu elements differ, by at most %llu ulp", found.elements,
                  (unsigned long long)found.ulp);
-    return found.ulp <= ULP_MAX;
+    return found.ulp <= ULP_MAX ? STET_LIFT_SAME : STET_LIFT_DIFFERENT;
 }
 
 /* ---- one comparison ---- */
@@ -262,13 +262,13 @@ static PJRT_Error *run_both(struct trial *t)
                            &t->lifted);
 }
 
-bool stet_intercept_lift_compare(struct stet_lift_code *code,
-                                 const PJRT_LoadedExecutable_Execute_Args *args, char *why,
-                                 size_t room)
+enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
+                                                   const PJRT_LoadedExecutable_Execute_Args *args,
+                                                   char *why, size_t room)
 {
     struct trial t = {.code = code, .args = args};
     struct stet_plugin *p = code->family->plugin;
-    bool same = false;
+    enum stet_lift_verdict verdict = STET_LIFT_NOT_COMPARED;
 
     if (args->num_args != code->family->base.argument_count)
         snprintf(why, room, "the framework passes another number of arguments");
@@ -277,12 +277,12 @@ bool stet_intercept_lift_compare(struct stet_lift_code *code,
     else if (stet_plugin_drop(p, run_both(&t)))
         snprintf(why, room, "the plugin cannot run both programs");
     else
-        same = compare_runs(p, &t.plain, &t.lifted, why, room);
+        verdict = compare_runs(p, &t.plain, &t.lifted, why, room);
     for (size_t i = 0; t.arguments && i < code->plan.argument_count; i++)
         stet_intercept_lifted_buffer_free(p, t.arguments[args->num_args + i]);
     release_run(p, &t.plain);
     release_run(p, &t.lifted);
     stet_mem_free((void *)t.arguments);
     stet_mem_free(t.indices);
-    return same;
+    return verdict;
 }

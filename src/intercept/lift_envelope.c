@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/reader.h"
 #include "intercept/lift_family.h"
+#include "intercept/reload.h"
 
 static const char magic[] = "STETLIFT1";
 
@@ -104,11 +105,13 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
     program.format_size = parts.format.len;
     compile.compile_options = parts.options.ptr;
     compile.compile_options_size = parts.options.len;
-    error = stet_intercept_lift_try(&lifting, p, &compile)
+    error = stet_intercept_lift_try(&lifting, p, &compile, 0)
                 ? NULL
                 : stet_plugin_real(p)->PJRT_Client_Compile(&compile);
     if (!lifting.served)
-        stet_intercept_lift_end(&lifting, p, error ? NULL : compile.executable);
+        stet_intercept_lift_end(&lifting, p, error ? NULL : compile.executable,
+                                (struct stet_hash){0});
+    stet_intercept_pending_free(lifting.keep); /* this is not a compile that the journal knows */
     if (!error)
         args->loaded_executable = compile.executable;
     return error;

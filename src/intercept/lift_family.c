@@ -3,8 +3,8 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
+#include "intercept/ask.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
 #include "intercept/memo.h"
@@ -66,11 +66,13 @@ void stet_intercept_lift_fork_done(void)
 
 /* ---- lifetimes ---- */
 
-static void free_family(struct stet_lift_family *f)
+void stet_intercept_lift_family_free(struct stet_lift_family *f)
 {
     if (f->ours && f->plain)
         stet_executable_unload(f->plugin, f->plain);
+    stet_lift_plan_release(&f->recalled);
     stet_program_release(&f->base);
+    stet_program_release(&f->hlo);
     stet_mem_free(f->bytes);
     stet_mem_free(f);
 }
@@ -83,7 +85,7 @@ void stet_intercept_lift_family_put(struct stet_lift_family *f)
     last = --f->refs == 0;
     stet_intercept_lift_unlock();
     if (last)
-        free_family(f);
+        stet_intercept_lift_family_free(f);
 }
 
 void stet_intercept_lift_code_put(struct stet_lift_code *c)
@@ -95,8 +97,10 @@ void stet_intercept_lift_code_put(struct stet_lift_code *c)
     stet_intercept_lift_unlock();
     if (!last)
         return;
-    if (c->loaded)
+    if (c->loaded) {
+        stet_ask_finish(c->family->plugin, c->loaded);
         stet_executable_unload(c->family->plugin, c->loaded);
+    }
     stet_intercept_lift_family_put(c->family);
     stet_lift_plan_release(&c->plan);
     stet_arena_release(&c->arena);
@@ -190,6 +194,7 @@ static void make_tombstone(struct stet_lift_family *f)
 {
     f->plain = NULL;
     stet_program_release(&f->base);
+    stet_program_release(&f->hlo);
     stet_mem_free(f->bytes);
     f->bytes = NULL;
 }
@@ -264,6 +269,7 @@ static void free_candidate(struct stet_lift_candidate *c)
     if (!c)
         return;
     stet_program_release(&c->program);
+    stet_program_release(&c->hlo);
     stet_mem_free(c->bytes);
     stet_mem_free(c);
 }
@@ -290,11 +296,10 @@ static bool make_key(struct stet_lift_candidate *c, struct stet_view options)
     return made;
 }
 
-static bool is_mlir(const PJRT_Program *program)
+static bool is_small(const PJRT_Program *program)
 {
     return program && STET_HAS(program, format_size) && program->code &&
-           program->code_size <= PROGRAM_MAX &&
-           stet_view_is(stet_view_of(program->format, program->format_size), "mlir");
+           program->code_size <= PROGRAM_MAX;
 }
 
 /* Processes of one job may have to compile the same programs at the same time. */
@@ -315,10 +320,10 @@ static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
 static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
                                                   const PJRT_Client_Compile_Args *args)
 {
-    bool may = is_mlir(args->program) && is_alone(p, args->client);
+    bool may = is_small(args->program) && is_alone(p, args->client);
     struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
     struct stet_err why = STET_ERR_INIT;
-    bool decoded = false;
+    bool may_lift = false;
 
     if (!c)
         return NULL;
@@ -326,11 +331,10 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
     c->bytes = stet_mem_alloc(args->program->code_size);
     if (c->bytes) {
         memcpy(c->bytes, args->program->code, args->program->code_size);
-        decoded = stet_decode(&c->program, stet_view_of(c->bytes, args->program->code_size),
-                              &why) == STET_OK;
+        may_lift = stet_intercept_lift_read(&c->program, &c->hlo,
+                                            stet_view_of(c->bytes, args->program->code_size), &why);
     }
-    if (decoded && stet_lift_refuses(&c->program, &why) == STET_OK &&
-        make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
+    if (may_lift && make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
         return c;
     if (why.text[0])
         stet_log("lift: not lifted: %s", why.text);
@@ -348,6 +352,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
                                        const PJRT_Client_Compile_Args *args)
 {
     struct stet_lift_code *code, *made = NULL;
+    const struct stet_lift_plan *earlier;
     bool may, worn;
 
     stet_intercept_lift_lock();
@@ -363,14 +368,16 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
     f->lifting |= may;
     stet_intercept_lift_unlock();
     if (may) {
-        made = stet_intercept_lift_code_new(f, code, c, m, args);
+        earlier = code ? &code->plan : f->recalled.use_count ? &f->recalled : NULL;
+        made = stet_intercept_lift_code_new(l, f, earlier, c, m, args);
         l->plugin_ns = made ? made->compile_ns : 0;
-        l->compiled = made != NULL;
+        l->compiled = made && made->compiled;
         stet_intercept_lift_lock();
         f->lifting = false;
         stet_intercept_lift_unlock();
     } else if (worn) {
         stet_intercept_lift_quarantine(f, false, "values drift in ever new places");
+        stet_intercept_lift_forbid(f);
     }
     if (code)
         stet_intercept_lift_code_put(code);
@@ -406,15 +413,67 @@ static bool serve(struct stet_lifting *l, struct stet_lift_family *f,
     return lifted != NULL;
 }
 
+/* With the lock held: the oldest family that serves nothing. */
+static struct stet_lift_family *make_room(void)
+{
+    struct stet_lift_family *oldest = NULL;
+
+    for (struct stet_lift_family *f = families; family_count >= FAMILIES_MAX && f; f = f->next) {
+        if (!f->code && !f->lifting && f->refs == 1)
+            oldest = f;
+    }
+    if (oldest)
+        unlink_family(oldest);
+    return oldest;
+}
+
+/* With the lock held. */
+static bool add_family(struct stet_lift_family *f)
+{
+    if (find(f->plugin, f->client, f->key) || family_count >= FAMILIES_MAX)
+        return false;
+    f->next = families;
+    families = f;
+    family_count++;
+    return true;
+}
+
+/* Puts the family that an earlier run knew into the table, unless another thread was faster. */
+static void recall(struct stet_plugin *p, struct stet_lift_candidate *c,
+                   const PJRT_Client_Compile_Args *args)
+{
+    struct stet_lift_family *f, *dropped;
+    bool added;
+
+    c->note = stet_intercept_lift_note_of(p, args->client, c->key);
+    f = stet_intercept_lift_recall(p, c, args);
+    if (!f)
+        return;
+    stet_intercept_lift_lock();
+    dropped = make_room();
+    added = add_family(f);
+    stet_intercept_lift_unlock();
+    if (dropped)
+        drop_family(dropped);
+    if (!added)
+        stet_intercept_lift_family_free(f);
+}
+
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_Client_Compile_Args *args)
+                             PJRT_Client_Compile_Args *args, uint64_t index)
 {
     struct stet_lift_candidate *c = on ? read_candidate(p, args) : NULL;
     struct stet_lift_family *f;
+    bool known;
 
-    *l = (struct stet_lifting){0};
+    *l = (struct stet_lifting){.index = index};
     if (!c)
         return false;
+    stet_intercept_lift_lock();
+    known = find(p, args->client, c->key) != NULL;
+    stet_intercept_lift_unlock();
+    if (!known)
+        recall(p, c, args);
     stet_intercept_lift_lock();
     f = find(p, args->client, c->key);
     if (f && f->refused)
@@ -433,22 +492,8 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
     return l->served;
 }
 
-/* With the lock held: the oldest family that serves nothing. */
-static struct stet_lift_family *make_room(void)
-{
-    struct stet_lift_family *oldest = NULL;
-
-    for (struct stet_lift_family *f = families; family_count >= FAMILIES_MAX && f; f = f->next) {
-        if (!f->code && !f->lifting && f->refs == 1)
-            oldest = f;
-    }
-    if (oldest)
-        unlink_family(oldest);
-    return oldest;
-}
-
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_LoadedExecutable *loaded)
+                             PJRT_LoadedExecutable *loaded, struct stet_hash entry)
 {
     struct stet_lift_candidate *c = l->candidate;
     struct stet_lift_family *f = c && loaded ? stet_mem_calloc(1, sizeof *f) : NULL;
@@ -460,18 +505,16 @@ void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
         *f = (struct stet_lift_family){.plugin = p,
                                        .client = c->client,
                                        .key = c->key,
+                                       .note = c->note,
+                                       .entry = entry,
                                        .refs = 1,
                                        .bytes = c->bytes,
                                        .base = c->program,
+                                       .hlo = c->hlo,
                                        .plain = loaded};
         stet_intercept_lift_lock();
         dropped = make_room();
-        if (!find(p, c->client, c->key) && family_count < FAMILIES_MAX) {
-            f->next = families;
-            families = f;
-            family_count++;
-            added = true;
-        }
+        added = add_family(f);
         stet_intercept_lift_unlock();
     }
     if (dropped)

@@ -16,7 +16,8 @@ struct stet_lift_code {
     uint32_t refs;
     PJRT_LoadedExecutable *loaded;
     PJRT_Device *device; /* where it runs if the framework names none */
-    uint64_t compile_ns;
+    uint64_t compile_ns; /* in the plugin, to compile or to load it */
+    bool compiled;       /* not loaded from the store */
     struct stet_lift_plan plan;
     struct stet_arena arena;      /* of the values below */
     struct stet_lift_value *base; /* the values of the family's first program */
@@ -28,24 +29,27 @@ struct stet_lift_family {
     struct stet_plugin *plugin;
     PJRT_Client *client;
     struct stet_hash key;
-    uint32_t refs;  /* code and compiles in progress; 1 for the table */
-    uint32_t lifts; /* lifted programs that were compiled */
-    bool lifting;   /* a thread compiles one now */
-    bool refused;   /* in quarantine */
-    bool gone;      /* no longer in the table */
-    char *bytes;    /* of the first program */
-    struct stet_program base;
-    PJRT_LoadedExecutable *plain; /* of the first program */
-    bool ours;                    /* the framework destroyed it, so it is ours to destroy */
-    bool deleted;                 /* the framework deleted it */
-    struct stet_lift_code *code;  /* the newest, or NULL */
+    uint32_t refs;                  /* code and compiles in progress; 1 for the table */
+    uint32_t lifts;                 /* lifted programs that were compiled */
+    bool lifting;                   /* a thread compiles one now */
+    bool refused;                   /* in quarantine */
+    bool gone;                      /* no longer in the table */
+    char *bytes;                    /* of the first program */
+    struct stet_program base, hlo;  /* as in struct stet_lift_candidate */
+    PJRT_LoadedExecutable *plain;   /* of the first program */
+    struct stet_hash note, entry;   /* for the store: name of the note, key of the first program */
+    struct stet_lift_plan recalled; /* the plan of an earlier run; no uses if there is none */
+    bool ours;                      /* the framework destroyed it, so it is ours to destroy */
+    bool deleted;                   /* the framework deleted it */
+    struct stet_lift_code *code;    /* the newest, or NULL */
 };
 
 /* A program that was read, before its family is known or created. */
 struct stet_lift_candidate {
-    struct stet_program program;
+    struct stet_program program, hlo; /* `hlo` if it came as HLO: `program` borrows from it */
     char *bytes;
     struct stet_hash key;
+    struct stet_hash note; /* what an earlier run noted of the family; zero without a store */
     PJRT_Client *client;
 };
 
@@ -66,19 +70,28 @@ struct stet_lifted {
     char fingerprint[STET_HASH_TEXT + 8];
 };
 
+/* Reads a program as StableHLO; both are the caller's to release, also after a failure. The bytes
+ * must outlive them. False with the reason if it cannot be lifted. */
+bool stet_intercept_lift_read(struct stet_program *program, struct stet_program *hlo,
+                              struct stet_view bytes, struct stet_err *why);
+
 void stet_intercept_lift_lock(void);
 void stet_intercept_lift_unlock(void);
 /* Waits for a change of a state; with the lock held. */
 void stet_intercept_lift_wait(void);
 void stet_intercept_lift_wake(void);
 
+/* A family that was never in the table. */
+void stet_intercept_lift_family_free(struct stet_lift_family *f);
 /* These take the lock. */
 void stet_intercept_lift_family_put(struct stet_lift_family *f);
 void stet_intercept_lift_code_put(struct stet_lift_code *c);
 /* The family's new code for what `m` found, which covers `earlier` too (NULL for none), with a
- * reference for the caller. NULL if it is not to be had; the family is then in quarantine. */
-struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f,
-                                                    const struct stet_lift_code *earlier,
+ * reference for the caller. `l` gets what is to be stored. NULL if it is not to be had; the family
+ * is then in quarantine. */
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
+                                                    struct stet_lift_family *f,
+                                                    const struct stet_lift_plan *earlier,
                                                     const struct stet_lift_candidate *other,
                                                     const struct stet_lift_match *m,
                                                     const PJRT_Client_Compile_Args *args);
@@ -101,11 +114,28 @@ void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client 
 PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,
                                             PJRT_Executable_Serialize_Args *args);
 
+enum stet_lift_verdict { STET_LIFT_NOT_COMPARED, STET_LIFT_SAME, STET_LIFT_DIFFERENT };
+
 /* Runs the plain and the lifted program with the framework's arguments and the values of the
- * family's first program, and compares all results. False with a reason if they differ. */
-bool stet_intercept_lift_compare(struct stet_lift_code *code,
-                                 const PJRT_LoadedExecutable_Execute_Args *args, char *why,
-                                 size_t room);
+ * family's first program, and compares all results. Gives a reason if they are not the same. */
+enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
+                                                   const PJRT_LoadedExecutable_Execute_Args *args,
+                                                   char *why, size_t room);
+
+/* ---- families of earlier runs (lift_recall.c) ---- */
+
+/* The note of a program's family; zero without a store. */
+struct stet_hash stet_intercept_lift_note_of(struct stet_plugin *p, PJRT_Client *client,
+                                             struct stet_hash family);
+/* The family of a program as an earlier run left it in the store, not in the table yet. It is in
+ * quarantine if it was. NULL if there is none, or if its first program cannot be loaded. */
+struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
+                                                    const struct stet_lift_candidate *c,
+                                                    const PJRT_Client_Compile_Args *args);
+/* The family's code has proved itself. */
+void stet_intercept_lift_remember(const struct stet_lift_code *code);
+/* The family must not be lifted in later runs either. */
+void stet_intercept_lift_forbid(const struct stet_lift_family *f);
 
 /* The compile options for `more` additional arguments after `count`; false if these options cannot
  * have more. `out` is empty if nothing changes. */

@@ -352,6 +352,7 @@ static PJRT_Error *compile_plain(struct stet_lifted *l)
 static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_Execute_Args *args)
 {
     char why[256] = "";
+    enum stet_lift_verdict verdict;
     bool good;
 
     stet_intercept_lift_lock();
@@ -363,11 +364,16 @@ static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_E
     stet_intercept_lift_unlock();
     if (good)
         return;
-    good = stet_intercept_lift_compare(code, args, why, sizeof why);
+    verdict = stet_intercept_lift_compare(code, args, why, sizeof why);
+    good = verdict == STET_LIFT_SAME;
     if (why[0])
         stet_log("lift: the first execution: %s", why);
     if (!good)
         stet_intercept_lift_quarantine(code->family, true, why);
+    if (good)
+        stet_intercept_lift_remember(code);
+    else if (verdict == STET_LIFT_DIFFERENT)
+        stet_intercept_lift_forbid(code->family);
     stet_intercept_lift_lock();
     atomic_store(&code->state, good ? STET_LIFT_GOOD : STET_LIFT_BAD);
     stet_intercept_lift_wake();

@@ -5,13 +5,18 @@
  * the plain program. Its questions are answered by the plain executable of the family's first
  * program; its executions run the lifted program with the values added. The first execution is
  * compared with the plain executable. Any doubt leads to a plain compile, and the family is not
- * lifted any more. */
+ * lifted any more.
+ *
+ * With a store, a family is remembered: the next run loads its first program and its lifted program
+ * and lifts from the first program on (lift_recall.c). */
 #ifndef STET_INTERCEPT_LIFTING_H
 #define STET_INTERCEPT_LIFTING_H
 
+#include "base/hash.h"
 #include "intercept/plugin.h"
 
 struct stet_lift_candidate;
+struct stet_pending_write;
 struct stet_lifted;
 
 /* One compile and lifting; on the caller's stack. */
@@ -20,6 +25,11 @@ struct stet_lifting {
     bool served;                           /* args->executable is a lifted executable */
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
+    uint64_t index; /* of the compile */
+    /* The plugin compiled `loaded`, which is to be stored: adopted by the caller if not NULL. */
+    struct stet_pending_write *keep;
+    PJRT_LoadedExecutable *loaded;
+    struct stet_hash entry, bytes, program; /* as in struct stet_question */
 };
 
 /* Reads STET_LIFT. */
@@ -29,10 +39,11 @@ bool stet_intercept_lift_on(void);
 /* True if args->executable is a lifted executable and the plugin need not compile. Otherwise the
  * caller compiles, and must call stet_intercept_lift_end with the result. */
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_Client_Compile_Args *args);
-/* `loaded` is what the plugin compiled or loaded for the plain program; NULL if it failed. */
+                             PJRT_Client_Compile_Args *args, uint64_t index);
+/* `loaded` is what the plugin compiled for the plain program, NULL if it failed; `entry` is its key
+ * in the store, zero if it is not stored. */
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_LoadedExecutable *loaded);
+                             PJRT_LoadedExecutable *loaded, struct stet_hash entry);
 
 /* The framework destroys or deletes an executable of the plugin: true if a family needs it, so that
  * the plugin must not do it yet. */

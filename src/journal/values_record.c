@@ -286,6 +286,22 @@ static bool is_tracer(const struct stet_journal_value *v)
            stet_view_ends(v->type, "Tracer");
 }
 
+/* A function made anew may get the address of the one before it, which is gone; what it closes over
+ * shows that it is another one. Fields below the first may be replaced as the program runs. */
+static void holds(struct stet_journal_function *f, const struct stet_journal_value *v)
+{
+    struct stet_hash class = stet_hash_mix(stet_hash_bytes(v->path), stet_hash_bytes(v->type));
+    const char *dot = v->path.len ? memchr(v->path.ptr, '.', v->path.len) : NULL;
+    size_t head = dot ? (size_t)(dot - v->path.ptr) + 1 : 0;
+
+    if (memchr(v->path.ptr, '[', v->path.len) ||
+        memchr(v->path.ptr + head, '.', dot ? v->path.len - head : 0))
+        return;
+    f->held = stet_hash_mix_u64(class, f->held).lo;
+    if (!dot && f->object)
+        f->object = stet_hash_mix_u64(stet_hash_bytes(v->path), f->object ^ v->address).lo | 1;
+}
+
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes)
 {
     struct stet_journal_function f = {.library = true};
@@ -299,10 +315,15 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         bool fun = v.scope == STET_SCOPE_CALLED && stet_view_is(v.path, "fun");
 
         called |= fun;
-        f.object = fun && v.kind == STET_VALUE_FUNCTION ? v.address : f.object;
+        if (fun && v.kind == STET_VALUE_FUNCTION) { /* from the outermost wrapper inwards */
+            f.wrapper = f.object ? f.wrapper : v.address;
+            f.object = v.address;
+        }
         /* Closures come after the function that owns them, before any frame of the user's. */
         if (v.scope == STET_SCOPE_LOCAL)
             break;
+        if (v.scope == STET_SCOPE_CLOSURE && v.kind == STET_VALUE_OBJECT)
+            holds(&f, &v);
         /* vmap(f) and grad(f) of a jitted f make programs of their own. */
         if (is_tracer(&v) && !traced) {
             traced = true;
@@ -326,6 +347,29 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
     f.identity = called ? hash.lo | 1 : 0;
     f.library &= called;
     return f;
+}
+
+bool stet_journal_values_borrowed(struct stet_view bytes, struct stet_view name)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+    bool found = false;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v) && v.scope != STET_SCOPE_LOCAL) {
+        const char *dot = v.kind == STET_VALUE_FUNCTION && v.text.len
+                              ? memrchr(v.text.ptr, '.', v.text.len)
+                              : NULL;
+        size_t skip = dot ? (size_t)(dot - v.text.ptr) + 1 : 0;
+
+        if (v.kind != STET_VALUE_FUNCTION || v.scope == STET_SCOPE_GLOBAL ||
+            !stet_view_eq(stet_view_of(v.text.ptr + skip, v.text.len - skip), name))
+            continue;
+        if (!stet_journal_values_in_library(v.file))
+            return false;
+        found = true;
+    }
+    return found;
 }
 
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)

@@ -92,12 +92,17 @@ void stet_journal_value_text(struct stet_buf *out, const struct stet_journal_val
 struct stet_journal_function {
     uint64_t identity; /* 0 if the framework's call was not seen */
     uint64_t object;   /* distinguishes two functions that one definition made */
+    uint64_t wrapper;  /* distinguishes two wrappers around one function, as vmap(grad(f)) is */
+    uint64_t held;     /* of the classes of the objects that it closes over */
     bool library;      /* none of it is the user's: an operation outside any jitted function */
     struct stet_view name,
         file; /* of the user's own innermost definition; empty if there is none */
     uint32_t line;
 };
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes);
+/* Is the function of this name a library's, though functions of the user's are among its arguments?
+ */
+bool stet_journal_values_borrowed(struct stet_view bytes, struct stet_view name);
 
 /* Is the file not the user's own? True for installed packages and the standard library. */
 bool stet_journal_values_in_library(struct stet_view file);

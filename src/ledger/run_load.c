@@ -91,7 +91,7 @@ static void add_up(struct stet_run_digest *d)
         for (size_t k = 0; k < p->compile_count; k++) {
             struct stet_compile_event *c = &p->compiles[k];
 
-            stet_ledger_wait_estimate(p, c);
+            stet_ledger_wait_without_phases(p, c);
             *(c->load ? &d->loads : &d->compiles) += 1;
             d->failed += c->error_code != 0;
             d->layer_ns += c->layer_ns;

@@ -27,13 +27,17 @@ struct stet_compile_event {
     /* The framework's time for it: before the call (if the framework reports it), and until it
      * ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
-    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
-    uint64_t last_run_ns;      /* when the last execution before it began; 0 for none */
-    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
-    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
-    bool ran;                  /* its first execution was seen */
-    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
-    bool ahead;                /* compiled ahead of time: the user's own code may run in between */
+    uint64_t begin_ns, end_ns;  /* of the call, CLOCK_MONOTONIC */
+    uint64_t stack_thread;      /* whose stack was read; 0 when not known */
+    uint64_t waiter;            /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                   /* its first execution was seen */
+    uint64_t ran_ns;            /* when, CLOCK_MONOTONIC */
+    uint64_t before_ns, before; /* the execution before that: when, 0 for none; its executable */
+    /* Measured without phases: how much longer than usual the time between these two executions
+     * was, and what of that was waited for this compile. */
+    bool extra_known, measured;
+    uint64_t extra_ns, waited_ns;
+    bool ahead; /* compiled ahead of time: the user's own code may run in between */
     uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
@@ -48,6 +52,7 @@ struct stet_compile_event {
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
+    struct stet_frames stack;    /* the same, further out */
     struct stet_view no_stack;   /* why there is no stack */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
@@ -57,11 +62,14 @@ struct stet_compile_event {
     uint64_t step;
 };
 
-/* Returns how long the program's user waited for it; at least the time of the call. */
+/* Returns how long the program's user waited for it. It is less than the time of the call where
+ * other threads compile while the user's goes on. */
 static inline uint64_t stet_compile_event_wait(const struct stet_compile_event *c)
 {
     uint64_t work = c->trace_ns + c->lower_ns + c->plugin_ns + c->layer_ns;
 
+    if (c->measured)
+        return c->waited_ns;
     if (c->ahead)
         return work;
     return work + c->between_ns + (c->until_run_ns < work ? c->until_run_ns : work);
@@ -96,6 +104,7 @@ struct stet_process_digest {
     size_t compile_count, compile_room;
     uint64_t next_index[2]; /* above every known index: of compiles, of loads */
     struct stet_run_waits *waits;
+    struct stet_run_gaps *gaps;
     uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
     uint64_t first_step_ns; /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
@@ -133,7 +142,8 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
-    struct stet_frames lines; /* the user's own, innermost first */
+    struct stet_frames lines;  /* the user's own, innermost first */
+    struct stet_frames frames; /* the same, further out */
     bool ahead;
 };
 

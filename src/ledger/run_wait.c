@@ -2,14 +2,14 @@
 #include "ledger/run_wait.h"
 
 #include "base/mem.h"
+#include "ledger/run_gap.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 
 enum { TRACING = 1, LOWERING = 2 };
 /* A compile follows its phases closely, and a phase contains few compiles, so older phases are
  * dropped. */
-enum { THREADS = 64, PENDING = 64, SPANS = 1024, PAUSES = 512 };
+enum { THREADS = 64, PENDING = 64, SPANS = 1024 };
 
 struct span {
     uint64_t begin, end;
@@ -30,21 +30,9 @@ struct waiter {
     size_t pending_count;
 };
 
-/* The pause between two executions, or the mean of several; `from` and `to` are the first and the
- * last execution. */
-struct pause {
-    struct span at;
-    uint64_t ns;
-};
-
 struct stet_run_waits {
     struct waiter *threads[THREADS];
     size_t count;
-    struct pause pauses[PAUSES]; /* every `every`-th of those seen */
-    size_t pause_count, every, seen;
-    uint64_t last_run_ns;
-    size_t judged_pauses, judged_compiles; /* what `usual_ns` was computed from */
-    uint64_t usual_ns, first_ns;           /* the usual pause; since when one is known */
 };
 
 static struct stet_run_waits *waits_of(struct stet_process_digest *p)
@@ -74,6 +62,7 @@ void stet_ledger_wait_release(struct stet_process_digest *p)
         stet_mem_free(p->waits->threads[i]);
     stet_mem_free(p->waits);
     p->waits = NULL;
+    stet_ledger_gap_release(p);
 }
 
 /* Returns how much of this span is not assigned yet, and assigns all of it. */
@@ -225,99 +214,16 @@ void stet_ledger_wait_ran(struct stet_process_digest *p, const struct stet_rec_f
         return;
     c->ran = true;
     c->ran_ns = time_ns;
+    c->before_ns = r->last_run_ns;
+    c->before = r->last_executable;
     stet_ledger_wait_compiled(p, c, r->thread);
     w = c->waiter == r->thread ? waiter_of(p, r->thread) : NULL;
     if (w)
         c->until_run_ns = count_span(w, (struct span){c->end_ns, time_ns});
 }
 
-/* ---- without phases ---- */
-
-static void add_pause(struct stet_run_waits *w, struct span at, uint64_t ns)
+void stet_ledger_wait_without_phases(struct stet_process_digest *p, struct stet_compile_event *c)
 {
-    w->every = w->every ? w->every : 1;
-    if (w->seen++ % w->every)
-        return;
-    if (w->pause_count == PAUSES) {
-        w->pause_count /= 2;
-        w->every *= 2;
-        for (size_t i = 0; i < w->pause_count; i++)
-            w->pauses[i] = w->pauses[2 * i];
-    }
-    w->pauses[w->pause_count++] = (struct pause){at, ns};
-}
-
-void stet_ledger_wait_execs(struct stet_process_digest *p, const struct stet_rec_execs *r)
-{
-    struct stet_run_waits *w = r->count ? waits_of(p) : NULL;
-
-    if (!w)
-        return;
-    if (w->last_run_ns && r->first_ns > w->last_run_ns)
-        add_pause(w, (struct span){w->last_run_ns, r->first_ns}, r->first_ns - w->last_run_ns);
-    if (r->count > 1 && r->last_ns > r->first_ns)
-        add_pause(w, (struct span){r->first_ns, r->last_ns},
-                  (r->last_ns - r->first_ns) / (r->count - 1));
-    w->last_run_ns = r->last_ns;
-}
-
-/* Compiles are in the order of their beginnings. */
-static bool holds_a_compile(const struct stet_process_digest *p, const struct span *s)
-{
-    size_t low = 0, high = p->compile_count;
-
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-
-        if (p->compiles[middle].begin_ns < s->begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < p->compile_count && p->compiles[low].begin_ns < s->end;
-}
-
-static int by_size(const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
-/* Computes the median of the pauses without a compile. */
-static void judge_pauses(const struct stet_process_digest *p, struct stet_run_waits *w)
-{
-    uint64_t ns[PAUSES];
-    size_t n = 0;
-
-    if (w->judged_pauses == w->seen && w->judged_compiles == p->compile_count)
-        return;
-    w->judged_pauses = w->seen;
-    w->judged_compiles = p->compile_count;
-    w->usual_ns = w->first_ns = 0;
-    for (size_t i = 0; i < w->pause_count; i++) {
-        if (holds_a_compile(p, &w->pauses[i].at))
-            continue;
-        w->first_ns = n ? w->first_ns : w->pauses[i].at.end;
-        ns[n++] = w->pauses[i].ns;
-    }
-    if (n) {
-        qsort(ns, n, sizeof *ns, by_size);
-        w->usual_ns = ns[n / 2];
-    }
-}
-
-void stet_ledger_wait_estimate(struct stet_process_digest *p, struct stet_compile_event *c)
-{
-    struct stet_run_waits *w = p->waits;
-    uint64_t pause;
-
-    if (!w || p->traces || !c->ended || !c->last_run_ns || c->begin_ns <= c->last_run_ns)
-        return;
-    judge_pauses(p, w);
-    if (!w->usual_ns || c->begin_ns < w->first_ns)
-        return;
-    pause = c->begin_ns - c->last_run_ns;
-    pause += c->ran && c->ran_ns > c->end_ns ? c->ran_ns - c->end_ns : 0;
-    c->between_ns = pause > w->usual_ns ? pause - w->usual_ns : 0;
+    if (!p->traces)
+        stet_ledger_gap_measure(p, c);
 }

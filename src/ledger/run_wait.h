@@ -21,13 +21,10 @@ void stet_ledger_wait_compiled(struct stet_process_digest *p, struct stet_compil
 /* Called when an executable runs for the first time. */
 void stet_ledger_wait_ran(struct stet_process_digest *p, const struct stet_rec_first_run *r,
                           uint64_t time_ns);
-/* Takes a batch of executions. A batch contains no compile, because the layer ends a batch at each
- * record of a compile. */
-void stet_ledger_wait_execs(struct stet_process_digest *p, const struct stet_rec_execs *r);
-/* For frameworks that report no phases. Estimates how much longer the pause between the executions
- * around the compile was than the call and the usual pause together. Does nothing without a usual
- * pause. */
-void stet_ledger_wait_estimate(struct stet_process_digest *p, struct stet_compile_event *c);
+/* For frameworks that report no phases: measures the wait from the gap between executions
+ * (run_gap.h). Call it once all that is known of the compile was read, for each compile in order.
+ */
+void stet_ledger_wait_without_phases(struct stet_process_digest *p, struct stet_compile_event *c);
 void stet_ledger_wait_release(struct stet_process_digest *p);
 
 #endif

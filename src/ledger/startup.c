@@ -16,13 +16,13 @@ static uint64_t first_step(const struct stet_process_digest *p)
 
 static void add(struct stet_startup *s, const struct stet_compile_event *c)
 {
-    uint64_t call = c->plugin_ns + c->layer_ns;
+    uint64_t call = c->plugin_ns + c->layer_ns, work = c->trace_ns + c->lower_ns + call;
     uint64_t wait = stet_compile_event_wait(c);
 
     s->programs++;
     s->tracing_ns += c->trace_ns;
     s->lowering_ns += c->lower_ns;
-    s->framework_ns += wait - c->trace_ns - c->lower_ns - call;
+    s->framework_ns += wait > work ? wait - work : 0;
     *(c->load || c->served ? &s->loading_ns : &s->compiling_ns) += call;
 }
 

@@ -56,9 +56,10 @@ const struct stet_type *stet_legalize_type(struct stet_legal *l, const struct st
     *made = *t;
     rest.layout = NULL;
     rest.layout_extra = (struct stet_view){0};
+    made->rest = NULL; /* a tensor of the usual kind has none */
     if (rest.bounds)
         rest.encoding = bounds_attr(l, t);
-    if (!stet_build_rest(l->a, made, &rest))
+    if ((rest.bounds || rest.encoding) && !stet_build_rest(l->a, made, &rest))
         return NULL;
     return remember(l, t, made);
 }

@@ -83,6 +83,10 @@ struct stet_lift_plan {
  * cannot be lifted. On success the caller releases the plan. */
 enum stet_rc stet_lift_plan_make(struct stet_lift_plan *out, const struct stet_lift_match *m,
                                  const struct stet_lift_plan *earlier, struct stet_err *err);
+/* A plan of another process, from the kinds of its arguments and the places of their uses. It has
+ * no types: it can only be the `earlier` one of a plan. STET_REFUSED if it cannot be a plan. */
+enum stet_rc stet_lift_plan_recall(struct stet_lift_plan *out, struct stet_view kinds,
+                                   struct stet_view argument_of, struct stet_err *err);
 void stet_lift_plan_release(struct stet_lift_plan *p);
 
 /* Bytes of one argument, row-major and little-endian. */

@@ -121,6 +121,30 @@ enum stet_rc stet_lift_plan_make(struct stet_lift_plan *out, const struct stet_l
     return rc;
 }
 
+enum stet_rc stet_lift_plan_recall(struct stet_lift_plan *out, struct stet_view kinds,
+                                   struct stet_view argument_of, struct stet_err *err)
+{
+    bool valid = kinds.len && kinds.len <= STET_LIFT_ARGUMENTS && argument_of.len <= UINT32_MAX;
+
+    for (size_t i = 0; valid && i < kinds.len; i++)
+        valid = (uint8_t)kinds.ptr[i] <= STET_LIFT_START;
+    for (size_t i = 0; valid && i < argument_of.len; i++)
+        valid = (uint8_t)argument_of.ptr[i] == STET_LIFT_NONE ||
+                (uint8_t)argument_of.ptr[i] < kinds.len;
+    if (!valid)
+        return stet_fail(err, STET_REFUSED, "this is not a plan of a lifted program");
+    *out = (struct stet_lift_plan){.use_count = (uint32_t)argument_of.len,
+                                   .argument_count = (uint32_t)kinds.len};
+    stet_arena_init(&out->arena, (size_t)16 << 20);
+    out->argument_of = STET_NEW_ARRAY(&out->arena, uint8_t, argument_of.len + 1);
+    if (!out->argument_of)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory for a plan");
+    memcpy(out->argument_of, argument_of.ptr, argument_of.len);
+    for (size_t i = 0; i < kinds.len; i++)
+        out->arguments[i].kind = (enum stet_lift_kind)kinds.ptr[i];
+    return STET_OK;
+}
+
 void stet_lift_plan_release(struct stet_lift_plan *p)
 {
     stet_arena_release(&p->arena);

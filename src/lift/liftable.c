@@ -85,8 +85,25 @@ static bool is_one(const struct stet_op *module, const char *name)
     return !a || stet_attr_int(a) == 1;
 }
 
+/* XLA writes every field of its own configuration, most of them with nothing in it. */
+static bool is_empty(const struct stet_attr *a)
+{
+    switch (a->kind) {
+    case STET_ATTR_ARRAY:
+    case STET_ATTR_DICT:
+        return !a->count;
+    case STET_ATTR_BOOL:
+        return !stet_attr_int(a);
+    case STET_ATTR_STRING:
+        return !stet_attr_text(a).len;
+    default:
+        return false;
+    }
+}
+
 /* Attributes of the module and of functions may list the arguments one by one, as layouts do. Only
- * those that are known to be harmless are accepted; the lists per argument grow in lift_write.c. */
+ * those that are known to be harmless, or empty, are accepted; the lists per argument grow in
+ * lift_write.c. */
 static enum stet_rc check_attrs(const struct stet_op *op, struct stet_err *err)
 {
     static const char *const known[] = {
@@ -95,7 +112,7 @@ static enum stet_rc check_attrs(const struct stet_op *op, struct stet_err *err)
         "res_attrs",         "no_inline",      "jax.uses_shape_polymorphism"};
 
     for (uint32_t i = 0; i < op->attr_count; i++) {
-        bool found = false;
+        bool found = is_empty(op->attrs[i].value);
 
         for (size_t k = 0; k < sizeof known / sizeof *known && !found; k++)
             found = stet_view_is(op->attrs[i].name, known[k]);
@@ -140,7 +157,7 @@ enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *er
 
     if (!err)
         err = &own;
-    if (p->source != STET_SOURCE_BYTECODE && p->source != STET_SOURCE_MLIR_TEXT)
+    if (p->module->known != STET_BUILTIN_MODULE)
         return stet_fail(err, STET_REFUSED, "its format is not MLIR");
     if (!p->entry || p->left_out || p->constant_bytes > CONSTANT_BYTES_MAX)
         return stet_fail(err, STET_REFUSED, "no entry, or too large constants");

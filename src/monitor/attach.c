@@ -3,6 +3,8 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "session/account_run.h"
+#include "session/session.h"
 #include "session/torch_ranks.h"
 
 #include <dirent.h>
@@ -216,6 +218,55 @@ static void look_for_logs(struct stet_monitor_attach *a)
         closedir(dir);
 }
 
+struct counting {
+    struct stet_monitor_attach *attach;
+    size_t process_of[STET_PULSE_PROCESSES];
+    size_t processes;
+};
+
+/* Processes are numbered in the order in which they were found. */
+static void number_processes(struct counting *k, const struct stet_run_digest *d)
+{
+    const struct stet_run_digest *live = stet_live_digest(k->attach->live);
+
+    k->processes =
+        d->process_count < STET_PULSE_PROCESSES ? d->process_count : STET_PULSE_PROCESSES;
+    for (size_t i = 0; i < k->processes; i++) {
+        size_t at = 0;
+
+        while (at < live->process_count &&
+               !stet_hash_eq(live->processes[at].uid, d->processes[i].uid))
+            at++;
+        k->process_of[i] = at;
+    }
+}
+
+static enum stet_rc recount(void *context, const struct stet_account *a,
+                            const struct stet_account_tally *t, struct stet_err *err)
+{
+    struct counting *k = context;
+
+    (void)t;
+    return stet_pulse_recount(k->attach->pulse, a, k->process_of, k->processes, err);
+}
+
+/* The run is over: it is explained as `stet explain` does. On failure the live answers stay. */
+static void take_account(struct stet_monitor_attach *a)
+{
+    struct counting k = {.attach = a};
+    struct stet_session x;
+    struct stet_runs runs;
+
+    if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
+        return;
+    if (stet_session_open(&x, &runs, &a->run, NULL) == STET_OK) {
+        number_processes(&k, &x.digest);
+        stet_account_of_session(&x, &a->run, NULL, recount, &k, NULL);
+        stet_session_close(&x);
+    }
+    stet_ledger_runs_close(&runs);
+}
+
 bool stet_monitor_attach_poll(struct stet_monitor_attach *a)
 {
     bool last;
@@ -233,6 +284,8 @@ bool stet_monitor_attach_poll(struct stet_monitor_attach *a)
         stet_torch_files_poll(a->files, NULL);
     stet_session_torch_take_ranks(&a->torch, stet_live_digest(a->live));
     stet_pulse_update(a->pulse, a->live, &a->torch, last);
+    if (last)
+        take_account(a);
     a->over = last;
     return !last;
 }

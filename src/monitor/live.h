@@ -16,8 +16,6 @@ struct stet_live_tap {
     void *context;
     void (*event)(void *context, size_t process, const struct stet_process_digest *p,
                   const struct stet_journal_event *e);
-    /* `time_ns` is the CLOCK_REALTIME of its compile. */
-    void (*recompile)(void *context, const struct stet_recompile *r, uint64_t time_ns);
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
      * at most a few a minute. `wait_ns` is the total wait for all of them so far. */
     void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
@@ -37,13 +35,19 @@ void stet_live_watch(struct stet_live *l,
 /* Reads what is new. Call it every few hundred milliseconds, and with `last` when the command has
  * ended. */
 void stet_live_poll(struct stet_live *l, bool last);
-/* Writes a recompile that another reader found, to the file of events only. */
+/* Writes a recompile that another reader found, to the file of events only. One that was written
+ * before is written again only if its class, its flag or its wait is another now. */
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
 void stet_live_free(struct stet_live *l);
 
 /* Returns what is known so far; borrowed, and valid until the next poll. */
 const struct stet_run_digest *stet_live_digest(const struct stet_live *l);
 const struct stet_history *stet_live_history(const struct stet_live *l);
+/* Visits the recompiles so far, judged by what is known by now; stet_live_changes counts up when
+ * there may be others than before. */
+void stet_live_each(struct stet_live *l,
+                    bool (*visit)(void *context, const struct stet_recompile *r), void *context);
+uint64_t stet_live_changes(const struct stet_live *l);
 /* False when there was too much to explain: causes and families are then those of the beginning of
  * the run. */
 bool stet_live_explains(const struct stet_live *l);

@@ -101,8 +101,8 @@ static void write_file(struct stet_monitor_publisher *m)
     }
 }
 
-void stet_monitor_publish_poll(struct stet_monitor_publisher *m, const struct stet_live *live,
-                               const struct stet_torch *torch, bool last)
+void stet_monitor_publish_poll(struct stet_monitor_publisher *m, struct stet_live *live,
+                               struct stet_torch *torch, bool last)
 {
     struct stet_view texts[STET_HTTP_FORMS];
 

@@ -25,8 +25,8 @@ enum stet_rc stet_monitor_publish_start(struct stet_monitor_publisher **out,
 /* Returns "127.0.0.1:9464", or NULL when nothing is served. */
 const char *stet_monitor_publish_address(const struct stet_monitor_publisher *m);
 /* Call it after each poll of `live`. It publishes once a second, and with `last` at once. */
-void stet_monitor_publish_poll(struct stet_monitor_publisher *m, const struct stet_live *live,
-                               const struct stet_torch *torch, bool last);
+void stet_monitor_publish_poll(struct stet_monitor_publisher *m, struct stet_live *live,
+                               struct stet_torch *torch, bool last);
 void stet_monitor_publish_end(struct stet_monitor_publisher *m);
 
 #endif

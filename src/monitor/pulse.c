@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "monitor/pulse_internal.h"
-#include "session/account.h"
+#include "session/account_run.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -51,7 +51,6 @@ void stet_pulse_free(struct stet_pulse *p)
     stet_mem_free(p->torch);
     stet_mem_free(p->batch);
     stet_mem_free(p->known);
-    stet_mem_free(p->torch_places);
     stet_mem_free(p);
 }
 
@@ -206,38 +205,9 @@ static void on_event(void *context, size_t process, const struct stet_process_di
     stet_ledger_steps_live_take(&q->steps, e, d->wall_minus_mono);
 }
 
-/* ---- recompiles ---- */
-
-static void on_recompile(void *context, const struct stet_recompile *r, uint64_t time_ns)
-{
-    struct stet_pulse *p = context;
-    struct stet_pulse_process *q = r->process < p->process_count ? &p->processes[r->process] : NULL;
-    uint64_t lost_ns = stet_recompile_lost(r) ? r->cost_ns : 0; /* zero if a store served it */
-    struct stet_pulse_cell *cell;
-    struct stet_pulse_cause *cause;
-
-    if (q && r->benign)
-        q->benign++;
-    if (!q || r->benign)
-        return;
-    q->recompiles++;
-    q->lost_ns += lost_ns;
-    q->wait_ns += r->wait_ns;
-    cell = stet_pulse_cell(p, STET_LANE_XLA, r->rank, r->cause);
-    cell->count++;
-    cell->cost_ns += lost_ns;
-    cell->wait_ns += r->wait_ns;
-    cause = stet_pulse_cause(p, STET_LANE_XLA, r);
-    cause->times++;
-    cause->cost_ns += lost_ns;
-    cause->wait_ns += r->wait_ns;
-    if (time_ns > cause->last_ns)
-        cause->last_ns = time_ns;
-}
-
 struct stet_live_tap stet_pulse_tap(struct stet_pulse *p)
 {
-    return (struct stet_live_tap){.context = p, .event = on_event, .recompile = on_recompile};
+    return (struct stet_live_tap){.context = p, .event = on_event};
 }
 
 /* ---- programs ---- */
@@ -316,19 +286,40 @@ static bool is_gone(const struct stet_pulse_process *q)
     return q->pid && !strcmp(host, q->host) && kill((pid_t)q->pid, 0) != 0;
 }
 
-void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
-                       const struct stet_torch *torch, bool last)
+static void each_live(void *source, stet_visit_recompile *visit, void *context)
 {
-    if (live) {
-        const struct stet_history *h = stet_live_history(live);
+    if (source)
+        stet_live_each(source, visit, context);
+}
 
-        p->digest = stet_live_digest(live);
-        p->explains = stet_live_explains(live);
-        p->damage = stet_live_damage(live);
-        for (; p->sightings < h->sighting_count; p->sightings++)
-            on_sighting(p, &h->sightings[p->sightings]);
-        take_dump(p);
-    }
+static enum stet_rc recount(void *context, const struct stet_account *a,
+                            const struct stet_account_tally *t, struct stet_err *err)
+{
+    (void)t;
+    return stet_pulse_recount(context, a, NULL, 0, err);
+}
+
+/* Returns whether there may be recompiles that are not counted yet. */
+static bool take_live(struct stet_pulse *p, const struct stet_live *live)
+{
+    const struct stet_history *h = stet_live_history(live);
+    bool changed = p->live_changes != stet_live_changes(live);
+
+    p->live_changes = stet_live_changes(live);
+    p->digest = stet_live_digest(live);
+    p->explains = stet_live_explains(live);
+    p->damage = stet_live_damage(live);
+    for (; p->sightings < h->sighting_count; p->sightings++)
+        on_sighting(p, &h->sightings[p->sightings]);
+    take_dump(p);
+    return changed;
+}
+
+void stet_pulse_update(struct stet_pulse *p, struct stet_live *live, struct stet_torch *torch,
+                       bool last)
+{
+    bool changed = live && take_live(p, live);
+
     for (size_t i = 0; i < p->process_count; i++) {
         struct stet_pulse_process *q = &p->processes[i];
         struct stet_steps_answer now;
@@ -341,6 +332,7 @@ void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
             q->steps_shown = now.completed;
         q->gone = last || is_gone(q);
     }
-    if (torch)
-        stet_pulse_take_torch(p, torch);
+    changed |= torch && stet_pulse_take_torch(p, torch);
+    if (changed)
+        stet_account_of_lanes(each_live, live, torch, recount, p, NULL);
 }

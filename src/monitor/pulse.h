@@ -58,7 +58,8 @@ struct stet_pulse_family {
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 
-/* Recompiles by lane, rank and cause. */
+/* Recompiles by lane, rank and cause. What was waited includes what is not a recompile: a first
+ * compile in the loop, a graph break. */
 struct stet_pulse_cell {
     enum stet_lane lane;
     int64_t rank;
@@ -67,9 +68,8 @@ struct stet_pulse_cell {
     uint64_t count, wait_ns, cost_ns;
 };
 
-/* Recompiles that have one cause in one line. */
+/* A story: one cause with everything that it made compile, as `stet explain` has it. */
 struct stet_pulse_cause {
-    uint64_t key;
     enum stet_lane lane;
     int64_t rank; /* of the last one */
     enum stet_cause cause;
@@ -97,7 +97,7 @@ struct stet_pulse {
     uint64_t programs; /* distinct ones, in all families */
     struct stet_pulse_cell *cells;
     size_t cell_count;
-    struct stet_pulse_cause *causes; /* not sorted */
+    struct stet_pulse_cause *causes; /* the most expensive first */
     size_t cause_count;
     struct stet_pulse_torch *torch; /* STET_PULSE_PROCESSES */
     size_t torch_count;
@@ -108,13 +108,9 @@ struct stet_pulse {
     struct stet_exec *batch;
     uint64_t *known; /* hashes of programs, open addressing */
     size_t known_count;
-    uint32_t sightings; /* sightings of the history already counted */
-    struct stet_pulse_place {
-        uint64_t cause; /* its key */
-        uint32_t cell;  /* + 1; 0: not determined */
-    } *torch_places;    /* by torch compile: where it is counted */
-    size_t torch_room;
+    uint32_t sightings;     /* sightings of the history already counted */
     uint64_t torch_records; /* records of the model at the last update */
+    uint64_t live_changes;  /* stet_live_changes then */
 };
 
 /* NULL when memory is short. */
@@ -124,8 +120,14 @@ void stet_pulse_free(struct stet_pulse *p);
 /* Returns the tap for stet_live_new. */
 struct stet_live_tap stet_pulse_tap(struct stet_pulse *p);
 /* Call it after each poll of `live`. `torch` may be NULL. With `last`, no records follow. */
-void stet_pulse_update(struct stet_pulse *p, const struct stet_live *live,
-                       const struct stet_torch *torch, bool last);
+void stet_pulse_update(struct stet_pulse *p, struct stet_live *live, struct stet_torch *torch,
+                       bool last);
+struct stet_account;
+/* Counts the recompiles of an account, and takes its stories as the causes; everything counted
+ * before is dropped. `process_of` gives the pulse's number of each of the account's processes; NULL
+ * if the numbers are the same. */
+enum stet_rc stet_pulse_recount(struct stet_pulse *p, const struct stet_account *a,
+                                const size_t *process_of, size_t processes, struct stet_err *err);
 
 /* Sums over processes. A `rank` of -2 means all ranks. */
 struct stet_pulse_sum {

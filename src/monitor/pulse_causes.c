@@ -2,6 +2,8 @@
 #include "monitor/pulse_internal.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
+#include "session/account.h"
 #include "session/torch_lane.h"
 
 #include <stdio.h>
@@ -63,140 +65,136 @@ static uint64_t bit_of(int64_t rank)
     return UINT64_C(1) << ((uint64_t)(rank + 1) & 63);
 }
 
-struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_lane lane,
-                                          const struct stet_recompile *r)
-{
-    const struct stet_line *at = r->origin.line ? &r->origin : &r->trigger;
-    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(r->function), r->cause);
-    uint64_t key =
-        stet_hash_mix_u64(stet_hash_mix(h, stet_hash_bytes(at->file)), at->line * STET_LANES + lane)
-            .lo;
-    struct stet_pulse_cause *c = NULL;
+/* ---- recompiles and their stories ---- */
 
-    for (size_t i = 0; i < p->cause_count && !c; i++)
-        if (p->causes[i].key == key)
-            c = &p->causes[i];
-    if (!c) {
-        if (p->cause_count < STET_PULSE_CAUSES) {
-            c = &p->causes[p->cause_count++];
-        } else {
-            c = &p->causes[0];
-            for (size_t i = 1; i < p->cause_count; i++)
-                if (p->causes[i].last_ns < c->last_ns)
-                    c = &p->causes[i];
-        }
-        *c = (struct stet_pulse_cause){
-            .key = key, .lane = lane, .cause = r->cause, .line = at->line};
-        snprintf(c->function, sizeof c->function, "%.*s", STET_FMT(r->function));
-        snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
+struct counting {
+    struct stet_pulse *pulse;
+    const size_t *process_of;
+    size_t processes;
+    struct row {
+        int64_t rank;
+        uint64_t time_ns;
+    } *rows; /* by number, as the stories have them */
+    size_t count, room;
+};
+
+static void count_xla(const struct counting *k, const struct stet_recompile *r, uint64_t cost_ns)
+{
+    size_t at = !k->process_of              ? r->process
+                : r->process < k->processes ? k->process_of[r->process]
+                                            : STET_PULSE_PROCESSES;
+    struct stet_pulse_process *q = at < k->pulse->process_count ? &k->pulse->processes[at] : NULL;
+
+    if (!q)
+        return;
+    q->benign += r->benign;
+    if (r->benign)
+        return;
+    q->recompiles += r->event == STET_EVENT_AGAIN;
+    q->lost_ns += cost_ns;
+    q->wait_ns += r->wait_ns;
+}
+
+static void count_torch(const struct counting *k, const struct stet_recompile *r, uint64_t cost_ns)
+{
+    struct stet_pulse_torch *q =
+        r->process < k->pulse->torch_count ? &k->pulse->torch[r->process] : NULL;
+
+    if (!q || r->benign)
+        return;
+    q->recompiles += r->event == STET_EVENT_AGAIN;
+    q->lost_ns += cost_ns;
+    q->wait_ns += r->wait_ns;
+}
+
+static bool count_row(void *context, const struct stet_recompile *r)
+{
+    struct counting *k = context;
+    uint64_t cost_ns = stet_recompile_lost(r) ? r->cost_ns : 0; /* zero if a store served it */
+    struct stet_pulse_cell *cell;
+
+    if (!stet_vec_room(&k->rows, &k->room, k->count, sizeof *k->rows))
+        return false;
+    k->rows[k->count++] = (struct row){r->rank, r->time_ns};
+    (r->lane == STET_LANE_XLA ? count_xla : count_torch)(k, r, cost_ns);
+    if (r->benign)
+        return true;
+    cell = stet_pulse_cell(k->pulse, r->lane, r->rank, r->cause);
+    cell->count += r->event == STET_EVENT_AGAIN;
+    cell->cost_ns += cost_ns;
+    cell->wait_ns += r->wait_ns;
+    return true;
+}
+
+static void forget(struct stet_pulse *p)
+{
+    for (size_t i = 0; i < p->process_count; i++) {
+        struct stet_pulse_process *q = &p->processes[i];
+
+        q->recompiles = q->wait_ns = q->lost_ns = q->benign = 0;
     }
-    c->rank = r->rank;
-    c->ranks |= bit_of(r->rank);
-    tell(c, r);
-    return c;
+    for (size_t i = 0; i < p->torch_count; i++)
+        p->torch[i].recompiles = p->torch[i].wait_ns = p->torch[i].lost_ns = 0;
+    p->cell_count = p->cause_count = 0;
+}
+
+/* Stories are sorted, the harmless ones last. */
+static void take_story(struct stet_pulse *p, const struct stet_story *t, const struct counting *k)
+{
+    const struct stet_line *at = t->lead.origin.line ? &t->lead.origin : &t->lead.trigger;
+    struct stet_pulse_cause *c;
+
+    if (t->benign || p->cause_count == STET_PULSE_CAUSES)
+        return;
+    c = &p->causes[p->cause_count++];
+    *c = (struct stet_pulse_cause){.lane = t->lead.lane,
+                                   .rank = t->lead.rank,
+                                   .cause = t->cause,
+                                   .line = at->line,
+                                   .times = t->count,
+                                   .wait_ns = t->wait_ns,
+                                   .cost_ns = t->cost_ns};
+    snprintf(c->function, sizeof c->function, "%.*s", STET_FMT(t->lead.function));
+    snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
+    tell(c, &t->lead);
+    for (size_t i = 0; i < t->count && t->recompiles[i] < k->count; i++) {
+        const struct row *r = &k->rows[t->recompiles[i]];
+
+        c->ranks |= bit_of(r->rank);
+        if (r->time_ns > c->last_ns) {
+            c->last_ns = r->time_ns;
+            c->rank = r->rank;
+        }
+    }
+}
+
+enum stet_rc stet_pulse_recount(struct stet_pulse *p, const struct stet_account *a,
+                                const size_t *process_of, size_t processes, struct stet_err *err)
+{
+    struct counting k = {.pulse = p, .process_of = process_of, .processes = processes};
+    enum stet_rc rc;
+
+    forget(p);
+    rc = a->each(a->source, count_row, &k, err);
+    for (size_t i = 0; a->stories && i < a->stories->count; i++)
+        take_story(p, &a->stories->items[i], &k);
+    stet_mem_free(k.rows);
+    return rc;
 }
 
 /* ---- torch.compile ---- */
-
-static bool again(const struct stet_torch_compile *c)
-{
-    return c->number || c->failures != STET_TORCH_NONE;
-}
-
-/* Finds where the costs of a compile are counted. It does this once per compile, because it reads
- * source files. */
-static void place(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
-{
-    const struct stet_torch_frame *f = &t->frames[t->compiles[i].frame];
-    struct stet_buf what = STET_BUF_INIT, fix = STET_BUF_INIT;
-    struct stet_row_change change = {0};
-    struct stet_pulse_cause *cause;
-    struct stet_torch_why why;
-    struct stet_recompile r;
-
-    stet_torch_explain(t, i, &why);
-    stet_torch_what(&why, &what);
-    stet_torch_fix(t, &why, &fix);
-    change.what = stet_buf_as_view(&what);
-    change.from = why.from.len ? why.from : (struct stet_view){0};
-    change.to = why.to.len ? why.to : (struct stet_view){0};
-    r = (struct stet_recompile){.cause = why.cause,
-                                .rank = t->processes[f->process].rank,
-                                .function = f->code.function,
-                                .origin = {why.origin.file, why.origin.function, why.origin.line},
-                                .changes = &change,
-                                .change_count = 1,
-                                .fix = stet_buf_as_view(&fix)};
-    cause = stet_pulse_cause(p, STET_LANE_TORCH, &r);
-    cause->last_ns = t->compiles[i].start_us * 1000;
-    p->torch_places[i].cause = cause->key;
-    p->torch_places[i].cell =
-        (uint32_t)(stet_pulse_cell(p, STET_LANE_TORCH, r.rank, r.cause) - p->cells) + 1;
-    stet_buf_release(&what);
-    stet_buf_release(&fix);
-}
-
-/* The rank of the process became known: its costs move to that rank. */
-static void follow_rank(struct stet_pulse *p, struct stet_pulse_place *at, int64_t rank)
-{
-    struct stet_pulse_cell c = p->cells[at->cell - 1];
-
-    if (c.rank != rank && at->cell - 1 < STET_PULSE_CELLS - STET_LANES)
-        at->cell = (uint32_t)(stet_pulse_cell(p, c.lane, rank, c.cause) - p->cells) + 1;
-}
-
-static bool make_room(struct stet_pulse *p, size_t compiles)
-{
-    size_t room = p->torch_room ? p->torch_room : 256;
-    struct stet_pulse_place *more;
-
-    if (compiles <= p->torch_room)
-        return true;
-    while (room < compiles)
-        room *= 2;
-    more = stet_mem_resize(p->torch_places, room, sizeof *more);
-    if (!more)
-        return false;
-    memset(more + p->torch_room, 0, (room - p->torch_room) * sizeof *more);
-    p->torch_places = more;
-    p->torch_room = room;
-    return true;
-}
 
 static void count_compile(struct stet_pulse *p, const struct stet_torch *t, uint32_t i)
 {
     const struct stet_torch_compile *c = &t->compiles[i];
     uint32_t process = t->frames[c->frame].process;
-    uint64_t wait = stet_session_torch_cost(c) * 1000, cost = wait;
     struct stet_pulse_torch *q = process < STET_PULSE_PROCESSES ? &p->torch[process] : NULL;
 
     if (!q || (!c->ended && !c->limit))
         return;
     q->compiles++;
-    q->compile_ns += cost;
+    q->compile_ns += stet_session_torch_cost(c) * 1000;
     q->limits += c->limit;
-    if (!again(c))
-        return;
-    if (stet_session_torch_loaded(c)) /* from torch's own cache: nothing was compiled */
-        cost = 0;
-    q->recompiles++;
-    q->lost_ns += cost;
-    q->wait_ns += wait;
-    if (!p->torch_places[i].cell)
-        place(p, t, i);
-    follow_rank(p, &p->torch_places[i], q->rank);
-    p->cells[p->torch_places[i].cell - 1].count++;
-    p->cells[p->torch_places[i].cell - 1].cost_ns += cost;
-    p->cells[p->torch_places[i].cell - 1].wait_ns += wait;
-    for (size_t k = 0; k < p->cause_count; k++) {
-        if (p->causes[k].key != p->torch_places[i].cause)
-            continue;
-        p->causes[k].times++;
-        p->causes[k].rank = q->rank;
-        p->causes[k].ranks |= bit_of(q->rank);
-        p->causes[k].cost_ns += cost;
-        p->causes[k].wait_ns += wait;
-    }
 }
 
 static bool ranks_moved(const struct stet_pulse *p, const struct stet_torch *t)
@@ -207,25 +205,18 @@ static bool ranks_moved(const struct stet_pulse *p, const struct stet_torch *t)
     return false;
 }
 
-/* Costs arrive in pieces (the backward pass after the forward one), so a compile that changed is
- * counted anew. */
-void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
+/* Costs arrive in pieces (the backward pass after the forward one), so all is counted anew when
+ * something changed. */
+bool stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
 {
-    if ((t->records == p->torch_records && !ranks_moved(p, t)) || !make_room(p, t->compile_count))
-        return;
+    if (t->records == p->torch_records && !ranks_moved(p, t))
+        return false;
     p->torch_records = t->records;
     p->torch_count =
         t->process_count < STET_PULSE_PROCESSES ? t->process_count : STET_PULSE_PROCESSES;
     for (size_t i = 0; i < p->torch_count; i++)
         p->torch[i] =
             (struct stet_pulse_torch){.pid = t->processes[i].pid, .rank = t->processes[i].rank};
-    for (size_t i = 0; i < p->cell_count; i++)
-        if (p->cells[i].lane == STET_LANE_TORCH)
-            p->cells[i].count = p->cells[i].cost_ns = p->cells[i].wait_ns = 0;
-    for (size_t i = 0; i < p->cause_count; i++)
-        if (p->causes[i].lane == STET_LANE_TORCH)
-            p->causes[i].times = p->causes[i].cost_ns = p->causes[i].wait_ns = p->causes[i].ranks =
-                0;
     for (size_t i = 0; i < t->frame_count; i++)
         if (t->frames[i].process < p->torch_count)
             p->torch[t->frames[i].process].frames++;
@@ -234,6 +225,7 @@ void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t)
             p->torch[t->breaks[i].process].breaks += t->breaks[i].count;
     for (uint32_t i = 0; i < t->compile_count; i++)
         count_compile(p, t, i);
+    return true;
 }
 
 /* ---- sums and names ---- */

@@ -7,10 +7,7 @@
 /* Returns the cell of a cause, or the shared cell when there are too many; never NULL. */
 struct stet_pulse_cell *stet_pulse_cell(struct stet_pulse *p, enum stet_lane lane, int64_t rank,
                                         enum stet_cause cause);
-/* Returns the cause. A new cause replaces the least recent one when there is no room. The caller
- * updates the counts. */
-struct stet_pulse_cause *stet_pulse_cause(struct stet_pulse *p, enum stet_lane lane,
-                                          const struct stet_recompile *r);
-void stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t);
+/* Counts torch.compile's frames and compiles. True if anything changed since the last time. */
+bool stet_pulse_take_torch(struct stet_pulse *p, const struct stet_torch *t);
 
 #endif

@@ -23,7 +23,7 @@ static void sum_json(struct stet_json *j, const struct stet_pulse_sum *s)
     seconds(j, "wait_s", s->wait_ns);
     seconds(j, "lost_s", s->lost_ns);
     stet_json_object(j, "store");
-    for (int i = STET_SERVED_MEMORY; i < STET_SERVED_COUNT; i++)
+    for (int i = STET_SERVED_MEMORY; i <= STET_SERVED_LIFTED; i++)
         stet_json_uint(j, stet_journal_served_word((enum stet_served)i), s->served[i]);
     stet_json_uint(j, "misses", s->misses);
     stet_json_end_object(j);

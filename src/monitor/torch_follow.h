@@ -30,7 +30,7 @@ struct stet_learn;
 void stet_monitor_torch_learn(struct stet_monitor_torch *r, struct stet_learn *learn,
                               const char *folder);
 /* Returns what was read so far; NULL for NULL. */
-const struct stet_torch *stet_monitor_torch_model(const struct stet_monitor_torch *r);
+struct stet_torch *stet_monitor_torch_model(struct stet_monitor_torch *r);
 /* Did torch.compile compile anything? Call it after the command has ended. */
 bool stet_monitor_torch_compiled(struct stet_monitor_torch *r);
 /* Reads what is new, and reports each recompile on standard error. `last`: the command is over. */

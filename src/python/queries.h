@@ -70,6 +70,12 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
 uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file,
                                  uint32_t use);
 
+/* Returns the line that makes what line `use` takes from an iterator, by `for` or next(): the
+ * `yield` of a generator or what it yields, the `return` of a function or an indexed class, the
+ * line that made a library's iterator. *from is its file. 0 when there is none, or several. */
+uint32_t stet_python_loader_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 struct stet_view *from);
+
 /* ---- functions ---- */
 
 /* Does another statement than that of the line call the function? */

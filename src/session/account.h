@@ -58,6 +58,7 @@ struct stet_account_tally {
     uint64_t events[STET_ROW_EVENTS]; /* of the alarms, by kind; [AGAIN]: recompiles */
     uint64_t harmless, torch;         /* harmless: recompiles; torch: rows of that lane */
     uint64_t served;                  /* of the alarms: came from a store, nothing was compiled */
+    uint64_t torch_cached;            /* of the alarms: came from torch's own cache */
     uint64_t lifted;                  /* of the alarms: a lifted program served them */
     uint64_t wait_ns;                 /* the time that the process waited for all of them */
     uint64_t lost_ns;                 /* inside the compiler, for those that were compiled */
@@ -66,6 +67,9 @@ struct stet_account_tally {
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
+
+/* Appends "8 recompiles, 2 graph breaks", or "0 recompiles" when there is nothing. */
+void stet_account_kinds(struct stet_buf *out, const uint64_t events[STET_ROW_EVENTS]);
 
 /* Writes stet.explain/1 to standard output, piece by piece. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,

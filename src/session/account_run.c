@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "session/account_join.h"
 #include "session/session.h"
+#include "session/torch_ranks.h"
 #include "session/torch_rows.h"
 
 static enum stet_rc use_stories(const struct stet_account *a, const struct stet_account_tally *t,
@@ -137,11 +138,41 @@ enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_r
     if (saved)
         a.saved = *saved;
     rc = stet_session_torch_load_run(&both.torch, run, err);
+    if (rc == STET_OK)
+        stet_session_torch_take_ranks(&both.torch, &x->digest);
     a.torch_compiles = both.torch.compile_count;
     if (rc == STET_OK || rc == STET_NOT_FOUND)
         rc = stet_account_use_joined(&a, use, context, err);
     stet_torch_release(&both.torch);
     return rc;
+}
+
+struct two_lanes {
+    stet_each_recompile *each;
+    void *source;
+    struct stet_torch *torch;
+};
+
+static enum stet_rc each_of_two(void *source, stet_visit_recompile *visit, void *context,
+                                struct stet_err *err)
+{
+    struct two_lanes *l = source;
+
+    (void)err;
+    l->each(l->source, visit, context);
+    if (l->torch)
+        stet_session_torch_each(l->torch, visit, context);
+    return STET_OK;
+}
+
+enum stet_rc stet_account_of_lanes(stet_each_recompile *each, void *source, struct stet_torch *t,
+                                   stet_use_account *use, void *context, struct stet_err *err)
+{
+    struct two_lanes l = {each, source, t};
+    struct stet_account a = {.each = each_of_two, .source = &l};
+
+    a.totals.compiles = 1; /* there may be two lanes to join */
+    return stet_account_use_joined(&a, use, context, err);
 }
 
 static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run *run,

@@ -20,6 +20,11 @@ struct stet_session;
 enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_run *run,
                                      const struct stet_ledger_saved *saved, stet_use_account *use,
                                      void *context, struct stet_err *err);
+struct stet_torch;
+typedef void stet_each_recompile(void *source, stet_visit_recompile *visit, void *context);
+/* The same for the recompiles that `each` gives, and those of torch.compile's model. */
+enum stet_rc stet_account_of_lanes(stet_each_recompile *each, void *source, struct stet_torch *t,
+                                   stet_use_account *use, void *context, struct stet_err *err);
 /* Returns how often torch.compile compiled, for runs in which nothing else was compiled. The ledger
  * holds recompiles only, so an account from the ledger reads the trace once more. */
 uint64_t stet_account_torch(const struct stet_account *a);

@@ -181,7 +181,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .change_count = changes,
         .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
-        .served = stet_session_torch_loaded(c) ? STET_SERVED_DISK : STET_SERVED_COMPILED,
+        .served = stet_session_torch_loaded(c) ? STET_SERVED_TORCH : STET_SERVED_COMPILED,
         .sure = STET_VIEW("certain"),
         .evidence = stet_buf_as_view(&r->evidence),
         .fix = stet_buf_as_view(&r->fix)};
@@ -318,8 +318,7 @@ void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, 
     for (uint32_t i = 0; more && i < t->compile_count; i++) {
         const struct stet_torch_compile *c = &t->compiles[i];
 
-        if (c->failures == STET_TORCH_NONE &&
-            !stet_view_is(c->fail_type, "ConstraintViolationError"))
+        if (!stet_session_torch_is_again(c))
             continue;
         compile_row(t, i, index[i], turn[i], &r);
         more = visit(context, &r.recompile);

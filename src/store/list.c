@@ -163,6 +163,7 @@ void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s)
         remove_old(open_folder(s, name), S_IFLNK, "", now - age);
     }
     remove_old(open_folder(s, "orders"), S_IFREG, "", now - age);
+    remove_old(open_folder(s, "lifts"), S_IFREG, "", now - age);
     remove_old(open_folder(s, "quarantine"), S_IFREG, ".failed", now - FAILED_AGE_S);
     remove_old(open_folder(s, "quarantine"), S_IFREG, "", now - MOST_AGE_S);
 }
@@ -170,7 +171,7 @@ void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s)
 /* Files that dead writers left, in all folders where files are written under a temporary name. */
 static size_t sweep_all(const struct stet_store *s)
 {
-    static const char *const notes[] = {"orders", "files", "quarantine"};
+    static const char *const notes[] = {"orders", "lifts", "files", "quarantine"};
     char path[PATH_MAX + 64];
     size_t n = 0;
 

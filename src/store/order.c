@@ -1,17 +1,18 @@
-/* See order.h: magic, version, count, the keys, a checksum of everything before it. */
+/* See order.h: a note of the number of keys and the keys. */
 #include "store/order.h"
 
 #include "base/mask.h"
 #include "base/reader.h"
+#include "store/note.h"
 
-#include <fcntl.h>
-#include <stdio.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-static const char magic[8] = {'S', 'T', 'E', 'T', 'O', 'R', 'D', '\n'};
+enum { KEY = 16 };
 
-enum { KEY = 16, HEAD = 8 + 4 + 4, FILE_MAX = HEAD + STET_ORDER_MAX * KEY + KEY };
+static const struct stet_store_note kind = {.folder = "orders",
+                                            .magic = "STETORD\n",
+                                            .version = STET_ORDER_VERSION,
+                                            .most = 4 + STET_ORDER_MAX * KEY};
 
 bool stet_store_order_name(const struct stet_key_parts *parts, struct stet_hash *out)
 {
@@ -43,14 +44,6 @@ bool stet_store_order_has(const struct stet_store_order *o, struct stet_hash key
     return false;
 }
 
-static void path_of(const struct stet_store *s, struct stet_hash name, char out[PATH_MAX + 64])
-{
-    char text[STET_HASH_TEXT];
-
-    stet_hash_format(name, text);
-    snprintf(out, PATH_MAX + 64, "%s/orders/%s", s->folder, text);
-}
-
 static struct stet_hash read_key(struct stet_reader *r)
 {
     uint64_t hi = stet_reader_u64(r);
@@ -64,77 +57,47 @@ static void put_key(struct stet_buf *b, struct stet_hash key)
     stet_buf_u64(b, key.lo);
 }
 
-static void parse(struct stet_view bytes, struct stet_store_order *out)
+static void parse(struct stet_view content, struct stet_store_order *out)
 {
-    struct stet_view all = stet_view_of(bytes.ptr, bytes.len < KEY ? 0 : bytes.len - KEY);
     struct stet_reader r;
-    struct stet_hash sum;
     size_t count;
 
-    if (bytes.len < HEAD + KEY || bytes.len > FILE_MAX ||
-        memcmp(bytes.ptr, magic, sizeof magic) != 0)
-        return;
-    stet_reader_init(&r, bytes, 0);
-    stet_reader_skip(&r, sizeof magic);
-    if (stet_reader_u32(&r) != STET_ORDER_VERSION)
-        return;
+    stet_reader_init(&r, content, 0);
     count = stet_reader_u32(&r);
-    if (bytes.len != HEAD + count * KEY + KEY)
+    if (count > STET_ORDER_MAX || content.len != 4 + count * KEY)
         return;
     for (size_t i = 0; i < count; i++)
         out->keys[i] = read_key(&r);
-    sum = read_key(&r);
-    if (stet_reader_ok(&r) && stet_hash_eq(sum, stet_hash_bytes(all)))
-        out->count = count;
+    out->count = count;
 }
 
 void stet_store_order_read(const struct stet_store *s, struct stet_hash name,
                            struct stet_store_order *out)
 {
-    char path[PATH_MAX + 64], bytes[FILE_MAX + 1];
-    ssize_t n;
-    int fd;
+    struct stet_file file;
+    struct stet_view content;
 
     out->count = 0;
-    path_of(s, name, path);
-    fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* whatever is there */
-    if (fd < 0)
+    if (!stet_store_note_read(s, &kind, name, &file, &content))
         return;
-    n = read(fd, bytes, sizeof bytes);
-    close(fd);
-    if (n > 0)
-        parse(stet_view_of(bytes, (size_t)n), out);
+    parse(content, out);
+    stet_file_close(&file);
 }
 
 void stet_store_order_write(const struct stet_store *s, struct stet_hash name,
                             const struct stet_store_order *o)
 {
-    char path[PATH_MAX + 64];
     struct stet_buf b = STET_BUF_INIT;
 
-    if (s->read_only)
-        return;
-    snprintf(path, sizeof path, "%s/orders", s->folder);
-    if (stet_store_mkdirs(s, path, NULL) != STET_OK)
-        return;
-    path_of(s, name, path);
-    stet_buf_add(&b, magic, sizeof magic);
-    stet_buf_u32(&b, STET_ORDER_VERSION);
     stet_buf_u32(&b, (uint32_t)o->count);
     for (size_t i = 0; i < o->count; i++)
         put_key(&b, o->keys[i]);
     if (!b.failed)
-        put_key(&b, stet_hash_bytes(stet_buf_as_view(&b)));
-    if (!b.failed)
-        stet_store_write_note(s, path, stet_buf_as_view(&b));
+        stet_store_note_write(s, &kind, name, stet_buf_as_view(&b));
     stet_buf_release(&b);
 }
 
 void stet_store_order_touch(const struct stet_store *s, struct stet_hash name)
 {
-    char path[PATH_MAX + 64];
-
-    path_of(s, name, path);
-    if (!s->read_only)
-        utimensat(AT_FDCWD, path, NULL, 0);
+    stet_store_note_touch(s, &kind, name);
 }

@@ -209,7 +209,8 @@ enum stet_rc stet_store_safety_folder(const struct stet_store *s, const char *pa
 
 static enum stet_rc check_inside(const struct stet_store *s, struct stet_err *err)
 {
-    static const char *const names[] = {"entries", "programs", "files", "orders", "quarantine"};
+    static const char *const names[] = {"entries", "programs", "files",
+                                        "orders",  "lifts",    "quarantine"};
     char path[PATH_MAX + 16];
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {

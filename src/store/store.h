@@ -4,6 +4,7 @@
  *   <folder>/programs/<2 hex>/<32 hex>         maps bytes to programs: a hint (alias.c)
  *   <folder>/files/<32 hex>                    hashes of files that are part of keys (files.c)
  *   <folder>/orders/<32 hex>                   the programs a command needed: a hint (order.h)
+ *   <folder>/lifts/<32 hex>                    how a family was lifted: a hint (lift_note.h)
  *   <folder>/quarantine/<32 hex>.<what>        failed loads, a small text each
  *
  * There is no index and no lock: names are keys of the content, a rename is atomic, and a reader
@@ -113,8 +114,8 @@ bool stet_store_alias(const struct stet_store *s, struct stet_hash bytes, unsign
                       struct stet_hash *program);
 void stet_store_alias_set(const struct stet_store *s, struct stet_hash bytes, unsigned version,
                           struct stet_hash program);
-/* Removes those, and orders (order.h), that were not used for this long, or for a month; and
- * strikes and notes of entries, after a month. */
+/* Removes those, orders (order.h) and lifts (lift_note.h) that were not used for this long, or for
+ * a month; and strikes and notes of entries, after a month. */
 void stet_store_hints_gc(const struct stet_store *s, uint64_t max_age_s);
 
 #endif

@@ -204,6 +204,11 @@ static const char *verb(enum stet_row_event event, bool served)
     }
 }
 
+static const char *source(enum stet_served s)
+{
+    return s == STET_SERVED_TORCH ? "torch's own cache" : stet_journal_served_word(s);
+}
+
 /* Appends the wait for a program, and the compiler's part of it or where the program came from. */
 static void took(struct stet_buf *out, const struct stet_recompile *r, bool served,
                  uint64_t wait_ns, uint64_t cost_ns)
@@ -211,7 +216,8 @@ static void took(struct stet_buf *out, const struct stet_recompile *r, bool serv
     stet_buf_str(out, ", waited ");
     stet_text_duration(out, wait_ns);
     if (served) {
-        stet_buf_printf(out, " (from %s)", stet_journal_served_word(r->served));
+        stet_buf_printf(out, " (%s%s)", r->served == STET_SERVED_LIFTED ? "" : "from ",
+                        source(r->served));
     } else if (wait_ns != cost_ns) {
         stet_buf_str(out, " (compiler ");
         stet_text_duration(out, cost_ns);

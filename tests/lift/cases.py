@@ -1,12 +1,14 @@
 """Functions of JAX that bake a drifting value into their program, run for each of many values. Writes
 all results to the file that is named on the command line."""
+import os
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-VALUES = 50
+FIRST = int(os.environ.get("FIRST_VALUE", 0))
+VALUES = int(os.environ.get("VALUES", 50))
 X = np.linspace(-2, 2, 48, dtype=np.float32).reshape(8, 6)
 
 
@@ -106,7 +108,7 @@ CASES = [learning_rate, counter, temperature, slice_start, static_argument, spla
 def main():
     results = {}
     for case in CASES:
-        for i in range(VALUES):
+        for i in range(FIRST, FIRST + VALUES):
             for k, leaf in enumerate(jax.tree.leaves(case(i))):
                 results[f"{case.__name__}.{i}.{k}"] = np.asarray(leaf)
     jax.clear_caches()

@@ -4,6 +4,7 @@
 
 #include "base/fs.h"
 #include "monitor/metrics.h"
+#include "session/account_run.h"
 
 #include <stdlib.h>
 
@@ -81,17 +82,47 @@ TEST(names_are_escaped_and_families_are_few)
     stet_pulse_free(p);
 }
 
-static void recompile(struct stet_pulse *p, const char *class, int64_t rank, uint64_t line)
-{
-    struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.lane = STET_LANE_XLA,
-                               .rank = rank,
-                               .cause = stet_cause_find(stet_view_str(class)),
-                               .function = STET_VIEW("step"),
-                               .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
-                               .cost_ns = 1000};
+/* Recompiles to count, as an account has them. */
+struct listed {
+    struct stet_recompile items[4 * STET_PULSE_CELLS];
+    size_t count;
+};
 
-    tap.recompile(tap.context, &r, 1);
+static struct listed list;
+
+static void each(void *source, stet_visit_recompile *visit, void *context)
+{
+    struct listed *l = source;
+
+    for (size_t i = 0; i < l->count; i++)
+        visit(context, &l->items[i]);
+}
+
+static enum stet_rc recount(void *context, const struct stet_account *a,
+                            const struct stet_account_tally *t, struct stet_err *err)
+{
+    (void)t;
+    return stet_pulse_recount(context, a, NULL, 0, err);
+}
+
+static void count_listed(struct stet_pulse *p)
+{
+    EXPECT_INT(STET_OK, stet_account_of_lanes(each, &list, NULL, recount, p, NULL));
+}
+
+static struct stet_recompile *recompile(const char *class, int64_t rank, uint64_t line)
+{
+    struct stet_recompile *r = &list.items[list.count++];
+
+    *r = (struct stet_recompile){.lane = STET_LANE_XLA,
+                                 .rank = rank,
+                                 .cause = stet_cause_find(stet_view_str(class)),
+                                 .function = STET_VIEW("step"),
+                                 .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
+                                 .sure = STET_VIEW("certain"),
+                                 .wait_ns = 5000,
+                                 .cost_ns = 1000};
+    return r;
 }
 
 TEST(causes_beyond_the_limit_are_counted_together)
@@ -100,8 +131,10 @@ TEST(causes_beyond_the_limit_are_counted_together)
     uint64_t count = 0, cost = 0;
     char *text;
 
+    list.count = 0;
     for (int i = 0; i < 3 * STET_PULSE_CELLS; i++)
-        recompile(p, "shape-drift", i, (uint64_t)i);
+        recompile("shape-drift", i, (uint64_t)i);
+    count_listed(p);
     EXPECT_INT(STET_PULSE_CELLS, p->cell_count);
     EXPECT_INT(STET_PULSE_CAUSES, p->cause_count);
     for (size_t i = 0; i < p->cell_count; i++) {
@@ -118,54 +151,69 @@ TEST(causes_beyond_the_limit_are_counted_together)
     stet_pulse_free(p);
 }
 
-TEST(programs_from_a_store_are_counted_and_cost_nothing)
+TEST(programs_from_a_store_are_waited_for_and_cost_no_compiling)
 {
     struct stet_pulse *p = hostile();
-    struct stet_live_tap tap = stet_pulse_tap(p);
-    struct stet_recompile r = {.cause = STET_CAUSE_SHAPE_DRIFT,
-                               .function = STET_VIEW("step"),
-                               .origin = {STET_VIEW("a.py"), STET_VIEW("step"), 3},
-                               .served = STET_SERVED_COMPILED,
-                               .cost_ns = 1000};
 
-    tap.recompile(tap.context, &r, 1);
-    r.served = STET_SERVED_DISK;
-    tap.recompile(tap.context, &r, 2);
-    r.served = STET_SERVED_MEMORY;
-    tap.recompile(tap.context, &r, 3);
+    list.count = 0;
+    recompile("shape-drift", -1, 3);
+    recompile("shape-drift", -1, 3)->served = STET_SERVED_DISK;
+    recompile("shape-drift", -1, 3)->served = STET_SERVED_MEMORY;
+    count_listed(p);
+    count_listed(p); /* counted anew, not added */
     EXPECT_INT(3, p->processes[0].recompiles);
     EXPECT_INT(1000, p->processes[0].lost_ns);
+    EXPECT_INT(15000, p->processes[0].wait_ns);
     EXPECT_INT(3, p->cells[0].count);
     EXPECT_INT(1000, p->cells[0].cost_ns);
+    EXPECT_INT(1, p->cause_count);
     EXPECT_INT(3, p->causes[0].times);
     EXPECT_INT(1000, p->causes[0].cost_ns);
+    EXPECT_INT(15000, p->causes[0].wait_ns);
     stet_pulse_free(p);
 }
 
 TEST(a_harmless_recompile_costs_nothing)
 {
-    struct stet_live_tap tap;
     struct stet_pulse *p = hostile();
-    struct stet_recompile r = {.cause = STET_CAUSE_OPTIMIZER_STATE_INIT, .benign = true};
 
-    tap = stet_pulse_tap(p);
-    tap.recompile(tap.context, &r, 1);
+    list.count = 0;
+    recompile("optimizer-state-init", -1, 3)->benign = true;
+    count_listed(p);
     EXPECT_INT(1, p->processes[0].benign);
     EXPECT_INT(0, p->processes[0].recompiles);
     EXPECT_INT(0, p->cell_count);
+    EXPECT_INT(0, p->cause_count);
     stet_pulse_free(p);
 }
 
-TEST(one_cause_in_one_line_is_one_row)
+TEST(what_is_compiled_first_in_the_loop_is_waited_for_and_no_recompile)
 {
     struct stet_pulse *p = hostile();
 
+    list.count = 0;
+    recompile("hidden-branch", -1, 3)->event = STET_EVENT_FIRST;
+    count_listed(p);
+    EXPECT_INT(0, p->processes[0].recompiles);
+    EXPECT_INT(5000, p->processes[0].wait_ns);
+    EXPECT_INT(1, p->cause_count);
+    stet_pulse_free(p);
+}
+
+TEST(one_cause_is_one_row_and_the_most_expensive_is_first)
+{
+    struct stet_pulse *p = hostile();
+
+    list.count = 0;
+    recompile("baked-constant", 0, 13);
     for (int i = 0; i < 5; i++)
-        recompile(p, "baked-constant", i % 2, 12);
-    recompile(p, "baked-constant", 0, 13);
+        recompile("baked-constant", i % 2, 12);
+    count_listed(p);
     EXPECT_INT(2, p->cause_count);
     EXPECT_INT(5, p->causes[0].times);
+    EXPECT_INT(12, p->causes[0].line);
     EXPECT_INT(5000, p->causes[0].cost_ns);
-    EXPECT_INT(2, p->cell_count - 0);
+    EXPECT_INT(3 << 1, p->causes[0].ranks);
+    EXPECT_INT(2, p->cell_count);
     stet_pulse_free(p);
 }

@@ -160,11 +160,14 @@ def hidden_branch(plan):
 # runs late. PROBLEM.md names eval mode under hidden-branch; both count.
 def mode_flag(plan):
     plan.add_parameter("$train", static=True)
-    plan.hidden += plan.pick(["if $train:  #@origin", "    $hidden = $hidden * 0.9  #@origin"],
-                             ["$hidden = jnp.where($hidden > 0.2, $hidden, 0.0) if $train else $hidden  #@origin"],
-                             ["if not $train:  #@origin", "    $hidden = jax.lax.stop_gradient($hidden) * 0.5  #@origin"])
+    if plan.program.flag and plan.pick(True, False):
+        plan.flag = "$train"
+    else:
+        plan.hidden += plan.pick(["if $train:  #@origin", "    $hidden = $hidden * 0.9  #@origin"],
+                                 ["$hidden = jnp.where($hidden > 0.2, $hidden, 0.0) if $train else $hidden  #@origin"],
+                                 ["if not $train:  #@origin", "    $hidden = jax.lax.stop_gradient($hidden) * 0.5  #@origin"])
     plan.arguments.append(plan.decide("$training", "$i % 4 != 3", "True"))
-    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), planted=1)
+    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), origin=("origin", "flag") if plan.flag != "True" else ("origin",), planted=1)
 
 
 def optional_key(plan):
@@ -181,7 +184,7 @@ def optional_key(plan):
 def optional_argument(plan):
     plan.add_parameter("$sample_weights", static=False)
     plan.loss += ["if $sample_weights is not None:  #@origin", "    $loss = $loss + 0.1 * jnp.mean($sample_weights)  #@origin"]
-    if plan.style.choice["decision"] in ("table", "comprehension"):
+    if plan.style.choice["decision"] in ("table", "comprehension", "dict-schedule"):
         plan.style.choice["decision"] = ""
     present = f"np.ones({plan.size}, np.float32)"
     condition = plan.pick("$i % 3 == 2", "$i > 4")
@@ -304,6 +307,19 @@ def fresh_jit(plan):
     plan.truth = Truth("fresh-jit", ("fresh-jit",), origin=("source", "call"), compiled=("$wrapper", "<lambda>"), planted=plan.steps - 1)
 
 
+# A data set that a function made for it closes over, as samplers are given theirs: its numbers are compiled in, and
+# the function is jitted anew. Both are true.
+def closed_data(plan):
+    made = plan.style.jit_call(plan, "lambda $s, _: $step($s, $held)")
+    plan.module += ["", "def $over($held):", f"    return {made}  #@source"]
+    plan.call = "$fitted"
+    if plan.clean:
+        plan.before.append("$fitted = $over(next(iter($batches())))")
+    else:
+        plan.pre.append("$fitted = $over($batch)  #@source")
+    plan.truth = Truth("baked-constant", ("baked-constant", "fresh-jit"), origin=("use_x", "source", "call"), compiled=("<lambda>",), planted=plan.steps - 1)
+
+
 def row_flags(plan):
     count = plan.vary("3 + $i % 4", "5")
     plan.prepared = True
@@ -368,11 +384,12 @@ DRIFTS = {
     "python-loop": python_loop, "value-branch": value_branch, "hidden-branch": hidden_branch, "mode-flag": mode_flag,
     "optional-key": optional_key, "list-length": list_length, "host-sync": host_sync, "dtype-change": dtype_change,
     "rank-change": rank_change, "shape-drift": shape_drift, "last-batch": last_batch, "growing-cache": growing_cache,
-    "donation-change": donation_change, "fresh-jit": fresh_jit, "dim-readback": dim_readback, "mask-gather": mask_gather,
+    "donation-change": donation_change, "fresh-jit": fresh_jit, "closed-data": closed_data, "dim-readback": dim_readback, "mask-gather": mask_gather,
     "topk-k": topk_k, "varlen": varlen, "capacity-leak": capacity_leak,
 }
 
 
 def possible(drift, program):
-    """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number."""
-    return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit")
+    """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number; a batch
+    of the program's own has no lists."""
+    return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit" or drift in ("varlen", "list-length") and program.defaults)

@@ -11,13 +11,14 @@ import drifts_jax
 import drifts_torch
 import programs_jax
 import programs_lib
+import programs_models
 import programs_torch
 from idioms import Style
 from plan import Plan
 from template import render
 
 LANES = {
-    "jax": (programs_jax.PROGRAMS + programs_lib.PROGRAMS, drifts_jax),
+    "jax": (programs_jax.PROGRAMS + programs_lib.PROGRAMS + programs_models.PROGRAMS, drifts_jax),
     "torch": (programs_torch.PROGRAMS, drifts_torch),
 }
 
@@ -77,7 +78,7 @@ def choose(seed, index, lanes=("jax", "torch"), only=None):
         programs, module = LANES[lane]
         wanted = [drift for drift in module.DRIFTS if only in (None, drift)]
     while True:
-        program, drift = rng.choice(programs), rng.choice(wanted)
+        program, drift = rng.choices(programs, [program.weight for program in programs])[0], rng.choice(wanted)
         if module.possible(drift, program):
             return lane, program, drift
 

@@ -4,6 +4,10 @@ from dataclasses import dataclass, field
 
 from template import fill, indent
 
+# What a program passes for a drift's parameter before its loop begins.
+INITIAL = {"$rate": "0.1", "$amount": "2", "$mode": '"fit"', "$tick": "1", "$start": "2", "$k": "2", "$reps": "2", "$room": "12", "$cache": "0.0",
+           "$guard": "False", "$verbose": "False", "$train": "True", "$options": "types.SimpleNamespace($knob=0.5)"}
+
 
 @dataclass
 class Truth:
@@ -40,6 +44,7 @@ class Plan:
     sizes: str = None             # rows of batch $i
     whole: int = None             # cut batches out of a data set with this many rows
     call_label: str = ""
+    flag: str = "True"            # the mode of a program that trains and evaluates
     prepared: bool = False        # the drift reads the batch as NumPy: do not move it to the device
     # torch.compile only
     compile_option: str = ""      # further arguments of torch.compile
@@ -68,7 +73,9 @@ class Plan:
     def step_text(self):
         extra = "".join(", " + name for name in self.params)
         slots = {"ENTER": self.enter, "HIDDEN": self.hidden, "LOSS": self.loss, "JIT": self.style.decorator(self)}
-        return fill(self.program.text, slots, {"P": extra, "A": extra})
+        given = "".join(f", {name}={INITIAL.get(name)}" for name in self.params)
+        together = ", ".join(["$batch", *self.params]) + ","
+        return fill(self.program.text, slots, {"P": extra, "A": extra, "D": given, "T": together, "F": self.flag})
 
 
 def helper_or_inline(plan, name, arguments, body, result):

@@ -6,9 +6,14 @@
 
 Within the step, <ENTER> stands before the batch is read, <HIDDEN> after a float array `$hidden` was
 computed whose last axis has 8 elements or more, <LOSS> after the number `$loss` was computed. {P} adds
-a drift's parameters to a signature, {A} passes them on. Lines that read the batch carry #@use_x.
+a drift's parameters to a signature, {A} passes them on, {D} adds them with a value for calls before the
+loop, {T} is the tuple of the batch and them. {F} is the mode of a program that trains and evaluates; lines that
+read it carry #@flag. Lines that read the batch carry #@use_x.
 """
+import sys
 from dataclasses import dataclass
+
+MODULES = {"linen": "flax.linen", "nnx": "flax.nnx"}  # a library's part that may fail to import by itself
 
 
 @dataclass(frozen=True)
@@ -21,10 +26,14 @@ class Program:
     integer: bool = False    # batch["x"] holds token or item numbers
     sequence: bool = False   # every array of the batch is [rows, positions, ...]
     jit: str = "jax.jit"     # what compiles the step; eqx.filter_jit takes no static_argnames
+    weight: float = 1.0      # how often it is chosen; less for one that takes long
+    flag: bool = False       # has {F}
+    defaults: bool = False   # a batch of the program's own goes through the step before the loop
 
     def needs(self):
         """The libraries that the program imports."""
-        return {line.split()[1].split(".")[0] for line in self.imports.split("\n") if line} | {"jax"}
+        named = {line.split()[1].split(".")[0] for line in self.imports.split("\n") if line}
+        return (named - sys.stdlib_module_names) | {"jax", MODULES.get(self.framework, "jax")}
 
 
 DENSE_BATCH = '''

@@ -79,6 +79,44 @@ LINEN = '''
         return {"params": $params, "memory": $optimizer.init($params)}
 '''
 
+# Batch statistics and dropout: what the flag leaves out takes arguments with it.
+LINEN_NORM = '''
+    class $Net(nn.Module):
+        @nn.compact
+        def __call__(self, $inputs{P}):
+            $hidden = nn.Dense(16)($inputs)  #@use_x
+            $hidden = nn.BatchNorm(use_running_average=not {F}, momentum=0.9)($hidden)  #@flag
+            $hidden = nn.Dropout(0.1, deterministic=not {F})($hidden)  #@flag
+            <HIDDEN>
+            return nn.Dense(3)(nn.relu($hidden))
+
+    $net = $Net()
+
+    class $TrainState(train_state.TrainState):
+        $stats: dict
+        $key: jax.Array
+
+    def $init():
+        $k1, $k2 = jax.random.split(jax.random.key(1))
+        $params = {"Dense_0": {"kernel": 0.3 * jax.random.normal($k1, (12, 16)), "bias": jnp.zeros(16)}, "BatchNorm_0": {"scale": jnp.ones(16), "bias": jnp.zeros(16)}, "Dense_1": {"kernel": 0.3 * jax.random.normal($k2, (16, 3)), "bias": jnp.zeros(3)}}
+        $stats = {"BatchNorm_0": {"mean": jnp.zeros(16), "var": jnp.ones(16)}}
+        return $TrainState.create(apply_fn=$net.apply, params=$params, tx=optax.sgd(0.05), $stats=$stats, $key=$k1)
+
+    def $loss_of($params, $state, $key, $batch{P}):
+        <ENTER>
+        $variables = {"params": $params, "batch_stats": $state.$stats}
+        $guess, $moved = $state.apply_fn($variables, $batch["x"].astype(jnp.float32){A}, rngs={"dropout": $key}, mutable=["batch_stats"])  #@use_x
+        $loss = jnp.mean(($guess - $batch["y"]) ** 2)  #@use_x
+        <LOSS>
+        return $loss, $moved
+
+    <JIT>
+    def $step($state, $batch{P}):
+        $key, $used = jax.random.split($state.$key)
+        ($loss, $moved), $grads = jax.value_and_grad($loss_of, has_aux=True)($state.params, $state, $used, $batch{A})
+        return $state.apply_gradients(grads=$grads, $stats=$moved["batch_stats"], $key=$key), $loss
+'''
+
 NNX = '''
     class $Net(nnx.Module):
         def __init__(self, $rngs):
@@ -207,6 +245,7 @@ PROGRAMS = [
     Program("optax_robust", "optax", DENSE_BATCH + OPTAX_ROBUST, OPTAX),
     Program("linen_mlp", "linen", DENSE_BATCH + LINEN, LINEN_IMPORTS),
     Program("linen_tokens", "linen", TOKEN_BATCH + LINEN_TOKENS, LINEN_IMPORTS, integer=True, sequence=True),
+    Program("linen_norm", "linen", DENSE_BATCH + LINEN_NORM, LINEN_IMPORTS + "\nfrom flax.training import train_state", flag=True),
     Program("nnx_mlp", "nnx", DENSE_BATCH + NNX, "from flax import nnx"),
     Program("equinox_mlp", "equinox", DENSE_BATCH + EQUINOX_MLP, EQX, jit="eqx.filter_jit"),
     Program("equinox_gru", "equinox", SERIES_BATCH + EQUINOX_GRU, EQX, x_rank=3, sequence=True, jit="eqx.filter_jit"),

@@ -1,7 +1,7 @@
 """Measures how often `stet explain` names the planted cause and line (README.md tells how).
 
-    python3 tests/truth/run.py BUILD_DIR [ENV_DIR] [--python-jax PATH] [--python-torch PATH] [--seed N] [--cases N] [--first N]
-                               [--only DRIFT] [--lane jax|torch] [--jobs N] [--keep DIR] [--out FILE] [--minutes N] [--at-least PERCENT]
+    python3 tests/truth/run.py BUILD_DIR [ENV_DIR] [--python-jax PATH] [--python-torch PATH] [--libraries DIR] [--seed N] [--cases N] [--first N]
+                               [--only DRIFT] [--framework NAME] [--lane jax|torch] [--jobs N] [--keep DIR] [--out FILE] [--minutes N] [--at-least PERCENT]
                                [--recordings] [--again DIR]
 """
 import argparse
@@ -25,25 +25,28 @@ from generate import choose, write_case  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 PYTHON = {"jax": "jax/bin/python", "torch": "torchtpu/bin/python"}
-LIBRARIES = ("jax", "numpy", "optax", "flax", "equinox", "haiku", "numpyro", "torch")
+LIBRARIES = {"jax": ("jax", "numpy", "optax", "flax", "flax.linen", "flax.nnx", "equinox", "haiku", "numpyro"), "torch": ("torch",)}
 SCRIPT_LIMIT_S = 180
 SHOW_S = 20
 
 
-def isolated(folder):
+def isolated(folder, libraries=None):
     """An environment in which nothing of Stet or of the frameworks is shared with another case."""
+    path = {"PYTHONPATH": str(libraries)} if libraries else {}
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("STET_", "JAX_", "XLA_", "TORCH", "XDG_", "PYTHON"))}
     state = str(folder / "state")
     return dict(kept, STET_STATE_DIR=state, STET_STORE=state + "/store", XDG_STATE_HOME=state, XDG_CACHE_HOME=state + "/cache", HOME=state,
                 PYTHONDONTWRITEBYTECODE="1", TORCH_DEVICE_BACKEND_AUTOLOAD="0", TORCHINDUCTOR_CACHE_DIR=state + "/inductor", OMP_NUM_THREADS="1",
-                OPENBLAS_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="")
+                OPENBLAS_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="", **path)
 
 
-def installed(python):
-    """The libraries that an interpreter can import; none when it cannot be started."""
-    code = f"import importlib.util as u; print(*[n for n in {LIBRARIES!r} if u.find_spec(n)])"
+def installed(args, lane):
+    """The libraries that a lane's interpreter really imports; none when it cannot be started."""
+    code = ("import importlib\nfor name in " + repr(LIBRARIES[lane]) + ":\n    try:\n        importlib.import_module(name)\n        print(name)\n"
+            "    except Exception:\n        pass\n")
     try:
-        return set(subprocess.run([str(python), "-c", code], capture_output=True, text=True, timeout=SCRIPT_LIMIT_S).stdout.split())
+        return set(subprocess.run([str(args.python[lane]), "-c", code], capture_output=True, text=True, timeout=SCRIPT_LIMIT_S,
+                                  env=dict(isolated(args.scratch, args.libraries), JAX_PLATFORMS="cpu")).stdout.split())
     except OSError:
         return set()
 
@@ -51,11 +54,11 @@ def installed(python):
 class Witness:
     """A process that has a framework imported and counts compiles without Stet."""
 
-    def __init__(self, python, lane, scratch):
+    def __init__(self, args, lane):
         self.ended = False
-        env = dict(isolated(scratch), JAX_PLATFORMS="cpu")
-        self.process = subprocess.Popen([str(python), str(HERE / "witness.py"), lane, str(SCRIPT_LIMIT_S)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env, cwd=scratch)
+        env = dict(isolated(args.scratch, args.libraries), JAX_PLATFORMS="cpu")
+        self.process = subprocess.Popen([str(args.python[lane]), str(HERE / "witness.py"), lane, str(SCRIPT_LIMIT_S)], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env, cwd=args.scratch)
 
     def count(self, folder):
         try:
@@ -85,7 +88,7 @@ class Witnesses:
         try:
             witness = self.idle[lane].get_nowait()
         except queue.Empty:
-            witness = Witness(self.args.python[lane], lane, self.args.scratch)
+            witness = Witness(self.args, lane)
         counts = [witness.count(folder) for folder in folders]
         if witness.ended:
             witness.close()
@@ -110,7 +113,7 @@ def under_stet(args, lane, folder):
     """Runs the script under `stet run`; what `stet explain` says afterwards, and what was printed live."""
     command = [str(args.build / "bin/stet"), "run", *(["--cpu"] if lane == "jax" else []), "--", str(args.python[lane]), "main.py"]
     try:
-        ran = subprocess.run(command, cwd=folder, env=isolated(folder), capture_output=True, text=True, timeout=SCRIPT_LIMIT_S)
+        ran = subprocess.run(command, cwd=folder, env=isolated(folder, args.libraries), capture_output=True, text=True, timeout=SCRIPT_LIMIT_S)
         told, why = explain(args, folder)
     except subprocess.TimeoutExpired:
         return None, f"did not end within {SCRIPT_LIMIT_S} s"
@@ -183,18 +186,20 @@ class Results:
 
 
 def wanted_cases(args, results):
-    """Numbers of the cases to run, and how many need a library that is not installed."""
-    libraries = {lane: installed(args.python[lane]) for lane in args.lanes}
+    """Numbers of the cases to run, and how many need a library that cannot be imported."""
+    libraries = {lane: installed(args, lane) for lane in args.lanes}
     done, wanted, without = {case["index"] for case in results.cases}, [], {}
     for index in range(args.first, args.first + args.cases):
         lane, program, _ = choose(args.seed, index, args.lanes, args.only)
+        if args.framework not in (None, program.framework):
+            continue
         missing = program.needs() - libraries[lane]
         for library in missing:
             without[library] = without.get(library, 0) + 1
         if not missing and index not in done:
             wanted.append(index)
     for library, count in sorted(without.items()):
-        print(f"{count} cases are not generated: {library} is not installed")
+        print(f"{count} cases are not generated: {library} cannot be imported")
     return wanted
 
 
@@ -250,11 +255,13 @@ def arguments():
     parser.add_argument("envs", nargs="?", type=lambda p: pathlib.Path(p).absolute())
     parser.add_argument("--python-jax", type=pathlib.Path, help="the interpreter for JAX, instead of ENV_DIR's")
     parser.add_argument("--python-torch", type=pathlib.Path, help="the interpreter for torch, instead of ENV_DIR's")
+    parser.add_argument("--libraries", type=lambda p: pathlib.Path(p).resolve(), help="a folder of unpacked packages, named site-packages")
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**9))
     parser.add_argument("--cases", type=int, default=200)
     parser.add_argument("--first", type=int, default=0, help="number of the first case")
     parser.add_argument("--only", help="this drift alone")
     parser.add_argument("--lane", choices=["jax", "torch"])
+    parser.add_argument("--framework", help="the cases of this framework alone, of those that are asked for")
     parser.add_argument("--plants", action="store_true", help="only count what is really planted, without Stet")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the scripts of misses; a temporary one otherwise")
@@ -264,6 +271,8 @@ def arguments():
     parser.add_argument("--minutes", type=float, help="begin no case after this time, and print what is known")
     parser.add_argument("--at-least", type=int, help="exit 1 when fewer percent have class and line right, or a clean twin is alarmed")
     args = parser.parse_args()
+    if args.libraries and args.libraries.name != "site-packages":
+        parser.error(f"{args.libraries} must be named site-packages: by that Stet knows a library from a user's code")
     args.lanes = (args.lane,) if args.lane else ("jax", "torch")
     given = {"jax": args.python_jax, "torch": args.python_torch}
     args.python = {lane: given[lane] or (args.envs / PYTHON[lane] if args.envs else pathlib.Path("python3")) for lane in PYTHON}

@@ -21,7 +21,7 @@ import traceback
 def jax_counter():
     import jax
     import numpy  # noqa: F401
-    for name in ("optax", "flax.linen", "equinox"):
+    for name in ("optax", "flax.linen", "flax.nnx", "equinox", "haiku", "numpyro"):
         with contextlib.suppress(ImportError):
             __import__(name)
     jax.config.update("jax_platforms", "cpu")

@@ -710,6 +710,32 @@ TEST(what_each_call_returns_longer_is_allocated_once)
     end(&r);
 }
 
+/* f(x, w) = 2w of 16 elements, whatever the length of x is. */
+static void beside_of(struct run *run, int size)
+{
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @jit_f {\n"
+        "func.func public @main(%%x: tensor<%dxf32> loc(\"x\"), %%w: tensor<16xf32> loc(\"w\")) "
+        "-> tensor<16xf32> {\n"
+        "%%y = stablehlo.add %%w, %%w : tensor<16xf32> "
+        "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+        "return %%y : tensor<16xf32>\n}\n}\n",
+        size);
+    add(run, 20, 1);
+}
+
+TEST(a_weight_of_the_same_type_is_not_what_grows)
+{
+    start(&r);
+    beside_of(&r, 8);
+    beside_of(&r, 12);
+    beside_of(&r, 16);
+    ran(&r, "abc");
+    EXPECT(!says(judged(&r, 2)->evidence, "each call takes what the call before returned"));
+    end(&r);
+}
+
 /* p - rate * g of PyTorch/XLA, over a donated p; a rate of 0 or 1 is compiled in. */
 static void update_of(struct run *run, const char *rate, const char *donated)
 {

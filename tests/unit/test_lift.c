@@ -363,3 +363,49 @@ TEST(what_is_not_only_a_value_is_refused)
         release_pair(&p);
     }
 }
+
+TEST(a_recalled_plan_gives_the_plan_again)
+{
+    struct stet_lift_match match;
+    struct stet_lift_plan plan, recalled, again;
+    char kinds[STET_LIFT_ARGUMENTS];
+    struct pair p;
+
+    EXPECT(read_pair(&p, two, "1.0 2.0", two, "3.0 4.0"));
+    EXPECT_INT(STET_OK, stet_lift_match(&match, &p.program[0], &p.program[1], NULL));
+    EXPECT_INT(STET_OK, stet_lift_plan_make(&plan, &match, NULL, NULL));
+    for (uint32_t i = 0; i < plan.argument_count; i++)
+        kinds[i] = (char)plan.arguments[i].kind;
+    EXPECT_INT(STET_OK,
+               stet_lift_plan_recall(&recalled, stet_view_of(kinds, plan.argument_count),
+                                     stet_view_of((char *)plan.argument_of, plan.use_count), NULL));
+    for (size_t i = 0; i < match.uses.count; i++)
+        match.uses.items[i].differs = i == 0; /* as if one value alone had changed this time */
+    EXPECT_INT(STET_OK, stet_lift_plan_make(&again, &match, &recalled, NULL));
+    EXPECT_INT(plan.argument_count, again.argument_count);
+    EXPECT(!memcmp(plan.argument_of, again.argument_of, plan.use_count));
+    stet_lift_plan_release(&again);
+    stet_lift_plan_release(&recalled);
+    stet_lift_plan_release(&plan);
+    stet_lift_match_release(&match);
+    release_pair(&p);
+}
+
+TEST(bytes_that_cannot_be_a_plan_are_refused)
+{
+    static const char zeros[STET_LIFT_ARGUMENTS + 1];
+    static const struct {
+        struct stet_view kinds, uses;
+    } bad[] = {
+        {{"", 0}, {"\377", 1}},             /* no argument */
+        {{"\3", 1}, {"\377", 1}},           /* no such kind */
+        {{"\1", 1}, {"\1", 1}},             /* a use of an argument that does not exist */
+        {{zeros, sizeof zeros}, {"\0", 1}}, /* too many arguments */
+    };
+
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        struct stet_lift_plan plan;
+
+        EXPECT_INT(STET_REFUSED, stet_lift_plan_recall(&plan, bad[i].kinds, bad[i].uses, NULL));
+    }
+}

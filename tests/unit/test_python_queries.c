@@ -546,6 +546,39 @@ TEST(a_generator_has_a_yield_of_its_own)
     finish();
 }
 
+static uint32_t loader(const char *use)
+{
+    struct stet_view file;
+
+    return stet_python_loader_line(&sources, here(), line_of(use), &file);
+}
+
+TEST(the_loader_is_where_an_iterator_makes_its_items)
+{
+    begin("", "import itertools, tfds\n"
+              "def stream():\n    for i in rows:\n        yield a[i], b[i]  # cut\n"
+              "def named():\n    part = rows[:3]  # part\n    yield part\n"
+              "def made():\n    ds = tfds.load(1).batch(2)  # library\n"
+              "    return map(lambda v: v, ds)\n"
+              "class Rows:\n    def __getitem__(self, i):\n        return rows[i:i + 2]  # item\n"
+              "def two():\n    if x:\n        yield 1\n    yield 2\n"
+              "count = itertools.count()\nbatches = stream()\nsets = {'a': made(), 'b': made()}\n"
+              "step(next(count), next(batches))  # next\n"
+              "for b in enumerate(named()):  # for\n    pass\n"
+              "for b in Rows():  # class\n    pass\n"
+              "for key in sets:\n    step(next(sets[key]))  # held\n"
+              "for b in two():  # two\n    pass\n"
+              "for i in range(3):  # range\n    step(i)  # none\n");
+    EXPECT_INT((int)line_of("# cut"), (int)loader("# next"));
+    EXPECT_INT((int)line_of("# part"), (int)loader("# for"));
+    EXPECT_INT((int)line_of("# item"), (int)loader("# class"));
+    EXPECT_INT((int)line_of("# library"), (int)loader("# held"));
+    EXPECT_INT(0, (int)loader("# two"));
+    EXPECT_INT(0, (int)loader("# range"));
+    EXPECT_INT(0, (int)loader("# none"));
+    finish();
+}
+
 TEST(the_loop_around_a_line_is_that_of_its_function)
 {
     begin("",

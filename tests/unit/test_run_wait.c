@@ -160,44 +160,6 @@ TEST(without_phases_the_wait_is_the_call)
     stet_ledger_wait_release(&p);
 }
 
-static void batch(struct stet_process_digest *p, uint64_t count, uint64_t first, uint64_t last)
-{
-    stet_ledger_wait_execs(
-        p, &(struct stet_rec_execs){.count = count, .first_ns = first, .last_ns = last});
-}
-
-TEST(without_phases_a_long_pause_is_waited_for_less_the_usual_one)
-{
-    struct stet_process_digest p = process(1);
-
-    batch(&p, 11, 1000, 2000); /* every 100 */
-    compile(&p, 0, "graph", 2400, 2450);
-    batch(&p, 2, 2500, 2600);
-    compiles[0].last_run_ns = 2000;
-    run(&p, 1, 8, 2500);
-    stet_ledger_wait_estimate(&p, &compiles[0]);
-    EXPECT_INT(50 + 400 + 50 - 100, stet_compile_event_wait(&compiles[0]));
-    stet_ledger_wait_estimate(&p, &compiles[0]); /* asked twice, the same */
-    EXPECT_INT(400, stet_compile_event_wait(&compiles[0]));
-    compiles[0].last_run_ns = 2350;
-    stet_ledger_wait_estimate(&p, &compiles[0]);
-    EXPECT_INT(50, stet_compile_event_wait(&compiles[0])); /* no longer than usual */
-    stet_ledger_wait_release(&p);
-}
-
-TEST(what_came_before_the_first_pause_is_no_waiting)
-{
-    struct stet_process_digest p = process(1);
-
-    batch(&p, 1, 1000, 1000);
-    compile(&p, 0, "graph", 9000, 9050); /* the script read its data meanwhile */
-    compiles[0].last_run_ns = 1000;
-    batch(&p, 11, 9060, 9160);
-    stet_ledger_wait_estimate(&p, &compiles[0]);
-    EXPECT_INT(50, stet_compile_event_wait(&compiles[0]));
-    stet_ledger_wait_release(&p);
-}
-
 TEST(any_number_of_threads_and_phases_is_survived)
 {
     struct stet_process_digest p = process(1);
@@ -207,7 +169,6 @@ TEST(any_number_of_threads_and_phases_is_survived)
             .kind = 1 + i % 3, .duration_ns = i * 977 % 5000, .thread = i % 99};
 
         stet_ledger_wait_phase(&p, &r, i * 100);
-        batch(&p, i % 4, i * 100, i * 100 + i % 50);
     }
     EXPECT(p.traces > 0);
     stet_ledger_wait_release(&p);

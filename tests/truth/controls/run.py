@@ -20,7 +20,7 @@ import time
 import programs
 
 HERE = pathlib.Path(__file__).resolve().parent
-LIMIT = 600  # seconds; ends a program that hangs
+LIMIT = 300  # seconds; ends a program that hangs
 
 
 def repository(root, name):

@@ -1,0 +1,139 @@
+/* Families that an earlier run lifted. A note in the store names the entry of a family's first
+ * program and the places of its arguments. With both, the first program of this run is lifted: the
+ * executables of the family are loaded from the store. Nothing in a note is trusted: the programs
+ * are compared as always, and the lifted program is tested again at its first execution. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "intercept/identity.h"
+#include "intercept/layer.h"
+#include "intercept/lift_family.h"
+#include "intercept/reload.h"
+#include "store/lift_note.h"
+
+struct stet_hash stet_intercept_lift_note_of(struct stet_plugin *p, PJRT_Client *client,
+                                             struct stet_hash family)
+{
+    struct stet_key_parts parts = {0};
+    struct stet_view plugin_path;
+    struct stet_hash name = {0};
+    struct stet_arena arena;
+
+    if (!stet_layer.storing)
+        return name;
+    stet_arena_init(&arena, (size_t)1 << 20);
+    if (stet_identity_of(p, client, &arena, &parts, &plugin_path) == STET_OUTCOME_NONE &&
+        !arena.failed)
+        name = stet_store_lift_name(family, &parts);
+    stet_arena_release(&arena);
+    return name;
+}
+
+/* The first program of the family, as it was when its entry was written. */
+static bool read_base(struct stet_lift_family *f, struct stet_buf *bytes)
+{
+    struct stet_entry_file entry;
+    bool read;
+
+    if (stet_store_get(&stet_layer.store, f->entry, &entry, NULL) != STET_OK)
+        return false;
+    read = stet_store_entry_program(&entry, bytes, NULL) == STET_OK;
+    stet_store_entry_close(&entry);
+    return read && stet_intercept_lift_read(&f->base, &f->hlo, stet_buf_as_view(bytes), NULL);
+}
+
+/* Its executable, which answers the framework's questions, and which the lifted program is compared
+ * with. */
+static bool load_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args *like,
+                      struct stet_view code)
+{
+    static const struct stet_lookup unknown;
+    PJRT_Program program = *like->program;
+    PJRT_Client_Compile_Args args = *like;
+    struct stet_reload r;
+    bool loaded;
+
+    program.code = (char *)(uintptr_t)code.ptr;
+    program.code_size = code.len;
+    args.program = &program;
+    loaded = stet_reload_try(&r, f->plugin, &args, &unknown);
+    if (loaded)
+        f->plain = args.executable;
+    stet_reload_end(&r);
+    return loaded;
+}
+
+/* The family keeps the bytes, which its program points into. */
+static bool open_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args *args)
+{
+    struct stet_buf bytes = {.cap = STET_ENTRY_MAX};
+    bool opened = read_base(f, &bytes);
+
+    f->bytes = bytes.ptr;
+    return opened && load_base(f, args, stet_buf_as_view(&bytes));
+}
+
+static struct stet_lift_family *family_of(struct stet_plugin *p,
+                                          const struct stet_lift_candidate *c,
+                                          const PJRT_Client_Compile_Args *args,
+                                          const struct stet_store_lift *note)
+{
+    struct stet_lift_family *f = stet_mem_calloc(1, sizeof *f);
+
+    if (!f)
+        return NULL;
+    *f = (struct stet_lift_family){.plugin = p,
+                                   .client = c->client,
+                                   .key = c->key,
+                                   .refs = 1,
+                                   .ours = true,
+                                   .refused = stet_hash_is_zero(note->base),
+                                   .note = c->note,
+                                   .entry = note->base};
+    if (f->refused ||
+        (stet_lift_plan_recall(&f->recalled, note->kinds, note->argument_of, NULL) == STET_OK &&
+         open_base(f, args)))
+        return f;
+    stet_intercept_lift_family_free(f);
+    return NULL;
+}
+
+struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
+                                                    const struct stet_lift_candidate *c,
+                                                    const PJRT_Client_Compile_Args *args)
+{
+    struct stet_lift_family *f;
+    struct stet_store_lift note;
+
+    if (stet_hash_is_zero(c->note) || !stet_store_lift_open(&stet_layer.store, c->note, &note))
+        return NULL;
+    f = family_of(p, c, args, &note);
+    stet_store_lift_close(&note);
+    stet_log("lift: an earlier run %s", !f           ? "left a family whose first program is gone"
+                                        : f->refused ? "found that a family must not be lifted"
+                                                     : "lifted this family");
+    return f;
+}
+
+void stet_intercept_lift_remember(const struct stet_lift_code *code)
+{
+    const struct stet_lift_family *f = code->family;
+    char kinds[STET_LIFT_ARGUMENTS];
+
+    if (stet_hash_is_zero(f->note) || stet_hash_is_zero(f->entry))
+        return;
+    for (uint32_t i = 0; i < code->plan.argument_count; i++)
+        kinds[i] = (char)code->plan.arguments[i].kind;
+    stet_store_lift_write(
+        &stet_layer.store, f->note,
+        &(struct stet_store_lift){
+            .base = f->entry,
+            .kinds = stet_view_of(kinds, code->plan.argument_count),
+            .argument_of = stet_view_of((const char *)code->plan.argument_of, code->plan.use_count),
+        });
+}
+
+void stet_intercept_lift_forbid(const struct stet_lift_family *f)
+{
+    if (!stet_hash_is_zero(f->note))
+        stet_store_lift_write(&stet_layer.store, f->note, &(struct stet_store_lift){0});
+}
