@@ -385,7 +385,7 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
             f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
         f.flags &= (uint16_t)~FLOW_F_NUMBER;
         if (stet_view_starts(dotted, "numpy."))
-            f.flags &= (uint16_t) ~(FLOW_F_DEVICE | FLOW_F_EAGER);
+            f.flags &= (uint16_t)~(FLOW_F_DEVICE | FLOW_F_EAGER);
         if (dtype)
             f.dtype = dtype_of(w, dtype);
         return f;
@@ -539,8 +539,8 @@ struct stet_flow_facts stet_flow_facts_dictionary(struct stet_flow_walk *w, stet
             f.dims = 0;
             return f;
         }
-        f.flags |= stet_flow_value_of(w, stet_python_field(a, c, PY_FIELD_VALUE)).f.flags &
-                   FLOW_F_SHORT;
+        f.flags |=
+            stet_flow_value_of(w, stet_python_field(a, c, PY_FIELD_VALUE)).f.flags & FLOW_F_SHORT;
         text = stet_python_text(a, key);
         for (size_t i = 0; i < text.len; i++)
             f.dims = (f.dims ^ (uint8_t)text.ptr[i]) * 16777619u;

@@ -39,8 +39,8 @@ static bool holds_rank(struct stet_flow_walk *w, stet_python_ref n)
            stet_view_in(stet_python_callee(w->module, b->value.from), rank_calls);
 }
 
-/* rank == 0, or the name alone as a truth value. `self.rank > limit` orders numbers, which ranks are
- * not for, and (heads, rank) is a shape. */
+/* rank == 0, or the name alone as a truth value. `self.rank > limit` orders numbers, which ranks
+ * are not for, and (heads, rank) is a shape. */
 static bool is_told_apart(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

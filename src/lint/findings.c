@@ -18,16 +18,15 @@ struct linking {
 };
 
 /* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
- * one calls through another, or in another file, works: it gets something else there, a number or
- * None. The same holds for dictionaries: those far from the step are the library's own. */
+ * one calls through another works: it gets something else there, a number or None. The same holds
+ * for dictionaries: those far from the step are the library's own. */
 static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
 
     return fn->lanes == FLOW_JAX && caller.file != FLOW_NONE &&
-           (caller.file != file ||
-            l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE) &&
+           l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE &&
            (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
             c->rule == LINT_RULE_size_from_value || c->rule == LINT_RULE_optional_key);
 }

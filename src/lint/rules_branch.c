@@ -69,8 +69,8 @@ static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
     bool host = false;
 
     for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
-        struct stet_flow_value v = stet_python_name(a, c) ? stet_flow_value_of(w, c)
-                                                          : (struct stet_flow_value){0};
+        struct stet_flow_value v =
+            stet_python_name(a, c) ? stet_flow_value_of(w, c) : (struct stet_flow_value){0};
 
         if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
             return false;

@@ -178,12 +178,12 @@ static bool report_growth(struct stet_flow_walk *w, const struct feed *f)
     uint32_t line = part >= 0 ? lint_grows(w, f->jit->fn, f->position, part) : 0;
 
     if (line)
-        lint_advise(
-            lint_report(w, LINT_RULE_shape_drift, f->arg, 0, LINT_ANY, 0,
-                        "`%.*s` is longer at each turn: line %u joins it with more",
-                        STET_FMT(lint_quote(w, f->arg)), line),
-            "allocate the greatest length once and write with lax.dynamic_update_slice (index_copy_) "
-            "at a position that is an array");
+        lint_advise(lint_report(w, LINT_RULE_shape_drift, f->arg, 0, LINT_ANY, 0,
+                                "`%.*s` is longer at each turn: line %u joins it with more",
+                                STET_FMT(lint_quote(w, f->arg)), line),
+                    "allocate the greatest length once and write with lax.dynamic_update_slice "
+                    "(index_copy_) "
+                    "at a position that is an array");
     return line != 0;
 }
 
