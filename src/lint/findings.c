@@ -24,11 +24,15 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
+    bool far;
 
-    return fn->lanes == FLOW_JAX && caller.file != FLOW_NONE &&
-           l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE &&
-           (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
-            c->rule == LINT_RULE_size_from_value || c->rule == LINT_RULE_optional_key);
+    if (fn->lanes != FLOW_JAX || caller.file == FLOW_NONE)
+        return false;
+    far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
+    if (c->rule == LINT_RULE_optional_key)
+        return far || caller.file != file;
+    return far && (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+                   c->rule == LINT_RULE_size_from_value);
 }
 
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
