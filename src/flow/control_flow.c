@@ -77,6 +77,24 @@ static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_pyt
         b->value = b->at == at ? before : stet_flow_join(before, b->value);
 }
 
+/* `if p is None` of a parameter: its caller gave nothing. */
+static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref name;
+
+    test = stet_python_bare(a, test);
+    name = stet_python_kind(a, test) == PY_COMPARISON && stet_python_at(a, test)->op == 's'
+               ? stet_python_child(a, test)
+               : 0;
+    if (!name || stet_python_kind(a, stet_python_next(a, name)) != PY_NONE_)
+        return false;
+    for (uint32_t i = 0; i < w->out->fns[w->fn].param_count; i++)
+        if (stet_view_eq(w->out->fns[w->fn].params[i], stet_python_text(a, name)))
+            return true;
+    return false;
+}
+
 static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -105,7 +123,9 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         case PY_BLOCK:
             w->quiet += negated;
             w->once += once;
+            w->absent += asks_absent(w, test);
             run_checked(w, test, c);
+            w->absent -= asks_absent(w, test);
             w->once -= once;
             w->quiet -= negated;
             break;
@@ -465,7 +485,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     }
     f->progress = FLOW_RUNNING;
     w->fn = fn;
-    w->loops = w->branches = w->step_loops = w->quiet = w->once = 0;
+    w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = 0;
     w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
     w->loop = w->outer_loop = 0;
     w->ends_step = false;
@@ -485,6 +505,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     w->ends_step = outer.ends_step;
     w->quiet = outer.quiet;
     w->once = outer.once;
+    w->absent = outer.absent;
     w->periodic = outer.periodic;
     w->no_grad = outer.no_grad;
     w->if_start = outer.if_start;

@@ -180,6 +180,11 @@ static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct ope
     c = stet_flow_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
     if (!c)
         return;
+    if (stet_view_is(stet_view_str(t->name), "jax.custom_vjp") ||
+        stet_view_is(stet_view_str(t->name), "jax.custom_jvp")) {
+        c->in_loop = false; /* its arguments are what the caller gives */
+        return;
+    }
     if (stet_python_library(stet_view_str(t->name)) == PY_GIVES_GRADIENT) {
         trace_differentiated(w, c, o, call);
         return;

@@ -163,6 +163,7 @@ struct stet_flow_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
+    uint32_t absent;     /* where a parameter is None */
     uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
     uint32_t no_grad;

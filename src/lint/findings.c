@@ -17,20 +17,22 @@ struct linking {
     bool failed;
 };
 
-/* Tracing in JAX fails where Python needs the value of a traced array. A function of another file
- * that the compiled one calls works, so it gets something else there: a number, or None. */
+/* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
+ * one calls through another works: it gets something else there, a number or None. The same holds
+ * for dictionaries: those far from the step are the library's own. */
 static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
-    const struct stet_flow_state *fn = &l->linked.states[file][c->fn], *at = fn;
-    bool elsewhere = false;
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
+    struct stet_flow_place caller = fn->why.caller;
+    bool far;
 
-    for (unsigned hops = 0; at->why.caller.file != FLOW_NONE && !elsewhere && hops < 64; hops++) {
-        elsewhere = at->why.caller.file != file;
-        at = &l->linked.states[at->why.caller.file][at->why.caller.fn];
-    }
-    return fn->lanes == FLOW_JAX && elsewhere && !(c->deps & FLOW_ALWAYS) &&
-           (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
-            c->rule == LINT_RULE_size_from_value);
+    if (fn->lanes != FLOW_JAX || caller.file == FLOW_NONE)
+        return false;
+    far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
+    if (c->rule == LINT_RULE_optional_key)
+        return far || caller.file != file;
+    return far && (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+                   c->rule == LINT_RULE_size_from_value);
 }
 
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
@@ -39,12 +41,10 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
-    if (c->lanes && !(fn->lanes & c->lanes))
+    if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
-        if (would_fail(l, file, c))
-            return false;
         return c->deps & (nest->tensors | FLOW_ALWAYS);
     case LINT_STATIC:
         return c->deps & (nest->statics | (nest->varying & ~nest->tensors));

@@ -254,6 +254,40 @@ def low_rank(x, rank):
     return x, start, noise
 
 
+# Tracing would fail there, so the step passes the argument.
+@jax.jit
+def with_default(x, blocks=None):
+    if blocks is None:
+        blocks = int(x.sum())  # clean: host-sync
+    if blocks is not None:
+        x = x + float(x[0])  # expect: host-sync
+    return x, blocks
+
+
+@jax.jit
+def takes_far(x):
+    return middle(x)
+
+
+def middle(x):
+    if x > 1:  # expect: value-branch
+        x = x * 2
+    return far(x)
+
+
+def far(x):
+    if x > 0:  # clean: value-branch
+        return x
+    return -x
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(1,))
+def with_layout(x, layout):
+    if layout == 2:  # clean: value-branch
+        x = x * 2
+    return x
+
+
 # Fed arrays: what grows, and what is replaced.
 @jax.jit
 def append_step(params, cache):
