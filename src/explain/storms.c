@@ -21,6 +21,7 @@ struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
+    bool several;                     /* they are in more than one line */
     bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest program */
     uint32_t distinct;                /* programs that differ from each other */
@@ -198,6 +199,9 @@ static bool add(struct storms *x, uint32_t number)
         if (!stet_map_put(&x->by_place, key, at))
             return false;
     }
+    x->items[at].several |=
+        x->items[at].programs &&
+        !stet_place_eq(&x->h->sightings[x->items[at].last].trigger, &s->trigger);
     x->of[number] = at + 1;
     if (is_another(s, f)) {
         x->items[at].others++;
@@ -335,12 +339,13 @@ static bool ran_again(const struct storm *t)
     return t->turns >= STORM_TURNS;
 }
 
-/* Does a loop run all of it again and again? A loop over settings brings another function in each
- * turn, and one jit around it would be compiled as often. */
+/* Does a loop run all of it again and again? One line is an expression that makes the arguments of
+ * a call, and not a function that should be compiled. A loop over settings brings another function
+ * in each turn, and one jit around it would be compiled as often. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->programs >= STORM_PROGRAMS && ran_again(t) && t->others <= t->turns &&
-           t->traced * 2 < t->programs && !t->yields;
+    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t) &&
+           t->others <= t->turns && t->traced * 2 < t->programs && !t->yields;
 }
 
 /* A program that came late is worth a report only if a loop may bring more of them. */
