@@ -117,7 +117,7 @@ static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
     }
     storm.at = (struct stet_place){f.file, f.function, 0};
     storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
-    storm.read = storm.at.line != 0;
+    storm.read = stet_python_open(&x->h->sources, f.file) != NULL;
     if (!storm.at.line)
         storm.at.line = (uint32_t)f.line;
     return storm;
