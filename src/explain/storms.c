@@ -8,13 +8,12 @@
 
 #include <stdlib.h>
 
-/* This many programs of one function are a storm, if most of them ran again after the newest one
- * was compiled: it is a loop then, not the initialisation. `tests/truth/thresholds.py` prints how
- * the verdicts on public programs move with both numbers. Below 8 programs it is the operations of
- * a loop over settings, of a page that shows what vmap is for, or of a line that reports a metric.
- * The second number says how short a loop may be: a measure that runs after each of two passes has
- * one turn more. */
-enum { STORM_PROGRAMS = 8, STORM_TURNS = 1 };
+/* This many programs of one function are a storm, if most of them ran so often after the newest one
+ * was compiled: it is a loop then, not the initialisation. `tests/truth/controls/thresholds.py`
+ * prints how the verdicts on public programs move with both numbers. With fewer programs it is a
+ * loop over settings, a page that shows what vmap is for, or a line that reports a metric. With
+ * fewer turns it is a model that runs its layers in a loop once, to make its weights. */
+enum { STORM_PROGRAMS = 8, STORM_TURNS = 4 };
 enum { MOST_FRAMES = 64 };
 
 struct storm {
@@ -119,7 +118,7 @@ static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
     }
     storm.at = (struct stet_place){f.file, f.function, 0};
     storm.at.line = stet_python_def_around(&x->h->sources, f.file, (uint32_t)f.line);
-    storm.read = storm.at.line != 0;
+    storm.read = stet_python_open(&x->h->sources, f.file) != NULL;
     if (!storm.at.line)
         storm.at.line = (uint32_t)f.line;
     return storm;
@@ -135,6 +134,8 @@ static bool is_single(const struct stet_sighting *s)
 
 static bool yields(struct storms *x, const struct stet_sighting *s, const struct storm *t)
 {
+    if (stet_view_ends(t->at.function, "<genexpr>"))
+        return true;
     for (size_t i = 0; i < frame_count(s) && !t->body; i++) {
         struct stet_frame f = frame_at(s, i);
 

@@ -39,9 +39,9 @@ def add(name, source, path, args="", shorten=(), beside=(), append=""):
 # JAX's own examples. The data of MNIST is synthetic.
 MNIST = (r"^(?:from examples )?import datasets$", "import control_data as datasets")
 add("jax_advi", JAX, "examples/advi.py", shorten=[(r"range\(100\)", "range(20)")])
-add("jax_mnist_classifier", JAX, "examples/mnist_classifier.py", shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 2")])
+add("jax_mnist_classifier", JAX, "examples/mnist_classifier.py", shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 6")])
 add("jax_mnist_fromscratch", JAX, "examples/mnist_classifier_fromscratch.py",
-    shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 2")])
+    shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 6")])
 add("jax_mnist_vae", JAX, "examples/mnist_vae.py", shorten=[MNIST, (r"num_epochs = 100", "num_epochs = 2")])
 add("jax_spmd_mnist", JAX, "examples/spmd_mnist_classifier_fromscratch.py",
     shorten=[MNIST, (r"num_epochs = 10", "num_epochs = 2")])

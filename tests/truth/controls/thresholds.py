@@ -14,7 +14,8 @@ import sys
 # The line that `stet explain` gives as the source of the storm.
 WANTED = {("jax_advi", 94), ("jax_mnist_classifier", 41), ("jax_mnist_fromscratch", 50), ("optax_flax_example", 63),
           ("optax_lbfgs", 30), ("optax_lbfgs", 59), ("optax_lbfgs", 86), ("dfx_latent_ode", 106), ("flax_vae", 51),
-          ("optax_freezing", 150), ("np_hmm", 66)}
+          ("optax_freezing", 150), ("np_hmm", 66), ("jaxopt_nmf", 39), ("linen_flax_basics", 73),
+          ("linen_rng_guide", 229)}
 
 
 def stories(folders):

@@ -28,7 +28,7 @@ weights = {"first": jnp.ones((7, 16)) * 0.1, "bend": jnp.zeros(16), "second": jn
            "third": jnp.ones((9, 4)) * 0.3}
 rows = jnp.linspace(-1, 1, 7 * 60).reshape(60, 7)
 marks = jax.nn.one_hot(jnp.arange(60) % 4, 4)
-for turn in range(5):
+for turn in range(8):
     for first in range(0, 60, 20):
         weights = learn(weights, rows[first:first + 20], marks[first:first + 20])
     print(turn, float(share_right(weights, rows, marks)))
