@@ -21,7 +21,7 @@ struct storm {
     bool several;                     /* they are in more than one line */
     bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest program */
-    uint32_t distinct; /* programs that differ from each other */
+    uint32_t distinct;                /* programs that differ from each other */
     uint32_t drifts; /* programs of lines that went on compiling for other arguments */
     uint64_t line;   /* the line of that function that ran the operation */
     uint32_t traced; /* programs whose line is in a jitted program too */
@@ -34,7 +34,7 @@ struct storms {
     struct stet_history *h;
     struct storm *items;
     uint32_t count, *of, *ran; /* by sighting: storm + 1, executions after all are compiled */
-    uint32_t *counts;          /* by sighting: the first compile of its program, + 1; 0: not counted */
+    uint32_t *counts; /* by sighting: the first compile of its program, + 1; 0: not counted */
     size_t room;
     struct stet_map by_place, holders; /* holders: function -> the loop that has all its lines */
     struct stet_map jitted;            /* process, line -> it is in a jitted program */
