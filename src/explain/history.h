@@ -54,6 +54,7 @@ struct stet_sighting {
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
     uint64_t line; /* distinguishes a group whose programs have no name; 0 if unknown */
     bool eager;    /* the program is only the line that waits for it */
+    bool borrowed; /* the function compiled is a library's, called with functions of the user's */
 };
 
 /* A program with its options, while it is compared. */

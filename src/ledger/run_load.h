@@ -52,6 +52,7 @@ struct stet_compile_event {
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
+    struct stet_frames stack;    /* the same, further out */
     struct stet_view no_stack;   /* why there is no stack */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
@@ -142,7 +143,8 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
-    struct stet_frames lines; /* the user's own, innermost first */
+    struct stet_frames lines;  /* the user's own, innermost first */
+    struct stet_frames frames; /* the same, further out */
     bool ahead;
 };
 
