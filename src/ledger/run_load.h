@@ -107,7 +107,8 @@ struct stet_process_digest {
     struct stet_run_gaps *gaps;
     uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
-    uint64_t first_step_ns; /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t first_step_ns;  /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
+    uint64_t first_phase_ns; /* when the framework first reported one; 0 for never */
     uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
     uint64_t executions, executions_lost;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;

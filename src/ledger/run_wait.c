@@ -125,6 +125,8 @@ void stet_ledger_wait_phase(struct stet_process_digest *p, const struct stet_rec
     one.at = (struct span){r->duration_ns < end_ns ? end_ns - r->duration_ns : 0, end_ns};
     one.own_ns = count_span(w, one.at);
     p->traces += r->kind == TRACING;
+    if (!p->first_phase_ns)
+        p->first_phase_ns = end_ns;
     p->untaken_ns += one.own_ns;
     squeeze(one.name, sizeof one.name, r->function);
     /* A trace inside it is part of it. */
@@ -224,6 +226,6 @@ void stet_ledger_wait_ran(struct stet_process_digest *p, const struct stet_rec_f
 
 void stet_ledger_wait_without_phases(struct stet_process_digest *p, struct stet_compile_event *c)
 {
-    if (!p->traces)
+    if (!p->first_phase_ns || p->first_phase_ns > c->end_ns)
         stet_ledger_gap_measure(p, c);
 }

@@ -160,6 +160,22 @@ TEST(without_phases_the_wait_is_the_call)
     stet_ledger_wait_release(&p);
 }
 
+TEST(a_framework_that_reports_phases_is_believed)
+{
+    struct stet_process_digest p = process(1);
+
+    phase(&p, 2, "jit(f)", 1000, 1030); /* lowered, and traced before the layer listened */
+    compile(&p, 0, "jit_f", 1030, 1050);
+    stet_ledger_wait_ran(
+        &p,
+        &(struct stet_rec_first_run){
+            .executable = 1, .thread = 7, .last_run_ns = 900, .last_executable = 9},
+        1060);
+    stet_ledger_wait_without_phases(&p, &compiles[0]);
+    EXPECT_INT(60, stet_compile_event_wait(&compiles[0]));
+    stet_ledger_wait_release(&p);
+}
+
 TEST(any_number_of_threads_and_phases_is_survived)
 {
     struct stet_process_digest p = process(1);
