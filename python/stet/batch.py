@@ -5,8 +5,8 @@ import dataclasses
 
 import numpy as np
 
-from . import library
-from .library import LIB
+from . import batch_library as library
+from .batch_library import LIB
 
 
 @dataclasses.dataclass(frozen=True)

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/json.h"
+#include "journal/format.h"
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
@@ -18,6 +19,12 @@ enum stet_report_kind {
     STET_REPORT_OPEN, /* did not return */
 };
 
+/* What a wait consists of, in order; the parts add up to it. */
+struct stet_report_parts {
+    uint64_t call_at_ns; /* CLOCK_REALTIME of the call into the compiler */
+    uint64_t trace_ns, lower_ns, between_ns, call_ns, until_run_ns;
+};
+
 /* A compile in either lane, or a load. */
 struct stet_report_event {
     uint64_t time_ns;                                        /* CLOCK_REALTIME; 0 when not known */
@@ -27,6 +34,8 @@ struct stet_report_event {
     int32_t cause;    /* the number of its story; -1: the first of its kind */
     uint8_t kind, served;
     bool step_known, has_memory;
+    struct stet_report_parts parts;
+    struct stet_frames stack; /* that waited: the user's own lines, innermost first */
 };
 
 struct stet_report_process {

@@ -88,6 +88,10 @@ class Run(unittest.TestCase):
             self.assertEqual(sorted(int(m.split(" ")[0]) for m in marked), [43, 44, 46])
             classes = page.js("[...document.querySelectorAll('.cause')].map(c => c.dataset.class)")
             self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
+            if page.js("!!document.getElementById('filter-harmless')"):
+                self.assertFalse(page.js("document.getElementById('filter-harmless').checked"))
+            culprit = page.js("document.querySelector('.culprit').textContent")
+            self.assertRegex(culprit, r"train\.py:\d+ compiles train_step again \d×, waited .*Fix: .*Next: ")
             self.assertEqual(page.problems(), [])
 
     def test_two_launches_are_shown_side_by_side(self):
