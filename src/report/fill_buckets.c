@@ -3,8 +3,9 @@
 
 #include "session/run_sizes.h"
 
-/* Each compile's program is read, which takes about a millisecond. */
-enum { COMPILES_MOST = 2048, FUNCTIONS_MOST = 12 };
+/* Each compile's program is read, which takes about a millisecond. Grouping shapes of several
+ * dimensions takes a few hundredths of a second for SHAPES_MOST, and grows with their cube. */
+enum { COMPILES_MOST = 2048, FUNCTIONS_MOST = 12, SHAPES_MOST = 128 };
 
 static void write_function(struct stet_json *j, const struct stet_size_function *f)
 {
@@ -36,9 +37,12 @@ enum stet_rc stet_report_buckets(struct stet_report_run *r, const struct stet_ru
     stet_json_init(&j, &r->buckets);
     stet_json_array(&j, NULL);
     for (size_t i = 0; rc == STET_OK && i < s.count && shown < FUNCTIONS_MOST; i++) {
-        if (!s.functions[i].rank || s.functions[i].rank > STET_BUCKETS_RANK)
+        const struct stet_size_function *f = &s.functions[i];
+
+        if (!f->rank || f->rank > STET_BUCKETS_RANK ||
+            (f->rank > 1 && f->program_count > SHAPES_MOST))
             continue;
-        write_function(&j, &s.functions[i]);
+        write_function(&j, f);
         shown++;
     }
     stet_json_end_array(&j);

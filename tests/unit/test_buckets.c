@@ -156,14 +156,15 @@ TEST(two_dimensions_stay_between_the_bound_and_the_best)
 
 TEST(larger_sets_of_two_dimensions_keep_their_bound)
 {
+    enum { SHAPES = 150 };
     struct stet_buckets_wish wish = {.cost = stet_buckets_cost_model(false), .most = 12};
-    static struct stet_buckets_shape shapes[STET_BUCKETS_SHAPES];
+    static struct stet_buckets_shape shapes[SHAPES];
     struct stet_buckets_curve c;
 
-    for (uint32_t i = 0; i < STET_BUCKETS_SHAPES; i++)
+    for (uint32_t i = 0; i < SHAPES; i++)
         shapes[i] = (struct stet_buckets_shape){{1 + random_below(64), 1 + random_below(2000), 1},
                                                 1 + random_below(9)};
-    EXPECT_INT(STET_OK, stet_buckets_make(&c, shapes, STET_BUCKETS_SHAPES, 2, &wish, NULL));
+    EXPECT_INT(STET_OK, stet_buckets_make(&c, shapes, SHAPES, 2, &wish, NULL));
     for (uint32_t k = 1; k < c.count; k++) {
         EXPECT(c.sets[k].bound <= c.sets[k].steps);
         EXPECT(c.sets[k].bound >= c.unpadded);
