@@ -58,7 +58,8 @@ A detector is made of items of the [bundle](bundle.md), `and`, `or`, `not` and p
 
 Besides the bundle's groups there are `probe` (what the doctor found: `probe.tpus`, the chips on the
 bus; `probe."libtpu.so client"`, with the result first: `failed: …`) and, with `--run`, `run`
-(`run."lazy programs"`, `run."torch compiles"`, `run."scannable blocks"`).
+(`run."lazy programs"`, `run."torch compiles"`, `run."scannable blocks"`, `run."longest compile"` in
+seconds).
 
 ## The rows
 """

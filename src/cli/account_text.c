@@ -29,28 +29,6 @@ void stet_cli_account_say(const struct stet_recompile *r, uint64_t times, uint64
     stet_buf_release(&out);
 }
 
-/* Appends "8 recompiles, 2 graph breaks": only recompiles when there is nothing else. */
-static void counts(struct stet_buf *out, const struct stet_account_tally *t)
-{
-    static const char *const names[STET_ROW_EVENTS] = {
-        [STET_EVENT_AGAIN] = "recompile",          [STET_EVENT_FIRST] = "first compile in the loop",
-        [STET_EVENT_OUTSIDE] = "single operation", [STET_EVENT_BREAK] = "graph break",
-        [STET_EVENT_RECORDED] = "new recording",
-    };
-    const char *comma = "";
-
-    for (int i = 0; i < STET_ROW_EVENTS; i++) {
-        if (!t->events[i] && (i != STET_EVENT_AGAIN || t->alarms))
-            continue;
-        stet_buf_str(out, comma);
-        if (i == STET_EVENT_FIRST && t->events[i] > 1)
-            stet_buf_printf(out, "%" PRIu64 " first compiles in the loop", t->events[i]);
-        else
-            stet_text_count(out, t->events[i], names[i]);
-        comma = ", ";
-    }
-}
-
 static void came(struct stet_buf *out, uint64_t n, uint64_t all, const char *from)
 {
     if (n == all)
@@ -61,7 +39,7 @@ static void came(struct stet_buf *out, uint64_t n, uint64_t all, const char *fro
 
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
-    counts(out, t);
+    stet_account_kinds(out, t->events);
     if (!t->alarms)
         return;
     stet_buf_str(out, " (waited ");
@@ -172,7 +150,7 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     struct stet_story_view one = {.colour = view->colour, .all = view->all, .width = view->width};
     const char *dim = stet_pen(STET_PEN_DIM, view->colour);
     const char *plain = stet_pen(STET_PEN_PLAIN, view->colour);
-    uint64_t hidden[2] = {0}; /* recompiles, and single operations that ran once */
+    uint64_t hidden[STET_ROW_EVENTS] = {0}, any = 0;
 
     (void)err;
     head(out, a, t, view->colour);
@@ -180,21 +158,23 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
         const struct stet_story *story = &a->stories->items[i];
 
         if (story->benign && !view->all && !is_dear(story)) {
-            hidden[story->events[STET_EVENT_OUTSIDE] != 0] += story->count;
+            for (int k = 0; k < STET_ROW_EVENTS; k++)
+                hidden[k] += story->events[k];
+            any += story->count;
             continue;
         }
         one.why = a->log ? stet_session_log_why(a->log, &story->lead) : (struct stet_view){0};
         stet_buf_char(out, '\n');
         stet_story_text(out, story, &one);
     }
-    if (hidden[0] + hidden[1]) {
+    if (any && any == hidden[STET_EVENT_AGAIN]) {
         stet_buf_printf(out, "\n%s", dim);
-        if (hidden[0])
-            stet_text_count(out, hidden[0], "harmless recompile");
-        stet_buf_str(out, hidden[0] && hidden[1] ? " and " : "");
-        if (hidden[1])
-            stet_text_count(out, hidden[1], "single operation");
-        stet_buf_printf(out, "%s not shown (--all)%s\n", hidden[1] ? " that ran once" : "", plain);
+        stet_text_count(out, any, "harmless recompile");
+        stet_buf_printf(out, " not shown (--all)%s\n", plain);
+    } else if (any) {
+        stet_buf_printf(out, "\n%sharmless, not shown (--all): ", dim);
+        stet_account_kinds(out, hidden);
+        stet_buf_printf(out, "%s\n", plain);
     }
     if (a->stories->beyond)
         stet_buf_printf(out, "\n%" PRIu64 " recompile%s of further causes (--format=json)\n",

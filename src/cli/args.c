@@ -27,7 +27,9 @@ static void print_row(const char *name, const char *operand, const char *help)
 {
     char left[64];
 
-    if (name[1])
+    if (operand && operand[0] == '[') /* an optional value */
+        snprintf(left, sizeof left, "--%s%s", name, operand);
+    else if (name[1])
         snprintf(left, sizeof left, "--%s%s%s", name, operand ? "=" : "", operand ? operand : "");
     else
         snprintf(left, sizeof left, "-%s%s%s", name, operand ? " " : "", operand ? operand : "");
@@ -108,6 +110,10 @@ static int take_option(struct stet_args *args, int i, int argc, char **argv,
             return -1;
         }
         *(bool *)o->target = true;
+        return i;
+    }
+    if (o->kind == STET_OPTION_MAYBE) {
+        *(const char **)o->target = value ? value + 1 : "";
         return i;
     }
     text = value ? value + 1 : i + 1 < argc ? argv[++i] : NULL;

@@ -1,13 +1,14 @@
-/* stet report: writes a run, or two side by side, as one HTML file. */
+/* stet report: writes a run, or two side by side, as one HTML file, or a run in the formats of
+ * other tools. */
 #include "cli/command.h"
 #include "cli/rundiff_text.h"
+#include "report/export.h"
 #include "report/fill.h"
 #include "report/html_page.h"
 #include "session/rundiff.h"
 #include "stet_version.h"
 
 #include <stdio.h>
-#include <sys/stat.h>
 
 static const struct stet_usage usage = {
     "stet report [options] [RUN] [RUN2]",
@@ -15,7 +16,8 @@ static const struct stet_usage usage = {
     "needs\n"
     "no network: why it compiled, on which lines, what that cost and what to do about it. With a\n"
     "second run the two are shown side by side. --format=json prints the data behind the page "
-    "instead.",
+    "instead.\n"
+    "--perfetto, --pprof and --speedscope write the run for these tools instead of the page.",
     "report",
 };
 
@@ -89,36 +91,99 @@ static enum stet_rc write_page(struct side *const *sides, size_t count, struct s
     if (page.failed)
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for a report");
     else
-        rc = stet_fs_write(path, stet_buf_as_view(&page), err);
+        rc = stet_fs_write_shared(path, stet_buf_as_view(&page), err);
     stet_buf_release(&page);
     return rc;
 }
 
-/* Stet's own files are readable only for their owner. This one belongs to the user, and may be
- * shared. */
-static void share(const char *path)
-{
-    mode_t mask = umask(022);
+/* The formats of other tools. */
+static const struct export {
+    const char *suffix; /* of the file's default name */
+    void (*write)(struct stet_buf *out, const struct stet_report_run *r);
+    bool gzip;
+} exports[] = {
+    {".perfetto-trace.gz", stet_report_perfetto, true},
+    {".pb.gz", stet_report_pprof, true},
+    {".speedscope.json", stet_report_speedscope, false},
+};
 
-    umask(mask);
-    chmod(path, 0666 & ~mask);
+enum { EXPORTS = sizeof exports / sizeof *exports };
+
+/* Where to write; NULL: nowhere, "": a name made of the run's id. */
+struct targets {
+    const char *page, *exports[EXPORTS];
+};
+
+static bool exports_wanted(const struct targets *t)
+{
+    for (size_t i = 0; i < EXPORTS; i++)
+        if (t->exports[i])
+            return true;
+    return false;
 }
 
 /* A run from another user may have any name; the file stays in this folder. */
-static void name_page(char *out, size_t room, const char *id)
+static const char *path_of(const char *given, const char *before, const char *id,
+                           const char *suffix, char own[96])
 {
-    snprintf(out, room, "stet-report-%.40s.html", id);
-    for (char *slash = out; (slash = strchr(slash, '/'));)
+    if (given && given[0])
+        return given;
+    snprintf(own, 96, "%s%.40s%s", before, id, suffix);
+    for (char *slash = own; (slash = strchr(slash, '/'));)
         *slash = '_';
+    return own;
+}
+
+static enum stet_rc write_export(const struct export *e, const struct stet_report_run *model,
+                                 const char *path, struct stet_err *err)
+{
+    struct stet_buf plain = STET_BUF_INIT, packed = STET_BUF_INIT;
+    enum stet_rc rc;
+
+    e->write(&plain, model);
+    if (e->gzip && !plain.failed)
+        stet_report_gzip(&packed, stet_buf_as_view(&plain));
+    if (plain.failed || packed.failed)
+        rc = stet_fail(err, STET_NO_MEMORY, "out of memory for %s", path);
+    else
+        rc = stet_fs_write_shared(path, stet_buf_as_view(e->gzip ? &packed : &plain), err);
+    stet_buf_release(&plain);
+    stet_buf_release(&packed);
+    return rc;
+}
+
+/* Writes what is wanted; `said` gets the names of the files. */
+static enum stet_rc write_files(struct side *const *sides, size_t count, struct stet_view json,
+                                const struct targets *t, struct stet_buf *said,
+                                struct stet_err *err)
+{
+    enum stet_rc rc = STET_OK;
+    char own[96];
+
+    for (size_t i = 0; rc == STET_OK && i < EXPORTS; i++) {
+        const char *path =
+            path_of(t->exports[i], "stet-", sides[0]->run.id, exports[i].suffix, own);
+
+        if (!t->exports[i])
+            continue;
+        rc = write_export(&exports[i], &sides[0]->model, path, err);
+        stet_buf_printf(said, "%s\n", path);
+    }
+    if (rc == STET_OK && (t->page || !exports_wanted(t))) {
+        const char *path = path_of(t->page, "stet-report-", sides[0]->run.id, ".html", own);
+
+        rc = write_page(sides, count, json, path, err);
+        stet_buf_printf(said, "%s\n", path);
+    }
+    return rc;
 }
 
 static int report(const struct stet_runs *runs, struct side *const *sides, size_t count,
-                  enum stet_format format, const char *path)
+                  enum stet_format format, const struct targets *targets)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf json = STET_BUF_INIT, said = STET_TEXT_INIT;
     enum stet_rc rc = STET_OK;
-    char own[64];
 
     for (size_t i = 0; rc == STET_OK && i < count; i++)
         rc = gather(sides[i], runs, &err);
@@ -128,24 +193,29 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
         stet_buf_char(&json, '\n');
         return stet_cli_print(&json, STET_EXIT_FINE);
     }
-    name_page(own, sizeof own, sides[0]->run.id);
     if (rc == STET_OK)
-        rc = write_page(sides, count, stet_buf_as_view(&json), path ? path : own, &err);
+        rc = write_files(sides, count, stet_buf_as_view(&json), targets, &said, &err);
     stet_buf_release(&json);
-    if (rc != STET_OK)
-        return stet_cli_complain(&err);
-    share(path ? path : own);
-    stet_buf_printf(&said, "%s\n", path ? path : own);
-    return stet_cli_print(&said, STET_EXIT_FINE);
+    if (rc == STET_OK)
+        return stet_cli_print(&said, STET_EXIT_FINE);
+    stet_buf_release(&said);
+    return stet_cli_complain(&err);
 }
 
 int cmd_report(int argc, char **argv)
 {
-    const char *path = NULL;
+    struct targets to = {0};
     const struct stet_option options[] = {
         {"output", "FILE", "the file to write (default stet-report-RUN.html)", STET_OPTION_VALUE,
-         &path},
-        {"o", "FILE", "the same", STET_OPTION_VALUE, &path},
+         &to.page},
+        {"o", "FILE", "the same", STET_OPTION_VALUE, &to.page},
+        {"perfetto", "[=FILE]",
+         "a timeline for ui.perfetto.dev (default stet-RUN.perfetto-trace.gz)", STET_OPTION_MAYBE,
+         &to.exports[0]},
+        {"pprof", "[=FILE]", "the waits by Python stack, for pprof (default stet-RUN.pb.gz)",
+         STET_OPTION_MAYBE, &to.exports[1]},
+        {"speedscope", "[=FILE]", "the same for speedscope (default stet-RUN.speedscope.json)",
+         STET_OPTION_MAYBE, &to.exports[2]},
         {0},
     };
     struct stet_err err = STET_ERR_INIT;
@@ -162,7 +232,9 @@ int cmd_report(int argc, char **argv)
         return done;
     if (args.count > 2)
         return stet_cli_usage_error(&usage, "reports one run, or two side by side");
-    if (path && args.format == STET_FORMAT_JSON)
+    if (args.count > 1 && exports_wanted(&to))
+        return stet_cli_usage_error(&usage, "another tool's format takes one run");
+    if ((to.page || exports_wanted(&to)) && args.format == STET_FORMAT_JSON)
         return stet_cli_usage_error(&usage, "--format=json prints to standard output");
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
@@ -175,7 +247,7 @@ int cmd_report(int argc, char **argv)
         b.run = *found;
     }
     if (rc == STET_OK)
-        done = report(&runs, sides, count, args.format, path);
+        done = report(&runs, sides, count, args.format, &to);
     else
         done = stet_cli_complain(&err);
     release(&a);

@@ -7,11 +7,14 @@
 #include "base/mem.h"
 #include "cli/run_text.h"
 #include "ledger/prune.h"
+#include "ledger/run_new.h"
 #include "session/torch_lane.h"
 #include "session/torch_rows.h"
+#include "stet_version.h"
 
 #include <dirent.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -282,14 +285,55 @@ static bool number(const char *text, unsigned long *out)
     return *text && !*end && *text != '-';
 }
 
+/* A process that loads the layer itself (plugin mode) needs a run to write into. Prints its folder,
+ * which is to be set as STET_DIR. */
+static int new_run(enum stet_format format, const char *pid_text, char *const *argv)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_buf record = STET_BUF_INIT, out = STET_TEXT_INIT;
+    char folder[PATH_MAX], id[STET_RUN_ID];
+    struct timespec now;
+    struct stet_json j;
+    unsigned long pid;
+    enum stet_rc rc;
+
+    if (!number(pid_text, &pid) || !pid || pid > INT_MAX) {
+        stet_fail(&err, STET_USAGE, "--new takes the id of a process, not '%s'", pid_text);
+        return stet_cli_complain(&err);
+    }
+    rc = stet_ledger_run_new(folder, sizeof folder, id, &now, &err);
+    if (rc != STET_OK)
+        return stet_cli_complain(&err);
+    stet_ledger_run_record_begin(&j, &record, id, argv);
+    stet_json_uint(&j, "pid", pid);
+    stet_json_cstr(&j, "stet_version", STET_VERSION);
+    stet_json_uint(&j, "started_ns", (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
+    if (stet_ledger_run_record_end(&j, folder, false, &err) != STET_OK)
+        return stet_cli_complain(&err);
+    if (format == STET_FORMAT_JSON) {
+        stet_json_init(&j, &out);
+        stet_json_object(&j, NULL);
+        stet_json_cstr(&j, "schema", "stet.newrun/1");
+        stet_json_cstr(&j, "run", id);
+        stet_json_cstr(&j, "folder", folder);
+        stet_json_end_object(&j);
+    } else {
+        stet_buf_printf(&out, "%s", folder);
+    }
+    stet_buf_char(&out, '\n');
+    return stet_cli_print(&out, STET_EXIT_FINE);
+}
+
 int cmd_runs(int argc, char **argv)
 {
     static const struct stet_usage usage = {
         "stet runs [options]",
-        "Lists the runs that `stet run` made, newest first. With --prune deletes old ones.",
+        "Lists the runs that `stet run` made, newest first. With --prune deletes old ones. With "
+        "--new\n"
+        "makes one for a process that loads the layer itself.",
         "runs",
     };
-    const char *limit_text = "20", *prune_days = NULL;
+    const char *limit_text = "20", *prune_days = NULL, *new_pid = NULL;
     struct pruning p = {0};
     bool here = false;
     const struct stet_option options[] = {
@@ -299,6 +343,8 @@ int cmd_runs(int argc, char **argv)
         {"prune", "DAYS", "delete the runs that ended DAYS days ago or earlier", STET_OPTION_VALUE,
          &prune_days},
         {"dry-run", NULL, "with --prune: list them, and delete nothing", STET_OPTION_FLAG, &p.dry},
+        {"new", "PID", "make a run for this process and print its folder (-- COMMAND names it)",
+         STET_OPTION_VALUE, &new_pid},
         {"yes", NULL, "with --prune=0: delete all runs without asking", STET_OPTION_FLAG, &p.yes},
         {0},
     };
@@ -312,6 +358,9 @@ int cmd_runs(int argc, char **argv)
 
     if (done >= 0)
         return done;
+    args.values[args.count] = NULL;
+    if (new_pid)
+        return new_run(args.format, new_pid, args.values);
     if (args.count || !number(limit_text, &limit) || (prune_days && !number(prune_days, &p.days)))
         return stet_cli_usage_error(&usage, "takes --limit=N, --prune=DAYS and no other argument");
     if ((p.dry || p.yes) && !prune_days)

@@ -139,11 +139,16 @@ static void count_lanes(struct stet_doctor *d, const char *folder,
     char path[PATH_MAX];
     struct dirent *e;
     size_t lazy = 0, traces = 0;
+    uint64_t longest_ns = 0;
     DIR *dir;
 
     for (size_t i = 0; i < run->process_count; i++)
-        for (size_t k = 0; k < run->processes[i].compile_count; k++)
-            lazy += stet_view_starts(run->processes[i].compiles[k].name, "SyncTensorsGraph");
+        for (size_t k = 0; k < run->processes[i].compile_count; k++) {
+            const struct stet_compile_event *c = &run->processes[i].compiles[k];
+
+            lazy += stet_view_starts(c->name, "SyncTensorsGraph");
+            longest_ns = c->plugin_ns > longest_ns ? c->plugin_ns : longest_ns;
+        }
     snprintf(path, sizeof path, "%s/torch", folder);
     dir = opendir(path);
     while (dir && (e = readdir(dir))) {
@@ -162,6 +167,8 @@ static void count_lanes(struct stet_doctor *d, const char *folder,
         closedir(dir);
     stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "lazy programs", "%zu", lazy);
     stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "torch compiles", "%zu", traces);
+    stet_bundle_inventory_putf(&d->bundle, STET_GROUP_run, "longest compile", "%llu",
+                               (unsigned long long)(longest_ns / 1000000000));
 }
 
 static enum stet_rc look_at_run(struct stet_doctor *d, struct stet_err *err)

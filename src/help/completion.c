@@ -26,6 +26,12 @@ static bool is_choice(const struct stet_option *o)
            !strpbrk(o->operand, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 }
 
+/* Must a value follow, after "="? */
+static bool needs_equals(const struct stet_option *o)
+{
+    return o->kind == STET_OPTION_VALUE && o->name[1];
+}
+
 static bool has_parts(const struct stet_help_topic *t)
 {
     return t->form_count && t->forms[0].part;
@@ -62,7 +68,7 @@ static void bash_options(struct stet_buf *out, const struct stet_help_topic *t)
 {
     for (size_t i = 0; i < t->option_count; i++)
         stet_buf_printf(out, "%s%s%s ", dashes(&t->options[i]), t->options[i].name,
-                        t->options[i].operand && t->options[i].name[1] ? "=" : "");
+                        needs_equals(&t->options[i]) ? "=" : "");
 }
 
 static void bash_values(struct stet_buf *out, const struct stet_help_topic *t)
@@ -128,7 +134,9 @@ static void zsh_text(struct stet_buf *out, const char *text)
 static void zsh_option(struct stet_buf *out, const struct stet_option *o)
 {
     stet_buf_printf(out, "                '%s%s%s[", dashes(o), o->name,
-                    o->operand && o->name[1] ? "=" : "");
+                    needs_equals(o)                ? "="
+                    : o->kind == STET_OPTION_MAYBE ? "=-"
+                                                   : "");
     zsh_text(out, o->help);
     stet_buf_char(out, ']');
     if (is_choice(o)) {
@@ -137,8 +145,8 @@ static void zsh_option(struct stet_buf *out, const struct stet_option *o)
             stet_buf_char(out, *c == '|' ? ' ' : *c);
         stet_buf_char(out, ')');
     } else if (o->operand) {
-        stet_buf_str(out, ":");
-        zsh_text(out, o->operand);
+        stet_buf_str(out, o->kind == STET_OPTION_MAYBE ? "::" : ":");
+        zsh_text(out, o->kind == STET_OPTION_MAYBE ? "FILE" : o->operand);
         stet_buf_str(out, ":_files");
     }
     stet_buf_str(out, "' \\\n");
@@ -190,7 +198,8 @@ static void fish_text(struct stet_buf *out, const char *text)
 static void fish_option(struct stet_buf *out, const char *command, const struct stet_option *o)
 {
     stet_buf_printf(out, "complete -c stet -n '__fish_seen_subcommand_from %s' -%s %s%s -d ",
-                    command, o->name[1] ? "l" : "s", o->name, o->operand ? " -r" : "");
+                    command, o->name[1] ? "l" : "s", o->name,
+                    o->kind == STET_OPTION_VALUE ? " -r" : "");
     fish_text(out, o->help);
     if (is_choice(o)) {
         stet_buf_str(out, " -f -a '");

@@ -3,15 +3,19 @@
 #ifndef STET_HELP_OPTION_H
 #define STET_HELP_OPTION_H
 
-enum stet_option_kind { STET_OPTION_FLAG, STET_OPTION_VALUE };
+enum stet_option_kind {
+    STET_OPTION_FLAG,
+    STET_OPTION_VALUE,
+    STET_OPTION_MAYBE, /* --name or --name=VALUE; without a value the target is "" */
+};
 
 /* One row of a command's option table; ends with a row whose `name` is NULL. */
 struct stet_option {
     const char *name;    /* without the dashes; a name of one letter takes one dash */
-    const char *operand; /* shown in --help for STET_OPTION_VALUE, e.g. "FILE" */
+    const char *operand; /* shown in --help for a value, e.g. "FILE", "[=FILE]" */
     const char *help;    /* NULL: accepted, and not listed */
     enum stet_option_kind kind;
-    void *target; /* bool * for a flag, const char ** for a value */
+    void *target; /* bool * for a flag, const char ** otherwise */
 };
 
 /* Text that --help prints around the option table. */

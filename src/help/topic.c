@@ -81,7 +81,11 @@ static void option_name(struct stet_buf *out, const struct stet_option *o)
     stet_buf_str(out, o->name[1] ? "--" : "-");
     stet_buf_str(out, o->name);
     if (o->operand)
-        stet_buf_printf(out, "%s%s", o->name[1] ? "=" : " ", o->operand);
+        stet_buf_printf(out, "%s%s",
+                        o->kind == STET_OPTION_MAYBE ? ""
+                        : o->name[1]                 ? "="
+                                                     : " ",
+                        o->operand);
 }
 
 static void man_options(struct stet_buf *out, const struct stet_help_topic *t)

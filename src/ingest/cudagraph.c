@@ -59,8 +59,12 @@ const char *stet_torch_rerecord_fix(enum stet_rerecord kind)
         [STET_RERECORD_LIVE] =
             "clone() what is kept of a step, or call torch.compiler.cudagraph_mark_step_begin() "
             "before each step",
-        [STET_RERECORD_SIZE] = "a graph for each size: pad to a few sizes, or set "
-                               "torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = True",
+        /* With cudagraph_skip_dynamic_graphs, an operation that takes a dynamic size and gives a
+         * fixed one is still recorded for each size (pytorch/pytorch 196385). */
+        [STET_RERECORD_SIZE] =
+            "a graph for each size: pad to a few sizes; where the output's size follows the "
+            "input's, torch._inductor.config.triton.cudagraph_skip_dynamic_graphs = True also "
+            "stops it",
     };
 
     return (size_t)kind < sizeof fixes / sizeof *fixes ? fixes[kind] : fixes[0];

@@ -27,17 +27,17 @@ struct stet_compile_event {
     /* The framework's time for it: before the call (if the framework reports it), and until it
      * ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
-    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
-    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
-    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
-    bool ran;                  /* its first execution was seen */
-    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
+    uint64_t begin_ns, end_ns;  /* of the call, CLOCK_MONOTONIC */
+    uint64_t stack_thread;      /* whose stack was read; 0 when not known */
+    uint64_t waiter;            /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                   /* its first execution was seen */
+    uint64_t ran_ns;            /* when, CLOCK_MONOTONIC */
     uint64_t before_ns, before; /* the execution before that: when, 0 for none; its executable */
     /* Measured without phases: how much longer than usual the time between these two executions
      * was, and what of that was waited for this compile. */
     bool extra_known, measured;
     uint64_t extra_ns, waited_ns;
-    bool ahead;                /* compiled ahead of time: the user's own code may run in between */
+    bool ahead; /* compiled ahead of time: the user's own code may run in between */
     uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */
@@ -52,6 +52,7 @@ struct stet_compile_event {
     struct stet_view format, name, error, fingerprint;
     struct stet_trigger trigger; /* line 0 when not known */
     struct stet_frames lines;    /* of the thread that waited: the user's own, innermost first */
+    struct stet_frames stack;    /* the same, further out */
     struct stet_view no_stack;   /* why there is no stack */
     struct stet_view
         values; /* what Python held, encoded as in journal/values_record.h; may be empty */
@@ -141,7 +142,8 @@ struct stet_run_digest {
 struct stet_stack_trigger {
     struct stet_hash stack;
     struct stet_trigger trigger;
-    struct stet_frames lines; /* the user's own, innermost first */
+    struct stet_frames lines;  /* the user's own, innermost first */
+    struct stet_frames frames; /* the same, further out */
     bool ahead;
 };
 

@@ -6,8 +6,8 @@
 #include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
-#include "ledger/run_phase.h"
 #include "ledger/run_gap.h"
+#include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
 
 #include <stdlib.h>
@@ -246,15 +246,15 @@ static bool is_ahead(const struct stet_frame *f)
     return stet_view_ends(f->file, "/jax/_src/stages.py");
 }
 
-enum { LINES_MOST = 8 };
+enum { LINES_MOST = 8, STACK_MOST = 32 };
 
 /* Returns the user's own frames, the innermost first. */
 static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frames frames)
 {
-    struct stet_frame own[LINES_MOST], *kept;
+    struct stet_frame own[STACK_MOST], *kept;
     size_t n = 0;
 
-    for (size_t i = 0; i < frames.count && n < LINES_MOST; i++)
+    for (size_t i = 0; i < frames.count && n < STACK_MOST; i++)
         if (!stet_journal_values_in_library(frames.items[i].file))
             own[n++] = (struct stet_frame){.file = keep(d, frames.items[i].file),
                                            .function = keep(d, frames.items[i].function),
@@ -276,7 +276,10 @@ static void on_stack(struct stet_run_digest *d, struct stet_stacks *s,
     if (!stet_vec_room(&s->items, &s->room, s->count, sizeof *s->items))
         return;
     t = &s->items[s->count++];
-    *t = (struct stet_stack_trigger){.stack = r->stack, .lines = own_lines(d, r->frames)};
+    *t = (struct stet_stack_trigger){.stack = r->stack, .frames = own_lines(d, r->frames)};
+    t->lines = t->frames;
+    if (t->lines.count > LINES_MOST)
+        t->lines.count = LINES_MOST;
     if (t->lines.count)
         best = &t->lines.items[0];
     for (size_t i = 0; i < r->frames.count; i++)
@@ -317,6 +320,7 @@ static void on_compile_stack(struct stet_run_digest *d, struct stet_process_dige
         c->trigger = t->trigger;
         c->ahead = t->ahead;
         c->lines = t->lines;
+        c->stack = t->frames;
     }
 }
 

@@ -60,6 +60,21 @@ static void take_process(struct stet_report_run *r, const struct stet_process_di
     }
 }
 
+static struct stet_report_parts parts_of(const struct stet_compile_event *c)
+{
+    struct stet_report_parts p = {.call_at_ns = c->time_ns,
+                                  .trace_ns = c->trace_ns,
+                                  .lower_ns = c->lower_ns,
+                                  .between_ns = c->ahead ? 0 : c->between_ns,
+                                  .call_ns = c->plugin_ns + c->layer_ns};
+
+    if (c->load) /* its record was written when it had ended */
+        p.call_at_ns -= c->plugin_ns < c->time_ns ? c->plugin_ns : c->time_ns;
+    p.until_run_ns =
+        stet_compile_event_wait(c) - p.trace_ns - p.lower_ns - p.between_ns - p.call_ns;
+    return p;
+}
+
 static void take_compile(struct stet_report_run *r, const struct stet_compile_event *c,
                          uint32_t process)
 {
@@ -71,6 +86,8 @@ static void take_compile(struct stet_report_run *r, const struct stet_compile_ev
     e->time_ns = c->time_ns;
     e->cost_ns = c->plugin_ns;
     e->wait_ns = stet_compile_event_wait(c);
+    e->parts = parts_of(c);
+    e->stack = c->stack;
     e->step = c->step;
     e->step_known = c->step_known;
     e->has_memory = c->has_memory;
@@ -403,6 +420,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     if (rc == STET_OK)
         rc = stet_report_read_programs(r, d, shelf, err);
     if (rc == STET_OK)
+        rc = stet_report_buckets(r, d, shelf, err);
+    if (rc == STET_OK)
         rc = take_devices(r, d, err);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
@@ -414,8 +433,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         join_torch(r, t);
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
-    if (rc == STET_OK &&
-        (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed))
+    if (rc == STET_OK && (r->failed_memory || r->arena.failed || r->names.failed ||
+                          r->torch.failed || r->buckets.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);

@@ -8,6 +8,20 @@
 
 enum { FRAMES_MOST = 200, ENTRIES_MOST = 24, BREAKS_MOST = 200, GRIDS_MOST = 64, ROWS_MOST = 16 };
 
+/* The compiled function, and the line that called it. */
+static struct stet_frames stack_of(struct stet_report_run *r, const struct stet_torch_frame *f,
+                                   const struct stet_torch_compile *c)
+{
+    const struct stet_torch_place *places[] = {&f->code, &c->call};
+    struct stet_frame *own = STET_NEW_ARRAY(&r->arena, struct stet_frame, 2);
+    size_t n = 0;
+
+    for (size_t i = 0; own && i < 2; i++)
+        if (places[i]->line)
+            own[n++] = (struct stet_frame){places[i]->file, places[i]->function, places[i]->line};
+    return (struct stet_frames){own, n};
+}
+
 void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch *t)
 {
     uint32_t first = (uint32_t)r->process_count;
@@ -37,6 +51,8 @@ void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch
         e->family = stet_report_family(r, f->code.function, (struct stet_view){0}, true);
         e->time_ns = c->start_us * 1000;
         e->wait_ns = e->cost_ns = stet_session_torch_cost(c) * 1000;
+        e->parts = (struct stet_report_parts){.call_at_ns = e->time_ns, .call_ns = e->cost_ns};
+        e->stack = stack_of(r, f, c);
         e->kind = c->fail_type.len ? STET_REPORT_FAILED
                   : c->ended       ? STET_REPORT_COMPILE
                                    : STET_REPORT_OPEN;

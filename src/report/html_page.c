@@ -92,6 +92,14 @@ static void count(struct stet_buf *out, uint64_t n, const char *what)
     stet_buf_printf(out, "%" PRIu64 " %s%s", n, what, n == 1 ? "" : "s");
 }
 
+/* A number stays with its unit. */
+static void duration(struct stet_buf *out, const struct stet_report_run *r, uint64_t ns)
+{
+    stet_buf_str(out, "<span class=\"time\">");
+    r->duration(out, ns);
+    stet_buf_str(out, "</span>");
+}
+
 static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
     if (r->alarms) {
@@ -102,10 +110,10 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
         if (r->alarms > r->recompiles)
             count(out, r->alarms - r->recompiles, "other finding");
         stet_buf_str(out, ": waited ");
-        r->duration(out, r->wait_ns);
+        duration(out, r, r->wait_ns);
         if (r->lost_ns != r->wait_ns) {
             stet_buf_str(out, ", compiler ");
-            r->duration(out, r->lost_ns);
+            duration(out, r, r->lost_ns);
         }
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
@@ -213,7 +221,59 @@ static void outcome(struct stet_buf *out, const struct stet_run *run)
         stet_buf_str(out, ", running or cut off");
 }
 
-/* The most expensive story, with its line and its fix. */
+static void place(struct stet_buf *out, const struct stet_line *at)
+{
+    if (!at->line)
+        return;
+    stet_buf_str(out, " <code>");
+    stet_html_text(out, stet_text_path(at->file));
+    stet_buf_printf(out, ":%" PRIu64 "</code>", at->line);
+}
+
+/* The text of the line, without its indentation. */
+static void source_line(struct stet_buf *out, const struct stet_report_run *r,
+                        const struct stet_line *at)
+{
+    struct stet_buf line = STET_BUF_INIT;
+    size_t from = 0;
+
+    if (at->line && at->line < UINT32_MAX && r->line(&line, at->file, (uint32_t)at->line)) {
+        while (from < line.len && line.ptr[from] == ' ')
+            from++;
+        stet_buf_str(out, "<code class=\"source\">");
+        stet_html_text(out, stet_view_of(line.ptr + from, line.len - from));
+        stet_buf_str(out, "</code>");
+    }
+    stet_buf_release(&line);
+}
+
+enum { NEXT = 3 };
+
+/* The causes after the most expensive one, in one line. */
+static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
+{
+    size_t count = 1;
+
+    while (count < r->stories.count && !r->stories.items[count].benign)
+        count++;
+    if (count == 1)
+        return;
+    stet_buf_str(out, "<br><small>Next:");
+    for (size_t i = 1; i < count && i <= NEXT; i++) {
+        const struct stet_story *t = &r->stories.items[i];
+
+        stet_buf_str(out, i > 1 ? "; " : " ");
+        html_cstr(out, stet_cause_id(t->cause));
+        place(out, &t->source);
+        stet_buf_char(out, ' ');
+        duration(out, r, t->wait_ns);
+    }
+    if (count > NEXT + 1)
+        stet_buf_printf(out, "; and %zu more", count - NEXT - 1);
+    stet_buf_str(out, "</small>");
+}
+
+/* The most expensive story: what was compiled again, the line to edit, the wait and the fix. */
 static void culprit(struct stet_buf *out, const struct stet_report_run *r)
 {
     const struct stet_story *t = r->stories.count ? &r->stories.items[0] : NULL;
@@ -223,20 +283,22 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
     stet_buf_str(out, "<p class=\"culprit\"><b>");
     html_cstr(out, stet_cause_id(t->cause));
     stet_buf_str(out, "</b>");
-    if (t->source.line) {
-        stet_buf_str(out, " <code>");
-        stet_html_text(out, stet_text_path(t->source.file));
-        stet_buf_printf(out, ":%" PRIu64 "</code>", t->source.line);
-    }
-    if (t->source.function.len) {
-        stet_buf_str(out, " in ");
-        stet_html_text(out, t->source.function);
+    place(out, &t->source);
+    if (t->function_count && t->functions[0].len) {
+        stet_buf_str(out, " compiles ");
+        stet_html_text(out, t->functions[0]);
+        if (t->function_count + t->functions_more > 1)
+            stet_buf_printf(out, " and %zu more", t->function_count + t->functions_more - 1);
+        stet_buf_printf(out, " again %zu×", t->count);
     }
     stet_buf_str(out, ", waited ");
-    r->duration(out, t->wait_ns);
-    stet_buf_str(out, "<br><span class=\"fix\"><b>Fix: </b>");
+    duration(out, r, t->wait_ns);
+    source_line(out, r, &t->source);
+    stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
     stet_html_text(out, t->lead.fix);
-    stet_buf_str(out, "</span></p>\n");
+    stet_buf_str(out, "</span>");
+    next_causes(out, r);
+    stet_buf_str(out, "</p>\n");
 }
 
 static void head(struct stet_buf *out, const struct stet_report_run *r, const char *letter)

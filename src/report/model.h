@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/intern.h"
 #include "base/json.h"
+#include "journal/format.h"
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
@@ -18,6 +19,12 @@ enum stet_report_kind {
     STET_REPORT_OPEN, /* did not return */
 };
 
+/* What a wait consists of, in order; the parts add up to it. */
+struct stet_report_parts {
+    uint64_t call_at_ns; /* CLOCK_REALTIME of the call into the compiler */
+    uint64_t trace_ns, lower_ns, between_ns, call_ns, until_run_ns;
+};
+
 /* A compile in either lane, or a load. */
 struct stet_report_event {
     uint64_t time_ns;                                        /* CLOCK_REALTIME; 0 when not known */
@@ -27,6 +34,8 @@ struct stet_report_event {
     int32_t cause;    /* the number of its story; -1: the first of its kind */
     uint8_t kind, served;
     bool step_known, has_memory;
+    struct stet_report_parts parts;
+    struct stet_frames stack; /* that waited: the user's own lines, innermost first */
 };
 
 struct stet_report_process {
@@ -123,6 +132,7 @@ struct stet_report_run {
     struct stet_agent_report_tier
         tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
     uint64_t undecoded;           /* programs whose arguments and family were not read */
+    struct stet_buf buckets;      /* JSON of the functions whose sizes varied; empty for none */
     struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */
     /* A line of a source file; see cli/excerpt.h. */
     bool (*line)(struct stet_buf *out, struct stet_view file, uint32_t line);

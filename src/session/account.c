@@ -1,6 +1,9 @@
 /* Counts the recompiles of an account and answers the three questions about them. */
 #include "session/account.h"
 
+#include "base/human.h"
+
+#include <inttypes.h>
 #include <stdio.h>
 
 static void answer(struct stet_account_tally *t, enum stet_cause cause,
@@ -49,4 +52,27 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_accoun
 {
     *out = (struct stet_account_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
+}
+
+void stet_account_kinds(struct stet_buf *out, const uint64_t events[STET_ROW_EVENTS])
+{
+    static const char *const one[STET_ROW_EVENTS] = {
+        [STET_EVENT_AGAIN] = "recompile",          [STET_EVENT_FIRST] = "first compile in the loop",
+        [STET_EVENT_OUTSIDE] = "single operation", [STET_EVENT_BREAK] = "graph break",
+        [STET_EVENT_RECORDED] = "new recording",
+    };
+    const char *comma = "";
+
+    for (int i = 0; i < STET_ROW_EVENTS; i++) {
+        if (!events[i])
+            continue;
+        stet_buf_str(out, comma);
+        if (i == STET_EVENT_FIRST && events[i] > 1)
+            stet_buf_printf(out, "%" PRIu64 " first compiles in the loop", events[i]);
+        else
+            stet_text_count(out, events[i], one[i]);
+        comma = ", ";
+    }
+    if (!comma[0])
+        stet_buf_str(out, "0 recompiles");
 }

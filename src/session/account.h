@@ -68,6 +68,9 @@ struct stet_account_tally {
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
 
+/* Appends "8 recompiles, 2 graph breaks", or "0 recompiles" when there is nothing. */
+void stet_account_kinds(struct stet_buf *out, const uint64_t events[STET_ROW_EVENTS]);
+
 /* Writes stet.explain/1 to standard output, piece by piece. */
 enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_account_tally *t,
                                struct stet_err *err);

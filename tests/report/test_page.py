@@ -169,11 +169,20 @@ class InTheBrowser(unittest.TestCase):
             head = f.read().split('<script type="application/json"')[0]
         self.assertIn("38 recompiles: waited", head)
         self.assertIn("Did input shapes change?", head)
+        culprit = " ".join(re.sub(r"<[^>]*>", " ", re.search(r'<p class="culprit">(.*?)</p>', head, re.S)[1]).split())
+        for part in ("shape-drift", "train.py:3 compiles train_step again 38×, waited", "return batch * batch", "Fix: Pad this dimension"):
+            self.assertIn(part, culprit)
+
+    def test_the_first_screen_names_the_cause_its_line_and_its_fix(self):  # 1440 x 900, the most common screen
+        page = page_of(A, width=1440, height=900)
+        for selector in (".culprit b", ".culprit code", ".culprit .source", ".culprit .fix"):
+            self.assertLess(page.js(f"document.querySelector('{selector}').getBoundingClientRect().bottom"), 600, selector)
+        self.quiet(page)
 
     def test_every_section_is_drawn_and_nothing_is_asked_of_the_network(self):
         page = page_of(A)
         there = page.js("[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)")
-        self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "memory", "saved", "compiles", "processes"])
+        self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "buckets", "memory", "saved", "compiles", "processes"])
         self.assertEqual(page.js("document.querySelector('.code mark').textContent.trim()"), "3    return batch * batch")
         self.assertIn("Pad this dimension", page.js("document.querySelector('.fix').textContent"))
         self.assertTrue(page.js("(() => { const c = document.querySelector('canvas');"

@@ -247,6 +247,16 @@ TEST(keys_of_which_only_a_part_is_kept_are_not_compared_as_if_whole)
     stet_buf_release(&words);
 }
 
+/* The setting alone does not help an operation whose output has a fixed size (pytorch 196385). */
+TEST(padding_is_the_first_advice_for_graphs_of_many_sizes)
+{
+    const char *fix = stet_torch_rerecord_fix(STET_RERECORD_SIZE);
+
+    EXPECT(strstr(fix, "pad to a few sizes") != NULL);
+    EXPECT(strstr(fix, "pad") < strstr(fix, "cudagraph_skip_dynamic_graphs"));
+    EXPECT(strstr(fix, "where the output's size follows") != NULL);
+}
+
 TEST(the_functions_that_were_compiled_into_a_frame_are_known)
 {
     struct stet_buf log = STET_BUF_INIT;
