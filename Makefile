@@ -61,7 +61,7 @@ format: $(ENV)/tools/.complete
 tidy: $(ENV)/tools/.complete
 	@tools/tidy.sh --analyze
 
-# Wheels, .deb, source distribution, SBOM and checksums under dist/.
+# Wheel, .deb, source distribution, SBOM and checksums under dist/.
 release: setup-release
 	@tools/release.sh
 

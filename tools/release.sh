@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# Makes everything that a release publishes, under dist/: wheels and .deb packages for x86-64 and aarch64, the source
+# Makes everything that a release publishes, under dist/: a wheel and a .deb for each machine, the source
 # distribution, the SBOM and SHA256SUMS.
-# usage: release.sh [MACHINE…]     default: x86_64 aarch64
+# usage: release.sh [MACHINE…]     machines: x86_64 (default), aarch64
 #
-# Everything is built with the zig of PyPI against glibc 2.28, from the sources that tools/third-party.txt pins. The same
-# commit gives the same bytes on every host: tools/reproduce.sh compares. STET_RELEASE_ENV is another place for the
+# Everything is built with the zig of PyPI against glibc 2.28, from the sources that tools/third-party.txt pins.
+# tools/reproduce.sh makes it twice and compares the bytes. STET_RELEASE_ENV is another place for the
 # Python environment, STET_LIBRARIES_DIR for the built libraries.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -15,7 +15,7 @@ if [[ ${1-} == -* ]]; then
     exit 2
 fi
 machines=("$@")
-[[ $# -gt 0 ]] || machines=(x86_64 aarch64)
+[[ $# -gt 0 ]] || machines=(x86_64)
 say() { echo "release: $* ($SECONDS s)"; }
 
 version=$(sed -n 's/^project(stet VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes the release of this commit twice, in two folders of different names, and compares every byte.
-# usage: reproduce.sh [MACHINE…]     default: x86_64 aarch64
+# usage: reproduce.sh [MACHINE…]     default: x86_64
 #
 # The fetched archives are shared. Each of the two builds its libraries, wheels, packages and source distribution anew.
 set -euo pipefail

@@ -16,7 +16,7 @@ static struct stet_hash from_xxh(XXH128_hash_t h)
 struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed)
 {
     if (bytes.len > XXH3_MIDSIZE_MAX &&
-        stet_processor_has(STET_CPU_AVX2)) /* shorter inputs do not use vectors */
+        stet_processor_has(STET_PROCESSOR_AVX2)) /* shorter inputs do not use vectors */
         return stet_hash_wide(bytes, seed);
     return from_xxh(XXH3_128bits_withSeed(bytes.len ? bytes.ptr : "", bytes.len, seed));
 }
@@ -56,7 +56,7 @@ void stet_hasher_init(struct stet_hasher *h)
 
 void stet_hasher_add(struct stet_hasher *h, const void *bytes, size_t n)
 {
-    if (n && stet_processor_has(STET_CPU_AVX2))
+    if (n && stet_processor_has(STET_PROCESSOR_AVX2))
         stet_hash_wide_add(state_of(h), bytes, n);
     else if (n)
         XXH3_128bits_update(state_of(h), bytes, n);

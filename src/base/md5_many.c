@@ -92,9 +92,9 @@ typedef void mix_fn(struct work *, size_t);
 static mix_fn *best_mix(void)
 {
 #if defined(__x86_64__)
-    if (stet_processor_has(STET_CPU_AVX512F | STET_CPU_AVX512VL))
+    if (stet_processor_has(STET_PROCESSOR_AVX512F | STET_PROCESSOR_AVX512VL))
         return mix_avx512;
-    if (stet_processor_has(STET_CPU_AVX2))
+    if (stet_processor_has(STET_PROCESSOR_AVX2))
         return mix_avx2;
 #endif
     return mix_plain;

@@ -26,17 +26,17 @@ static unsigned ask(void)
     if ((saved & SAVES_AVX) != SAVES_AVX)
         return found;
     if (__get_cpuid(1, &a, &b, &c, &d) && (c & bit_FMA))
-        found |= STET_CPU_FMA;
+        found |= STET_PROCESSOR_FMA;
     if (!__get_cpuid_count(7, 0, &a, &b, &c, &d))
         return found;
-    found |= b & bit_AVX2 ? STET_CPU_AVX2 : 0;
-    found |= b & bit_BMI2 ? STET_CPU_BMI2 : 0;
+    found |= b & bit_AVX2 ? STET_PROCESSOR_AVX2 : 0;
+    found |= b & bit_BMI2 ? STET_PROCESSOR_BMI2 : 0;
     if ((saved & SAVES_AVX512) != SAVES_AVX512)
         return found;
-    found |= b & bit_AVX512F ? STET_CPU_AVX512F : 0;
-    found |= b & bit_AVX512BW ? STET_CPU_AVX512BW : 0;
-    found |= b & bit_AVX512DQ ? STET_CPU_AVX512DQ : 0;
-    found |= b & bit_AVX512VL ? STET_CPU_AVX512VL : 0;
+    found |= b & bit_AVX512F ? STET_PROCESSOR_AVX512F : 0;
+    found |= b & bit_AVX512BW ? STET_PROCESSOR_AVX512BW : 0;
+    found |= b & bit_AVX512DQ ? STET_PROCESSOR_AVX512DQ : 0;
+    found |= b & bit_AVX512VL ? STET_PROCESSOR_AVX512VL : 0;
     return found;
 }
 

@@ -5,14 +5,14 @@
 
 #include <stdbool.h>
 
-enum stet_cpu_feature {
-    STET_CPU_AVX2 = 1 << 0,
-    STET_CPU_BMI2 = 1 << 1,
-    STET_CPU_FMA = 1 << 2,
-    STET_CPU_AVX512F = 1 << 3,
-    STET_CPU_AVX512BW = 1 << 4,
-    STET_CPU_AVX512DQ = 1 << 5,
-    STET_CPU_AVX512VL = 1 << 6,
+enum stet_processor_feature {
+    STET_PROCESSOR_AVX2 = 1 << 0,
+    STET_PROCESSOR_BMI2 = 1 << 1,
+    STET_PROCESSOR_FMA = 1 << 2,
+    STET_PROCESSOR_AVX512F = 1 << 3,
+    STET_PROCESSOR_AVX512BW = 1 << 4,
+    STET_PROCESSOR_AVX512DQ = 1 << 5,
+    STET_PROCESSOR_AVX512VL = 1 << 6,
 };
 
 /* True if all of `features`, values of the enum joined by |, can be used. Machines other than

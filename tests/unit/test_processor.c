@@ -24,17 +24,18 @@ static bool listed(const char *flag)
 
 TEST(features_are_those_that_the_kernel_lists)
 {
-    EXPECT(stet_processor_has(STET_CPU_AVX2) == listed("avx2"));
-    EXPECT(stet_processor_has(STET_CPU_BMI2) == listed("bmi2"));
-    EXPECT(stet_processor_has(STET_CPU_FMA) == listed("fma"));
-    EXPECT(stet_processor_has(STET_CPU_AVX512F) == listed("avx512f"));
-    EXPECT(stet_processor_has(STET_CPU_AVX512BW) == listed("avx512bw"));
-    EXPECT(stet_processor_has(STET_CPU_AVX512DQ) == listed("avx512dq"));
-    EXPECT(stet_processor_has(STET_CPU_AVX512VL) == listed("avx512vl"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX2) == listed("avx2"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_BMI2) == listed("bmi2"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_FMA) == listed("fma"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX512F) == listed("avx512f"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX512BW) == listed("avx512bw"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX512DQ) == listed("avx512dq"));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX512VL) == listed("avx512vl"));
 }
 
 TEST(several_features_must_all_be_there)
 {
-    EXPECT(stet_processor_has(STET_CPU_AVX2 | STET_CPU_FMA) == (listed("avx2") && listed("fma")));
+    EXPECT(stet_processor_has(STET_PROCESSOR_AVX2 | STET_PROCESSOR_FMA) ==
+           (listed("avx2") && listed("fma")));
     EXPECT(stet_processor_has(0));
 }
