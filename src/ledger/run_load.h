@@ -27,17 +27,17 @@ struct stet_compile_event {
     /* The framework's time for it: before the call (if the framework reports it), and until it
      * ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
-    uint64_t begin_ns, end_ns; /* of the call, CLOCK_MONOTONIC */
-    uint64_t stack_thread;     /* whose stack was read; 0 when not known */
-    uint64_t waiter;           /* the thread that waited; 0: not known, or nothing was reported */
-    bool ran;                  /* its first execution was seen */
-    uint64_t ran_ns;           /* when, CLOCK_MONOTONIC */
+    uint64_t begin_ns, end_ns;  /* of the call, CLOCK_MONOTONIC */
+    uint64_t stack_thread;      /* whose stack was read; 0 when not known */
+    uint64_t waiter;            /* the thread that waited; 0: not known, or nothing was reported */
+    bool ran;                   /* its first execution was seen */
+    uint64_t ran_ns;            /* when, CLOCK_MONOTONIC */
     uint64_t before_ns, before; /* the execution before that: when, 0 for none; its executable */
     /* Measured without phases: how much longer than usual the time between these two executions
      * was, and what of that was waited for this compile. */
     bool extra_known, measured;
     uint64_t extra_ns, waited_ns;
-    bool ahead;                /* compiled ahead of time: the user's own code may run in between */
+    bool ahead; /* compiled ahead of time: the user's own code may run in between */
     uint64_t error_code, temp_bytes, code_bytes;
     enum stet_served served;
     enum stet_outcome outcome;   /* of the store's lookup */

@@ -6,8 +6,8 @@
 #include "base/vec.h"
 #include "journal/format.h"
 #include "journal/values_record.h"
-#include "ledger/run_phase.h"
 #include "ledger/run_gap.h"
+#include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
 
 #include <stdlib.h>
