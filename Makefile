@@ -3,31 +3,48 @@
 SHELL := /bin/bash
 ENV   := build/env
 
-.PHONY: all setup demo test check bench soak truth fuzz format tidy install wheel clean
+.PHONY: all product demo test test-aarch64 bench soak truth fuzz format tidy release reproduce clean
+.PHONY: setup-build setup-bench setup-all setup-release
 
-all: setup
+all: setup-bench
 	cmake --preset release >/dev/null
 	cmake --build --preset release
 
-setup:
-	@tools/setup-debian.sh
+# The product alone: what the demo runs.
+product: setup-build
+	@echo "building Stet (about two minutes on two processors)"
+	@cmake --preset product >/dev/null
+	@cmake --build --preset product
 
-$(ENV)/%/.complete: tools/requirements/%.txt tools/python-env.sh | setup
+setup-build:
+	@tools/setup-debian.sh build
+setup-bench:
+	@tools/setup-debian.sh build bench
+setup-all:
+	@tools/setup-debian.sh build bench test
+setup-release:
+	@tools/setup-debian.sh build release aarch64
+
+$(ENV)/%/.complete: tools/requirements/%.txt tools/python-env.sh | setup-build
 	@tools/python-env.sh $* $(ENV)/$*
 
 # The main job on the default set-up.
-demo: all $(ENV)/jax/.complete
+demo: product $(ENV)/jax/.complete
 	@tools/demo.sh
 
 # Every lane; the closing line counts tests.
-test: setup
+test: setup-all
 	@tools/test.sh
+
+# The tree cross-compiled for aarch64; its unit tests run under qemu.
+test-aarch64: setup-release
+	@tools/test.sh aarch64
 
 bench: all $(ENV)/jax/.complete
 	@tools/bench.sh
 
 # The long form of the soak test (the short one is part of `make test`).
-soak: setup
+soak: setup-all
 	@tools/soak.sh
 
 # How often explain names a planted cause and its line: CASES generated programs (2,000) with a fresh seed, JOBS (2) at a time. Hours.
@@ -35,7 +52,7 @@ truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete
 	@python3 tests/truth/run.py build/release $(ENV) --cases $(or $(CASES),2000) --jobs $(or $(JOBS),2) --keep build/truth
 
 # Long fuzzing of every target; FUZZ_SECONDS each.
-fuzz: setup
+fuzz: setup-all
 	@tools/fuzz.sh
 
 format: $(ENV)/tools/.complete
@@ -44,8 +61,13 @@ format: $(ENV)/tools/.complete
 tidy: $(ENV)/tools/.complete
 	@tools/tidy.sh --analyze
 
-wheel: setup $(ENV)/tools/.complete
-	$(ENV)/tools/bin/python -m pip wheel --no-deps --no-build-isolation -w build/wheel .
+# Wheels, .deb, source distribution, SBOM and checksums under dist/.
+release: setup-release
+	@tools/release.sh
+
+# The release twice, compared byte by byte.
+reproduce: setup-release
+	@tools/reproduce.sh
 
 clean:
 	rm -rf build

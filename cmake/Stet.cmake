@@ -53,3 +53,13 @@ function(stet_embed_hash file name header)
   file(SHA256 ${CMAKE_SOURCE_DIR}/src/${file} hash)
   file(APPEND ${CMAKE_BINARY_DIR}/generated/${header} "#define ${name} \"${hash}\"\n")
 endfunction()
+
+# stet_exports(TARGET): a shared object that exports what libTARGET.map lists and is never unloaded.
+include(CheckLinkerFlag)
+check_linker_flag(C "-Wl,--exclude-libs,ALL" STET_HAVE_EXCLUDE_LIBS) # the map alone does it where this is unknown
+function(stet_exports target)
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/lib${target}.map)
+  target_link_options(${target} PRIVATE $<$<BOOL:${STET_HAVE_EXCLUDE_LIBS}>:-Wl,--exclude-libs,ALL>
+    -Wl,-z,nodelete -Wl,--version-script=${map})
+  set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})
+endfunction()

@@ -1,21 +1,14 @@
-# tree-sitter's core and its Python grammar: C sources of two npm packages of known content, fetched
-# once for all presets into build/third_party and compiled as they are, as the library tree_sitter.
+# tree-sitter's core and its Python grammar: C sources of two packages of tools/third-party.txt,
+# fetched once for all presets into build/third_party and compiled as they are, as the library tree_sitter.
 set(third_party ${CMAKE_SOURCE_DIR}/build/third_party CACHE PATH "where fetched sources lie")
 
-function(stet_fetch_npm package version sha512)
-  execute_process(
-    COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-npm.sh ${package} ${version} ${sha512}
-      ${third_party}/${package}
+foreach(name tree-sitter tree-sitter-python)
+  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-source.sh ${name} ${third_party}/${name}
     RESULT_VARIABLE failed)
   if(failed)
-    message(FATAL_ERROR "${package} ${version} could not be fetched")
+    message(FATAL_ERROR "${name} could not be fetched")
   endif()
-endfunction()
-
-stet_fetch_npm(tree-sitter 0.25.1
-  sha512-mrcEdkYtHfrK1A6fs3O6FxkBo0Qig5XUXqHhxUOQu0bmPo00QF4XaSx4edpazdHwxnSCjlGKGgIqWdaN4dvTLA==)
-stet_fetch_npm(tree-sitter-python 0.25.0
-  sha512-eCmJx6zQa35GxaCtQD+wXHOhYqBxEL+bp71W/s3fcDMu06MrtzkVXR437dRrCrbrDbyLuUDJpAgycs7ncngLXw==)
+endforeach()
 
 set(core ${third_party}/tree-sitter/vendor/tree-sitter/lib)
 set(python ${third_party}/tree-sitter-python/src)

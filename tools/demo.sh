@@ -3,7 +3,7 @@
 # they happen, and explained; then the same script again, warm from the store.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-stet=build/release/bin/stet
+stet=build/product/bin/stet
 python=build/env/jax/bin/python
 export STET_STATE_DIR=$PWD/build/demo STET_STORE=$PWD/build/demo/store
 rm -rf "$STET_STATE_DIR"

@@ -1,19 +1,24 @@
 #!/usr/bin/env bash
-# Installs the Debian packages of tools/packages.txt that are missing. Needs root or sudo only then.
-# usage: setup-debian.sh
+# Installs the missing Debian packages of tools/packages.txt. Needs root or sudo only when one is missing.
+# usage: setup-debian.sh PURPOSE…     purposes: the names in brackets there: build bench test aarch64 release
 #
-# Nothing is removed or upgraded for its own sake; when all is there, this takes a moment and says so.
+# Nothing is removed or upgraded for its own sake. When all is installed, this takes a moment.
 set -euo pipefail
 
 say() { echo "setup-debian: $*"; }
 die() { say "$*" >&2; exit 1; }
 
-if [[ $# != 0 ]]; then
+if [[ $# == 0 || $1 == -* ]]; then
     sed -n '2,5s/^# \{0,1\}//p' "$0"
     exit 2
 fi
 list=$(cd "$(dirname "$0")" && pwd)/packages.txt
-mapfile -t wanted < <(sed 's/#.*//' "$list" | awk 'NF {print $1}')
+for purpose in "$@"; do
+    grep -q "^\[$purpose\]" "$list" || die "packages.txt has no [$purpose]"
+done
+mapfile -t wanted < <(sed 's/#.*//' "$list" | awk -v purposes=" $* " '
+    /^\[/ { named = index(purposes, " " substr($1, 2, length($1) - 2) " "); next }
+    NF && named { print $1 }' | sort -u)
 
 if ! command -v apt-get >/dev/null || ! command -v dpkg-query >/dev/null; then
     die "this is not a Debian: install what these packages hold, by your system's names: ${wanted[*]}"
@@ -30,7 +35,7 @@ exec 9<"$list"
 flock 9 # two makes at once: the second one finds the work done
 mapfile -t missing < <(missing_of "${wanted[@]}")
 if [[ ${#missing[@]} == 0 ]]; then
-    say "all ${#wanted[@]} packages are installed"
+    say "$*: all ${#wanted[@]} packages are installed"
     exit 0
 fi
 
@@ -44,8 +49,14 @@ fi
 
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# A minute without a word looks like a hang: the size of the download, and every tenth package.
+progress() {
+    tee "$log" | sed -nu -e 's/^\(Need to get .*\)/setup-debian: \1/p' \
+        -e 's/^Get:\([0-9]*0\) [^ ]* \([^ ]*\) .*/setup-debian: fetching package \1 (\2)/p' \
+        -e 's/^\(Fetched .*\)/setup-debian: \1/p' -e 's/^Setting up \(.*\) \.\.\./setup-debian: \1/p'
+}
 apt() {
-    "${as_root[@]}" apt-get -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$@" >"$log" 2>&1 9<&- ||
+    "${as_root[@]}" apt-get -q -o Acquire::Retries=5 -o DPkg::Lock::Timeout=300 "$@" 2>&1 9<&- | progress ||
         { tail -n 20 "$log" >&2; die "apt-get $1 failed"; }
 }
 

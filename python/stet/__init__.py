@@ -1,12 +1,19 @@
-"""Stet in a notebook: `%load_ext stet`, then `%%stet` and `%stet explain`.
-
-The magics ask the command line `stet` and print what it says. A kernel that was started under `stet run`
-is watched as any program is. In any other kernel `%load_ext stet` makes a run and lets the layer in as a
-PJRT plugin, which works as long as no framework has made a client. See `stet help notebooks`."""
+"""Stet's Python side: batches that keep a contract (docs/batches.md), and `%load_ext stet` in a notebook
+(docs/notebooks.md)."""
 
 from stet.locate import command, library
 
-__all__ = ["command", "library", "load_ipython_extension", "unload_ipython_extension"]
+__all__ = ["Canonical", "Leaf", "canonical", "command", "from_contract", "library",
+           "load_ipython_extension", "unload_ipython_extension"]
+
+
+def __getattr__(name):
+    """Batches need NumPy and libstet_batch.so, which a notebook need not have."""
+    if name not in ("Canonical", "Leaf", "canonical", "from_contract"):
+        raise AttributeError(f"module 'stet' has no attribute {name!r}")
+    from stet import batch
+
+    return getattr(batch, name)
 
 
 def load_ipython_extension(shell):

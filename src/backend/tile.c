@@ -1,6 +1,8 @@
 /* Running tile programs. */
 #include "backend/tile.h"
 
+#include "base/cpu.h"
+
 #include <stdatomic.h>
 #include <stdlib.h>
 
@@ -17,15 +19,12 @@ static const struct stet_tile_set *best_set(void)
     const char *most = getenv("STET_CPU_ISA");
     bool base = most && strcmp(most, "base") == 0, avx2 = most && strcmp(most, "avx2") == 0;
 
-    __builtin_cpu_init();
     if (base)
         return &stet_tile_set_base;
-    if (!avx2 && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") &&
-        __builtin_cpu_supports("avx512vl"))
+    if (!avx2 && stet_cpu_has(STET_CPU_FMA | STET_CPU_AVX512F | STET_CPU_AVX512BW |
+                              STET_CPU_AVX512DQ | STET_CPU_AVX512VL))
         return &stet_tile_set_avx512;
-    if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2") &&
-        __builtin_cpu_supports("fma"))
+    if (stet_cpu_has(STET_CPU_AVX2 | STET_CPU_BMI2 | STET_CPU_FMA))
         return &stet_tile_set_avx2;
 #endif
     return &stet_tile_set_base;

@@ -107,6 +107,16 @@ struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v)
     return stet_view_of(p, v.len);
 }
 
+void *stet_arena_adopt(struct stet_arena *a, void *items, size_t count, size_t size)
+{
+    void *kept = stet_arena_alloc(a, count + 1, size);
+
+    if (kept && count)
+        memcpy(kept, items, count * size);
+    stet_mem_free(items);
+    return kept;
+}
+
 struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
 {
     va_list ap;

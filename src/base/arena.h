@@ -40,6 +40,9 @@ void *stet_arena_alloc(struct stet_arena *a, size_t count, size_t size);
 static inline void *stet_arena_raw(struct stet_arena *a, size_t count, size_t size);
 /* A terminated copy; .ptr is NULL on failure. */
 struct stet_view stet_arena_copy(struct stet_arena *a, struct stet_view v);
+/* Moves an array that grew on the heap (stet_vec_room) into the arena and frees it. NULL when out
+ * of memory. */
+void *stet_arena_adopt(struct stet_arena *a, void *items, size_t count, size_t size);
 struct stet_view stet_arena_printf(struct stet_arena *a, const char *fmt, ...)
     __attribute__((format(printf, 2, 3)));
 

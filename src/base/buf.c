@@ -150,3 +150,9 @@ void stet_buf_varint(struct stet_buf *b, uint64_t v)
     bytes[n++] = (unsigned char)v;
     stet_buf_add(b, bytes, n);
 }
+
+void stet_buf_text(struct stet_buf *b, struct stet_view v)
+{
+    stet_buf_varint(b, v.len);
+    stet_buf_view(b, v);
+}

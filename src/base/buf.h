@@ -46,6 +46,8 @@ void stet_buf_int(struct stet_buf *b, int64_t v);
 void stet_buf_u32(struct stet_buf *b, uint32_t v);
 void stet_buf_u64(struct stet_buf *b, uint64_t v);
 void stet_buf_varint(struct stet_buf *b, uint64_t v);
+/* Its length as a varint, then its bytes; stet_reader_text reads it. */
+void stet_buf_text(struct stet_buf *b, struct stet_view v);
 
 static inline struct stet_view stet_buf_as_view(const struct stet_buf *b)
 {

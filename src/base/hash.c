@@ -1,5 +1,6 @@
 /* XXH3 is compiled only into this file and hash_wide.c, so that no symbol of it is visible
  * elsewhere. */
+#include "base/cpu.h"
 #include "base/hash_wide.h"
 
 #define XXH_INLINE_ALL
@@ -12,21 +13,10 @@ static struct stet_hash from_xxh(XXH128_hash_t h)
     return (struct stet_hash){h.high64, h.low64};
 }
 
-#if defined(__x86_64__)
-static bool is_wide(void)
-{
-    return __builtin_cpu_supports("avx2");
-}
-#else
-static bool is_wide(void)
-{
-    return false;
-}
-#endif
-
 struct stet_hash stet_hash_seeded(struct stet_view bytes, uint64_t seed)
 {
-    if (bytes.len > XXH3_MIDSIZE_MAX && is_wide()) /* shorter inputs do not use vectors */
+    if (bytes.len > XXH3_MIDSIZE_MAX &&
+        stet_cpu_has(STET_CPU_AVX2)) /* shorter inputs do not use vectors */
         return stet_hash_wide(bytes, seed);
     return from_xxh(XXH3_128bits_withSeed(bytes.len ? bytes.ptr : "", bytes.len, seed));
 }
@@ -66,7 +56,7 @@ void stet_hasher_init(struct stet_hasher *h)
 
 void stet_hasher_add(struct stet_hasher *h, const void *bytes, size_t n)
 {
-    if (n && is_wide())
+    if (n && stet_cpu_has(STET_CPU_AVX2))
         stet_hash_wide_add(state_of(h), bytes, n);
     else if (n)
         XXH3_128bits_update(state_of(h), bytes, n);

@@ -184,6 +184,21 @@ bool stet_job_fine(const struct stet_job *job)
     return !job->late && WIFEXITED(job->status) && WEXITSTATUS(job->status) == 0;
 }
 
+/* glibc names signals since 2.32 only. */
+static const char *signal_name(int number)
+{
+    static const char *const names[] = {
+        [SIGHUP] = "HUP",   [SIGINT] = "INT",   [SIGQUIT] = "QUIT", [SIGILL] = "ILL",
+        [SIGTRAP] = "TRAP", [SIGABRT] = "ABRT", [SIGBUS] = "BUS",   [SIGFPE] = "FPE",
+        [SIGKILL] = "KILL", [SIGUSR1] = "USR1", [SIGSEGV] = "SEGV", [SIGUSR2] = "USR2",
+        [SIGPIPE] = "PIPE", [SIGALRM] = "ALRM", [SIGTERM] = "TERM", [SIGXCPU] = "XCPU",
+        [SIGXFSZ] = "XFSZ", [SIGSYS] = "SYS",
+    };
+    size_t at = (size_t)number;
+
+    return at < sizeof names / sizeof *names && names[at] ? names[at] : "?";
+}
+
 void stet_job_how(const struct stet_job *job, char *out, size_t room)
 {
     if (job->late)
@@ -191,8 +206,7 @@ void stet_job_how(const struct stet_job *job, char *out, size_t room)
                  (job->deadline_ms ? job->deadline_ms : DEADLINE_MS) / 1000.0,
                  job->stuck ? ", and cannot be killed" : "");
     else if (WIFSIGNALED(job->status))
-        snprintf(out, room, "crashed (SIG%s)",
-                 sigabbrev_np(WTERMSIG(job->status)) ? sigabbrev_np(WTERMSIG(job->status)) : "?");
+        snprintf(out, room, "crashed (SIG%s)", signal_name(WTERMSIG(job->status)));
     else
         snprintf(out, room, "exit code %d", WEXITSTATUS(job->status));
 }

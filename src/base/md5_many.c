@@ -1,5 +1,6 @@
 /* MD5 of many messages at once. One message is a single chain of dependent steps, which leaves most
  * of a core idle. Here eight messages, each in its own lane, go through the same steps together. */
+#include "base/cpu.h"
 #include "base/md5.h"
 #include "base/md5_steps.h"
 
@@ -91,9 +92,9 @@ typedef void mix_fn(struct work *, size_t);
 static mix_fn *best_mix(void)
 {
 #if defined(__x86_64__)
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl"))
+    if (stet_cpu_has(STET_CPU_AVX512F | STET_CPU_AVX512VL))
         return mix_avx512;
-    if (__builtin_cpu_supports("avx2"))
+    if (stet_cpu_has(STET_CPU_AVX2))
         return mix_avx2;
 #endif
     return mix_plain;

@@ -77,6 +77,33 @@ uint64_t stet_reader_varint(struct stet_reader *r)
     return 0;
 }
 
+uint32_t stet_reader_small(struct stet_reader *r)
+{
+    uint64_t v = stet_reader_varint(r);
+
+    if (v > UINT32_MAX) {
+        stet_reader_fail(r, "a number of more than 32 bits");
+        return 0;
+    }
+    return (uint32_t)v;
+}
+
+uint32_t stet_reader_count(struct stet_reader *r)
+{
+    uint64_t v = stet_reader_varint(r);
+
+    if (v > stet_reader_left(r) || v >= UINT32_MAX) {
+        stet_reader_fail(r, "a list longer than the bytes");
+        return 0;
+    }
+    return (uint32_t)v;
+}
+
+struct stet_view stet_reader_text(struct stet_reader *r)
+{
+    return stet_reader_bytes(r, stet_reader_varint(r));
+}
+
 struct stet_view stet_reader_bytes(struct stet_reader *r, uint64_t n)
 {
     struct stet_view v;

@@ -40,8 +40,15 @@ uint32_t stet_reader_u32(struct stet_reader *r);
 uint64_t stet_reader_u64(struct stet_reader *r);
 /* LEB128 as protobuf writes it; more than 10 bytes is a failure. */
 uint64_t stet_reader_varint(struct stet_reader *r);
+/* A varint of 32 bits; a larger one is a failure. */
+uint32_t stet_reader_small(struct stet_reader *r);
+/* The number of items of a list, each of which takes a byte at least; more than are left is a
+ * failure. */
+uint32_t stet_reader_count(struct stet_reader *r);
 /* Bytes borrowed from the input. */
 struct stet_view stet_reader_bytes(struct stet_reader *r, uint64_t n);
+/* A length as a varint and so many bytes, borrowed from the input. */
+struct stet_view stet_reader_text(struct stet_reader *r);
 void stet_reader_skip(struct stet_reader *r, uint64_t n);
 /* Returns a reader over the next n bytes, and skips them in this one. */
 struct stet_reader stet_reader_sub(struct stet_reader *r, uint64_t n);

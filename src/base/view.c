@@ -8,6 +8,17 @@ size_t stet_view_find(struct stet_view v, const char *part)
     return at ? (size_t)(at - v.ptr) : v.len;
 }
 
+bool stet_view_in(struct stet_view v, const char *const *list)
+{
+    char first = v.len ? v.ptr[0] : '\0';
+
+    for (; *list; list++) {
+        if ((*list)[0] == first && stet_view_is(v, *list))
+            return true;
+    }
+    return false;
+}
+
 bool stet_view_contains(struct stet_view v, const char *part)
 {
     size_t n = strlen(part);

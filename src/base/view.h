@@ -52,6 +52,8 @@ static inline bool stet_view_ends(struct stet_view a, const char *suffix)
 }
 
 bool stet_view_contains(struct stet_view v, const char *part);
+/* Is it one of the texts of a list that ends with NULL? */
+bool stet_view_in(struct stet_view v, const char *const *list);
 /* The position of its first occurrence; v.len if there is none. */
 size_t stet_view_find(struct stet_view v, const char *part);
 

@@ -34,8 +34,8 @@ static void print_one(struct stet_buf *out, const struct stet_lint_print *p,
         stet_buf_printf(
             out, "    cost nothing in run %s: no recompile of its kind came from here\n", p->run);
     }
-    stet_buf_printf(out, "    why  %s\n    fix  %s%s\n    more stet help %s\n", r.why, r.fix,
-                    f->edit.ptr ? "  (--fix does it)" : "", r.trap);
+    stet_buf_printf(out, "    why  %s\n    fix  %.*s%s\n    more stet help %s\n", r.why,
+                    STET_FMT(f->fix), f->edit.ptr ? "  (--fix does it)" : "", r.trap);
 }
 
 /* Prints the rules by how often they were found. */

@@ -40,6 +40,26 @@ static void excerpt(struct stet_buf *out, const struct stet_line *l)
         out->len = from;
 }
 
+/* Is it the placeholder of an argument that the framework gives no name, as gate/seen.c makes it?
+ */
+static bool is_placeholder(struct stet_view name)
+{
+    size_t i = 3;
+
+    while (i < name.len && name.ptr[i] >= '0' && name.ptr[i] <= '9')
+        i++;
+    return stet_view_starts(name, "arg") && i == name.len && i > 3;
+}
+
+/* Would padding the batches help: does a named argument of the user's function have another size or
+ * dtype? */
+static bool is_of_batches(const struct stet_violation *v)
+{
+    return v->lane == STET_LANE_XLA && !v->library && v->argument.len &&
+           !is_placeholder(v->argument) &&
+           (v->clause == STET_CLAUSE_DIMS || v->clause == STET_CLAUSE_DTYPE);
+}
+
 static void one_text(struct stet_buf *out, const struct stet_violation *v,
                      const struct stet_contract *c)
 {
@@ -61,6 +81,11 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
     line_text(out, "trigger", &v->trigger);
     if (v->fix.len)
         stet_buf_printf(out, "  fix      %.*s\n", STET_FMT(v->fix));
+    if (is_of_batches(v))
+        stet_buf_printf(out,
+                        "  batches  stet.canonical(loader, contract=\"%.*s\") makes them keep it: "
+                        "stet help batches\n",
+                        STET_FMT(c->file));
     if (v->cause != STET_CAUSE_NONE)
         stet_buf_printf(out, "  more     stet help %s\n", stet_cause_id(v->cause));
 }

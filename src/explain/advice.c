@@ -2,7 +2,7 @@
 #include "explain/history_internal.h"
 
 #include "base/json.h"
-#include "explain/buckets.h"
+#include "explain/bucket_words.h"
 
 /* Would one bounded dimension have absorbed the sizes, and what prevents it? */
 static void bounded(struct stet_json *j, const struct stet_facts *f)
@@ -36,7 +36,7 @@ static void alone(struct stet_json *j, const struct stet_sighting *s,
 static void buckets(struct stet_json *j, const struct stet_series *s)
 {
     struct stet_bucket_set sets[STET_BUCKET_SETS];
-    uint32_t count = stet_buckets_make(sets, s->values, s->runs, s->distinct);
+    uint32_t count = stet_explain_buckets(sets, s->values, s->runs, s->distinct);
 
     stet_json_array(j, "sizes");
     for (uint32_t i = 0; i < s->distinct; i++) {

@@ -35,8 +35,9 @@ static bool jitted_twice(struct stet_history *h, struct stet_finding *f)
                       "the same program: line %u jitted this function for the call in line %u, and "
                       "line %u jits it again",
                       then, was->line, now);
-    f->fix_text = "Jit the function once, and call that in both places: jax.jit of a wrapper that is "
-                  "made anew (vmap, grad, partial, lambda) compiles again.";
+    f->fix_text =
+        "Jit the function once, and call that in both places: jax.jit of a wrapper that is "
+        "made anew (vmap, grad, partial, lambda) compiles again.";
     f->origin = *is;
     f->origin.line = now;
     return true;

@@ -136,8 +136,7 @@ static bool is_changed_array(const struct stet_finding *f, const struct stet_mov
 {
     if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
         return m->array;
-    return m->one_sided ||
-           (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
+    return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
 }
 
 /* Finds a variable of a waiting function that held the old value at one compile and the new one at

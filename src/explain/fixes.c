@@ -2,7 +2,7 @@
 #include "explain/history_internal.h"
 
 #include "base/buf.h"
-#include "explain/buckets.h"
+#include "explain/bucket_words.h"
 #include "explain/words.h"
 
 static enum stet_cause_fix_for fix_for(enum stet_framework framework)
@@ -100,7 +100,7 @@ static void add_buckets(struct stet_history *h, const struct stet_finding *f, st
     if (!s || f->fix_text)
         return;
     stet_buf_printf(out, " Of the %s%u sizes seen, ", s->more ? "more than " : "", s->distinct);
-    stet_buckets_text(out, s->values, s->runs, s->distinct);
+    stet_explain_buckets_text(out, s->values, s->runs, s->distinct);
     stet_buf_char(out, '.');
 }
 

@@ -349,6 +349,8 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     mine->trigger.function = stet_arena_copy(&h->arena, mine->trigger.function);
     find_function(h, mine);
     mine->eager = is_eager(mine);
+    mine->borrowed =
+        !mine->library && stet_journal_values_borrowed(s->values, mine->traits->function);
     find_line(h, mine);
     against = stet_nearest_find(h, mine);
     h->sighting_count++;

@@ -54,6 +54,7 @@ struct stet_sighting {
     uint32_t group, finding, before; /* before: the one before it in its group, or STET_NONE */
     uint64_t line; /* distinguishes a group whose programs have no name; 0 if unknown */
     bool eager;    /* the program is only the line that waits for it */
+    bool borrowed; /* the function compiled is a library's, called with functions of the user's */
 };
 
 /* A program with its options, while it is compared. */
@@ -206,8 +207,6 @@ uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
 /* Is it an operation outside any jitted function, and nothing more specific is known about its
  * line? Such findings are judged together, at the end of a run. */
 bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f);
-/* Judges those findings alone; for code that followed a run, when it is over. */
-enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err);
 
 const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what

@@ -336,17 +336,6 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
                : STET_OK;
 }
 
-enum stet_rc stet_history_judge_outside(struct stet_history *h, struct stet_err *err)
-{
-    h->whole = true;
-    if (!stet_explain_storms(h))
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
-    for (uint32_t i = 0; i < h->finding_count; i++)
-        if (h->findings[i].outside)
-            stet_fix_write(h, &h->findings[i]);
-    return STET_OK;
-}
-
 enum stet_rc stet_history_judge(struct stet_history *h, struct stet_err *err)
 {
     enum stet_rc rc;

@@ -14,13 +14,13 @@ struct stet_moved {
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;
     int64_t size_from, size_to; /* of arrays of one rank: the first dimension that differs, or 0 */
-    bool one_sided;       /* one of the two compiles had no such value, or None */
-    bool flag;            /* both are True or False */
-    bool numeric;         /* both are numbers */
-    bool array;           /* one of the two is an array */
-    bool static_argument; /* an argument that is static for jit */
-    bool typed;           /* an array's dtype or weak type differs, or a number became an array of
-                             another type than jit gives that number */
+    bool one_sided;             /* one of the two compiles had no such value, or None */
+    bool flag;                  /* both are True or False */
+    bool numeric;               /* both are numbers */
+    bool array;                 /* one of the two is an array */
+    bool static_argument;       /* an argument that is static for jit */
+    bool typed;        /* an array's dtype or weak type differs, or a number became an array of
+                          another type than jit gives that number */
     bool traced_alike; /* jit traces both as the same type: a number, and an array of weak type */
     bool wrapped;      /* an argument of a library's function around the user's */
 };

@@ -60,6 +60,14 @@ static bool from_a_factory(const struct stet_sighting *a, const struct stet_sigh
            a->object != b->object && !a->library && (a->held != b->held || !same_way(a, b));
 }
 
+/* A library's function that is called in two lines (a solver, with other settings) is used for two
+ * things. */
+static bool in_another_line(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    return !a->past && a->borrowed && b->borrowed && a->trigger.line && b->trigger.line &&
+           !stet_place_eq(&a->trigger, &b->trigger);
+}
+
 static void try(const struct stet_history *h, const struct stet_sighting *s, uint32_t number,
                 double *best, uint32_t *found)
 {
@@ -68,7 +76,8 @@ static void try(const struct stet_history *h, const struct stet_sighting *s, uin
     if (number == STET_NONE || !may_be_one(&h->sightings[number], s))
         return;
     d = distance(h->sightings[number].traits, s->traits);
-    if (d > 0 && from_a_factory(&h->sightings[number], s))
+    if (d > 0 &&
+        (from_a_factory(&h->sightings[number], s) || in_another_line(&h->sightings[number], s)))
         return;
     if (d >= 0 && (*found == STET_NONE || d < *best)) {
         *best = d;

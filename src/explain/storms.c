@@ -8,20 +8,23 @@
 
 #include <stdlib.h>
 
-/* This many programs of one function are a storm. A function that computes a metric has fewer. */
-enum { STORM_PROGRAMS = 8 };
-/* After its last compile, most of them ran this often: it is a loop, not the initialisation. */
-enum { STORM_TURNS = 2 };
+/* This many programs of one function are a storm, if most of them ran again after the newest one
+ * was compiled: it is a loop then, not the initialisation. `tests/truth/thresholds.py` prints how
+ * the verdicts on public programs move with both numbers. Below 8 programs it is the operations of
+ * a loop over settings, of a page that shows what vmap is for, or of a line that reports a metric.
+ * The second number says how short a loop may be: a measure that runs after each of two passes has
+ * one turn more. */
+enum { STORM_PROGRAMS = 8, STORM_TURNS = 1 };
 enum { MOST_FRAMES = 64 };
 
 struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
     struct stet_place loop;           /* the loop that calls it; line 0 for none */
     bool body;                        /* the operations are in the body of that loop itself */
-    bool several;                     /* they are in more than one line */
     bool read;                        /* its source was read, so a loop would have been seen */
     uint32_t process, programs, last; /* last: the newest program */
-    uint32_t distinct; /* programs that differ from each other */
+    uint32_t distinct;                /* programs that differ from each other */
+    uint32_t others;                  /* programs of other functions in one of its lines */
     uint32_t drifts; /* programs of lines that went on compiling for other arguments */
     uint64_t line;   /* the line of that function that ran the operation */
     uint32_t traced; /* programs whose line is in a jitted program too */
@@ -34,7 +37,7 @@ struct storms {
     struct stet_history *h;
     struct storm *items;
     uint32_t count, *of, *ran; /* by sighting: storm + 1, executions after all are compiled */
-    uint32_t *counts;          /* by sighting: the first compile of its program, + 1; 0: not counted */
+    uint32_t *counts; /* by sighting: the first compile of its program, + 1; 0: not counted */
     size_t room;
     struct stet_map by_place, holders; /* holders: function -> the loop that has all its lines */
     struct stet_map jitted;            /* process, line -> it is in a jitted program */
@@ -195,12 +198,11 @@ static bool add(struct storms *x, uint32_t number)
         if (!stet_map_put(&x->by_place, key, at))
             return false;
     }
-    x->items[at].several |=
-        x->items[at].programs &&
-        !stet_place_eq(&x->h->sightings[x->items[at].last].trigger, &s->trigger);
     x->of[number] = at + 1;
-    if (is_another(s, f))
+    if (is_another(s, f)) {
+        x->items[at].others++;
         return true;
+    }
     x->items[at].programs++;
     if (f->pair == STET_CAUSE_IDENTICAL && x->counts[f->against] &&
         x->of[f->against] == x->of[number]) {
@@ -333,11 +335,11 @@ static bool ran_again(const struct storm *t)
     return t->turns >= STORM_TURNS;
 }
 
-/* Does a loop run all of it again and again? One line is an expression, and not a function that
- * should be compiled. */
+/* Does a loop run all of it again and again? A loop over settings brings another function in each
+ * turn, and one jit around it would be compiled as often. */
 static bool is_looped(const struct storm *t)
 {
-    return t->loop.line && t->several && t->programs >= STORM_PROGRAMS && ran_again(t) &&
+    return t->loop.line && t->programs >= STORM_PROGRAMS && ran_again(t) && t->others <= t->turns &&
            t->traced * 2 < t->programs && !t->yields;
 }
 
@@ -374,9 +376,10 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
                                 t->programs);
     f->advice = stet_arena_printf(&h->arena,
                                   "{\"storm\":{\"programs\":%u,\"turns\":%u,\"loop\":%s,"
-                                  "\"lines\":%s,\"jitted\":%u,\"drifts\":%u}}",
-                                  t->programs, t->turns, t->loop.line ? "true" : "false",
-                                  t->several ? "\"several\"" : "\"one\"", t->traced, t->drifts);
+                                  "\"others\":%u,\"jitted\":%u,\"drifts\":%u,"
+                                  "\"generator\":%s}}",
+                                  t->programs, t->turns, t->loop.line ? "true" : "false", t->others,
+                                  t->traced, t->drifts, t->yields ? "true" : "false");
     if (!t->loop.line && !ran_again(t))
         f->fix_text = "These ran once, so nothing in the loop need change. A store serves them at "
                       "the next launch; one jax.jit around {detail} would make them one program.";

@@ -349,6 +349,29 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
     return f;
 }
 
+bool stet_journal_values_borrowed(struct stet_view bytes, struct stet_view name)
+{
+    struct stet_journal_value v;
+    struct stet_reader r;
+    bool found = false;
+
+    stet_reader_init(&r, bytes, 0);
+    while (stet_journal_values_next(&r, &v) && v.scope != STET_SCOPE_LOCAL) {
+        const char *dot = v.kind == STET_VALUE_FUNCTION && v.text.len
+                              ? memrchr(v.text.ptr, '.', v.text.len)
+                              : NULL;
+        size_t skip = dot ? (size_t)(dot - v.text.ptr) + 1 : 0;
+
+        if (v.kind != STET_VALUE_FUNCTION || v.scope == STET_SCOPE_GLOBAL ||
+            !stet_view_eq(stet_view_of(v.text.ptr + skip, v.text.len - skip), name))
+            continue;
+        if (!stet_journal_values_in_library(v.file))
+            return false;
+        found = true;
+    }
+    return found;
+}
+
 const char *stet_journal_value_kind_name(enum stet_journal_value_kind kind)
 {
     switch (kind) {

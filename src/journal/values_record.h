@@ -100,6 +100,9 @@ struct stet_journal_function {
     uint32_t line;
 };
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes);
+/* Is the function of this name a library's, though functions of the user's are among its arguments?
+ */
+bool stet_journal_values_borrowed(struct stet_view bytes, struct stet_view name);
 
 /* Is the file not the user's own? True for installed packages and the standard library. */
 bool stet_journal_values_in_library(struct stet_view file);

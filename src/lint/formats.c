@@ -35,7 +35,7 @@ static void print_finding_json(struct stet_json *j, const struct stet_lint_print
     stet_json_string(j, "message", f->what);
     stet_json_string(j, "traced", f->traced);
     stet_json_cstr(j, "why", r.why);
-    stet_json_cstr(j, "fix", r.fix);
+    stet_json_string(j, "fix", f->fix);
     stet_json_bool(j, "fixable", f->edit.ptr != NULL);
     stet_mask_source(&source, f->source);
     stet_json_string(j, "source", stet_buf_as_view(&source));
@@ -86,7 +86,7 @@ void stet_lint_print_github(struct stet_buf *out, const struct stet_lint_print *
                         f->column, f->end_line, f->end_column, r.code);
         stet_text_github(out, f->what, false);
         stet_buf_str(out, ". Fix: ");
-        stet_text_github(out, stet_view_str(r.fix), false);
+        stet_text_github(out, f->fix, false);
         stet_buf_char(out, '\n');
     }
 }

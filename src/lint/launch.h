@@ -3,7 +3,7 @@
 #ifndef STET_LINT_LAUNCH_H
 #define STET_LINT_LAUNCH_H
 
-#include "lint/summary.h"
+#include "lint/candidates.h"
 
 /* Returns what the switch does if left on, or NULL if it is off or not listed. */
 const char *lint_flag_effect(struct stet_view name, struct stet_view value);

@@ -6,12 +6,11 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "lint/findings.h"
 #include "lint/launch.h"
-#include "lint/link.h"
 #include "lint/rules.h"
 #include "lint/source_files.h"
 #include "lint/summary_cache.h"
-#include "lint/walk.h"
 #include "python/ast.h"
 
 #include <pthread.h>
@@ -53,18 +52,6 @@ struct job {
     bool keep; /* there is a cache to write */
 };
 
-/* Makes a summary without contents, and without functions except the module. */
-static bool make_empty(struct lint_summary *s)
-{
-    *s = (struct lint_summary){.fn_count = 1};
-    stet_arena_init(&s->arena, 1 << 16);
-    s->fns = STET_NEW(&s->arena, struct lint_fn);
-    if (!s->fns)
-        return false;
-    s->fns->class_index = LINT_NONE;
-    return true;
-}
-
 /* The parser takes a NUL for the end of the file, so NULs are replaced by spaces. */
 static char *without_nuls(struct stet_view text)
 {
@@ -86,7 +73,7 @@ static enum stet_rc summarize_python(struct lint_summary *s, struct stet_python_
         return rc;
     stet_arena_init(&m.arena, (size_t)16 << 20);
     m.name = lint_files_module(&m.arena, path);
-    rc = stet_python_module_index(&m) ? lint_walk_file(s, &m, err)
+    rc = stet_python_module_index(&m) ? lint_summary_make(s, &m, err)
                                       : stet_fail(err, STET_NO_MEMORY, "out of memory");
     stet_python_module_close(&m);
     return rc;
@@ -139,7 +126,7 @@ static void one_file(struct job *j, struct stet_python_parser *p, size_t i)
     if (stet_file_open(&f, path, &err) != STET_OK) {
         stet_say("stet: %s\n", err.text);
         atomic_fetch_add(&j->unreadable, 1);
-        if (!make_empty(s))
+        if (!lint_summary_empty(s))
             atomic_store(&j->failed, true);
         return;
     }
@@ -155,7 +142,7 @@ static void one_file(struct job *j, struct stet_python_parser *p, size_t i)
     } else {
         stet_say("stet: %s: %s\n", path, err.text);
         atomic_fetch_add(&j->unreadable, 1);
-        if (!make_empty(s))
+        if (!lint_summary_empty(s))
             atomic_store(&j->failed, true);
     }
     stet_file_close(&f);
@@ -246,12 +233,12 @@ static void keep_wanted(struct stet_lint_result *r, const bool *rules)
 static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, struct stet_err *err)
 {
     enum stet_rc rc =
-        lint_link(r, &in->arena, in->summaries, in->files.paths, in->files.count, err);
+        lint_findings_link(r, &in->arena, in->summaries, in->files.paths, in->files.count, err);
 
     r->files = in->files.count;
     for (size_t i = 0; i < in->files.count; i++) {
-        r->broken += in->summaries[i].broken;
-        r->steps += in->summaries[i].steps;
+        r->broken += in->summaries[i].code.broken;
+        r->steps += in->summaries[i].code.steps;
         r->ignored += (size_t)in->summaries[i].ignored;
     }
     return rc;

@@ -23,6 +23,7 @@ struct stet_lint_finding {
     struct stet_view what;   /* about this place */
     struct stet_view traced; /* why this code counts as compiled; may be empty */
     struct stet_view source; /* the line */
+    struct stet_view fix;
     uint32_t edit_start, edit_end;
     struct stet_view edit; /* .ptr is NULL when there is no safe fix */
     char id[33];           /* stays the same when lines above move */

@@ -35,24 +35,13 @@ void lint_rules_prepare(void)
     pthread_once(&rules_once, sort_rules);
 }
 
-void lint_rules(struct lint_walk *w, enum lint_event event, stet_python_ref n)
+void lint_rules(struct stet_flow_walk *w, enum stet_flow_event event, stet_python_ref n)
 {
     for (const uint8_t *r = rules_on[__builtin_ctz((unsigned)event)]; *r != LINT_RULES; r++)
         lint_rule_table[*r].run(w, n);
 }
 
-bool lint_any_of(struct stet_view v, const char *const *list)
-{
-    char first = v.len ? v.ptr[0] : '\0';
-
-    for (; *list; list++) {
-        if ((*list)[0] == first && stet_view_is(v, *list))
-            return true;
-    }
-    return false;
-}
-
-struct stet_view lint_quote(const struct lint_walk *w, stet_python_ref n)
+struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_view v = stet_python_text(w->ast, n);
     const char *newline = memchr(v.ptr, '\n', v.len);
@@ -65,16 +54,4 @@ struct stet_view lint_quote(const struct lint_walk *w, stet_python_ref n)
             v.len--; /* not in the middle of a character */
     }
     return v;
-}
-
-bool lint_mentions(const struct lint_walk *w, stet_python_ref n, const char *const *names)
-{
-    const struct stet_python_ast *a = w->ast;
-
-    for (stet_python_ref c = n; n && lint_within(w, c, n); c++) {
-        if (a->nodes[c].kind == PY_IDENTIFIER &&
-            lint_any_of(a->names.items[a->nodes[c].child], names))
-            return true;
-    }
-    return false;
 }

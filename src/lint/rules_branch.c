@@ -1,7 +1,7 @@
 /* Rules about branches: on values, on fields, on ranks, on step counts. */
 #include "lint/rules.h"
 
-static bool is_number(const struct lint_walk *w, stet_python_ref n)
+static bool is_number(const struct stet_flow_walk *w, stet_python_ref n)
 {
     enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, n));
 
@@ -11,7 +11,7 @@ static bool is_number(const struct lint_walk *w, stet_python_ref n)
 }
 
 /* A value that may be a tensor counts when it is compared with a number. */
-static bool compared_with_number(const struct lint_walk *w, stet_python_ref n)
+static bool compared_with_number(const struct stet_flow_walk *w, stet_python_ref n)
 {
     for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
         if (is_number(w, c))
@@ -20,47 +20,69 @@ static bool compared_with_number(const struct lint_walk *w, stet_python_ref n)
     return false;
 }
 
+/* config.layers > 0: trees hold numbers of the configuration beside their arrays, and tracing fails
+ * where such a field is an array. */
+static bool reads_field(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        if (stet_python_kind(w->ast, stet_python_bare(w->ast, c)) == PY_ATTRIBUTE)
+            return true;
+    }
+    return false;
+}
+
 /* An `if` in a loop, with a compiled function called inside. */
-static bool chooses_program(struct lint_walk *w)
+static bool chooses_program(struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref body = stet_python_kind(a, w->statement) == PY_IF && w->loops && !w->periodic
                                ? stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE)
                                : 0;
 
-    for (stet_python_ref c = body; body && lint_within(w, c, body); c++) {
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
         uint32_t name = a->nodes[c].kind == PY_CALL
                             ? stet_python_name(a, stet_python_field(a, c, PY_FIELD_FUNCTION))
                             : 0;
-        struct lint_binding *b = name ? lint_lookup(w, w->fn, name) : NULL;
+        struct stet_flow_binding *b = name ? stet_flow_lookup(w, w->fn, name) : NULL;
 
-        if (b && b->value.kind == LINT_V_JITTED)
+        if (b && b->value.kind == FLOW_V_JITTED)
             return true;
     }
     return false;
 }
 
 /* isinstance(x, int) and x == 1: the right part has a Python number. */
-static bool is_checked(struct lint_walk *w, stet_python_ref n)
+static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const types[] = {"int", "float", "bool", "str", "complex", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
-    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT), of, type;
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    stet_python_ref of = stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left) : 0;
 
-    if (stet_python_at(a, n)->op != 'a' || stet_python_kind(a, left) != PY_CALL ||
-        !stet_view_is(stet_python_callee(w->module, left), "isinstance"))
-        return false;
-    of = stet_python_argument(w->module, left, 0);
-    type = stet_python_argument(w->module, left, 1);
-    return of && type && stet_python_name(a, of) && lint_any_of(stet_python_text(a, type), types) &&
-           lint_value_of(w, right).deps == lint_value_of(w, of).deps;
+    return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
 }
 
-void rule_value_branch(struct lint_walk *w, stet_python_ref n)
+/* Made on the host by torch: a lazy step does not contain it. */
+static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
-    struct lint_value v;
+    bool host = false;
+
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
+        struct stet_flow_value v = stet_python_name(a, c) ? stet_flow_value_of(w, c)
+                                                          : (struct stet_flow_value){0};
+
+        if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
+            return false;
+        host |= v.kind == FLOW_V_TENSOR && (v.f.traits & FLOW_TRAIT_HOST);
+    }
+    return host;
+}
+
+void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_flow_value v;
 
     n = stet_python_bare(a, n);
     switch (stet_python_kind(a, n)) {
@@ -82,31 +104,34 @@ void rule_value_branch(struct lint_walk *w, stet_python_ref n)
     default:
         return;
     }
-    v = lint_value_of(w, n);
-    if (v.kind == LINT_V_HOST && (v.f.flags & LINT_F_DEVICE) && chooses_program(w)) {
+    v = stet_flow_value_of(w, n);
+    if (v.kind == FLOW_V_HOST && (v.f.flags & FLOW_F_DEVICE) && chooses_program(w)) {
         lint_report(w, LINT_RULE_value_branch, n, 0, LINT_ANY, 0,
                     "`%.*s` waits for the device, and decides which program runs",
                     STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (!lint_is_tensor(v) || (v.flags & (LINT_GUESS | LINT_TREE)))
+    if (!stet_flow_is_tensor(v) || (v.flags & (FLOW_GUESS | FLOW_TREE)))
         return;
-    if ((v.flags & LINT_WEAK) &&
-        (stet_python_kind(a, n) != PY_COMPARISON || !compared_with_number(w, n)))
+    if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
+                                  !compared_with_number(w, n) || reads_field(w, n)))
         return;
-    lint_report(w, LINT_RULE_value_branch, n, LINT_TRACED, LINT_TENSOR, v.deps,
+    if (w->step_loops && is_on_host(w, n))
+        return;
+    lint_report(w, LINT_RULE_value_branch, n,
+                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : FLOW_TRACED, LINT_TENSOR, v.deps,
                 "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 
 /* Does the function use an item of the object, other than to ask whether it is there? */
-static bool uses_items(const struct lint_walk *w, stet_python_ref object)
+static bool uses_items(const struct stet_flow_walk *w, stet_python_ref object)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref fn = w->fns[w->fn].node;
     uint32_t name = stet_python_name(a, object);
 
-    for (stet_python_ref c = fn; name && lint_within(w, c, fn); c++) {
+    for (stet_python_ref c = fn; name && stet_flow_within(w, c, fn); c++) {
         stet_python_ref value =
             stet_python_kind(a, c) == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
 
@@ -117,20 +142,23 @@ static bool uses_items(const struct lint_walk *w, stet_python_ref object)
     return !name;
 }
 
-static void report_key(struct lint_walk *w, stet_python_ref at, stet_python_ref object,
+static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python_ref object,
                        stet_python_ref key)
 {
-    struct lint_value v = lint_value_of(w, object);
+    struct stet_flow_value v = stet_flow_value_of(w, object);
 
-    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != LINT_V_TENSOR || !v.deps)
+    if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
+        (v.flags & FLOW_GUESS))
         return;
-    lint_report(w, LINT_RULE_optional_key, at, LINT_TRACED,
-                uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
-                "the program depends on whether `%.*s` has %.*s", STET_FMT(lint_quote(w, object)),
-                STET_FMT(lint_quote(w, key)));
+    /* Most batches have the same fields from the first step to the last. */
+    lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
+                           uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
+                           "the program depends on whether `%.*s` has %.*s",
+                           STET_FMT(lint_quote(w, object)), STET_FMT(lint_quote(w, key))),
+               LINT_MINOR);
 }
 
-void rule_optional_key(struct lint_walk *w, stet_python_ref n)
+void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     char op;
@@ -163,152 +191,65 @@ void rule_optional_key(struct lint_walk *w, stet_python_ref n)
 }
 
 /* Is something read back, printed or saved inside the statement? */
-static bool statement_reads(const struct lint_walk *w)
+static bool statement_reads(const struct stet_flow_walk *w)
 {
     static const char *const reads[] = {"item",         "cpu",        "print", "tolist", "numpy",
                                         "master_print", "add_scalar", "log",   "save",   NULL};
 
-    return lint_mentions(w, w->statement, reads);
+    return stet_flow_mentions(w, w->statement, reads);
 }
 
-/* Was the name bound to the rank of an array? */
-static bool is_measure(struct lint_walk *w, stet_python_ref n)
+void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
-    const struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(w->ast, n));
-
-    return b && (b->value.f.traits & LINT_TRAIT_MEASURE);
-}
-
-/* len(pad) == rank: a process's rank is not compared with a length. */
-static bool compares_length(const struct lint_walk *w, stet_python_ref n)
-{
-    const struct stet_python_ast *a = w->ast;
-
-    if (stet_python_kind(a, n) != PY_COMPARISON)
-        return false;
-    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c))
-        if (stet_python_kind(a, c) == PY_CALL &&
-            stet_view_is(stet_python_callee(w->module, c), "len"))
-            return true;
-    return false;
-}
-
-bool lint_asks_rank(struct lint_walk *w, stet_python_ref n)
-{
-    static const char *const ranks[] = {"rank",
-                                        "local_rank",
-                                        "global_rank",
-                                        "process_index",
-                                        "is_master_ordinal",
-                                        "get_ordinal",
-                                        "get_rank",
-                                        "is_main_process",
-                                        "is_local_main_process",
-                                        "global_ordinal",
-                                        "is_master",
-                                        "is_rank_zero",
-                                        NULL};
-
-    for (stet_python_ref c = n, length = 0; n && lint_within(w, c, n); c++) {
-        if (compares_length(w, c))
-            length = c;
-        if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && !is_measure(w, c) &&
-            !(length && lint_within(w, c, length)) &&
-            lint_any_of(stet_python_text(w->ast, c), ranks))
-            return true;
-    }
-    return false;
-}
-
-void rule_rank_branch(struct lint_walk *w, stet_python_ref n)
-{
-    if (!lint_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
+    if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
         return;
     if (stet_python_kind(w->ast, w->statement) != PY_IF &&
         stet_python_kind(w->ast, w->statement) != PY_WHILE &&
         stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
         return;
-    lint_report(w, LINT_RULE_rank_branch, n, LINT_TRACED, LINT_ANY, 0,
+    lint_report(w, LINT_RULE_rank_branch, n, FLOW_TRACED, LINT_ANY, 0,
                 "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
 }
 
-/* Is it a Python number that counts: a loop's, or an attribute that a method changes? */
-static bool counts(const struct lint_walk *w, stet_python_ref n)
-{
-    const struct stet_python_ast *a = w->ast;
-    struct lint_value v = lint_value_of(w, n);
-    stet_python_ref object =
-        stet_python_kind(a, n) == PY_ATTRIBUTE ? stet_python_field(a, n, PY_FIELD_OBJECT) : 0;
-    uint32_t owner = lint_self_class(w, object);
-
-    if (v.kind <= LINT_V_PYTHON && lint_turns(v))
-        return true;
-    return owner != LINT_NONE &&
-           lint_attribute_moves(w, owner,
-                                stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
-}
-
-/* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
-stet_python_ref lint_every_n(const struct lint_walk *w, stet_python_ref n, uint64_t *deps)
-{
-    const struct stet_python_ast *a = w->ast;
-
-    *deps = 0;
-    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
-        stet_python_ref left = a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%'
-                                   ? stet_python_bare(a, stet_python_field(a, c, PY_FIELD_LEFT))
-                                   : 0;
-        struct lint_value v = lint_value_of(w, left);
-
-        for (stet_python_ref part = left; left && lint_within(w, part, left); part++)
-            if (counts(w, part))
-                return c;
-        if (left && !lint_is_strong(v) && v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST)
-            *deps = v.deps & ~LINT_ALWAYS;
-        if (*deps)
-            return c;
-    }
-    return 0;
-}
-
 /* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
-static bool statement_computes(struct lint_walk *w)
+static bool statement_computes(struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
 
-    for (stet_python_ref c = body; body && lint_within(w, c, body); c++) {
-        struct lint_binding *b = NULL;
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        struct stet_flow_binding *b = NULL;
 
         if (a->nodes[c].kind == PY_ASSIGNMENT || a->nodes[c].kind == PY_AUGMENTED)
-            b = lint_scope_find(&w->fns[w->fn].scope,
-                                stet_python_name(a, stet_python_field(a, c, PY_FIELD_LEFT)));
-        if (b && lint_is_tensor(b->value) && (b->value.deps & LINT_ALWAYS) &&
-            !(b->value.flags & LINT_TREE))
+            b = stet_flow_scope_find(&w->fns[w->fn].scope,
+                                     stet_python_name(a, stet_python_field(a, c, PY_FIELD_LEFT)));
+        if (b && stet_flow_is_tensor(b->value) && (b->value.deps & FLOW_ALWAYS) &&
+            !(b->value.flags & FLOW_TREE))
             return true;
     }
     return false;
 }
 
-void rule_logging_branch(struct lint_walk *w, stet_python_ref n)
+void rule_logging_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref every;
     uint64_t deps;
 
     if (!n || stet_python_kind(w->ast, w->statement) != PY_IF)
         return;
-    every = lint_every_n(w, n, &deps);
+    every = stet_flow_every_n(w, n, &deps);
     if (!every || (w->step_loops && !statement_reads(w) && !statement_computes(w)))
         return;
     if (!w->step_loops && w->loops &&
-        (lint_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags & LINT_VARIES))
+        (stet_flow_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags &
+         FLOW_VARIES))
         return; /* the loop is unrolled: always the same program */
-    lint_report(w, LINT_RULE_logging_branch, n, LINT_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
+    lint_report(w, LINT_RULE_logging_branch, n, FLOW_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
                 "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* self.flag or config.flag that a loop elsewhere sets */
-static bool is_switched(const struct lint_walk *w, stet_python_ref n)
+static bool is_switched(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     uint32_t object, attribute, owner;
@@ -317,32 +258,33 @@ static bool is_switched(const struct lint_walk *w, stet_python_ref n)
         return false;
     object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
     attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
-    owner = lint_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
-    if (owner != LINT_NONE)
-        return lint_class_attribute_moved(w, owner, attribute);
-    return object && lint_object_attribute_moved(w, object, attribute) &&
-           !lint_scope_find(&w->fns[w->fn].scope, object);
+    owner = stet_flow_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    if (owner != FLOW_NONE)
+        return stet_flow_class_attribute_moved(w, owner, attribute);
+    return object && stet_flow_object_attribute_moved(w, object, attribute) &&
+           !stet_flow_scope_find(&w->fns[w->fn].scope, object);
 }
 
 /* Parameters that the condition reads as Python values. */
-static uint64_t switches(struct lint_walk *w, stet_python_ref n)
+static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     uint64_t deps = 0;
 
-    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
-        struct lint_binding *b = stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
-                                     ? lint_lookup(w, w->fn, stet_python_name(a, c))
-                                     : NULL;
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
+        struct stet_flow_binding *b =
+            stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
+                ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
+                : NULL;
 
-        if (b && !lint_is_strong(b->value) &&
-            (b->value.kind == LINT_V_PYTHON || b->value.kind == LINT_V_TENSOR))
-            deps |= b->value.deps & ~LINT_ALWAYS;
+        if (b && !stet_flow_is_strong(b->value) &&
+            (b->value.kind == FLOW_V_PYTHON || b->value.kind == FLOW_V_TENSOR))
+            deps |= b->value.deps & ~FLOW_ALWAYS;
     }
     return deps;
 }
 
-void rule_late_branch(struct lint_walk *w, stet_python_ref n)
+void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const shapes[] = {"shape", "size", "ndim", "len", NULL};
     stet_python_ref test = stet_python_bare(w->ast, n);
@@ -352,15 +294,18 @@ void rule_late_branch(struct lint_walk *w, stet_python_ref n)
     if (stet_python_kind(w->ast, test) == PY_NOT)
         test = stet_python_bare(w->ast, stet_python_child(w->ast, test));
     if (is_switched(w, test)) {
-        lint_report(w, LINT_RULE_late_branch, n, LINT_TRACED, LINT_ANY, 0,
+        lint_report(w, LINT_RULE_late_branch, n, FLOW_TRACED, LINT_ANY, 0,
                     "`%.*s` is switched in a loop elsewhere", STET_FMT(lint_quote(w, test)));
         return;
     }
-    if (!(w->facts & LINT_USES_JIT) || lint_every_n(w, n, &deps))
+    if (!(w->facts & FLOW_USES_JIT) || stet_flow_every_n(w, n, &deps))
         return;
+    if (stet_python_kind(w->ast, test) == PY_CALL &&
+        stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        return; /* another value, of the same type */
     deps = switches(w, n);
-    if (deps && !lint_mentions(w, n, shapes)) /* each shape has its own program anyway */
-        lint_report(w, LINT_RULE_late_branch, n, LINT_JAX | LINT_TORCH | LINT_XLA, LINT_VARYING,
+    if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
+        lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,
                     deps, "`%.*s` turns over while the caller's loop runs",
                     STET_FMT(lint_quote(w, n)));
 }

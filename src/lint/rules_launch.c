@@ -19,7 +19,7 @@ const char *lint_flag_effect(struct stet_view name, struct stet_view value)
 {
     static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
 
-    if (lint_any_of(value, off))
+    if (stet_view_in(value, off))
         return NULL;
     if (stet_view_is(name, "XLA_FLAGS"))
         return memmem(value.ptr, value.len, "--xla_dump_to", 13)
@@ -39,7 +39,7 @@ bool lint_launch_barrier(struct stet_view name, struct stet_view value)
                                            "HIP_LAUNCH_BLOCKING",  NULL};
     static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
 
-    return lint_any_of(name, barriers) && !lint_any_of(value, off);
+    return stet_view_in(name, barriers) && !stet_view_in(value, off);
 }
 
 bool lint_remote_cache(struct stet_view name, struct stet_view value)
@@ -47,7 +47,7 @@ bool lint_remote_cache(struct stet_view name, struct stet_view value)
     static const char *const schemes[] = {"gs://",   "s3://",    "hdfs://", "az://",
                                           "http://", "https://", "abfs://", NULL};
 
-    if (!lint_any_of(name, cache_variables))
+    if (!stet_view_in(name, cache_variables))
         return false;
     for (const char *const *s = schemes; *s; s++) {
         if (stet_view_starts(value, *s))
@@ -58,12 +58,12 @@ bool lint_remote_cache(struct stet_view name, struct stet_view value)
 
 /* Returns the text of a literal, also through a name bound to one; for f"gs://{x}" its
  * beginning. */
-static struct stet_view text_of(struct lint_walk *w, stet_python_ref n)
+static struct stet_view text_of(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
     if (stet_python_kind(a, n) == PY_IDENTIFIER) {
-        struct lint_binding *b = lint_lookup(w, w->fn, stet_python_name(a, n));
+        struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(a, n));
 
         n = b && stet_python_kind(a, b->value.from) == PY_STRING ? b->value.from : n;
     }
@@ -75,8 +75,18 @@ static struct stet_view text_of(struct lint_walk *w, stet_python_ref n)
     return stet_python_text(a, n);
 }
 
+/* A value that the file does not show: os.environ["X"] = saved, = str(level) */
+static bool is_variable(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    return stet_python_kind(a, n) == PY_CALL ||
+           (stet_python_kind(a, n) == PY_IDENTIFIER &&
+            stet_view_eq(text_of(w, n), stet_python_text(a, n)));
+}
+
 /* A variable set from Python: os.environ["X"] = v, .setdefault("X", v), os.putenv. */
-static bool environment_write(struct lint_walk *w, stet_python_ref n, struct stet_view *name,
+static bool environment_write(struct stet_flow_walk *w, stet_python_ref n, struct stet_view *name,
                               struct stet_view *value)
 {
     const struct stet_python_ast *a = w->ast;
@@ -86,7 +96,7 @@ static bool environment_write(struct lint_walk *w, stet_python_ref n, struct ste
     if (stet_python_kind(a, n) == PY_ASSIGNMENT) {
         stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
 
-        if (stet_python_kind(a, left) != PY_SUBSCRIPT || !lint_mentions(w, left, environ))
+        if (stet_python_kind(a, left) != PY_SUBSCRIPT || !stet_flow_mentions(w, left, environ))
             return false;
         key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
         given = stet_python_field(a, n, PY_FIELD_RIGHT);
@@ -94,7 +104,8 @@ static bool environment_write(struct lint_walk *w, stet_python_ref n, struct ste
         struct stet_view callee = stet_python_callee(w->module, n);
         stet_python_ref object = stet_python_callee_object(w->module, n);
 
-        if (!(stet_view_is(callee, "setdefault") && object && lint_mentions(w, object, environ)) &&
+        if (!(stet_view_is(callee, "setdefault") && object &&
+              stet_flow_mentions(w, object, environ)) &&
             !stet_view_is(callee, "putenv"))
             return false;
         key = stet_python_argument(w->module, n, 0);
@@ -104,10 +115,28 @@ static bool environment_write(struct lint_walk *w, stet_python_ref n, struct ste
         return false;
     *name = stet_python_string(a, key);
     *value = text_of(w, given);
-    return name->len != 0;
+    return name->len != 0 && !is_variable(w, given);
 }
 
-void rule_debug_flags(struct lint_walk *w, stet_python_ref n)
+/* Does the function put back a saved value further down? Then the switch is not left on. */
+static bool is_restored(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = n + 1; w->fn && stet_flow_within(w, c, fn); c++) {
+        stet_python_ref statement = w->module->parents[w->module->parents[c]];
+
+        if (a->nodes[c].start > a->nodes[n].end && a->nodes[c].kind == PY_STRING &&
+            stet_view_eq(stet_python_string(a, c), name) &&
+            stet_python_kind(a, statement) == PY_ASSIGNMENT &&
+            is_variable(w, stet_python_field(a, statement, PY_FIELD_RIGHT)))
+            return true;
+    }
+    return false;
+}
+
+void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const options[] = {"jax_debug_nans",
                                           "jax_debug_infs",
@@ -121,7 +150,7 @@ void rule_debug_flags(struct lint_walk *w, stet_python_ref n)
     if (environment_write(w, n, &name, &value)) {
         const char *effect = lint_flag_effect(name, value);
 
-        if (effect)
+        if (effect && !is_restored(w, n, name))
             lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on: %s",
                         STET_FMT(name), effect);
         return;
@@ -132,19 +161,19 @@ void rule_debug_flags(struct lint_walk *w, stet_python_ref n)
     if (stet_view_is(name, "jax.config.update") && stet_python_argument(w->module, n, 1)) {
         struct stet_view option = stet_python_string(w->ast, stet_python_argument(w->module, n, 0));
 
-        if (lint_any_of(option, options) &&
+        if (stet_view_in(option, options) &&
             stet_python_kind(w->ast, stet_python_argument(w->module, n, 1)) == PY_TRUE)
             lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
                         STET_FMT(option));
     } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
                stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_TRUE &&
-               (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE))) {
+               (w->facts & (FLOW_USES_XLA | FLOW_USES_COMPILE))) {
         lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0,
                     "anomaly detection is on: every gradient is checked on the host");
     }
 }
 
-void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
+void rule_remote_cache(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const setters[] = {
         "jax.experimental.compilation_cache.compilation_cache.set_cache_dir",
@@ -164,7 +193,7 @@ void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
             stet_view_is(stet_python_string(w->ast, stet_python_argument(w->module, n, 0)),
                          "jax_compilation_cache_dir"))
             value = text_of(w, stet_python_argument(w->module, n, 1));
-        else if (lint_any_of(callee, setters) && stet_python_argument(w->module, n, 0))
+        else if (stet_view_in(callee, setters) && stet_python_argument(w->module, n, 0))
             value = text_of(w, stet_python_argument(w->module, n, 0));
         else
             return;
@@ -175,7 +204,7 @@ void rule_remote_cache(struct lint_walk *w, stet_python_ref n)
                     "the compilation cache is at `%.*s`", STET_FMT(value));
 }
 
-void rule_torch_xla_cache(struct lint_walk *w, stet_python_ref n)
+void rule_torch_xla_cache(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];
 

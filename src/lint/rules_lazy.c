@@ -12,7 +12,7 @@ static const char *const shaped_by[] = {
     "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
 
 /* Returns the tensor of a call, in the host's memory or unknown; 0 when it is not such a call. */
-static stet_python_ref worked_on(struct lint_walk *w, stet_python_ref call, bool *library)
+static stet_python_ref worked_on(struct stet_flow_walk *w, stet_python_ref call, bool *library)
 {
     stet_python_ref function =
         stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
@@ -22,36 +22,36 @@ static stet_python_ref worked_on(struct lint_walk *w, stet_python_ref call, bool
     *library = stet_view_starts(stet_python_imported(w->module, function, room), "torch.");
     if (*library)
         return stet_python_argument(w->module, call, 0);
-    return object && lint_is_tensor(lint_value_of(w, object)) ? object : 0;
+    return object && stet_flow_is_tensor(stet_flow_value_of(w, object)) ? object : 0;
 }
 
-static void look_number(struct lint_walk *w, stet_python_ref n)
+static void look_number(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct lint_value v = lint_value_of(w, n);
+    struct stet_flow_value v = stet_flow_value_of(w, n);
 
-    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_STEPS))
+    if (w->step_loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_STEPS))
         lint_report(w, LINT_RULE_baked_schedule, n, 0, LINT_ANY, 0,
                     "`%.*s` is another number in each step, and a part of the graph",
                     STET_FMT(lint_quote(w, n)));
-    else if (!w->step_loops && v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST &&
-             (v.deps & ~LINT_ALWAYS))
-        lint_report(w, LINT_RULE_baked_schedule, n, LINT_XLA, LINT_VARYING, v.deps & ~LINT_ALWAYS,
+    else if (!w->step_loops && v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST &&
+             (v.deps & ~FLOW_ALWAYS))
+        lint_report(w, LINT_RULE_baked_schedule, n, FLOW_XLA, LINT_VARYING, v.deps & ~FLOW_ALWAYS,
                     "`%.*s` is another number in each step, and a part of the graph",
                     STET_FMT(lint_quote(w, n)));
 }
 
-void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
+void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS), tensor;
     bool library;
 
-    if (!(w->facts & LINT_USES_TORCH) ||
-        !lint_any_of(stet_python_callee(w->module, call), shaped_by) ||
+    if (!(w->facts & FLOW_USES_TORCH) ||
+        !stet_view_in(stet_python_callee(w->module, call), shaped_by) ||
         stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
     tensor = worked_on(w, call, &library);
-    if (!tensor || (lint_value_of(w, tensor).f.traits & LINT_TRAIT_HOST))
+    if (!tensor || (stet_flow_value_of(w, tensor).f.traits & FLOW_TRAIT_HOST))
         return;
     for (stet_python_ref c = stet_python_child(a, args); c; c = stet_python_next(a, c)) {
         if (c != tensor && stet_python_kind(a, c) != PY_COMMENT)
@@ -60,20 +60,20 @@ void lint_shaped_call(struct lint_walk *w, stet_python_ref call)
 }
 
 /* x[n] and x[:, n] make the position a part of the graph; slice-start reports slices. */
-void lint_shaped_subscript(struct lint_walk *w, stet_python_ref n)
+void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
-    struct lint_value v = lint_value_of(w, value);
+    struct stet_flow_value v = stet_flow_value_of(w, value);
 
-    if (!w->step_loops || !lint_is_strong(v) ||
-        (v.f.traits & (LINT_TRAIT_HOST | LINT_TRAIT_LIST | LINT_TRAIT_DICT)))
+    if (!w->step_loops || !stet_flow_is_strong(v) ||
+        (v.f.traits & (FLOW_TRAIT_HOST | FLOW_TRAIT_LIST | FLOW_TRAIT_DICT)))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
-        struct lint_facts f = lint_value_of(w, c).f;
+        struct stet_flow_facts f = stet_flow_value_of(w, c).f;
 
-        if (stet_python_kind(a, c) != PY_SLICE && !(f.flags & LINT_F_TEXT) &&
-            !(f.traits & LINT_TRAIT_LIST)) /* a name for several slices */
+        if (stet_python_kind(a, c) != PY_SLICE && !(f.flags & FLOW_F_TEXT) &&
+            !(f.traits & FLOW_TRAIT_LIST)) /* a name for several slices */
             look_number(w, c);
     }
 }
@@ -98,11 +98,11 @@ static uint32_t overwritten(const struct stet_python_ast *a, stet_python_ref n)
 }
 
 /* Does the name get another tensor somewhere in this block? */
-static bool replaces(const struct lint_walk *w, stet_python_ref block, uint32_t name)
+static bool replaces(const struct stet_flow_walk *w, stet_python_ref block, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
 
-    for (stet_python_ref c = block; block && lint_within(w, c, block); c++) {
+    for (stet_python_ref c = block; block && stet_flow_within(w, c, block); c++) {
         if (a->nodes[c].kind == PY_ASSIGNMENT &&
             stet_python_name(a, stet_python_field(a, c, PY_FIELD_LEFT)) == name)
             return true;
@@ -111,13 +111,15 @@ static bool replaces(const struct lint_walk *w, stet_python_ref block, uint32_t 
 }
 
 /* Returns a tensor that is overwritten in one block and replaced in the other; 0 for none. */
-static uint32_t kept_one_way(const struct lint_walk *w, stet_python_ref one, stet_python_ref other)
+static uint32_t kept_one_way(const struct stet_flow_walk *w, stet_python_ref one,
+                             stet_python_ref other)
 {
-    for (stet_python_ref c = one; one && other && lint_within(w, c, one); c++) {
+    for (stet_python_ref c = one; one && other && stet_flow_within(w, c, one); c++) {
         uint32_t name = overwritten(w->ast, c);
-        struct lint_binding *b = name ? lint_scope_find(&w->fns[w->fn].scope, name) : NULL;
+        struct stet_flow_binding *b =
+            name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
 
-        if (b && lint_is_tensor(b->value) && !(b->value.f.traits & LINT_TRAIT_HOST) &&
+        if (b && stet_flow_is_tensor(b->value) && !(b->value.f.traits & FLOW_TRAIT_HOST) &&
             replaces(w, other, name) && !replaces(w, one, name))
             return name;
     }
@@ -125,7 +127,7 @@ static uint32_t kept_one_way(const struct lint_walk *w, stet_python_ref one, ste
 }
 
 /* In a step, an overwritten tensor is donated, and a replaced one is not. */
-void lint_donated_one_way(struct lint_walk *w, stet_python_ref test)
+void lint_donated_one_way(struct stet_flow_walk *w, stet_python_ref test)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref yes = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
@@ -133,7 +135,7 @@ void lint_donated_one_way(struct lint_walk *w, stet_python_ref test)
     uint32_t name;
 
     if (!w->step_loops || stet_python_kind(a, w->statement) != PY_IF ||
-        !(lint_value_of(w, test).flags & LINT_STEPS))
+        !(stet_flow_value_of(w, test).flags & FLOW_STEPS))
         return;
     no = no ? stet_python_field(a, no, PY_FIELD_BODY) : 0;
     name = kept_one_way(w, yes, no);

@@ -2,48 +2,48 @@
 #include "lint/rules.h"
 
 /* Reports a keyword whose value differs at each turn, or depends on a parameter that does. */
-static void look_option(struct lint_walk *w, stet_python_ref call, const char *keyword,
+static void look_option(struct stet_flow_walk *w, stet_python_ref call, const char *keyword,
                         unsigned rule, const char *what)
 {
     stet_python_ref value = stet_python_keyword(w->module, call, stet_view_str(keyword));
-    struct lint_value v = value ? lint_value_of(w, value) : (struct lint_value){0};
+    struct stet_flow_value v = value ? stet_flow_value_of(w, value) : (struct stet_flow_value){0};
 
     if (!value)
         return;
-    if (lint_turns(v) && w->loops)
+    if (stet_flow_turns(v) && w->loops)
         lint_report(w, rule, value, 0, LINT_ANY, 0, "%s `%.*s` differs between the turns", what,
                     STET_FMT(lint_quote(w, value)));
-    else if (v.deps & ~LINT_ALWAYS)
-        lint_report(w, rule, value, 0, LINT_VARYING, v.deps & ~LINT_ALWAYS,
+    else if (v.deps & ~FLOW_ALWAYS)
+        lint_report(w, rule, value, 0, LINT_VARYING, v.deps & ~FLOW_ALWAYS,
                     "%s `%.*s` differs between the calls", what, STET_FMT(lint_quote(w, value)));
 }
 
-void rule_donation_change(struct lint_walk *w, stet_python_ref n)
+void rule_donation_change(struct stet_flow_walk *w, stet_python_ref n)
 {
     look_option(w, n, "donate_argnums", LINT_RULE_donation_change, "what is donated,");
     look_option(w, n, "donate_argnames", LINT_RULE_donation_change, "what is donated,");
 }
 
 /* Does the expression, or the one that a name was bound to, mention a layout? */
-static bool speaks_of_layout(struct lint_walk *w, stet_python_ref n)
+static bool speaks_of_layout(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const words[] = {"Layout", "Format", "major_to_minor", "DeviceLocalLayout",
                                         NULL};
     const struct stet_python_ast *a = w->ast;
 
-    if (lint_mentions(w, n, words))
+    if (stet_flow_mentions(w, n, words))
         return true;
-    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
-        struct lint_binding *b =
-            stet_python_name(a, c) ? lint_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
+        struct stet_flow_binding *b =
+            stet_python_name(a, c) ? stet_flow_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
 
-        if (b && b->value.from && lint_mentions(w, b->value.from, words))
+        if (b && b->value.from && stet_flow_mentions(w, b->value.from, words))
             return true;
     }
     return false;
 }
 
-static void look_sharding(struct lint_walk *w, stet_python_ref n, bool layout)
+static void look_sharding(struct stet_flow_walk *w, stet_python_ref n, bool layout)
 {
     static const char *const keywords[] = {"in_shardings", "out_shardings", NULL};
 
@@ -56,13 +56,13 @@ static void look_sharding(struct lint_walk *w, stet_python_ref n, bool layout)
     }
 }
 
-void rule_layout_change(struct lint_walk *w, stet_python_ref n)
+void rule_layout_change(struct stet_flow_walk *w, stet_python_ref n)
 {
     look_sharding(w, n, true);
 }
 
 /* jit(…).lower(described(spec)): a sharding that comes from a parameter. */
-static void look_lowered(struct lint_walk *w, stet_python_ref call)
+static void look_lowered(struct stet_flow_walk *w, stet_python_ref call)
 {
     static const char *const words[] = {"sharding", "NamedSharding", NULL};
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
@@ -72,17 +72,17 @@ static void look_lowered(struct lint_walk *w, stet_python_ref call)
         stet_python_ref f = stet_python_kind(w->ast, c) == PY_CALL
                                 ? stet_python_field(w->ast, c, PY_FIELD_FUNCTION)
                                 : 0;
-        struct lint_value v = lint_value_of(w, c), maker = lint_value_of(w, f);
+        struct stet_flow_value v = stet_flow_value_of(w, c), maker = stet_flow_value_of(w, f);
 
-        if (f && maker.kind == LINT_V_FN && (v.deps & ~LINT_ALWAYS) &&
-            lint_mentions(w, w->fns[maker.index].node, words))
-            lint_report(w, LINT_RULE_sharding_change, c, 0, LINT_VARYING, v.deps & ~LINT_ALWAYS,
+        if (f && maker.kind == FLOW_V_FN && (v.deps & ~FLOW_ALWAYS) &&
+            stet_flow_mentions(w, w->fns[maker.index].node, words))
+            lint_report(w, LINT_RULE_sharding_change, c, 0, LINT_VARYING, v.deps & ~FLOW_ALWAYS,
                         "the sharding of `%.*s` differs between the calls",
                         STET_FMT(lint_quote(w, c)));
     }
 }
 
-void rule_sharding_change(struct lint_walk *w, stet_python_ref n)
+void rule_sharding_change(struct stet_flow_walk *w, stet_python_ref n)
 {
     if (stet_python_callee_object(w->module, n) &&
         stet_view_is(stet_python_callee(w->module, n), "lower"))
@@ -91,29 +91,29 @@ void rule_sharding_change(struct lint_walk *w, stet_python_ref n)
         look_sharding(w, n, false);
 }
 
-void rule_options_drift(struct lint_walk *w, stet_python_ref n)
+void rule_options_drift(struct stet_flow_walk *w, stet_python_ref n)
 {
     look_option(w, n, "compiler_options", LINT_RULE_options_drift, "the compiler's options");
 }
 
 /* f.__defaults__ = … of a function that is compiled */
-void rule_default_argument(struct lint_walk *w, stet_python_ref n)
+void rule_default_argument(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const names[] = {"__defaults__", "__kwdefaults__", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), object;
-    struct lint_value v;
+    struct stet_flow_value v;
 
     if (stet_python_kind(a, left) == PY_SUBSCRIPT)
         left = stet_python_field(a, left, PY_FIELD_VALUE);
     if (stet_python_kind(a, left) != PY_ATTRIBUTE ||
-        !lint_any_of(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)), names))
+        !stet_view_in(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)), names))
         return;
     object = stet_python_field(a, left, PY_FIELD_OBJECT);
-    v = lint_value_of(w, object);
-    for (uint32_t i = 0; i < w->jit_count && lint_spend(w); i++) {
-        if ((v.kind == LINT_V_FN && w->jits[i].fn == v.index) ||
-            (v.kind == LINT_V_JITTED && v.index == i)) {
+    v = stet_flow_value_of(w, object);
+    for (uint32_t i = 0; i < w->jit_count && stet_flow_spend(w); i++) {
+        if ((v.kind == FLOW_V_FN && w->jits[i].fn == v.index) ||
+            (v.kind == FLOW_V_JITTED && v.index == i)) {
             lint_report(w, LINT_RULE_default_argument, n, 0, LINT_ANY, 0,
                         "the defaults of `%.*s`, which is compiled, are replaced",
                         STET_FMT(lint_quote(w, object)));
@@ -122,16 +122,16 @@ void rule_default_argument(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-static bool holds_kernel(const struct lint_walk *w, stet_python_ref n)
+static bool holds_kernel(const struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const kernels[] = {"pallas_call", "triton_call", "ffi_call", "custom_call",
                                           NULL};
 
-    return n && lint_mentions(w, n, kernels);
+    return n && stet_flow_mentions(w, n, kernels);
 }
 
 /* A kernel on one side of a branch that a shape or an argument decides. */
-void rule_kernel_fallback(struct lint_walk *w, stet_python_ref n)
+void rule_kernel_fallback(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const shapes[] = {"shape", "size", NULL};
     const struct stet_python_ast *a = w->ast;
@@ -142,29 +142,30 @@ void rule_kernel_fallback(struct lint_walk *w, stet_python_ref n)
         op == 's' || op == 't' || op == 'i' || op == 'n')
         return;
     if (stet_python_field(a, w->statement, PY_FIELD_CONDITION) != n ||
-        !lint_mentions(w, test, shapes))
+        !stet_flow_mentions(w, test, shapes))
         return;
     body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
     if (holds_kernel(w, body) && !stet_python_child_of(a, body, PY_RAISE))
-        lint_report(w, LINT_RULE_kernel_fallback, n, LINT_JAX | LINT_TORCH, LINT_ANY, 0,
+        lint_report(w, LINT_RULE_kernel_fallback, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
                     "the kernel is used only where `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* x.shape[0] == 4 in a compiled function, in a file that marks dimensions dynamic */
-void rule_mark_dynamic(struct lint_walk *w, stet_python_ref n)
+void rule_mark_dynamic(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref test = stet_python_bare(a, n), left, right;
 
-    if (!(w->facts & LINT_MARKS_DYNAMIC) || stet_python_kind(a, test) != PY_COMPARISON ||
+    if (!(w->facts & FLOW_MARKS_DYNAMIC) || stet_python_kind(a, test) != PY_COMPARISON ||
         stet_python_at(a, test)->op != '=')
         return;
     left = stet_python_child(a, test);
     right = left ? stet_python_next(a, left) : 0;
     if (!right || stet_python_kind(a, right) != PY_INTEGER ||
-        stet_python_kind(a, left) != PY_SUBSCRIPT || lint_value_of(w, left).kind != LINT_V_SHAPE)
+        stet_python_kind(a, left) != PY_SUBSCRIPT ||
+        stet_flow_value_of(w, left).kind != FLOW_V_SHAPE)
         return;
-    lint_report(w, LINT_RULE_mark_dynamic, test, LINT_TORCH, LINT_ANY, 0,
+    lint_report(w, LINT_RULE_mark_dynamic, test, FLOW_TORCH, LINT_ANY, 0,
                 "`%.*s` fixes a dimension, and this file marks dimensions dynamic",
                 STET_FMT(lint_quote(w, test)));
 }

@@ -7,7 +7,7 @@ static bool is_array_library(struct stet_view dotted)
            stet_view_starts(dotted, "jax.lax.");
 }
 
-static struct stet_view library_name(struct lint_walk *w, stet_python_ref call, char room[160])
+static struct stet_view library_name(struct stet_flow_walk *w, stet_python_ref call, char room[160])
 {
     struct stet_view dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
@@ -15,30 +15,30 @@ static struct stet_view library_name(struct lint_walk *w, stet_python_ref call, 
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
 
-static void report_gather(struct lint_walk *w, stet_python_ref n, bool library, uint64_t deps)
+static void report_gather(struct stet_flow_walk *w, stet_python_ref n, bool library, uint64_t deps)
 {
-    lint_report(w, LINT_RULE_mask_gather, n, LINT_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
+    lint_report(w, LINT_RULE_mask_gather, n, FLOW_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
 
 /* Is it a name that the function uses as only a mask can be used? */
-static bool is_mask(struct lint_walk *w, stet_python_ref n)
+static bool is_mask(struct stet_flow_walk *w, stet_python_ref n)
 {
     return stet_python_kind(w->ast, n) == PY_IDENTIFIER &&
-           lint_used_as_mask(w, w->fn, stet_python_name(w->ast, n));
+           stet_flow_used_as_mask(w, w->fn, stet_python_name(w->ast, n));
 }
 
 /* The same between compiled functions: each size makes a small program, and one program of each
  * function that takes it. */
-static bool gather_eager(struct lint_walk *w, stet_python_ref n)
+static bool gather_eager(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
     for (stet_python_ref c = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE)); c;
          c = stet_python_next(a, c)) {
-        struct lint_value index = lint_value_of(w, c);
-        bool mask = index.f.dtype == LINT_DTYPE_BOOL ||
-                    (index.flags & (LINT_BOOL | LINT_DYNAMIC)) || is_mask(w, c);
+        struct stet_flow_value index = stet_flow_value_of(w, c);
+        bool mask = index.f.dtype == FLOW_DTYPE_BOOL ||
+                    (index.flags & (FLOW_BOOL | FLOW_DYNAMIC)) || is_mask(w, c);
 
         if (!mask || stet_python_kind(a, c) == PY_STRING)
             continue;
@@ -51,30 +51,30 @@ static bool gather_eager(struct lint_walk *w, stet_python_ref n)
 }
 
 /* x[mask] read, not written. */
-static void gather_by_mask(struct lint_walk *w, stet_python_ref n)
+static void gather_by_mask(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
-    struct lint_value v = lint_value_of(w, value);
+    struct stet_flow_value v = stet_flow_value_of(w, value);
 
-    if (!w->target && w->loops && (v.f.flags & LINT_F_DEVICE) && gather_eager(w, n))
+    if (!w->target && w->loops && (v.f.flags & FLOW_F_DEVICE) && gather_eager(w, n))
         return;
-    if (w->target || !lint_is_tensor(v) || (v.flags & (LINT_TREE | LINT_GUESS)))
+    if (w->target || !stet_flow_is_tensor(v) || (v.flags & (FLOW_TREE | FLOW_GUESS)))
         return;
     if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
         stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
-        struct lint_value index = lint_value_of(w, c);
+        struct stet_flow_value index = stet_flow_value_of(w, c);
 
-        if (lint_is_strong(index) && ((index.flags & LINT_BOOL) || is_mask(w, c))) {
+        if (stet_flow_is_strong(index) && ((index.flags & FLOW_BOOL) || is_mask(w, c))) {
             report_gather(w, n, false, v.deps & index.deps ? v.deps & index.deps : index.deps);
             return;
         }
     }
 }
 
-void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
+void rule_mask_gather(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const sized[] = {"nonzero",
                                         "argwhere",
@@ -90,7 +90,7 @@ void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
     static const char *const bounds[] = {"size",        "length",    "total_repeat_length",
                                          "output_size", "minlength", NULL};
     struct stet_view name, dotted;
-    struct lint_value v;
+    struct stet_flow_value v;
     char room[160];
     bool one;
 
@@ -107,8 +107,8 @@ void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
     }
     dotted = library_name(w, n, room);
     v = stet_python_callee_object(w->module, n)
-            ? lint_value_of(w, stet_python_callee_object(w->module, n))
-            : (struct lint_value){0};
+            ? stet_flow_value_of(w, stet_python_callee_object(w->module, n))
+            : (struct stet_flow_value){0};
     one = stet_view_is(name, "where") && dotted.len && stet_python_argument(w->module, n, 0) &&
           !stet_python_argument(w->module, n, 1);
     if (stet_view_is(name, "repeat_interleave") ||
@@ -117,26 +117,27 @@ void rule_mask_gather(struct lint_walk *w, stet_python_ref n)
 
         if (!counts)
             counts = stet_python_keyword(w->module, n, STET_VIEW("repeats"));
-        one = counts && lint_is_strong(lint_value_of(w, counts));
+        one = counts && stet_flow_is_strong(stet_flow_value_of(w, counts));
         if (one)
-            v.deps = lint_value_of(w, counts).deps;
+            v.deps = stet_flow_value_of(w, counts).deps;
         if (one && !dotted.len) {
             report_gather(w, n, false, v.deps);
             return;
         }
     }
-    if (dotted.len && (one || lint_any_of(name, sized)))
+    if (dotted.len && (one || stet_view_in(name, sized)))
         report_gather(w, n, true, 0);
-    else if (!dotted.len && lint_is_tensor(v) && !(v.flags & (LINT_TREE | LINT_GUESS)) &&
-             lint_any_of(name, sized) && !stet_view_is(name, "compress"))
+    else if (!dotted.len && stet_flow_is_tensor(v) && !(v.flags & (FLOW_TREE | FLOW_GUESS)) &&
+             stet_view_in(name, sized) && !stet_view_is(name, "compress"))
         report_gather(w, n, false, v.deps);
 }
 
 /* min(k, n), here or at the name's binding: an upper bound, usually the first argument. */
-static bool is_clamped(struct lint_walk *w, stet_python_ref n)
+static bool is_clamped(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct lint_binding *b =
-        stet_python_name(w->ast, n) ? lint_lookup(w, w->fn, stet_python_name(w->ast, n)) : NULL;
+    struct stet_flow_binding *b = stet_python_name(w->ast, n)
+                                      ? stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n))
+                                      : NULL;
 
     if (b && b->value.from)
         n = b->value.from;
@@ -144,10 +145,16 @@ static bool is_clamped(struct lint_walk *w, stet_python_ref n)
            stet_view_is(stet_python_callee(w->module, n), "min");
 }
 
-void rule_topk_k(struct lint_walk *w, stet_python_ref n)
+/* Each shape has a program of its own anyway. */
+static enum lint_minor minor_of(struct stet_flow_value v)
+{
+    return v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL;
+}
+
+void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_view name = stet_python_callee(w->module, n);
-    struct lint_value v;
+    struct stet_flow_value v;
     char room[160];
     stet_python_ref k;
 
@@ -159,23 +166,24 @@ void rule_topk_k(struct lint_walk *w, stet_python_ref n)
         k = stet_python_argument(w->module, n, library_name(w, n, room).len ? 1 : 0);
     if (!k || is_clamped(w, k))
         return;
-    v = lint_value_of(w, k);
-    if (w->step_loops && v.kind <= LINT_V_PYTHON && (v.flags & LINT_STEPS)) {
+    v = stet_flow_value_of(w, k);
+    if (w->step_loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_STEPS)) {
         lint_report(w, LINT_RULE_topk_k, n, 0, LINT_ANY, 0,
                     "k is `%.*s`, another number in each step", STET_FMT(lint_quote(w, k)));
         return;
     }
-    if (v.deps && (v.kind == LINT_V_HOST || v.kind == LINT_V_SHAPE || lint_is_strong(v)))
-        lint_report(w, LINT_RULE_topk_k, n, LINT_TRACED, LINT_TENSOR, v.deps,
-                    "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
-                    v.kind == LINT_V_SHAPE ? "follows the shape" : "depends on values");
-    else if (v.deps & ~LINT_ALWAYS)
-        lint_report(w, LINT_RULE_topk_k, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
-                    v.deps & ~LINT_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
+    if (v.deps && (v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE || stet_flow_is_strong(v)))
+        lint_minor(lint_report(w, LINT_RULE_topk_k, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                               "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
+                               v.kind == FLOW_V_SHAPE ? "follows the shape" : "depends on values"),
+                   minor_of(v));
+    else if (v.deps & ~FLOW_ALWAYS)
+        lint_report(w, LINT_RULE_topk_k, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
+                    v.deps & ~FLOW_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
                     STET_FMT(lint_quote(w, k)));
 }
 
-void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
+void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {
         "zeros", "ones",    "full",   "empty",     "arange",       "eye",      "reshape",
@@ -189,7 +197,7 @@ void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
     if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
         !stet_python_argument(w->module, n, 1) &&
         !stet_python_keyword(w->module, n, STET_VIEW("num_classes"))) {
-        lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_ANY, 0,
+        lint_report(w, LINT_RULE_size_from_value, n, FLOW_TRACED, LINT_ANY, 0,
                     "one_hot without num_classes takes its size from the largest value");
         return;
     }
@@ -197,21 +205,21 @@ void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
             "numpy."))
         return; /* an array of the host */
-    if (!lint_any_of(name, makers) ||
+    if (!stet_view_in(name, makers) ||
         (!library_name(w, n, room).len && !stet_python_callee_object(w->module, n)))
         return;
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
          c = stet_python_next(w->ast, c)) {
-        struct lint_value v = lint_value_of(w, c);
+        struct stet_flow_value v = stet_flow_value_of(w, c);
         stet_python_ref value = stet_python_argument_value(w->module, c);
 
         if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT && value)
-            v = lint_value_of(w, value);
+            v = stet_flow_value_of(w, value);
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
             c != stet_python_child(w->ast, args))
             break; /* the fill value is not a size */
-        if (v.kind == LINT_V_HOST && v.deps) {
-            lint_report(w, LINT_RULE_size_from_value, n, LINT_TRACED, LINT_TENSOR, v.deps,
+        if (v.kind == FLOW_V_HOST && v.deps) {
+            lint_report(w, LINT_RULE_size_from_value, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` is a size and comes from a tensor's value",
                         STET_FMT(lint_quote(w, value ? value : c)));
             return;
@@ -219,36 +227,36 @@ void rule_size_from_value(struct lint_walk *w, stet_python_ref n)
     }
 }
 
-void rule_dim_readback(struct lint_walk *w, stet_python_ref n)
+void rule_dim_readback(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref object = stet_python_kind(a, n) == PY_CALL
                                  ? stet_python_callee_object(w->module, n)
                                  : stet_python_field(a, n, PY_FIELD_OBJECT);
-    struct lint_value v = object ? lint_value_of(w, object) : (struct lint_value){0};
+    struct stet_flow_value v = object ? stet_flow_value_of(w, object) : (struct stet_flow_value){0};
 
-    if (lint_is_tensor(v) && (v.flags & LINT_DYNAMIC))
-        lint_report(w, LINT_RULE_dim_readback, n, LINT_TRACED, LINT_TENSOR, v.deps,
+    if (stet_flow_is_tensor(v) && (v.flags & FLOW_DYNAMIC))
+        lint_report(w, LINT_RULE_dim_readback, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
 
 /* Is it computed with a division, as a fraction is? A size that is only copied follows its array,
  * which is not a leak. */
-static bool is_share(const struct lint_walk *w, stet_python_ref n)
+static bool is_share(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
-    for (stet_python_ref c = n; lint_within(w, c, n); c++)
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++)
         if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '/')
             return true;
     return false;
 }
 
-static bool holds_name(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+static bool holds_name(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
 
-    for (stet_python_ref c = n; n && lint_within(w, c, n); c++)
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++)
         if (stet_python_name(a, c) == name)
             return true;
     return false;
@@ -274,7 +282,7 @@ static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
 }
 
 /* `ranks < name`, as an array: elements over the limit are cut off. */
-static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
+static bool cuts_at(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     char op = w->ast->nodes[n].op;
 
@@ -282,43 +290,45 @@ static bool cuts_at(const struct lint_walk *w, stet_python_ref n, uint32_t name)
 }
 
 /* Does the function use it as a limit: top_k(x, name), one_hot(x, name), x < name? */
-static bool limits(const struct lint_walk *w, uint32_t name)
+static bool limits(const struct stet_flow_walk *w, uint32_t name)
 {
     static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref fn = w->fns[w->fn].node;
     uint32_t tested = 0;
 
-    for (stet_python_ref n = fn; name && lint_within(w, n, fn); n++) {
+    for (stet_python_ref n = fn; name && stet_flow_within(w, n, fn); n++) {
         tested = test_end(a, n) > tested ? test_end(a, n) : tested;
         if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
             return true;
-        if (a->nodes[n].kind == PY_CALL && lint_any_of(stet_python_callee(w->module, n), calls) &&
+        if (a->nodes[n].kind == PY_CALL && stet_view_in(stet_python_callee(w->module, n), calls) &&
             holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
             return true;
     }
     return false;
 }
 
-void rule_capacity_leak(struct lint_walk *w, stet_python_ref n)
+void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), name = left;
-    struct lint_value v = lint_value_of(w, n);
+    struct stet_flow_value v = stet_flow_value_of(w, n);
 
-    if (!left || !v.deps || (v.kind != LINT_V_SHAPE && v.kind != LINT_V_HOST))
+    if (!left || !v.deps || (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST))
         return;
     if (stet_python_kind(a, left) == PY_ATTRIBUTE)
         name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
     if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
         limits(w, stet_python_name(a, name)))
-        lint_report(
-            w, LINT_RULE_capacity_leak, n, LINT_TRACED, LINT_TENSOR, v.deps,
-            "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
-            STET_FMT(stet_python_text(a, left)));
+        lint_minor(
+            lint_report(
+                w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
+                STET_FMT(stet_python_text(a, left))),
+            minor_of(v));
 }
 
-void rule_varlen(struct lint_walk *w, stet_python_ref n)
+void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const calls[] = {"flash_attn_varlen_func",
                                         "flash_attn_varlen_qkvpacked_func",
@@ -331,96 +341,99 @@ void rule_varlen(struct lint_walk *w, stet_python_ref n)
 
     if (stet_python_callee_object(w->module, n) && stet_python_argument(w->module, n, 0) &&
         stet_view_starts(stet_python_callee(w->module, n), "split")) {
-        struct lint_value v = lint_value_of(w, stet_python_argument(w->module, n, 0));
+        struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
 
-        if (lint_is_tensor(lint_value_of(w, stet_python_callee_object(w->module, n))) &&
-            v.deps & ~LINT_ALWAYS)
-            lint_report(w, LINT_RULE_varlen, n, LINT_JAX | LINT_TORCH, LINT_VARYING,
-                        v.deps & ~LINT_ALWAYS, "`%.*s` is split into other lengths by each call",
+        if (stet_flow_is_tensor(stet_flow_value_of(w, stet_python_callee_object(w->module, n))) &&
+            v.deps & ~FLOW_ALWAYS)
+            lint_report(w, LINT_RULE_varlen, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
+                        v.deps & ~FLOW_ALWAYS, "`%.*s` is split into other lengths by each call",
                         STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (lint_any_of(stet_python_callee(w->module, n), calls))
-        lint_report(w, LINT_RULE_varlen, n, LINT_TRACED, LINT_ANY, 0,
+    if (stet_view_in(stet_python_callee(w->module, n), calls))
+        lint_report(w, LINT_RULE_varlen, n, FLOW_TRACED, LINT_ANY, 0,
                     "`%.*s` takes its layout from the lengths in the batch",
                     STET_FMT(lint_quote(w, n)));
 }
 
 /* Finds the attribute in `self.pos`, somewhere in n, that changes. */
-static bool moving_attribute(struct lint_walk *w, stet_python_ref n)
+static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
-    for (stet_python_ref c = n; lint_within(w, c, n); c++) {
+    for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
         uint32_t owner = a->nodes[c].kind == PY_ATTRIBUTE
-                             ? lint_self_class(w, stet_python_field(a, c, PY_FIELD_OBJECT))
-                             : LINT_NONE;
+                             ? stet_flow_self_class(w, stet_python_field(a, c, PY_FIELD_OBJECT))
+                             : FLOW_NONE;
 
-        if (owner != LINT_NONE &&
-            lint_attribute_moves(w, owner,
-                                 stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
+        if (owner != FLOW_NONE &&
+            stet_flow_attribute_moves(
+                w, owner, stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;
     }
     return false;
 }
 
-void rule_slice_start(struct lint_walk *w, stet_python_ref n)
+void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
-    struct lint_value sliced = lint_value_of(w, value);
+    struct stet_flow_value sliced = stet_flow_value_of(w, value);
 
-    if (sliced.kind == LINT_V_PYTHON && stet_python_kind(a, value) != PY_ATTRIBUTE)
+    if (sliced.kind == FLOW_V_PYTHON && stet_python_kind(a, value) != PY_ATTRIBUTE)
         return;
-    if (sliced.kind == LINT_V_SHAPE || sliced.kind == LINT_V_HOST)
+    if (sliced.kind == FLOW_V_SHAPE || sliced.kind == FLOW_V_HOST)
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
-        struct lint_value v;
+        struct stet_flow_value v;
 
         if (!start || stet_python_at(a, start)->start != stet_python_at(a, c)->start)
             continue; /* x[:n] */
-        v = lint_value_of(w, start);
-        if (v.kind == LINT_V_HOST && v.deps)
-            lint_report(w, LINT_RULE_slice_start, n, LINT_TRACED, LINT_TENSOR, v.deps,
+        v = stet_flow_value_of(w, start);
+        if (v.kind == FLOW_V_HOST && v.deps)
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` starts at a value read back from a tensor",
                         STET_FMT(lint_quote(w, n)));
-        else if (w->step_loops && (v.flags & LINT_STEPS) && lint_is_strong(sliced) &&
-                 !(sliced.f.traits & LINT_TRAIT_HOST))
-            lint_report(w, LINT_RULE_slice_start, n, LINT_XLA, LINT_ANY, 0,
+        else if (w->step_loops && (v.flags & FLOW_STEPS) && stet_flow_is_strong(sliced) &&
+                 !(sliced.f.traits & FLOW_TRAIT_HOST))
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
-        else if (v.deps && v.kind != LINT_V_SHAPE && lint_is_tensor(sliced))
-            lint_report(w, LINT_RULE_slice_start, n, LINT_JAX | LINT_XLA, LINT_STATIC, v.deps,
+        else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced))
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA, LINT_STATIC, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
         else if (moving_attribute(w, start))
-            lint_report(w, LINT_RULE_slice_start, n, LINT_TRACED, LINT_ANY, 0,
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_ANY, 0,
                         "`%.*s` starts at an attribute that moves", STET_FMT(lint_quote(w, n)));
     }
 }
 
-void rule_python_loop(struct lint_walk *w, stet_python_ref n)
+void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
-    struct lint_value v = lint_value_of(w, right);
+    struct stet_flow_value v = stet_flow_value_of(w, right);
     bool range = stet_python_kind(a, right) == PY_CALL &&
                  stet_view_is(stet_python_callee(w->module, right), "range");
 
     if (w->step_loops) {
-        if (range && (v.flags & LINT_STEPS) && v.kind <= LINT_V_PYTHON)
+        if (range && (v.flags & FLOW_STEPS) && v.kind <= FLOW_V_PYTHON)
             lint_report(w, LINT_RULE_python_loop, right, 0, LINT_ANY, 0,
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
-    if (range && v.deps && (v.kind == LINT_V_SHAPE || v.kind == LINT_V_HOST))
-        lint_report(w, LINT_RULE_python_loop, right, LINT_TRACED, LINT_TENSOR, v.deps,
-                    "the loop is unrolled `%.*s` times, which %s", STET_FMT(lint_quote(w, right)),
-                    v.kind == LINT_V_SHAPE ? "follows the shape" : "is a value read back");
+    if (range && v.deps && (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST))
+        lint_minor(
+            lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
+                        "the loop is unrolled `%.*s` times, which %s",
+                        STET_FMT(lint_quote(w, right)),
+                        v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
+            minor_of(v));
     else if (range && v.deps)
-        lint_report(w, LINT_RULE_python_loop, right, LINT_JAX | LINT_TORCH | LINT_XLA, LINT_STATIC,
+        lint_report(w, LINT_RULE_python_loop, right, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
                     v.deps, "the loop is unrolled `%.*s` times, a Python argument",
                     STET_FMT(lint_quote(w, right)));
-    else if (lint_is_strong(v) && !(v.flags & LINT_BOOL))
-        lint_report(w, LINT_RULE_python_loop, right, LINT_TRACED, LINT_TENSOR, v.deps,
+    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL))
+        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

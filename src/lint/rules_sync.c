@@ -3,20 +3,21 @@
 #include "python/library.h"
 #include "python/value_flow.h"
 
-static void report_sync(struct lint_walk *w, stet_python_ref n, enum lint_mode mode, uint64_t deps)
+static void report_sync(struct stet_flow_walk *w, stet_python_ref n, enum lint_mode mode,
+                        uint64_t deps)
 {
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
-    lint_report(w, LINT_RULE_host_sync, n, LINT_TRACED, mode, deps,
+    lint_report(w, LINT_RULE_host_sync, n, FLOW_TRACED, mode, deps,
                 "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
 }
 
 /* Between compiled steps: operations on a step's result that are their own small programs, read
  * back. */
-static bool sync_eager(struct lint_walk *w, stet_python_ref n, struct lint_value v)
+static bool sync_eager(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v)
 {
-    if (!w->loops || w->periodic || !(v.f.flags & LINT_F_EAGER) ||
-        !(w->facts & (LINT_USES_JAX | LINT_USES_TPU)))
+    if (!w->loops || w->periodic || !(v.f.flags & FLOW_F_EAGER) ||
+        !(w->facts & (FLOW_USES_JAX | FLOW_USES_TPU)))
         return false;
     lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
                 "`%.*s` computes between the compiled steps and waits for it",
@@ -25,27 +26,27 @@ static bool sync_eager(struct lint_walk *w, stet_python_ref n, struct lint_value
 }
 
 /* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
-static bool sync_method(struct lint_walk *w, stet_python_ref n, struct stet_view name)
+static bool sync_method(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
 {
     static const char *const reads[] = {"item", "tolist", "cpu", "numpy", NULL};
     static const char *const telling[] = {"item", "cpu", NULL};
     stet_python_ref object = stet_python_callee_object(w->module, n),
                     first = stet_python_argument(w->module, n, 0);
-    struct lint_value v;
+    struct stet_flow_value v;
 
     if (!object)
         return false;
-    v = lint_value_of(w, object);
+    v = stet_flow_value_of(w, object);
     if (stet_view_is(name, "to") && stet_view_is(stet_python_string(w->ast, first), "cpu"))
         name = STET_VIEW("cpu");
-    if (!lint_any_of(name, reads))
+    if (!stet_view_in(name, reads))
         return false;
     if (sync_eager(w, n, v))
         return true;
-    if (v.kind == LINT_V_TENSOR && v.deps && !(v.flags & LINT_TREE))
+    if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
         report_sync(w, n, LINT_TENSOR, v.deps);
-    else if (lint_any_of(name, telling) && !first && v.kind == LINT_V_UNKNOWN &&
-             (w->facts & (LINT_USES_TORCH | LINT_USES_JAX)))
+    else if (stet_view_in(name, telling) && !first && v.kind == FLOW_V_UNKNOWN &&
+             (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
         report_sync(w, n, LINT_ANY, 0);
     return true;
 }
@@ -59,7 +60,7 @@ static bool asks_no_value(struct stet_view dotted)
            (effect == PY_GIVES_HOST || effect == PY_GIVES_RANK || effect == PY_GIVES_SIZE);
 }
 
-static bool sync_function(struct lint_walk *w, stet_python_ref n)
+static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const syncs[] = {"jax.device_get", "jax.block_until_ready",
                                         "torch.cuda.synchronize",
@@ -70,14 +71,14 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
     struct stet_view dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
-    if (lint_any_of(dotted, syncs) ||
+    if (stet_view_in(dotted, syncs) ||
         (stet_view_is(stet_python_callee(w->module, n), "block_until_ready") &&
          stet_python_callee_object(w->module, n))) {
         report_sync(w, n, LINT_ANY, 0);
         return true;
     }
-    if (lint_any_of(dotted, steps) && !w->step_loops) {
-        lint_report(w, LINT_RULE_host_sync, n, LINT_JAX | LINT_TORCH | LINT_MODULE, LINT_ANY, 0,
+    if (stet_view_in(dotted, steps) && !w->step_loops) {
+        lint_report(w, LINT_RULE_host_sync, n, FLOW_JAX | FLOW_TORCH | FLOW_MODULE, LINT_ANY, 0,
                     "`%.*s` ends the step in the middle of it", STET_FMT(lint_quote(w, n)));
         return true;
     }
@@ -85,9 +86,9 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
         return true;
     if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
         for (unsigned i = 0; stet_python_argument(w->module, n, i); i++) {
-            struct lint_value v = lint_value_of(w, stet_python_argument(w->module, n, i));
+            struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, i));
 
-            if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE))) {
+            if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE))) {
                 report_sync(w, n, LINT_TENSOR, v.deps);
                 return true;
             }
@@ -96,43 +97,43 @@ static bool sync_function(struct lint_walk *w, stet_python_ref n)
     return false;
 }
 
-void rule_host_sync(struct lint_walk *w, stet_python_ref n)
+void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const casts[] = {"int", "float", "bool", "complex", NULL};
     struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref first = stet_python_argument(w->module, n, 0);
-    struct lint_value v;
+    struct stet_flow_value v;
 
     if (sync_method(w, n, name) || sync_function(w, n))
         return;
-    if (stet_python_callee_object(w->module, n) || !first || !lint_any_of(name, casts))
+    if (stet_python_callee_object(w->module, n) || !first || !stet_view_in(name, casts))
         return;
-    v = lint_value_of(w, first);
+    v = stet_flow_value_of(w, first);
     if (sync_eager(w, n, v))
         return;
-    if (lint_is_tensor(v) && !(v.flags & (LINT_GUESS | LINT_TREE)))
+    if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
         report_sync(w, n, LINT_TENSOR, v.deps);
 }
 
 /* Tensors among what is printed, f-strings opened up. */
-static uint64_t printed_tensors(struct lint_walk *w, stet_python_ref call)
+static uint64_t printed_tensors(struct stet_flow_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
     uint64_t deps = 0;
 
     for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c)) {
-        struct lint_value v = lint_value_of(w, c);
+        struct stet_flow_value v = stet_flow_value_of(w, c);
 
-        if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
+        if (stet_flow_is_tensor(v) && !(v.flags & FLOW_GUESS))
             deps |= v.deps;
         if (stet_python_kind(a, c) != PY_STRING)
             continue;
         for (stet_python_ref i = stet_python_child(a, c); i; i = stet_python_next(a, i)) {
             v = stet_python_kind(a, i) == PY_INTERPOLATION && stet_python_child(a, i)
-                    ? lint_value_of(w, stet_python_child(a, i))
-                    : (struct lint_value){0};
-            if (lint_is_tensor(v) && !(v.flags & LINT_GUESS))
+                    ? stet_flow_value_of(w, stet_python_child(a, i))
+                    : (struct stet_flow_value){0};
+            if (stet_flow_is_tensor(v) && !(v.flags & FLOW_GUESS))
                 deps |= v.deps;
         }
     }
@@ -140,7 +141,7 @@ static uint64_t printed_tensors(struct lint_walk *w, stet_python_ref call)
 }
 
 /* Offers jax.debug.print("{} {}", a, b) for print(a, b), if it is simple to write. */
-static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lint_candidate *c)
+static void offer_debug_print(struct stet_flow_walk *w, stet_python_ref n, struct lint_candidate *c)
 {
     uint32_t jax = stet_python_ast_name(w->ast, "jax");
     stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
@@ -173,7 +174,7 @@ static void offer_debug_print(struct lint_walk *w, stet_python_ref n, struct lin
 }
 
 /* A function of the logging module, or a method of what it made. */
-static bool logs(const struct lint_walk *w, stet_python_ref call)
+static bool logs(const struct stet_flow_walk *w, stet_python_ref call)
 {
     char room[160];
     struct stet_view dotted =
@@ -181,10 +182,10 @@ static bool logs(const struct lint_walk *w, stet_python_ref call)
 
     return dotted.len
                ? stet_python_library(dotted) == PY_GIVES_SHOWS
-               : lint_origins(w, stet_python_callee_object(w->module, call)) & PY_FROM_LOGGER;
+               : stet_flow_origins(w, stet_python_callee_object(w->module, call)) & PY_FROM_LOGGER;
 }
 
-void rule_traced_print(struct lint_walk *w, stet_python_ref n)
+void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
     struct stet_view name = stet_python_callee(w->module, n);
@@ -192,19 +193,28 @@ void rule_traced_print(struct lint_walk *w, stet_python_ref n)
     bool print = !object && stet_view_is(name, "print");
     uint64_t deps;
 
-    if (!print && !(object && lint_any_of(name, levels) && logs(w, n)))
+    if (!print && !(object && stet_view_in(name, levels) && logs(w, n)))
         return;
     deps = printed_tensors(w, n);
     if (deps)
         offer_debug_print(w, n,
-                          lint_report(w, LINT_RULE_traced_print, n, LINT_TRACED, LINT_TENSOR, deps,
+                          lint_report(w, LINT_RULE_traced_print, n, FLOW_TRACED, LINT_TENSOR, deps,
                                       "`%.*s` shows a tensor", STET_FMT(lint_quote(w, n))));
     else if (print)
-        lint_report(w, LINT_RULE_traced_print, n, LINT_TORCH, LINT_ANY, 0,
+        lint_report(w, LINT_RULE_traced_print, n, FLOW_TORCH, LINT_ANY, 0,
                     "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_side_effect(struct lint_walk *w, stet_python_ref n)
+/* np.random.default_rng(0): the same numbers whenever it is traced */
+static bool is_seeded(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    static const char *const generators[] = {"RandomState", "default_rng", "seed", "Random", NULL};
+
+    return stet_view_in(stet_python_callee(w->module, call), generators) &&
+           stet_python_kind(w->ast, stet_python_argument(w->module, call, 0)) == PY_INTEGER;
+}
+
+void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const clocks[] = {
         "time.time",  "time.perf_counter", "time.monotonic", "time.sleep", "datetime.datetime.now",
@@ -216,19 +226,21 @@ void rule_side_effect(struct lint_walk *w, stet_python_ref n)
     bool file =
         !stet_python_callee_object(w->module, n) &&
         stet_view_is(stet_python_callee(w->module, n), "open") &&
-        !lint_lookup(w, w->fn,
-                     stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
+        !stet_flow_lookup(
+            w, w->fn, stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
 
-    if (!dice && !file && !lint_any_of(dotted, clocks))
+    if (dice && is_seeded(w, n))
+        return;
+    if (!dice && !file && !stet_view_in(dotted, clocks))
         return;
     if (w->step_loops)
         return; /* the loop itself runs on the host */
     lint_report(w, LINT_RULE_side_effect, n,
-                dice ? LINT_JAX | LINT_TORCH | LINT_MODULE : LINT_JAX | LINT_TORCH, LINT_ANY, 0,
+                dice ? FLOW_JAX | FLOW_TORCH | FLOW_MODULE : FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
                 "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
 }
 
-void rule_barrier(struct lint_walk *w, stet_python_ref n)
+void rule_barrier(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const barriers[] = {"torch_xla.core.xla_model.rendezvous",
                                            "torch.distributed.barrier",
@@ -238,9 +250,9 @@ void rule_barrier(struct lint_walk *w, stet_python_ref n)
     struct stet_view dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
 
-    if (!w->loops || w->branches > w->loops || !(w->facts & (LINT_USES_XLA | LINT_USES_JAX)))
+    if (!w->loops || w->branches > w->loops || !(w->facts & (FLOW_USES_XLA | FLOW_USES_JAX)))
         return;
-    if (lint_any_of(dotted, barriers))
+    if (stet_view_in(dotted, barriers))
         lint_report(w, LINT_RULE_barrier, n, 0, LINT_ANY, 0,
                     "every turn of the loop waits in `%.*s`", STET_FMT(lint_quote(w, n)));
 }

@@ -2,12 +2,12 @@
 #include "lint/rules.h"
 
 /* Registered as a buffer, or a tensor from the start: not a Python number. */
-static bool is_buffer(const struct lint_walk *w, uint32_t owner, struct stet_view name)
+static bool is_buffer(const struct stet_flow_walk *w, uint32_t owner, struct stet_view name)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref c = w->classes[owner].node, end = c;
 
-    for (c++; lint_within(w, c, end); c++) {
+    for (c++; stet_flow_within(w, c, end); c++) {
         if (a->nodes[c].kind == PY_CALL &&
             stet_view_is(stet_python_callee(w->module, c), "register_buffer") &&
             stet_view_eq(stet_python_string(a, stet_python_argument(w->module, c, 0)), name))
@@ -26,18 +26,18 @@ static bool is_buffer(const struct lint_walk *w, uint32_t owner, struct stet_vie
     return false;
 }
 
-static void report_counter(struct lint_walk *w, stet_python_ref n, struct stet_view name)
+static void report_counter(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
 {
-    lint_report(w, LINT_RULE_python_counter, n, LINT_TRACED, LINT_ANY, 0,
+    lint_report(w, LINT_RULE_python_counter, n, FLOW_TRACED, LINT_ANY, 0,
                 "`%.*s` is a Python number that changes at each call", STET_FMT(name));
 }
 
-void rule_python_counter(struct lint_walk *w, stet_python_ref n)
+void rule_python_counter(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
                     right = stet_python_field(a, n, PY_FIELD_RIGHT);
-    struct lint_value v;
+    struct stet_flow_value v;
     uint32_t owner;
 
     if (!left || !right || w->step_loops)
@@ -52,28 +52,28 @@ void rule_python_counter(struct lint_walk *w, stet_python_ref n)
             return;
         right = stet_python_field(a, right, PY_FIELD_RIGHT);
     }
-    v = lint_value_of(w, right);
-    if (v.kind != LINT_V_PYTHON || stet_python_kind(a, right) == PY_STRING ||
+    v = stet_flow_value_of(w, right);
+    if (v.kind != FLOW_V_PYTHON || stet_python_kind(a, right) == PY_STRING ||
         stet_python_kind(a, right) == PY_LIST || stet_python_kind(a, right) == PY_TUPLE)
         return;
     if (stet_python_kind(a, left) == PY_IDENTIFIER) {
         uint32_t name = stet_python_name(a, left);
 
-        if (w->fn && w->global_writes[name] && !lint_scope_find(&w->fns[w->fn].scope, name))
+        if (w->fn && w->global_writes[name] && !stet_flow_scope_find(&w->fns[w->fn].scope, name))
             report_counter(w, n, stet_python_text(a, left));
         return;
     }
     owner = stet_python_kind(a, left) == PY_ATTRIBUTE
-                ? lint_self_class(w, stet_python_field(a, left, PY_FIELD_OBJECT))
-                : LINT_NONE;
-    if (owner == LINT_NONE)
+                ? stet_flow_self_class(w, stet_python_field(a, left, PY_FIELD_OBJECT))
+                : FLOW_NONE;
+    if (owner == FLOW_NONE)
         return;
     if (!is_buffer(w, owner, stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
         report_counter(w, n, stet_python_text(a, left));
 }
 
 /* Offers keyword=value as an argument of the call. */
-static void offer_keyword(struct lint_walk *w, stet_python_ref call, struct lint_candidate *c,
+static void offer_keyword(struct stet_flow_walk *w, stet_python_ref call, struct lint_candidate *c,
                           const char *text)
 {
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
@@ -91,7 +91,7 @@ static void offer_keyword(struct lint_walk *w, stet_python_ref call, struct lint
         close, close, stet_arena_printf(&w->out->arena, "%s%s", empty ? "" : ", ", text)};
 }
 
-static void offer_replace(struct lint_walk *w, struct lint_candidate *c, stet_python_ref n,
+static void offer_replace(struct stet_flow_walk *w, struct lint_candidate *c, stet_python_ref n,
                           const char *text)
 {
     if (c)
@@ -102,27 +102,28 @@ static void offer_replace(struct lint_walk *w, struct lint_candidate *c, stet_py
 
 /* Do several calls of backward add to one gradient: in a loop inside this one, or because the
  * optimizer takes its step in some turns only? */
-static bool accumulates(const struct lint_walk *w)
+static bool accumulates(const struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
     bool sometimes;
 
-    for (stet_python_ref c = w->loop + 1; lint_within(w, c, w->loop); c++) {
-        if (a->nodes[c].kind == PY_FOR && lint_computes_gradients(w, c) &&
-            !lint_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
+    for (stet_python_ref c = w->loop + 1; stet_flow_within(w, c, w->loop); c++) {
+        if (a->nodes[c].kind == PY_FOR && stet_flow_computes_gradients(w, c) &&
+            !stet_flow_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
             return true;
     }
-    return lint_computes_gradients(w, w->loop) && lint_updates(w, w->loop, &sometimes) && sometimes;
+    return stet_flow_computes_gradients(w, w->loop) && stet_flow_updates(w, w->loop, &sometimes) &&
+           sometimes;
 }
 
-void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
+void rule_grad_accumulate(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref kept = stet_python_keyword(w->module, n, STET_VIEW("set_to_none"));
     struct lint_candidate *c;
 
     if (!stet_view_is(stet_python_callee(w->module, n), "zero_grad") || !w->loops)
         return;
-    if (!(w->facts & LINT_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
+    if (!(w->facts & FLOW_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
         return;
     if (!accumulates(w))
         return;
@@ -136,29 +137,29 @@ void rule_grad_accumulate(struct lint_walk *w, stet_python_ref n)
 }
 
 /* Does a turn of the loop only add to gradients, because the optimizer takes its step after the
- * loop or in some turns? `step` is the compiled function that a turn calls, or LINT_NONE. */
-static bool is_micro_loop(const struct lint_walk *w, stet_python_ref loop, uint32_t step)
+ * loop or in some turns? `step` is the compiled function that a turn calls, or FLOW_NONE. */
+static bool is_micro_loop(const struct stet_flow_walk *w, stet_python_ref loop, uint32_t step)
 {
     bool sometimes, inside;
-    bool gradients = lint_computes_gradients(w, loop) ||
-                     (step != LINT_NONE && lint_computes_gradients(w, w->fns[step].node));
+    bool gradients = stet_flow_computes_gradients(w, loop) ||
+                     (step != FLOW_NONE && stet_flow_computes_gradients(w, w->fns[step].node));
 
-    if (!gradients || (step != LINT_NONE && lint_updates(w, w->fns[step].node, &inside)))
+    if (!gradients || (step != FLOW_NONE && stet_flow_updates(w, w->fns[step].node, &inside)))
         return false;
-    return !lint_updates(w, loop, &sometimes) || sometimes;
+    return !stet_flow_updates(w, loop, &sometimes) || sometimes;
 }
 
-void rule_micro_step(struct lint_walk *w, stet_python_ref n)
+void rule_micro_step(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const ends[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
                                        "torch_xla.step", NULL};
-    uint32_t step = LINT_NONE;
+    uint32_t step = FLOW_NONE;
     stet_python_ref call = n;
     struct stet_view dotted;
     char room[160];
     bool region = stet_python_kind(w->ast, n) == PY_WITH;
 
-    if (!w->loop || !(w->facts & LINT_USES_XLA))
+    if (!w->loop || !(w->facts & FLOW_USES_XLA))
         return;
     if (region) {
         stet_python_ref item =
@@ -170,10 +171,11 @@ void rule_micro_step(struct lint_walk *w, stet_python_ref n)
     }
     dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
-    if (!lint_any_of(dotted, ends)) {
-        struct lint_value f = lint_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
+    if (!stet_view_in(dotted, ends)) {
+        struct stet_flow_value f =
+            stet_flow_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
 
-        if (f.kind != LINT_V_JITTED || w->jits[f.index].lane != LINT_XLA)
+        if (f.kind != FLOW_V_JITTED || w->jits[f.index].lane != FLOW_XLA)
             return;
         step = w->jits[f.index].fn;
     } else if (stet_view_is(dotted, "torch_xla.step") && !region) {
@@ -187,21 +189,22 @@ void rule_micro_step(struct lint_walk *w, stet_python_ref n)
 }
 
 /* optimizer.param_groups[0], or the name of a loop over optimizer.param_groups */
-static bool is_group(const struct lint_walk *w, stet_python_ref n)
+static bool is_group(const struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const groups[] = {"param_groups", NULL};
     const struct stet_python_module *m = w->module;
     uint32_t name = stet_python_name(w->ast, n);
 
     if (!name)
-        return lint_mentions(w, n, groups);
-    for (uint32_t i = m->first_binding[name]; i && lint_spend(w); i = m->bindings.items[i - 1].next)
-        if (lint_mentions(w, m->bindings.items[i - 1].value, groups))
+        return stet_flow_mentions(w, n, groups);
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next)
+        if (stet_flow_mentions(w, m->bindings.items[i - 1].value, groups))
             return true;
     return false;
 }
 
-static void report_lr_write(struct lint_walk *w, stet_python_ref n)
+static void report_lr_write(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), key;
@@ -211,7 +214,7 @@ static void report_lr_write(struct lint_walk *w, stet_python_ref n)
         return;
     key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
     if (!key || !stet_view_is(stet_python_string(a, key), "lr") ||
-        lint_is_tensor(lint_value_of(w, n)))
+        stet_flow_is_tensor(stet_flow_value_of(w, n)))
         return;
     if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_CALL &&
         stet_view_is(stet_python_callee(w->module, stet_python_field(a, n, PY_FIELD_RIGHT)),
@@ -222,30 +225,30 @@ static void report_lr_write(struct lint_walk *w, stet_python_ref n)
 }
 
 /* optax.adamw(rate) with a rate that is a static argument; optimizer.step() of a scheduled rate. */
-static void scalar_in_step(struct lint_walk *w, stet_python_ref n)
+static void scalar_in_step(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {"adam",    "adamw",     "sgd",  "lion", "adagrad",
                                          "rmsprop", "adafactor", "lamb", "lars", NULL};
     struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref object = stet_python_callee_object(w->module, n),
                     rate = stet_python_argument(w->module, n, 0);
-    struct lint_binding *b =
-        object ? lint_lookup(w, w->fn, stet_python_name(w->ast, object)) : NULL;
+    struct stet_flow_binding *b =
+        object ? stet_flow_lookup(w, w->fn, stet_python_name(w->ast, object)) : NULL;
     char room[160];
 
     if (!rate)
         rate = stet_python_keyword(w->module, n, STET_VIEW("learning_rate"));
-    if (rate && lint_any_of(name, makers) &&
+    if (rate && stet_view_in(name, makers) &&
         stet_view_starts(
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
             "optax.")) {
-        lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_JAX, LINT_STATIC,
-                    lint_value_of(w, rate).deps & ~LINT_ALWAYS,
+        lint_report(w, LINT_RULE_optimizer_scalar, n, FLOW_JAX, LINT_STATIC,
+                    stet_flow_value_of(w, rate).deps & ~FLOW_ALWAYS,
                     "the rate of `%.*s` is a Python argument, baked in",
                     STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (!stet_view_is(name, "step") || !b || !(w->facts & LINT_USES_SCHEDULER) || !b->value.from)
+    if (!stet_view_is(name, "step") || !b || !(w->facts & FLOW_USES_SCHEDULER) || !b->value.from)
         return;
     if (stet_python_kind(w->ast, b->value.from) == PY_CALL) {
         stet_python_ref lr = stet_python_keyword(w->module, b->value.from, STET_VIEW("lr"));
@@ -256,13 +259,13 @@ static void scalar_in_step(struct lint_walk *w, stet_python_ref n)
         if (stet_view_starts(made, "torch.optim.") &&
             !stet_view_starts(made, "torch.optim.lr_scheduler") &&
             stet_python_kind(w->ast, lr) != PY_CALL)
-            lint_report(w, LINT_RULE_optimizer_scalar, n, LINT_TORCH, LINT_ANY, 0,
+            lint_report(w, LINT_RULE_optimizer_scalar, n, FLOW_TORCH, LINT_ANY, 0,
                         "a scheduler changes the rate of `%.*s`, a Python number",
                         STET_FMT(lint_quote(w, object)));
     }
 }
 
-void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
+void rule_optimizer_scalar(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const capturable[] = {
         "torch.optim.Adam",        "torch.optim.AdamW",     "torch.optim.NAdam",
@@ -275,13 +278,13 @@ void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
 
     if (stet_python_kind(w->ast, n) == PY_CALL)
         scalar_in_step(w, n);
-    if (!(w->facts & (LINT_USES_XLA | LINT_COMPILES_OPTIMIZER)))
+    if (!(w->facts & (FLOW_USES_XLA | FLOW_COMPILES_OPTIMIZER)))
         return;
     if (stet_python_kind(w->ast, n) == PY_ASSIGNMENT) {
         report_lr_write(w, n);
         return;
     }
-    if (!lint_any_of(
+    if (!stet_view_in(
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
             capturable))
         return;
@@ -294,19 +297,31 @@ void rule_optimizer_scalar(struct lint_walk *w, stet_python_ref n)
     c = lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                     "%.*s without capturable=True counts its steps in Python%s",
                     STET_FMT(stet_python_callee(w->module, n)),
-                    w->facts & LINT_USES_SCHEDULER ? ", and a scheduler changes its lr" : "");
+                    w->facts & FLOW_USES_SCHEDULER ? ", and a scheduler changes its lr" : "");
     if (kept)
         offer_replace(w, c, kept, "True");
     else
         offer_keyword(w, n, c, "capturable=True");
 }
 
-void rule_load_assign(struct lint_walk *w, stet_python_ref n)
+/* Is the object made without storage (device "meta")? Then nothing is replaced. */
+static bool is_made_empty(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = fn; w->fn && stet_flow_within(w, c, fn); c++)
+        if (a->nodes[c].kind == PY_STRING && stet_view_is(stet_python_string(a, c), "meta"))
+            return true;
+    return false;
+}
+
+void rule_load_assign(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref assign = stet_python_keyword(w->module, n, STET_VIEW("assign"));
 
-    if (!assign || !(w->facts & LINT_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
-        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict"))
+    if (!assign || !(w->facts & FLOW_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
+        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict") || is_made_empty(w))
         return;
     offer_replace(w,
                   lint_report(w, LINT_RULE_load_assign, n, 0, LINT_ANY, 0,
@@ -314,19 +329,19 @@ void rule_load_assign(struct lint_walk *w, stet_python_ref n)
                   assign, "False");
 }
 
-static void report_stacked(struct lint_walk *w, stet_python_ref at)
+static void report_stacked(struct stet_flow_walk *w, stet_python_ref at)
 {
     lint_report(w, LINT_RULE_compile_on_xla, at, 0, LINT_ANY, 0,
                 "torch.compile in a file that runs on PyTorch/XLA");
 }
 
-void rule_compile_on_xla(struct lint_walk *w, stet_python_ref n)
+void rule_compile_on_xla(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct lint_value v = lint_value_of(w, n);
+    struct stet_flow_value v = stet_flow_value_of(w, n);
     stet_python_ref call, backend;
 
-    if (!(w->facts & LINT_USES_TORCH_XLA) || v.kind != LINT_V_JITTED ||
-        w->jits[v.index].lane != LINT_TORCH)
+    if (!(w->facts & FLOW_USES_TORCH_XLA) || v.kind != FLOW_V_JITTED ||
+        w->jits[v.index].lane != FLOW_TORCH)
         return;
     call = w->jits[v.index].node;
     backend = call ? stet_python_keyword(w->module, call, STET_VIEW("backend")) : 0;
@@ -335,12 +350,12 @@ void rule_compile_on_xla(struct lint_walk *w, stet_python_ref n)
     report_stacked(w, n);
 }
 
-static bool compiled_file(const struct lint_walk *w)
+static bool compiled_file(const struct stet_flow_walk *w)
 {
-    return (w->facts & (LINT_USES_XLA | LINT_USES_COMPILE)) || w->jit_count;
+    return (w->facts & (FLOW_USES_XLA | FLOW_USES_COMPILE)) || w->jit_count;
 }
 
-static bool is_loader(struct lint_walk *w, stet_python_ref call)
+static bool is_loader(struct stet_flow_walk *w, stet_python_ref call)
 {
     char room[160];
 
@@ -349,7 +364,7 @@ static bool is_loader(struct lint_walk *w, stet_python_ref call)
         "torch.utils.data.DataLoader");
 }
 
-static bool is_shuffled(const struct lint_walk *w, stet_python_ref call)
+static bool is_shuffled(const struct stet_flow_walk *w, stet_python_ref call)
 {
     stet_python_ref shuffle = stet_python_keyword(w->module, call, STET_VIEW("shuffle"));
 
@@ -361,17 +376,17 @@ static bool is_shuffled(const struct lint_walk *w, stet_python_ref call)
 
 /* Data that is shuffled or sampled is for training. A loader that reads its data in order, in a
  * file that also has a shuffling one, is for evaluation: its last batch comes once per pass. */
-static bool is_for_training(struct lint_walk *w, stet_python_ref call)
+static bool is_for_training(struct stet_flow_walk *w, stet_python_ref call)
 {
     if (is_shuffled(w, call))
         return true;
-    for (stet_python_ref c = 1; lint_within(w, c, 0); c++)
+    for (stet_python_ref c = 1; stet_flow_within(w, c, 0); c++)
         if (w->ast->nodes[c].kind == PY_CALL && c != call && is_loader(w, c) && is_shuffled(w, c))
             return false;
     return true;
 }
 
-static void loader_last_batch(struct lint_walk *w, stet_python_ref n)
+static void loader_last_batch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref size = stet_python_keyword(w->module, n, STET_VIEW("batch_size"));
 
@@ -392,23 +407,23 @@ static void loader_last_batch(struct lint_walk *w, stet_python_ref n)
                 "the loader's last batch may be short: no drop_last");
 }
 
-void rule_last_batch(struct lint_walk *w, stet_python_ref n)
+void rule_last_batch(struct stet_flow_walk *w, stet_python_ref n)
 {
     lint_fed_short(w, n);
     loader_last_batch(w, n);
 }
 
-void rule_dynamic_padding(struct lint_walk *w, stet_python_ref n)
+void rule_dynamic_padding(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
                                             "pad_sequence", NULL};
     stet_python_ref padding = stet_python_keyword(w->module, n, STET_VIEW("padding"));
-    bool collator = lint_any_of(stet_python_callee(w->module, n), collators);
+    bool collator = stet_view_in(stet_python_callee(w->module, n), collators);
     struct stet_view word = padding ? stet_python_string(w->ast, padding) : (struct stet_view){0};
 
     if (!compiled_file(w) || stet_python_keyword(w->module, n, STET_VIEW("pad_to_multiple_of")))
         return;
-    if (!(padding || collator) || !(w->facts & LINT_FEEDS_BATCHES))
+    if (!(padding || collator) || !(w->facts & FLOW_FEEDS_BATCHES))
         return;
     if (padding ? stet_python_kind(w->ast, padding) == PY_TRUE || stet_view_is(word, "longest")
                 : collator)
@@ -417,7 +432,7 @@ void rule_dynamic_padding(struct lint_walk *w, stet_python_ref n)
                     STET_FMT(stet_python_callee(w->module, n)));
 }
 
-void rule_recompile_limit(struct lint_walk *w, stet_python_ref n)
+void rule_recompile_limit(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const limits[] = {"torch._dynamo.config.cache_size_limit",
                                          "torch._dynamo.config.recompile_limit",
@@ -427,7 +442,7 @@ void rule_recompile_limit(struct lint_walk *w, stet_python_ref n)
     stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
     long value = right ? stet_python_integer(w->module, right) : -1;
 
-    if (lint_any_of(
+    if (stet_view_in(
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT), room),
             limits) &&
         value > 8)

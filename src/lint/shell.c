@@ -41,7 +41,7 @@ static void report(struct place *at, const char *where, unsigned rule, struct st
                                 .column = (uint32_t)(where - at->start) + 1,
                                 .end_column = (uint32_t)(where - at->start) + 1,
                                 .what = what,
-                                .source = stet_arena_copy(&s->arena, source)};
+                                .source = stet_arena_copy(&s->code.arena, source)};
 }
 
 /* NAME=value anywhere in the line: export, env, docker -e, a prefix of a command. */
@@ -71,16 +71,17 @@ static void scan_line(struct place *at)
         value = value_at(p + 1, at->end);
         effect = lint_flag_effect(name, value);
         if (effect)
-            report(at, start, LINT_RULE_debug_flags,
-                   stet_arena_printf(&at->out->arena, "%.*s is on: %s", STET_FMT(name), effect));
+            report(
+                at, start, LINT_RULE_debug_flags,
+                stet_arena_printf(&at->out->code.arena, "%.*s is on: %s", STET_FMT(name), effect));
         if (lint_launch_barrier(name, value))
             report(at, start, LINT_RULE_barrier,
-                   stet_arena_printf(&at->out->arena,
+                   stet_arena_printf(&at->out->code.arena,
                                      "%.*s makes every rank or launch wait for the others",
                                      STET_FMT(name)));
         if (lint_remote_cache(name, value))
             report(at, start, LINT_RULE_remote_cache,
-                   stet_arena_printf(&at->out->arena, "the compilation cache is at `%.*s`",
+                   stet_arena_printf(&at->out->code.arena, "the compilation cache is at `%.*s`",
                                      STET_FMT(value)));
     }
 }
@@ -90,15 +91,12 @@ enum stet_rc lint_shell_file(struct lint_summary *out, struct stet_view text, st
     struct place at = {.out = out, .room = 1024};
     const char *p = text.ptr, *end = text.ptr + text.len;
 
-    *out = (struct lint_summary){.fn_count = 1};
-    stet_arena_init(&out->arena, (size_t)16 << 20);
-    out->candidates = STET_NEW_ARRAY(&out->arena, struct lint_candidate, at.room);
-    out->fns = STET_NEW(&out->arena, struct lint_fn);
-    if (!out->candidates || !out->fns) {
+    if (lint_summary_empty(out))
+        out->candidates = STET_NEW_ARRAY(&out->code.arena, struct lint_candidate, at.room);
+    if (!out->candidates) {
         lint_summary_release(out);
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     }
-    *out->fns = (struct lint_fn){.class_index = LINT_NONE};
     while (p && p < end) {
         const char *stop = memchr(p, '\n', (size_t)(end - p));
 

@@ -4,22 +4,27 @@
 
 #include "base/mem.h"
 #include "base/reader.h"
+#include "stet_version.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { VERSION = 2, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
+enum { VERSION = 3, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
 
+/* A file that was built or installed again has another time of change. The date of the build is not
+ * part of it: the same source makes the same program. */
 struct stet_hash lint_cache_build(void)
 {
-    struct stet_hash h = stet_hash_bytes(STET_VIEW(__DATE__ __TIME__));
+    struct stet_hash h = stet_hash_bytes(STET_VIEW(STET_VERSION));
     struct stat st;
 
     if (stat("/proc/self/exe", &st) == 0) {
         h = stet_hash_mix_u64(h, (uint64_t)st.st_size);
         h = stet_hash_mix_u64(h, (uint64_t)st.st_mtim.tv_sec);
         h = stet_hash_mix_u64(h, (uint64_t)st.st_mtim.tv_nsec);
+        h = stet_hash_mix_u64(h, (uint64_t)st.st_ctim.tv_sec);
+        h = stet_hash_mix_u64(h, (uint64_t)st.st_ctim.tv_nsec);
     }
     return h;
 }

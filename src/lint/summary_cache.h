@@ -5,7 +5,7 @@
 
 #include "base/fs.h"
 #include "base/hash.h"
-#include "lint/summary.h"
+#include "lint/candidates.h"
 
 /* One pack file per set of paths; read and replaced as a whole. */
 struct lint_cache {

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/json.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "journal/execs.h"
 #include "ledger/events.h"
@@ -17,9 +18,9 @@
 
 /* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile, and the first execution after that. A cause that was already reported is repeated as numbers. At
- * most so many blocks are printed in a minute. */
-enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+/* A stack may come after its compile, and the first execution after that. A cause that was already
+ * reported is repeated as numbers. At most so many blocks are printed in a minute. */
+enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, HELD_MOST = 2, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
 
 struct order {
     uint32_t *executables, *sightings;
@@ -42,6 +43,7 @@ struct stet_live {
     uint32_t reported; /* findings already reported */
     uint32_t judged;   /* findings when all were last judged */
     uint64_t changes;
+    struct stet_map written; /* what the file of events has of each recompile */
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
     uint32_t visited; /* sightings already shown to it */
@@ -111,6 +113,7 @@ void stet_live_free(struct stet_live *l)
         stet_mem_free(l->orders[i].executables);
         stet_mem_free(l->orders[i].sightings);
     }
+    stet_map_release(&l->written);
     stet_mem_free(l->stacks.items);
     stet_mem_free(l->batch);
     stet_session_close(&l->x);
@@ -327,8 +330,26 @@ static void write_event(struct stet_live *l, const struct stet_recompile *r)
 
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r)
 {
-    if (l && l->events_fd >= 0)
-        write_event(l, r);
+    struct stet_hash key = {0}, now = {0};
+    uint32_t state;
+
+    if (!l || l->events_fd < 0)
+        return;
+    key = stet_hash_mix_u64(stet_hash_mix_u64(key, r->process), r->compile);
+    key = stet_hash_mix_u64(stet_hash_bytes(r->origin.file), key.lo ^ r->origin.line << 1);
+    key = stet_hash_mix_u64(key, (uint64_t)r->event * STET_LANES + r->lane);
+    now = stet_hash_mix_u64(stet_hash_mix_u64(now, r->cause), r->wait_ns * 2 + r->benign);
+    state = (uint32_t)now.lo & 0x7fffffff;
+    if (stet_map_get(&l->written, key.lo) == state)
+        return;
+    stet_map_put(&l->written, key.lo, state);
+    write_event(l, r);
+}
+
+static bool amend(void *context, const struct stet_recompile *r)
+{
+    stet_live_event(context, r);
+    return true;
 }
 
 static void report_one(struct stet_live *l, const struct stet_finding *f)
@@ -336,31 +357,52 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
     struct stet_session_row row;
 
     stet_session_row(&row, &l->x.history, f);
-    if (l->events_fd >= 0)
-        write_event(l, &row.recompile);
+    stet_live_event(l, &row.recompile);
     if (l->tap.say && !f->benign && !f->outside) /* the summary has those that are outside */
         say(l, &row.recompile);
 }
 
-static void report(struct stet_live *l)
+/* The first steps of a loop compile programs that are normal: an optimizer creates its state in the
+ * first one. A recompile is held back until it, or the program before it, has run twice, or more
+ * recompiles followed. */
+static bool is_held(const struct stet_live *l, const struct stet_finding *f)
+{
+    const struct stet_history *h = &l->x.history;
+    const struct stet_sighting *s = &h->sightings[f->sighting];
+
+    return f->cause != STET_CAUSE_NONE && !f->benign && f->against != STET_NONE &&
+           s->executions < 2 && h->sightings[f->against].executions < 2 &&
+           l->orders[s->process].count && l->reported + HELD_MOST >= h->finding_count;
+}
+
+static void report(struct stet_live *l, bool last)
 {
     for (; l->reported < l->x.history.finding_count; l->reported++) {
         const struct stet_finding *f = &l->x.history.findings[l->reported];
 
+        if (!last && is_held(l, f))
+            return;
         if (f->cause != STET_CAUSE_NONE && !stet_history_outside(&l->x.history, f))
             report_one(l, f);
     }
 }
 
 /* Operations outside any jitted function wait until the run is over: whether a loop runs them again
- * is known only then. */
-static void report_outside(struct stet_live *l)
+ * is known only then. What was named before may have a better name now. */
+static void report_whole(struct stet_live *l)
 {
-    if (stet_history_judge_outside(&l->x.history, NULL) != STET_OK)
+    struct stet_history *h = &l->x.history;
+
+    if (stet_history_judge(h, NULL) != STET_OK) {
+        l->off = true;
         return;
-    for (uint32_t i = 0; i < l->x.history.finding_count; i++)
-        if (l->x.history.findings[i].outside)
-            report_one(l, &l->x.history.findings[i]);
+    }
+    l->judged = h->finding_count;
+    for (uint32_t i = 0; i < h->finding_count; i++)
+        if (h->findings[i].outside)
+            report_one(l, &h->findings[i]);
+    if (l->events_fd >= 0)
+        stet_live_each(l, amend, l);
 }
 
 void stet_live_poll(struct stet_live *l, bool last)
@@ -375,7 +417,7 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     if (!l->events.process_count)
         stet_dump_scan(&l->x.dump, &l->x.digest, l->x.programs, last);
-    if (!add_compiles(l, last) && !last)
+    if (!add_compiles(l, last) && !last && l->reported == l->x.history.finding_count)
         return;
     translate(l);
     l->changes++;
@@ -383,9 +425,9 @@ void stet_live_poll(struct stet_live *l, bool last)
         l->off = true;
         return;
     }
-    report(l);
+    report(l, last);
     if (last)
-        report_outside(l);
+        report_whole(l);
     while (l->visit && l->visited < l->x.history.sighting_count)
         l->visit(l->context, &l->x, l->visited++);
 }

@@ -35,7 +35,8 @@ void stet_live_watch(struct stet_live *l,
 /* Reads what is new. Call it every few hundred milliseconds, and with `last` when the command has
  * ended. */
 void stet_live_poll(struct stet_live *l, bool last);
-/* Writes a recompile that another reader found, to the file of events only. */
+/* Writes a recompile that another reader found, to the file of events only. One that was written
+ * before is written again only if its class, its flag or its wait is another now. */
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
 void stet_live_free(struct stet_live *l);
 

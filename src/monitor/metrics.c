@@ -175,7 +175,7 @@ static void write_cells(struct writer *w, enum cell_value of)
     for (size_t i = 0; i < w->pulse->cell_count; i++) {
         const struct stet_pulse_cell *c = &w->pulse->cells[i];
 
-        if (!c->count) /* the rank of its process became known since, and the counts moved there */
+        if (of == CELL_COUNT ? !c->count : !c->count && !c->wait_ns)
             continue;
         of_rank(
             w, c->rank, c->lane,

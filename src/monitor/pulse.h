@@ -58,7 +58,8 @@ struct stet_pulse_family {
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 
-/* Recompiles by lane, rank and cause. */
+/* Recompiles by lane, rank and cause. What was waited includes what is not a recompile: a first
+ * compile in the loop, a graph break. */
 struct stet_pulse_cell {
     enum stet_lane lane;
     int64_t rank;
@@ -107,7 +108,7 @@ struct stet_pulse {
     struct stet_exec *batch;
     uint64_t *known; /* hashes of programs, open addressing */
     size_t known_count;
-    uint32_t sightings; /* sightings of the history already counted */
+    uint32_t sightings;     /* sightings of the history already counted */
     uint64_t torch_records; /* records of the model at the last update */
     uint64_t live_changes;  /* stet_live_changes then */
 };

@@ -120,7 +120,7 @@ static bool count_row(void *context, const struct stet_recompile *r)
     if (r->benign)
         return true;
     cell = stet_pulse_cell(k->pulse, r->lane, r->rank, r->cause);
-    cell->count++;
+    cell->count += r->event == STET_EVENT_AGAIN;
     cell->cost_ns += cost_ns;
     cell->wait_ns += r->wait_ns;
     return true;

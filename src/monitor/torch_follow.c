@@ -94,7 +94,7 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     const struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_why why;
 
-    if (!c->number && c->failures == STET_TORCH_NONE)
+    if (!stet_session_torch_is_again(c))
         return;
     if (r->live)
         stet_session_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
@@ -307,19 +307,22 @@ void stet_monitor_torch_poll(struct stet_monitor_torch *r, bool last)
         stet_session_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
     tell_held(r, last);
     look_at_ranks(r, false);
+    if (last && r->live)
+        stet_session_torch_each(&r->torch, event, r->live);
     say(r);
 }
 
 static void summary(struct stet_monitor_torch *r)
 {
     const struct stet_torch *t = &r->torch;
-    uint64_t cost = 0, limits = 0;
+    uint64_t cost = 0, limits = 0, again = 0;
 
     if (!t->compile_count)
         return;
     for (size_t i = 0; i < t->compile_count; i++) {
         cost += stet_session_torch_cost(&t->compiles[i]);
         limits += t->compiles[i].limit;
+        again += stet_session_torch_is_again(&t->compiles[i]);
     }
     stet_buf_str(&r->out, "stet: torch.compile: ");
     stet_text_count(&r->out, t->frame_count, "frame");
@@ -327,8 +330,8 @@ static void summary(struct stet_monitor_torch *r)
     stet_text_count(&r->out, t->compile_count, "compile");
     stet_buf_str(&r->out, " in ");
     stet_text_duration(&r->out, cost * 1000);
-    if (stet_torch_recompiles(t))
-        stet_buf_printf(&r->out, ", %u of them again", stet_torch_recompiles(t));
+    if (again)
+        stet_buf_printf(&r->out, ", %" PRIu64 " of them again", again);
     if (t->break_count)
         stet_buf_printf(&r->out, ", %zu graph break%s", t->break_count,
                         t->break_count == 1 ? "" : "s");

@@ -1,5 +1,5 @@
-/* Finds the line that makes the items of an iterator: from the `for` or next() that takes one, through
- * names and calls, into the generator, function or class that hands them over. */
+/* Finds the line that makes the items of an iterator: from the `for` or next() that takes one,
+ * through names and calls, into the generator, function or class that hands them over. */
 #include "python/queries_internal.h"
 
 enum { DEEPEST = 8 };
@@ -183,7 +183,8 @@ static bool is_next(struct stet_python_flow *x, stet_python_ref call)
     const struct stet_python_module *m = x->frame->module;
     struct stet_python_callee c = stet_python_resolve(x, call);
 
-    return !c.definition && !c.object && c.effect == stet_python_library(STET_VIEW("builtins.next")) &&
+    return !c.definition && !c.object &&
+           c.effect == stet_python_library(STET_VIEW("builtins.next")) &&
            stet_view_is(stet_python_callee(m, call), "next");
 }
 

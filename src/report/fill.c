@@ -424,6 +424,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     if (rc == STET_OK)
         rc = stet_report_read_programs(r, d, shelf, err);
     if (rc == STET_OK)
+        rc = stet_report_buckets(r, d, shelf, err);
+    if (rc == STET_OK)
         rc = take_devices(r, d, err);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
@@ -435,8 +437,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         join_torch(r, t);
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
-    if (rc == STET_OK &&
-        (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed))
+    if (rc == STET_OK && (r->failed_memory || r->arena.failed || r->names.failed ||
+                          r->torch.failed || r->buckets.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);

@@ -32,6 +32,7 @@ void stet_report_release(struct stet_report_run *r)
     stet_intern_release(&r->family_keys);
     stet_arena_release(&r->arena);
     stet_buf_release(&r->torch);
+    stet_buf_release(&r->buckets);
 }
 
 /* Appends a zeroed item to a list; the list's capacity doubles. */

@@ -133,6 +133,7 @@ struct stet_report_run {
     struct stet_agent_report_tier
         tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
     uint64_t undecoded;           /* programs whose arguments and family were not read */
+    struct stet_buf buckets;      /* JSON of the functions whose sizes varied; empty for none */
     struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */
     /* A line of a source file; see cli/excerpt.h. */
     bool (*line)(struct stet_buf *out, struct stet_view file, uint32_t line);

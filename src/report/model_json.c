@@ -444,6 +444,10 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     events(j, r, begin);
     programs(j, r);
     grids(j, r);
+    if (r->buckets.len)
+        stet_json_raw(j, "buckets", stet_buf_as_view(&r->buckets));
+    else
+        stet_json_null(j, "buckets");
     if (r->torch.len)
         stet_json_raw(j, "torch", stet_buf_as_view(&r->torch));
     else

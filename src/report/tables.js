@@ -1,8 +1,40 @@
 "use strict";
-// torch.compile's frames, the list of compiles, two runs side by side.
+// Buckets, torch.compile's frames, the list of compiles, two runs side by side.
 (() => {
-  const { el, seconds, bytes, count, place, section, table, swatch, asTable } = Stet;
+  const { el, svg, seconds, bytes, count, place, section, table, swatch, asTable } = Stet;
   const PAGE = 50;
+
+  // ---- buckets ----
+  const shapeText = (s) => (Array.isArray(s) ? s.join("×") : String(s));
+  const costText = (b, v) => (b.unit === "s" ? seconds(v) : v.toLocaleString("en", { maximumFractionDigits: 0 }) + " elements");
+  // Steps, waiting and both together by the number of programs.
+  function curve(b) {
+    const W = 640, H = 190, L = 64, R = 70, n = b.curve.length, all = b.curve.map((s) => [s.steps, s.total - s.steps, s.total]);
+    const top = Math.max(...all.map((v) => v[2])), px = (k) => L + (n > 1 ? ((k - 1) / (n - 1)) * (W - L - R) : 0), py = (v) => H - 26 - (v / top) * (H - 46);
+    const text = (x, y, t, anchor) => { const e = svg("text", { x, y, "text-anchor": anchor || "start" }); e.textContent = t; return e; };
+    const line = (at, attrs) => svg("polyline", { points: all.map((v, i) => px(i + 1).toFixed(1) + "," + py(v[at]).toFixed(1)).join(" "), fill: "none", stroke: "currentColor", ...attrs });
+    const timed = b.unit === "s" && b.program_cost > 0, last = all[n - 1], best = b.curve[b.best - 1];
+    return svg("svg", { viewBox: "0 0 " + W + " " + H, role: "img", "aria-label": "Cost by number of programs: least with " + b.best + ", " + costText(b, best.total) },
+      svg("line", { x1: L, x2: W - R, y1: H - 26, y2: H - 26, stroke: "currentColor", "stroke-opacity": 0.25 }),
+      ...(timed ? [line(0, { "stroke-opacity": 0.5, "stroke-dasharray": "5 3" }), line(1, { "stroke-opacity": 0.5, "stroke-dasharray": "2 3" })] : []),
+      line(2, { "stroke-width": 2 }), svg("circle", { cx: px(b.best), cy: py(best.total), r: 5, fill: "var(--accent)" }),
+      text(L - 6, py(top) + 4, costText(b, top), "end"), text(L - 6, H - 22, "0", "end"), text(px(1), H - 10, "1", "middle"), text(px(n), H - 10, count(n, "program"), "middle"),
+      text(px(b.best), py(best.total) - 10, String(b.best), "middle"),
+      ...(timed ? [text(W - R + 6, py(last[0]) + 4, "steps"), text(W - R + 6, py(last[1]) + 4, "waiting"), text(W - R + 6, py(last[2]) - 6, "together")] : []));
+  }
+  Stet.buckets = (run) => {
+    const items = (run.buckets || []).filter((b) => !Stet.filters.text.trim() || (b.function || "").toLowerCase().includes(Stet.filters.text.trim().toLowerCase()));
+    if (!items.length) return null;
+    return section("buckets", "Buckets", "the cheapest sizes to pad to, for each number of programs", items.map((b) => {
+      const axes = b.dimensions.filter((d, i) => b.dimensions.findIndex((o) => o.axis === d.axis) === i), best = b.curve[b.best - 1], today = b.today;
+      return el("div", {}, el("h3", {}, el("code", { text: b.function }), " " + axes.map((d) => "dimension " + d.dim + " of " + d.argument).join(" and ")),
+        el("p", { text: count(b.sizes, "size") + " in " + count(b.runs, "step") + ". Least cost: " + count(b.best, "program") + " of " + best.sizes.map(shapeText).join(", ") +
+          (today && best.total < today.total ? "; " + (100 * (1 - best.total / today.total)).toFixed(0) + " % less than today’s " + today.programs + "." : ".") +
+          (b.short_last ? " The smaller size is the last batch of each round." : "") }), curve(b),
+        asTable("As a table", table("Sets of least cost of " + b.function, [{ text: "programs", num: true }, { text: "steps", num: true }, { text: "together", num: true }, { text: "padding", num: true }, { text: "sizes", wrap: true }],
+          b.curve.map((s) => [String(s.programs), costText(b, s.steps), costText(b, s.total), (100 * s.padding).toFixed(1) + " %", s.sizes.map(shapeText).join(" ")]))));
+    }));
+  };
 
   // ---- torch ----
   function entry(run, c) {

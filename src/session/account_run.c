@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "session/account_join.h"
 #include "session/session.h"
+#include "session/torch_ranks.h"
 #include "session/torch_rows.h"
 
 static enum stet_rc use_stories(const struct stet_account *a, const struct stet_account_tally *t,
@@ -137,6 +138,8 @@ enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_r
     if (saved)
         a.saved = *saved;
     rc = stet_session_torch_load_run(&both.torch, run, err);
+    if (rc == STET_OK)
+        stet_session_torch_take_ranks(&both.torch, &x->digest);
     a.torch_compiles = both.torch.compile_count;
     if (rc == STET_OK || rc == STET_NOT_FOUND)
         rc = stet_account_use_joined(&a, use, context, err);

@@ -318,8 +318,7 @@ void stet_session_torch_each(struct stet_torch *t, stet_visit_recompile *visit, 
     for (uint32_t i = 0; more && i < t->compile_count; i++) {
         const struct stet_torch_compile *c = &t->compiles[i];
 
-        if (c->failures == STET_TORCH_NONE &&
-            !stet_view_is(c->fail_type, "ConstraintViolationError"))
+        if (!stet_session_torch_is_again(c))
             continue;
         compile_row(t, i, index[i], turn[i], &r);
         more = visit(context, &r.recompile);

@@ -4,10 +4,9 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-#include "lint/link.h"
+#include "lint/findings.h"
 #include "lint/lint.h"
 #include "lint/rules.h"
-#include "lint/walk.h"
 #include "python/ast.h"
 
 static void check_tree(const struct stet_python_ast *a)
@@ -42,7 +41,7 @@ static void check_link(const struct lint_summary *s, struct stet_view text)
     struct stet_arena arena;
 
     stet_arena_init(&arena, (size_t)64 << 20);
-    CHECK(lint_link(&r, &arena, s, &path, 1, &err) == STET_OK);
+    CHECK(lint_findings_link(&r, &arena, s, &path, 1, &err) == STET_OK);
     check_findings(&r, text);
     stet_mem_free(r.findings);
     stet_arena_release(&arena);
@@ -63,7 +62,7 @@ static void check_python(struct stet_view text)
     check_tree(&m.ast);
     stet_arena_init(&m.arena, (size_t)16 << 20);
     CHECK(stet_python_module_index(&m));
-    CHECK(lint_walk_file(&s, &m, &err) == STET_OK);
+    CHECK(lint_summary_make(&s, &m, &err) == STET_OK);
     lint_summary_write(&s, &one);
     CHECK(lint_summary_read(&again, stet_buf_as_view(&one), LINT_RULES, &err) == STET_OK);
     lint_summary_write(&again, &two);

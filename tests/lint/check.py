@@ -4,7 +4,7 @@ usage: check.py STET
 
 A line that ends in "# expect: code, code" must give exactly those findings; one that ends in
 "# clean: code" is a look-alike of that rule and must give none. A line without a comment must give
-none either. Every rule needs five lines of each kind, and its trap a page.
+none either. "# expect: code (note)" also fixes the severity. Every rule needs five lines of each kind, and its trap a page.
 """
 import collections
 import json
@@ -19,15 +19,16 @@ LEAST = 5
 
 
 def labels(path):
-    """{line: (expected codes, look-alike codes)}"""
+    """{line: (expected codes, look-alike codes, severity or None)}"""
     found = {}
     with open(path, encoding="utf-8") as f:
         for number, line in enumerate(f, 1):
             expect = re.search(r"# expect: ([\w, -]+)", line)
             clean = re.search(r"# clean: ([\w, -]+)", line)
+            severity = re.search(r"# expect: [\w, -]+\((\w+)\)", line)
             if expect or clean:
                 split = lambda m: [c.strip() for c in m.group(1).split(",")] if m else []
-                found[number] = (split(expect), split(clean))
+                found[number] = (split(expect), split(clean), severity and severity.group(1))
     return found
 
 
@@ -40,18 +41,19 @@ def main():
         return 1
     got = collections.defaultdict(list)
     for f in json.loads(done.stdout)["findings"]:
-        got[f["file"], f["line"]].append((f["code"], f["message"]))
+        got[f["file"], f["line"]].append((f["code"], f["message"], f["severity"]))
     true, clean, bad = collections.Counter(), collections.Counter(), 0
     for name in sorted(os.listdir(os.path.join(HERE, "cases"))):
         path = os.path.join("cases", name)
         marks = labels(os.path.join(HERE, path))
         lines = set(marks) | {line for file, line in got if file == path}
         for line in sorted(lines):
-            expect, alike = marks.get(line, ([], []))
-            codes = sorted(code for code, _ in got.get((path, line), []))
+            expect, alike, severity = marks.get(line, ([], [], None))
+            codes = sorted(code for code, _, _ in got.get((path, line), []))
             true.update(expect)
             clean.update(alike)
-            if codes != sorted(expect):
+            severities = {s for _, _, s in got.get((path, line), [])}
+            if codes != sorted(expect) or (severity and severities != {severity}):
                 bad += 1
                 print(f"{path}:{line}: expected {sorted(expect)}, got {got.get((path, line), [])}")
     rules = json.loads(subprocess.run([stet, "lint", "--rules", "--format=json"], capture_output=True,

@@ -231,6 +231,9 @@ class Metrics(unittest.TestCase):
             f'"frame_id": 0, "frame_compile_id": {n}, "attempt": 0}}',
             '{"compilation_metrics": {"co_name": "f", "co_filename": "/a.py", "co_firstlineno": 9, '
             f'"duration_us": 1000}}, "frame_id": 0, "frame_compile_id": {n}, "attempt": 0}}')]
+        why = front + '{"artifact": {"name": "recompile_reasons", "encoding": "json"}, "frame_id": 0, "frame_compile_id": 1, ' \
+            '"attempt": 0, "has_payload": "8b6c77063b1ec9468a552f54775a2bbb"}'
+        records[2:2] = [why, "\t0/0: tensor 'x' size mismatch at index 0. expected 4, actual 6"]
         trace = 'mkdir -p "$TORCH_TRACE"; cat > "$TORCH_TRACE"/dedicated_log_torch_trace_a.log <<E\n' + \
             "\n".join(records) + "\nE\n"
         script = trace + f"read x; RANK=3 exec {HARNESS} --repeat 2 {FAKE} {self.program} >/dev/null"

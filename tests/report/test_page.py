@@ -182,7 +182,7 @@ class InTheBrowser(unittest.TestCase):
     def test_every_section_is_drawn_and_nothing_is_asked_of_the_network(self):
         page = page_of(A)
         there = page.js("[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)")
-        self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "memory", "saved", "compiles", "processes"])
+        self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "buckets", "memory", "saved", "compiles", "processes"])
         self.assertEqual(page.js("document.querySelector('.code mark').textContent.trim()"), "3    return batch * batch")
         self.assertIn("Pad this dimension", page.js("document.querySelector('.fix').textContent"))
         self.assertTrue(page.js("(() => { const c = document.querySelector('canvas');"

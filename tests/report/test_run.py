@@ -68,6 +68,18 @@ class Run(unittest.TestCase):
         self.assertEqual(cold["saved"], [])
         self.assertEqual([(s["served"], s["times"], s["known"]) for s in warm["saved"]], [("disk", 10, 10)])
 
+    def test_buckets_of_the_last_batch_are_drawn(self):
+        cold = self.data(RUNS[0])["runs"][0]
+        (found,) = [b for b in cold["buckets"] if b["short_last"]]
+        self.assertEqual([s["programs"] for s in found["curve"]], [1, 2])
+        self.assertEqual(found["today"]["programs"], 2)
+        with Browser() as browser:
+            page = browser.page()
+            page.open(written(RUNS[0]))
+            self.assertEqual(page.js("document.querySelectorAll('#buckets svg circle').length"), len(cold["buckets"]))
+            self.assertIn(found["function"], page.js("document.getElementById('buckets').textContent"))
+            self.assertEqual(page.problems(), [])
+
     def test_the_lines_of_the_traps_are_marked_on_the_page(self):
         with Browser() as browser:
             page = browser.page()

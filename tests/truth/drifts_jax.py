@@ -184,7 +184,7 @@ def optional_key(plan):
 def optional_argument(plan):
     plan.add_parameter("$sample_weights", static=False)
     plan.loss += ["if $sample_weights is not None:  #@origin", "    $loss = $loss + 0.1 * jnp.mean($sample_weights)  #@origin"]
-    if plan.style.choice["decision"] in ("table", "comprehension"):
+    if plan.style.choice["decision"] in ("table", "comprehension", "dict-schedule"):
         plan.style.choice["decision"] = ""
     present = f"np.ones({plan.size}, np.float32)"
     condition = plan.pick("$i % 3 == 2", "$i > 4")
@@ -307,6 +307,19 @@ def fresh_jit(plan):
     plan.truth = Truth("fresh-jit", ("fresh-jit",), origin=("source", "call"), compiled=("$wrapper", "<lambda>"), planted=plan.steps - 1)
 
 
+# A data set that a function made for it closes over, as samplers are given theirs: its numbers are compiled in, and
+# the function is jitted anew. Both are true.
+def closed_data(plan):
+    made = plan.style.jit_call(plan, "lambda $s, _: $step($s, $held)")
+    plan.module += ["", "def $over($held):", f"    return {made}  #@source"]
+    plan.call = "$fitted"
+    if plan.clean:
+        plan.before.append("$fitted = $over(next(iter($batches())))")
+    else:
+        plan.pre.append("$fitted = $over($batch)  #@source")
+    plan.truth = Truth("baked-constant", ("baked-constant", "fresh-jit"), origin=("use_x", "source", "call"), compiled=("<lambda>",), planted=plan.steps - 1)
+
+
 def row_flags(plan):
     count = plan.vary("3 + $i % 4", "5")
     plan.prepared = True
@@ -371,7 +384,7 @@ DRIFTS = {
     "python-loop": python_loop, "value-branch": value_branch, "hidden-branch": hidden_branch, "mode-flag": mode_flag,
     "optional-key": optional_key, "list-length": list_length, "host-sync": host_sync, "dtype-change": dtype_change,
     "rank-change": rank_change, "shape-drift": shape_drift, "last-batch": last_batch, "growing-cache": growing_cache,
-    "donation-change": donation_change, "fresh-jit": fresh_jit, "dim-readback": dim_readback, "mask-gather": mask_gather,
+    "donation-change": donation_change, "fresh-jit": fresh_jit, "closed-data": closed_data, "dim-readback": dim_readback, "mask-gather": mask_gather,
     "topk-k": topk_k, "varlen": varlen, "capacity-leak": capacity_leak,
 }
 

@@ -6,7 +6,7 @@ from plan import Truth
 from template import fill
 
 IDIOMS = ("two-spaces", "tabs", "random-names", "misleading-names", "inline", "helper", "lambda", "walrus", "table", "comprehension",
-          "generator-schedule", "partial", "object-schedule", "closure-schedule", "while-loop", "range-loop", "zip-loop", "nested-loop", "other-module", "runner-class", "top-level",
+          "generator-schedule", "partial", "object-schedule", "closure-schedule", "property-schedule", "dict-schedule", "attribute", "with-loop", "try-loop", "next-loop", "while-loop", "range-loop", "zip-loop", "nested-loop", "other-module", "runner-class", "top-level",
           "misleading-comments", "logging")
 FIXED = {"loader": "", "jit": "", "config": "", "imports": "", "call": ""}  # dimensions that only JAX cases have
 

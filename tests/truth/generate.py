@@ -78,7 +78,7 @@ def choose(seed, index, lanes=("jax", "torch"), only=None):
         programs, module = LANES[lane]
         wanted = [drift for drift in module.DRIFTS if only in (None, drift)]
     while True:
-        program, drift = rng.choice(programs), rng.choice(wanted)
+        program, drift = rng.choices(programs, [program.weight for program in programs])[0], rng.choice(wanted)
         if module.possible(drift, program):
             return lane, program, drift
 

@@ -10,11 +10,12 @@ from template import indent, names_in
 DIMENSIONS = {
     "indentation": ["", "two-spaces", "tabs"],
     "naming": ["", "random-names", "misleading-names"],
-    "decision": ["", "inline", "helper", "lambda", "walrus", "table", "comprehension", "generator-schedule", "partial", "object-schedule", "closure-schedule"],
-    "loop": ["", "while-loop", "range-loop", "zip-loop", "nested-loop"],
-    "loader": ["", "generator-loader", "class-loader", "comprehension-loader", "map-loader", "indexed-loader"],
+    "decision": ["", "inline", "helper", "lambda", "walrus", "table", "comprehension", "generator-schedule", "partial", "object-schedule", "closure-schedule",
+                 "property-schedule", "dict-schedule", "attribute"],
+    "loop": ["", "while-loop", "range-loop", "zip-loop", "nested-loop", "with-loop", "try-loop", "next-loop"],
+    "loader": ["", "generator-loader", "class-loader", "comprehension-loader", "map-loader", "indexed-loader", "queue-loader", "prefetch-loader"],
     "jit": ["", "partial-jit", "assigned-jit", "method-jit", "own-decorator"],
-    "call": ["", "wrapped-call", "star-call"],
+    "call": ["", "wrapped-call", "star-call", "keyword-call"],
     "config": ["", "constants", "dataclass", "namedtuple", "argparse", "environment", "dict-config"],
     "place": ["", "other-module", "runner-class", "top-level"],
     "imports": ["", "alias-imports"],
@@ -113,6 +114,18 @@ class Style:
             plan.module += ["", "def $schedule($count):", "    for $i in range($count):", f"        yield {expression}  #@source"]
             plan.before.append(f"$values = $schedule({plan.steps})")
             plan.pre.append(f"{value} = next($values)  #@source")
+        elif kind == "property-schedule":
+            plan.module += ["", "class $Schedule:", "    def $at(self, $i):", "        self.$position = $i", "        return self", "", "    @property",
+                            "    def $now(self):", "        $i = self.$position", f"        return {expression}  #@source"]
+            plan.before.append("$schedule = $Schedule()")
+            plan.pre.append(f"{value} = $schedule.$at($i).$now  #@source")
+        elif kind == "dict-schedule":
+            plan.module.append(f"$table = {{$i: {expression} for $i in range({plan.steps})}}  #@source")
+            plan.pre.append(f"{value} = $table[$i]  #@source")
+        elif kind == "attribute":
+            plan.before += ["import types", "$knobs = types.SimpleNamespace()"]
+            plan.pre.append(f"$knobs.{value} = {expression}  #@source")
+            return f"$knobs.{value}"
         else:
             plan.pre.append(f"{value} = {expression}  #@source")
         return value
@@ -185,6 +198,15 @@ class Style:
             return ["", "class $Batches:", "    def __init__(self):", "        self.$rng = np.random.default_rng(0)", "", "    def __getitem__(self, $i):",
                     f"        if $i >= {count}:", "            raise IndexError($i)", f"        return {make.replace('$rng', 'self.$rng')}  #@source", "",
                     "def $batches():", "    return iter($Batches())"]
+        if kind == "queue-loader":
+            return ["import queue, threading", "", "def $produce($ready):", "    $rng = np.random.default_rng(0)", f"    for $i in range({count}):",
+                    f"        $ready.put({make})  #@source", "    $ready.put(None)", "", "def $batches():", "    $ready = queue.Queue(2)",
+                    "    threading.Thread(target=$produce, args=($ready,), daemon=True).start()", "    return iter($ready.get, None)"]
+        if kind == "prefetch-loader":
+            return ["import collections", "", "def $ahead($stream, $depth):", "    $waiting = collections.deque()", "    for $one in $stream:",
+                    "        $waiting.append($one)", "        if len($waiting) > $depth:", "            yield $waiting.popleft()",
+                    "    yield from $waiting", "", "def $batches():", "    $rng = np.random.default_rng(0)",
+                    f"    return $ahead(({make} for $i in range({count})), 2)  #@source"]
         if kind == "comprehension-loader":
             return ["", "def $batches():", "    $rng = np.random.default_rng(0)", f"    return [{make} for $i in range({count})]  #@source"]
         if kind == "generator-loader":
@@ -202,6 +224,13 @@ class Style:
         if kind == "nested-loop":
             return ["$i = 0", "$stream = iter($batches())", "for $epoch in range(3):", f"    for $batch in itertools.islice($stream, -(-{count} // 3)):",
                     *indent(body, 2), "        $i += 1"]
+        if kind == "with-loop":
+            return ["import contextlib", "for $i, $batch in enumerate($batches()):", "    with contextlib.suppress(KeyboardInterrupt):", *indent(body, 2)]
+        if kind == "try-loop":
+            return ["$finished = 0", "try:", "    for $i, $batch in enumerate($batches()):", *indent(body, 2), "finally:", "    $finished += 1"]
+        if kind == "next-loop":
+            return ["$stream = iter($batches())", "for $i in itertools.count():", "    $batch = next($stream, None)", "    if $batch is None:", "        break",
+                    *indent(body)]
         return ["for $i, $batch in enumerate($batches()):", *indent(body)]
 
     def call_lines(self, plan, call, extra):
@@ -211,6 +240,9 @@ class Style:
             return [], call
         if kind == "star-call":
             return ["", "def $invoke(*$given, **$named):", f"    return {call}(*$given, **$named)"], "$invoke"
+        if kind == "keyword-call":
+            named = "".join(f", {name}={name}" for name in plan.params)
+            return ["", f"def $invoke($state, $batch{extra}):", f"    return {call}($state, $batch=$batch{named})"], "$invoke"
         return ["", f"def $invoke($state, $batch{extra}):", f"    $result = {call}($state, $batch{extra})", "    return $result"], "$invoke"
 
     def main_lines(self, body):

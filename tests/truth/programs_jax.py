@@ -26,6 +26,7 @@ class Program:
     integer: bool = False    # batch["x"] holds token or item numbers
     sequence: bool = False   # every array of the batch is [rows, positions, ...]
     jit: str = "jax.jit"     # what compiles the step; eqx.filter_jit takes no static_argnames
+    weight: float = 1.0      # how often it is chosen; less for one that takes long
     flag: bool = False       # has {F}
     defaults: bool = False   # a batch of the program's own goes through the step before the loop
 

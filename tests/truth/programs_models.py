@@ -175,8 +175,8 @@ PROGRAMS = [
     Program("haiku_mlp", "haiku", DENSE_BATCH + HAIKU_MLP, HAIKU),
     Program("haiku_state", "haiku", DENSE_BATCH + HAIKU_STATE, HAIKU_OPTAX, flag=True),
     Program("haiku_rnn", "haiku", SERIES_BATCH + HAIKU_RNN, HAIKU, x_rank=3, sequence=True),
-    Program("numpyro_svi", "numpyro", DENSE_BATCH + NUMPYRO_SVI, SVI, defaults=True),
-    Program("numpyro_auto", "numpyro", DENSE_BATCH + NUMPYRO_AUTO, SVI + "\nfrom numpyro.infer.autoguide import AutoNormal\nimport optax", defaults=True),
+    Program("numpyro_svi", "numpyro", DENSE_BATCH + NUMPYRO_SVI, SVI, defaults=True, weight=0.5),
+    Program("numpyro_auto", "numpyro", DENSE_BATCH + NUMPYRO_AUTO, SVI + "\nfrom numpyro.infer.autoguide import AutoNormal\nimport optax", defaults=True, weight=0.25),
     Program("numpyro_map", "numpyro", DENSE_BATCH + NUMPYRO_MAP, NUMPYRO + "\nfrom numpyro.infer.util import log_density"),
-    Program("numpyro_hmc", "numpyro", DENSE_BATCH + NUMPYRO_HMC, NUMPYRO + "\nfrom numpyro.infer import HMC", defaults=True),
+    Program("numpyro_hmc", "numpyro", DENSE_BATCH + NUMPYRO_HMC, NUMPYRO + "\nfrom numpyro.infer import HMC", defaults=True, weight=0.25),
 ]

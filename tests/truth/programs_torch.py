@@ -14,6 +14,7 @@ class Program:
     framework: str = "torch"
     jit: str = "torch.compile"
     integer: bool = False
+    weight: float = 1.0
 
     def needs(self):
         return {"torch"}

@@ -2,8 +2,10 @@
 """Is the waiting that `stet explain` counts the time that the drift cost?
 
 Runs each program with and without its drift, in turn, and compares the difference of their loops' wall
-time with the sum of `wait_s` over the recompiles of the drifting one. A report, not a test: wall time
-depends on what else the machine does.
+time with the sum of `wait_s` over the recompiles of the drifting one. Where an ordinary turn takes as long as
+a recompile, the load of the machine would decide: there each turn that drifts follows one that does not, and
+the differences within these pairs are added. A report, not a test: wall time depends on what else the machine
+does.
 
 usage: wait.py BUILD_DIR ENV_DIR [--repeat N] [--only NAME]"""
 import argparse
@@ -65,14 +67,16 @@ def one(x):
     optimizer.step()
     torch_xla.sync()
 
-for _ in range(8):
+def timed(x):
+    began = time.perf_counter()
+    one(x)
+    xm.wait_device_ops()
+    return time.perf_counter() - began
+
+for _ in range(4):
     one(batches[0])
-xm.wait_device_ops()
-began = time.perf_counter()
-for i in range(1, STEPS):
-    one(batches[i])
-xm.wait_device_ops()
-print("loop", time.perf_counter() - began)
+pairs = [(timed(batches[0]), timed(batches[i])) for i in range(1, STEPS)]
+print("loop", sum(a + b for a, b in pairs), sum(b - a for a, b in pairs))
 '''
 TORCH_TPU = '''
 import os, time
@@ -148,11 +152,11 @@ class Lane:
         python = os.path.abspath(os.path.join(self.envs, env, "bin", "python"))
         out = subprocess.run([self.stet, "run", "--quiet", "--cpu", "--", python, script], cwd=self.folder, text=True,
                              env=dict(self.env, DRIFT=str(int(drift))), capture_output=True, check=True)
-        loop = float(next(line for line in out.stdout.splitlines() if line.startswith("loop")).split()[1])
+        loop, *paired = map(float, next(line for line in out.stdout.splitlines() if line.startswith("loop")).split()[1:])
         told = json.loads(subprocess.run([self.stet, "explain", "--format=json"], cwd=self.folder, text=True, env=self.env,
                                          capture_output=True).stdout)
         again = [r for r in told["recompiles"] if not r["benign"]]
-        return loop, sum(r["wait_s"] for r in again), sum(r["cost_s"] for r in again), len(again)
+        return loop, sum(r["wait_s"] for r in again), sum(r["cost_s"] for r in again), len(again), *paired
 
 
 def main():
@@ -178,10 +182,12 @@ def report(lane, folder, name, body, repeat):
     rows = []
     for _ in range(repeat):
         drifting, repaired = lane.run(script, True, env), lane.run(script, False, env)
-        rows.append((drifting[3], drifting[0] - repaired[0], drifting[1], drifting[2]))
+        lost = drifting[4] if len(drifting) > 4 else drifting[0] - repaired[0]
+        rows.append((drifting[3], lost, drifting[1], drifting[2]))
     count, lost, waited, compiler = (statistics.median(column) for column in zip(*rows))
-    each = " ".join(f"{waited / lost:.2f}" for _, lost, waited, _ in rows)
-    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {waited / lost:.2f} ({each})")
+    ratios = [waited / lost for _, lost, waited, _ in rows]
+    each = " ".join(f"{r:.2f}" for r in ratios)
+    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {statistics.median(ratios):.2f} ({each})")
     sys.stdout.flush()
 
 

@@ -1,7 +1,7 @@
 /* Facts about sizes that move: which operations a bounded dimension passes, and what to pad to. */
 #include "program_help.h"
 
-#include "explain/buckets.h"
+#include "explain/bucket_words.h"
 #include "explain/diff.h"
 
 /* "" when a bounded dimension would have served both, the operation that forbids it otherwise. */
@@ -96,7 +96,7 @@ static const char *buckets(const double *sizes, const uint64_t *runs, uint32_t c
     static char text[512];
     struct stet_buf out = STET_BUF_INIT;
 
-    stet_buckets_text(&out, sizes, runs, count);
+    stet_explain_buckets_text(&out, sizes, runs, count);
     snprintf(text, sizeof text, "%.*s", (int)out.len, out.ptr ? out.ptr : "");
     stet_buf_release(&out);
     return text;

@@ -713,14 +713,15 @@ TEST(what_each_call_returns_longer_is_allocated_once)
 /* f(x, w) = 2w of 16 elements, whatever the length of x is. */
 static void beside_of(struct run *run, int size)
 {
-    snprintf(run->texts[run->count], sizeof run->texts[0],
-             "module @jit_f {\n"
-             "func.func public @main(%%x: tensor<%dxf32> loc(\"x\"), %%w: tensor<16xf32> loc(\"w\")) "
-             "-> tensor<16xf32> {\n"
-             "%%y = stablehlo.add %%w, %%w : tensor<16xf32> "
-             "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
-             "return %%y : tensor<16xf32>\n}\n}\n",
-             size);
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @jit_f {\n"
+        "func.func public @main(%%x: tensor<%dxf32> loc(\"x\"), %%w: tensor<16xf32> loc(\"w\")) "
+        "-> tensor<16xf32> {\n"
+        "%%y = stablehlo.add %%w, %%w : tensor<16xf32> "
+        "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+        "return %%y : tensor<16xf32>\n}\n}\n",
+        size);
     add(run, 20, 1);
 }
 

@@ -10,6 +10,9 @@ enum { VECTOR_BYTES = 64, MR = 14 };
 #elif defined(__AVX2__)
 enum { VECTOR_BYTES = 32, MR = 6 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6)
+#elif defined(__aarch64__) /* NEON: narrow vectors, but 32 registers */
+enum { VECTOR_BYTES = 16, MR = 12 };
+#define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12)
 #else
 enum { VECTOR_BYTES = 16, MR = 4 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4)

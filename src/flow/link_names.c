@@ -1,0 +1,221 @@
+/* Resolves names over all files: modules, functions, classes, methods, and re-exports. */
+#include "flow/linker.h"
+
+#include "base/mem.h"
+#include "flow/walk.h"
+
+/* `owner` is the file of a name, and for a method also its class; 0 for modules, which are
+ * global. */
+static struct stet_hash key_of(enum entry_kind kind, uint64_t owner, struct stet_view name)
+{
+    return stet_hash_mix_u64(stet_hash_mix_u64(stet_hash_bytes(name), (uint64_t)kind), owner);
+}
+
+static uint64_t class_owner(uint32_t file, uint32_t index)
+{
+    return (uint64_t)file << 32 | index;
+}
+
+/* The first definition of a name is kept. */
+static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
+                struct stet_flow_place at)
+{
+    struct stet_hash key = key_of(kind, owner, name);
+    size_t i = (size_t)key.lo & l->mask;
+
+    while (l->table[i].kind) {
+        if (stet_hash_eq(l->table[i].key, key))
+            return;
+        i = (i + 1) & l->mask;
+    }
+    l->table[i] = (struct entry){key, at, (uint8_t)kind};
+}
+
+static const struct entry *get(struct linker *l, enum entry_kind kind, uint64_t owner,
+                               struct stet_view name)
+{
+    struct stet_hash key = key_of(kind, owner, name);
+
+    l->steps++;
+    for (size_t i = (size_t)key.lo & l->mask; l->table[i].kind; i = (i + 1) & l->mask) {
+        if (stet_hash_eq(l->table[i].key, key))
+            return &l->table[i];
+    }
+    return NULL;
+}
+
+static bool names_itself(const struct stet_flow_summary *s, const struct stet_flow_import *i)
+{
+    size_t at = s->module.len;
+
+    return i->target.len == at + 1 + i->local.len &&
+           stet_view_eq(stet_view_of(i->target.ptr, at), s->module) && i->target.ptr[at] == '.' &&
+           stet_view_eq(stet_view_of(i->target.ptr + at + 1, i->local.len), i->local);
+}
+
+static void index_file(struct linker *l, uint32_t f)
+{
+    const struct stet_flow_summary *s = l->files[f].code;
+
+    if (s->module.len)
+        put(l, ENTRY_FILE, 0, s->module, (struct stet_flow_place){f, 0});
+    for (uint32_t i = 1; i < s->fn_count; i++) {
+        if (s->fns[i].class_index != FLOW_NONE)
+            put(l, ENTRY_METHOD, class_owner(f, s->fns[i].class_index), s->fns[i].name,
+                (struct stet_flow_place){f, i});
+        else if (!s->fns[i].nested)
+            put(l, ENTRY_FN, f, s->fns[i].name, (struct stet_flow_place){f, i});
+    }
+    for (uint32_t i = 0; i < s->class_count; i++)
+        put(l, ENTRY_CLASS, f, s->classes[i].name, (struct stet_flow_place){f, i});
+    for (uint32_t i = 0; i < s->import_count; i++) {
+        if (!names_itself(s, &s->imports[i]))
+            put(l, ENTRY_IMPORT, f, s->imports[i].local, (struct stet_flow_place){f, i});
+    }
+}
+
+bool stet_flow_linker_index(struct linker *l)
+{
+    size_t wanted = l->file_count, size = 1024;
+
+    for (size_t f = 0; f < l->file_count; f++)
+        wanted += (size_t)l->files[f].code->fn_count + l->files[f].code->class_count +
+                  l->files[f].code->import_count;
+    while (size < wanted * 2)
+        size *= 2;
+    l->table = stet_mem_calloc(size, sizeof *l->table);
+    if (!l->table)
+        return false;
+    l->mask = size - 1;
+    for (uint32_t f = 0; f < l->file_count; f++)
+        index_file(l, f);
+    return true;
+}
+
+/* Resolves "pkg.mod.name" through re-exports; NULL if it is not among the files. */
+static const struct entry *resolve(struct linker *l, enum entry_kind kind, struct stet_view dotted,
+                                   unsigned depth)
+{
+    struct stet_view module = dotted, name;
+    const struct entry *file, *found, *import;
+
+    while (module.len && module.ptr[module.len - 1] != '.')
+        module.len--;
+    if (!module.len || depth > 6)
+        return NULL;
+    name = stet_view_of(module.ptr + module.len, dotted.len - module.len);
+    module.len--;
+    file = get(l, ENTRY_FILE, 0, module);
+    if (!file)
+        return NULL;
+    found = get(l, kind, file->at.file, name);
+    import = found ? NULL : get(l, ENTRY_IMPORT, file->at.file, name);
+    return import ? resolve(l, kind, l->files[import->at.file].code->imports[import->at.fn].target,
+                            depth + 1)
+                  : found;
+}
+
+static const struct entry *find_class(struct linker *l, uint32_t file, struct stet_view dotted)
+{
+    const struct entry *e = get(l, ENTRY_CLASS, file, dotted);
+
+    return e ? e : resolve(l, ENTRY_CLASS, dotted, 0);
+}
+
+static enum class_kind known_base(struct stet_view base)
+{
+    static const char *const torch[] = {"torch.nn.Module",
+                                        "torch.nn.modules.Module",
+                                        "nn.Module",
+                                        "lightning.LightningModule",
+                                        "pytorch_lightning.LightningModule",
+                                        "torch.nn.modules.module.Module",
+                                        NULL};
+    static const char *const flax[] = {"flax.linen.Module",        "flax.nnx.Module",
+                                       "equinox.Module",           "haiku.Module",
+                                       "flax.linen.module.Module", NULL};
+
+    if (stet_view_in(base, torch))
+        return CLASS_TORCH;
+    if (stet_view_starts(base, "torch.nn.") && !stet_view_starts(base, "torch.nn.Parameter"))
+        return CLASS_TORCH; /* class Norm(nn.LayerNorm) */
+    return stet_view_in(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
+}
+
+/* Deeper than any library's; each level is a recursive call. */
+enum { MAX_BASES = 100 };
+
+static enum class_kind kind_of_class(struct linker *l, uint32_t file, uint32_t index,
+                                     unsigned depth)
+{
+    const struct stet_flow_class *c = &l->files[file].code->classes[index];
+    uint8_t *kind = &l->classes[file][index];
+
+    if (*kind == CLASS_VISITING)
+        return CLASS_PLAIN;
+    if (*kind != CLASS_UNSEEN)
+        return (enum class_kind) * kind;
+    if (depth > MAX_BASES)
+        return CLASS_PLAIN;
+    *kind = CLASS_VISITING;
+    for (uint32_t b = 0; b < c->base_count; b++) {
+        enum class_kind k = known_base(c->bases[b]);
+
+        if (k == CLASS_PLAIN) {
+            const struct entry *e = find_class(l, file, c->bases[b]);
+
+            if (e)
+                k = kind_of_class(l, e->at.file, e->at.fn, depth + 1);
+        }
+        if (k != CLASS_PLAIN) {
+            *kind = (uint8_t)k;
+            return k;
+        }
+    }
+    *kind = CLASS_PLAIN;
+    return CLASS_PLAIN;
+}
+
+enum class_kind stet_flow_linker_class(struct linker *l, uint32_t file, uint32_t index)
+{
+    return kind_of_class(l, file, index, 0);
+}
+
+/* A method of the class or of its bases. `left` limits how many classes are visited, because bases
+ * of bases can be reached by more paths than there are classes. */
+static struct stet_flow_place find_method(struct linker *l, uint32_t file, uint32_t index,
+                                          struct stet_view name, unsigned depth, unsigned *left)
+{
+    const struct stet_flow_class *c = &l->files[file].code->classes[index];
+    const struct entry *own = get(l, ENTRY_METHOD, class_owner(file, index), name);
+    struct stet_flow_place none = {FLOW_NONE, FLOW_NONE};
+
+    if (own)
+        return own->at;
+    for (uint32_t b = 0; b < c->base_count && depth < 8 && *left; b++) {
+        const struct entry *e = find_class(l, file, c->bases[b]);
+
+        (*left)--;
+        if (e) {
+            struct stet_flow_place p = find_method(l, e->at.file, e->at.fn, name, depth + 1, left);
+
+            if (p.file != FLOW_NONE)
+                return p;
+        }
+    }
+    return none;
+}
+
+struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
+                                               const struct stet_flow_call *c)
+{
+    const struct entry *e;
+    unsigned left = 64;
+
+    if (c->callee != FLOW_NONE)
+        return (struct stet_flow_place){file, c->callee};
+    if (c->class_index != FLOW_NONE)
+        return find_method(l, file, c->class_index, c->target, 0, &left);
+    e = resolve(l, ENTRY_FN, c->target, 0);
+    return e ? e->at : (struct stet_flow_place){FLOW_NONE, FLOW_NONE};
+}

@@ -1,0 +1,359 @@
+/* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
+#include "flow/walk.h"
+#include "python/library.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+
+static uint8_t lane_of(const struct stet_python_transform *t)
+{
+    static const uint8_t lanes[] = {[PY_LANE_NONE] = 0,
+                                    [PY_LANE_JAX] = FLOW_JAX,
+                                    [PY_LANE_TORCH] = FLOW_TORCH,
+                                    [PY_LANE_XLA] = FLOW_XLA};
+
+    return lanes[t->lane];
+}
+
+/* 2, or (0, 2): bits. */
+static uint64_t positions(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    long one = stet_python_integer(w->module, n);
+    uint64_t bits = 0;
+
+    if (one >= 0 && one < 64)
+        return (uint64_t)1 << one;
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST)
+        return 0;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        one = stet_python_integer(w->module, c);
+        if (one >= 0 && one < 64)
+            bits |= (uint64_t)1 << one;
+    }
+    return bits;
+}
+
+static void names(struct stet_flow_walk *w, struct stet_flow_jit *j, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    if (stet_python_kind(a, n) == PY_STRING) {
+        if (j->static_name_count < 8)
+            j->static_names[j->static_name_count++] =
+                stet_arena_copy(&w->out->arena, stet_python_string(a, n));
+        return;
+    }
+    if (stet_python_kind(a, n) != PY_TUPLE && stet_python_kind(a, n) != PY_LIST &&
+        stet_python_kind(a, n) != PY_SET)
+        return;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_STRING)
+            names(w, j, c);
+    }
+}
+
+static uint64_t named_positions(struct stet_flow_walk *w, uint32_t fn, stet_python_ref n)
+{
+    struct stet_flow_jit all = {0};
+    uint64_t bits = 0;
+
+    if (fn == FLOW_NONE || !n)
+        return 0;
+    names(w, &all, n);
+    for (uint32_t k = 0; k < all.static_name_count; k++) {
+        for (uint32_t i = 0; i < w->out->fns[fn].param_count && i < 64; i++) {
+            if (stet_view_eq(w->out->fns[fn].params[i], all.static_names[k]))
+                bits |= (uint64_t)1 << i;
+        }
+    }
+    return bits;
+}
+
+/* The target of a function operand: in this file, elsewhere by name, or a method of self's
+ * bases. */
+struct operand {
+    uint32_t fn, owner;
+    struct stet_view target;
+    uint64_t bound;           /* positions bound by partial */
+    stet_python_ref bound_by; /* the partial call */
+};
+
+static struct operand operand_of(struct stet_flow_walk *w, stet_python_ref n, char room[160])
+{
+    const struct stet_python_ast *a = w->ast;
+    struct operand o = {FLOW_NONE, FLOW_NONE, {0}, 0, 0};
+    struct stet_flow_value v;
+    char inner[160];
+
+    n = stet_python_bare(a, n);
+    v = n ? stet_flow_value_of(w, n) : (struct stet_flow_value){0};
+    if (stet_python_kind(a, n) == PY_CALL) {
+        stet_python_ref function = stet_python_field(a, n, PY_FIELD_FUNCTION);
+        const struct stet_python_transform *t =
+            stet_python_transform(stet_python_imported(w->module, function, inner));
+
+        if (t && t->kind == PY_PARTIAL) {
+            o = operand_of(w, stet_python_argument(w->module, n, 0), room);
+            for (unsigned i = 1; stet_python_argument(w->module, n, i) && i < 60; i++)
+                o.bound |= (uint64_t)1 << (i - 1);
+            o.bound_by = n;
+            return o;
+        }
+    }
+    if (v.kind == FLOW_V_FN)
+        o.fn = v.index;
+    else if (v.kind == FLOW_V_JITTED)
+        o.fn = w->jits[v.index].fn;
+    if (o.fn == FLOW_NONE && n) {
+        struct stet_view dotted = stet_python_imported(w->module, n, room);
+
+        if (dotted.len && !stet_flow_is_library(dotted))
+            o.target = dotted;
+    }
+    return o;
+}
+
+static uint32_t add_jit(struct stet_flow_walk *w, struct stet_flow_jit j)
+{
+    if (!stet_flow_room(w, &w->jits, &w->jit_room, w->jit_count, sizeof *w->jits))
+        return FLOW_NONE;
+    w->jits[w->jit_count] = j;
+    return w->jit_count++;
+}
+
+/* Reads the options of a jit call, or of the call that makes the decorator. */
+static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref call, uint32_t fn,
+                                     uint8_t lane)
+{
+    struct stet_flow_jit j = {.fn = fn, .lane = lane, .node = call};
+    stet_python_ref dynamic = call ? stet_python_keyword(w->module, call, STET_VIEW("dynamic")) : 0;
+
+    j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
+    j.fixed = stet_python_kind(w->ast, dynamic) == PY_FALSE;
+    if (!call)
+        return j;
+    j.static_positions =
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_argnums"))) |
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_broadcasted_argnums")));
+    names(w, &j, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
+    j.donated_positions =
+        positions(w, stet_python_keyword(w->module, call, STET_VIEW("donate_argnums"))) |
+        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("donate_argnames")));
+    j.static_positions |=
+        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
+    return j;
+}
+
+/* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. The
+ * others reach the function as its caller gives them. */
+static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c,
+                                 const struct operand *o, stet_python_ref call)
+{
+    stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
+    unsigned shift = (unsigned)__builtin_popcountll(o->bound);
+    uint64_t places;
+
+    if (call && !argnums)
+        argnums = stet_python_argument(w->module, call, 1);
+    places = argnums ? positions(w, argnums) : 1;
+    c->args = STET_NEW_ARRAY(&w->out->arena, struct stet_flow_arg,
+                             (unsigned)__builtin_popcountll(places) + 1);
+    for (unsigned i = 0; c->args && i + shift < 64; i++)
+        if (places >> i & 1)
+            c->args[c->arg_count++] =
+                (struct stet_flow_arg){.position = (int32_t)(i + shift), .deps = FLOW_ALWAYS};
+    c->all_tensors = false;
+    c->in_loop = false; /* it names the function and does not call it */
+}
+
+/* Records that this place traces the operand. */
+static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct operand *o,
+                  const struct stet_flow_jit *j, const struct stet_python_transform *t,
+                  stet_python_ref call)
+{
+    struct stet_flow_call *c;
+
+    if (o->fn == FLOW_NONE && !o->target.len)
+        return;
+    c = stet_flow_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
+    if (!c)
+        return;
+    if (stet_python_library(stet_view_str(t->name)) == PY_GIVES_GRADIENT) {
+        trace_differentiated(w, c, o, call);
+        return;
+    }
+    c->all_tensors = true;
+    c->static_positions = o->bound;
+    if (j) {
+        unsigned shift = (unsigned)__builtin_popcountll(o->bound);
+
+        c->static_positions |= j->static_positions << shift;
+        c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
+        for (uint32_t i = 0; c->static_names && i < j->static_name_count; i++)
+            c->static_names[c->static_name_count++] = j->static_names[i];
+    }
+    if (o->bound_by) {
+        stet_python_ref args = stet_python_field(w->ast, o->bound_by, PY_FIELD_ARGUMENTS);
+
+        if (!c->static_names)
+            c->static_names = STET_NEW_ARRAY(&w->out->arena, struct stet_view, 16);
+        for (stet_python_ref n = stet_python_child(w->ast, args); n;
+             n = stet_python_next(w->ast, n)) {
+            stet_python_ref name = stet_python_kind(w->ast, n) == PY_KEYWORD_ARGUMENT
+                                       ? stet_python_field(w->ast, n, PY_FIELD_NAME)
+                                       : 0;
+
+            if (name && c->static_names && c->static_name_count < 16)
+                c->static_names[c->static_name_count++] =
+                    stet_arena_copy(&w->out->arena, stet_python_text(w->ast, name));
+        }
+    }
+}
+
+/* Every function among the arguments is traced (scan, cond, while_loop). */
+static struct stet_flow_value trace_all(struct stet_flow_walk *w, stet_python_ref call,
+                                        const struct stet_python_transform *t)
+{
+    struct stet_flow_value out = {.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS, .flags = FLOW_WEAK};
+    stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
+    bool first = true;
+    char room[160];
+
+    for (stet_python_ref n = args ? stet_python_child(w->ast, args) : 0; n;
+         n = stet_python_next(w->ast, n)) {
+        stet_python_ref value = stet_python_argument_value(w->module, n);
+        struct operand o = operand_of(w, value, room);
+
+        if (o.fn == FLOW_NONE && !first)
+            o.target = (struct stet_view){0};
+        if (o.fn != FLOW_NONE || o.target.len) {
+            if (t->kind == PY_MAPS) {
+                struct stet_flow_call *c =
+                    stet_flow_add_call(w, n, o.fn, o.target, o.owner, 0, t->name);
+
+                if (c)
+                    c->all_tensors = true;
+            } else {
+                trace(w, n, &o, NULL, t, call);
+            }
+            if (first && o.fn != FLOW_NONE && t->kind == PY_TRACES &&
+                !stet_view_starts(stet_view_str(t->name), "jax.lax."))
+                out = (struct stet_flow_value){.kind = FLOW_V_FN, .index = o.fn};
+        }
+        first = false;
+    }
+    return out;
+}
+
+static struct stet_flow_value make_jit(struct stet_flow_walk *w, stet_python_ref call,
+                                       const struct stet_python_transform *t)
+{
+    char room[160];
+    struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
+    struct stet_flow_jit j = read_jit(w, call, o.fn, lane_of(t));
+    uint32_t index;
+
+    j.shifted = o.bound != 0;
+    j.module = stet_python_name(w->ast,
+                                stet_python_bare(w->ast, stet_python_argument(w->module, call, 0)));
+    trace(w, call, &o, &j, t, call);
+    index = add_jit(w, j);
+    if (t->lane == PY_LANE_TORCH)
+        w->facts |= FLOW_USES_COMPILE;
+    if (index == FLOW_NONE)
+        return (struct stet_flow_value){0};
+    return (struct stet_flow_value){.kind = FLOW_V_JITTED, .index = index};
+}
+
+bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted,
+                         struct stet_flow_value *out)
+{
+    const struct stet_python_transform *t = stet_python_transform(dotted);
+    char room[160];
+
+    if (!t)
+        return false;
+    switch (t->kind) {
+    case PY_JITS:
+        *out = make_jit(w, call, t);
+        w->values[call] = *out;
+        stet_flow_tell(w, FLOW_ON_JIT, call);
+        return true;
+    case PY_TRACES:
+    case PY_MAPS:
+        *out = trace_all(w, call, t);
+        return true;
+    case PY_PARTIAL: {
+        struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
+
+        *out = (struct stet_flow_value){0};
+        if (o.fn != FLOW_NONE && stet_python_argument_count(w->module, call) == 1)
+            *out = (struct stet_flow_value){.kind = FLOW_V_FN, .index = o.fn};
+        return true;
+    }
+    case PY_NO_TRANSFORM:
+    case PY_DISABLES:
+    case PY_MEMOIZES:
+        break;
+    }
+    return false;
+}
+
+/* @jax.jit, @jax.jit(…), @partial(jax.jit, …): the transform and the call that holds its options.
+ */
+static const struct stet_python_transform *
+decorator_transform(struct stet_flow_walk *w, stet_python_ref n, stet_python_ref *options)
+{
+    const struct stet_python_transform *t;
+    char room[160];
+
+    *options = 0;
+    n = stet_python_bare(w->ast, n);
+    if (stet_python_kind(w->ast, n) != PY_CALL)
+        return stet_python_transform(stet_python_imported(w->module, n, room));
+    t = stet_python_transform(
+        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room));
+    *options = n;
+    if (t && t->kind == PY_PARTIAL)
+        t = stet_python_transform(
+            stet_python_imported(w->module, stet_python_argument(w->module, n, 0), room));
+    return t;
+}
+
+void stet_flow_decorators(struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref decorated = w->fns[fn].decorated;
+
+    for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
+         c = stet_python_next(a, c)) {
+        struct operand o = {fn, FLOW_NONE, {0}, 0, 0};
+        const struct stet_python_transform *t;
+        stet_python_ref options;
+
+        if (stet_python_kind(a, c) != PY_DECORATOR || !stet_python_child(a, c))
+            continue;
+        t = decorator_transform(w, stet_python_child(a, c), &options);
+        if (!t)
+            continue;
+        if (t->kind == PY_DISABLES) {
+            w->out->fns[fn].disabled = true;
+        } else if (t->kind == PY_MEMOIZES) {
+            w->fns[fn].memoized = true;
+        } else if (t->kind == PY_JITS) {
+            struct stet_flow_jit j = read_jit(w, options, fn, lane_of(t));
+
+            if (w->out->fns[fn].is_method) /* positions count self there */
+                j.static_positions >>= 1;
+            trace(w, c, &o, &j, t, options);
+            j = read_jit(w, options, fn, lane_of(t));
+            w->fns[fn].jit = add_jit(w, j) + 1;
+            if (t->lane == PY_LANE_TORCH)
+                w->facts |= FLOW_USES_COMPILE;
+        } else if (t->kind == PY_TRACES) {
+            trace(w, c, &o, NULL, t, options);
+        }
+    }
+}

@@ -1,0 +1,497 @@
+/* Evaluates an expression: a tensor, a Python value, a shape, a value read back. */
+#include "flow/walk.h"
+#include "python/library.h"
+
+/* Deeper expressions are generated or hostile and count as unknown. */
+enum { MAX_DEPTH = 150 };
+
+static const struct stet_flow_value python = {.kind = FLOW_V_PYTHON};
+static const struct stet_flow_value unknown = {.kind = FLOW_V_UNKNOWN};
+
+/* Of two possible values, the one that matters more to rules, and its dependencies. */
+struct stet_flow_value stet_flow_join(struct stet_flow_value a, struct stet_flow_value b)
+{
+    static const uint8_t weight[] = {[FLOW_V_UNKNOWN] = 0, [FLOW_V_PYTHON] = 1, [FLOW_V_JITTED] = 3,
+                                     [FLOW_V_FN] = 3,      [FLOW_V_SHAPE] = 4,  [FLOW_V_HOST] = 5,
+                                     [FLOW_V_TENSOR] = 6};
+    struct stet_flow_value v = weight[a.kind] >= weight[b.kind] ? a : b;
+
+    if (a.kind == FLOW_V_TENSOR && b.kind == FLOW_V_TENSOR) {
+        /* Strong when either is: x = x.float() if … else x. */
+        v.flags = (uint8_t)((a.flags | b.flags) & ~(FLOW_WEAK | FLOW_TREE));
+        v.flags |= (uint8_t)(a.flags & b.flags & (FLOW_WEAK | FLOW_TREE));
+    } else {
+        v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & FLOW_CHANGES));
+    }
+    /* n * x.shape[0] is a tensor only if n is one. */
+    if (weight[a.kind] == weight[b.kind] || weight[v.kind] <= 1)
+        v.deps = a.deps | b.deps;
+    return v;
+}
+
+struct stet_flow_value stet_flow_element(struct stet_flow_value v)
+{
+    v.f.traits = (uint8_t)(v.f.traits & ~FLOW_TRAIT_LIST);
+    if (v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE)) {
+        v.flags = (uint8_t)((v.flags & ~FLOW_TREE) | FLOW_WEAK);
+        return v;
+    }
+    if (v.kind == FLOW_V_FN || v.kind == FLOW_V_JITTED)
+        return unknown;
+    return v;
+}
+
+/* Is the value before this branch possible after it? */
+static bool is_alternative(const struct stet_flow_walk *w, const struct stet_flow_binding *old)
+{
+    if (!w->branch_start || old->at >= w->branch_start)
+        return false;
+    return w->if_open || old->at >= w->if_start;
+}
+
+/* if state is None: state = init() — no None is left after it. */
+static bool replaces_none(const struct stet_flow_walk *w, const struct stet_flow_binding *old,
+                          stet_python_ref target)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[target], test, name;
+
+    if (!(old->value.f.flags & (FLOW_F_NONE | FLOW_F_MAYBE_NONE)))
+        return false;
+    while (up && stet_python_kind(a, up) != PY_IF && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_IF
+               ? stet_python_bare(a, stet_python_field(a, up, PY_FIELD_CONDITION))
+               : 0;
+    name = stet_python_kind(a, test) == PY_COMPARISON && stet_python_at(a, test)->op == 's'
+               ? stet_python_child(a, test)
+               : 0;
+    return name && stet_python_name(a, name) == old->name &&
+           stet_python_kind(a, stet_python_next(a, name)) == PY_NONE_;
+}
+
+/* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
+static void assign_item(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
+{
+    stet_python_ref base = stet_python_field(w->ast, target, PY_FIELD_VALUE);
+    uint32_t name = stet_python_name(w->ast, base);
+    struct stet_flow_binding *b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
+
+    if (!b)
+        return;
+    if ((b->value.f.traits & FLOW_TRAIT_DICT) && is_alternative(w, b) &&
+        stet_python_kind(w->ast, stet_python_next(w->ast, base)) == PY_STRING)
+        b->value.f.flags |= FLOW_F_KEYS;
+    if ((v.flags & FLOW_VARIES) && v.kind <= FLOW_V_PYTHON && b->value.kind <= FLOW_V_PYTHON)
+        b->value.flags |= v.flags & FLOW_CHANGES;
+}
+
+void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_flow_function *f = &w->fns[w->fn];
+
+    if (!v.from)
+        v.from = w->statement;
+    switch (stet_python_kind(a, target)) {
+    case PY_IDENTIFIER: {
+        struct stet_flow_binding *old =
+            stet_flow_scope_find(&f->scope, stet_python_name(a, target));
+        struct stet_flow_facts facts = v.f;
+
+        if (old && is_alternative(w, old) && !replaces_none(w, old, target))
+            facts = stet_flow_facts_either(old->value.f, v.f);
+        if (old && w->branches)
+            v = stet_flow_join(old->value, v);
+        v.f = facts;
+        stet_flow_bind(w, &f->scope, stet_python_name(a, target), v);
+        break;
+    }
+    case PY_PATTERN_LIST:
+    case PY_TUPLE_PATTERN:
+    case PY_LIST_PATTERN:
+        for (stet_python_ref c = stet_python_child(a, target); c; c = stet_python_next(a, c))
+            stet_flow_assign(w, c, stet_flow_element(v));
+        break;
+    case PY_ATTRIBUTE: {
+        stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
+        uint32_t owner = stet_flow_self_class(w, object);
+
+        if (owner != FLOW_NONE)
+            stet_flow_bind(w, &w->classes[owner].attributes,
+                           stet_python_name(a, stet_python_field(a, target, PY_FIELD_ATTRIBUTE)),
+                           v);
+        else
+            stet_flow_eval(w, object);
+        break;
+    }
+    case PY_SUBSCRIPT:
+        w->target = true;
+        stet_flow_eval(w, target);
+        w->target = false;
+        assign_item(w, target, v);
+        break;
+    case PY_LIST_SPLAT_PATTERN:
+        stet_flow_assign(w, stet_python_child(a, target), v);
+        break;
+    default:
+        break;
+    }
+}
+
+/* Attributes of a tensor that need no read-back. */
+static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct stet_view name)
+{
+    switch (stet_python_library_attribute(name)) {
+    case PY_GIVES_THROUGH:
+    case PY_GIVES_GRADIENT:
+        return v;
+    case PY_GIVES_SIZE:
+        v.kind = FLOW_V_SHAPE;
+        return v;
+    case PY_GIVES_RANK:
+        v = python;
+        v.f.traits = FLOW_TRAIT_MEASURE;
+        return v;
+    case PY_GIVES_NOTHING_KNOWN:
+        v.flags |= FLOW_WEAK | FLOW_TREE;
+        return v;
+    default:
+        return python;
+    }
+}
+
+static struct stet_flow_value eval_attribute(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref object = stet_python_field(a, n, PY_FIELD_OBJECT);
+    stet_python_ref attribute = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
+    struct stet_flow_value v;
+    uint32_t owner;
+
+    if (!object || !attribute)
+        return unknown;
+    owner = stet_flow_self_class(w, object);
+    if (owner != FLOW_NONE) {
+        struct stet_flow_binding *b;
+
+        stet_flow_tell(w, FLOW_ON_NAME, n);
+        b = stet_flow_scope_find(&w->classes[owner].attributes, stet_python_name(a, attribute));
+        if (b && (b->value.kind == FLOW_V_JITTED || b->value.kind == FLOW_V_FN))
+            return b->value;
+        if (stet_flow_method(w, owner, stet_python_name(a, attribute)) != FLOW_NONE)
+            return (struct stet_flow_value){
+                .kind = FLOW_V_FN,
+                .index = stet_flow_method(w, owner, stet_python_name(a, attribute))};
+        return python;
+    }
+    v = stet_flow_eval(w, object);
+    if (w->moves.count && stet_python_kind(a, object) == PY_IDENTIFIER)
+        stet_flow_tell(w, FLOW_ON_NAME, n);
+    if (v.kind == FLOW_V_TENSOR && v.deps) {
+        v = tensor_attribute(v, stet_python_text(a, attribute));
+        if (v.kind == FLOW_V_SHAPE)
+            stet_flow_tell(w, FLOW_ON_READBACK, n);
+        return v;
+    }
+    if (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST)
+        return v;
+    return v.kind == FLOW_V_PYTHON ? v : unknown;
+}
+
+static struct stet_flow_value eval_subscript(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_flow_value v = unknown, index = unknown;
+    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
+    bool target = w->target;
+
+    w->target = false;
+
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        struct stet_flow_value part = stet_flow_eval(w, c);
+
+        if (c == value)
+            v = part;
+        else
+            index = stet_flow_join(index, part);
+    }
+    w->values[n] = v;
+    w->target = target;
+    stet_flow_tell(w, FLOW_ON_SUBSCRIPT, n);
+    w->target = false;
+    v.f = stet_flow_facts_subscript(w, n);
+    if (v.kind == FLOW_V_TENSOR) {
+        stet_python_ref first = stet_python_next(a, value);
+
+        if (v.flags & FLOW_TREE)
+            v.flags = (uint8_t)(v.flags & ~FLOW_TREE);
+        if (stet_python_kind(a, first) == PY_STRING)
+            v.flags |= FLOW_WEAK; /* a field of a tree: a tensor, or a list of them */
+        if (stet_flow_is_strong(index) && (index.flags & FLOW_BOOL))
+            v.flags |= FLOW_DYNAMIC;
+        return v;
+    }
+    if (v.kind == FLOW_V_FN || v.kind == FLOW_V_JITTED)
+        return unknown;
+    return v;
+}
+
+static bool has_literal_text(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        enum stet_python_kind k = stet_python_kind(w->ast, stet_python_bare(w->ast, c));
+
+        if (k == PY_STRING || k == PY_CONCATENATED_STRING || k == PY_NONE_)
+            return true;
+    }
+    return false;
+}
+
+static struct stet_flow_value eval_comparison(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value v = unknown;
+    char op = stet_python_at(w->ast, n)->op;
+    struct stet_flow_facts facts = {0};
+
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c)) {
+        struct stet_flow_value part = stet_flow_eval(w, c);
+
+        facts = facts.rank || facts.flags ? facts : part.f;
+        v = stet_flow_join(v, stet_flow_element(part));
+    }
+    facts.dtype = facts.rank ? FLOW_DTYPE_BOOL : 0;
+    facts.flags &= FLOW_F_DRIFTS | FLOW_F_SHORT | FLOW_F_DEVICE | FLOW_F_EAGER;
+    if (op == 'i' || op == 'n' || op == 's' || op == 't' || has_literal_text(w, n))
+        return (struct stet_flow_value){
+            .kind = FLOW_V_PYTHON, .flags = v.kind <= FLOW_V_PYTHON ? v.flags & FLOW_CHANGES : 0};
+    if (v.kind == FLOW_V_TENSOR)
+        v.flags = (uint8_t)((v.flags | FLOW_BOOL) & ~FLOW_DYNAMIC);
+    v.f = facts;
+    return v;
+}
+
+static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value l = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_LEFT));
+    struct stet_flow_value r = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT));
+    struct stet_flow_value v = stet_flow_join(stet_flow_element(l), stet_flow_element(r));
+    char op = stet_python_at(w->ast, n)->op;
+
+    if (v.kind == FLOW_V_TENSOR && op != '&' && op != '|' && op != '^')
+        v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
+    v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
+    v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT);
+    if ((l.f.flags | r.f.flags) & FLOW_F_DEVICE)
+        v.f.flags |= FLOW_F_DEVICE | FLOW_F_EAGER;
+    return v;
+}
+
+static struct stet_flow_value eval_items(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value all = python;
+    struct stet_flow_facts facts = {0};
+    bool first = true, turns = false;
+
+    for (stet_python_ref c = stet_python_child(w->ast, n); c;
+         c = stet_python_next(w->ast, c), first = false) {
+        struct stet_flow_value part = stet_flow_eval(w, c);
+
+        facts = first ? part.f : stet_flow_facts_either(facts, part.f);
+        turns |= stet_flow_turns(part);
+        all = stet_flow_join(all, stet_flow_element(part));
+    }
+    if (all.kind == FLOW_V_TENSOR)
+        all.flags = FLOW_TREE | FLOW_WEAK;
+    all.f = stet_python_kind(w->ast, n) == PY_DICTIONARY
+                ? stet_flow_facts_dictionary(w, n)
+                : stet_flow_facts_list(
+                      stet_python_kind(w->ast, n) == PY_LIST ? facts : (struct stet_flow_facts){0});
+    all.f.flags |= turns ? FLOW_F_TURNS : 0;
+    return all;
+}
+
+/* A generator's items are what it yields. */
+static struct stet_flow_value eval_yield(struct stet_flow_walk *w, stet_python_ref n)
+{
+    stet_python_ref value = stet_python_child(w->ast, n);
+
+    if (value) {
+        struct stet_flow_value v = stet_flow_eval(w, value);
+
+        stet_flow_note_return(w, value, v);
+    }
+    return unknown;
+}
+
+static struct stet_flow_value eval_comprehension(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY);
+    struct stet_flow_value v;
+    bool varies = false;
+
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_FOR_IN) {
+            stet_python_ref right = stet_python_field(a, c, PY_FIELD_RIGHT);
+            struct stet_flow_value over = right ? stet_flow_eval(w, right) : unknown;
+
+            varies |= over.kind <= FLOW_V_PYTHON && (over.flags & FLOW_VARIES) &&
+                      stet_python_kind(a, right) == PY_CALL;
+            stet_flow_assign(w, stet_python_field(a, c, PY_FIELD_LEFT), stet_flow_element(over));
+        } else if (stet_python_kind(a, c) == PY_IF_CLAUSE && stet_python_child(a, c)) {
+            stet_flow_eval(w, stet_python_child(a, c));
+            stet_flow_condition(w, stet_python_child(a, c));
+        }
+    }
+    w->loops++;
+    v = body ? stet_flow_eval(w, body) : unknown;
+    w->loops--;
+    v.f = stet_flow_facts_list(v.f);
+    v.f.flags |= varies ? FLOW_F_LIST : 0;
+    if (v.kind == FLOW_V_TENSOR)
+        v.flags = FLOW_TREE | FLOW_WEAK | (v.flags & FLOW_GUESS);
+    return v;
+}
+
+static struct stet_flow_value eval_conditional(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref yes = stet_python_child(a, n), test = yes ? stet_python_next(a, yes) : 0;
+    stet_python_ref no = test ? stet_python_next(a, test) : 0;
+    struct stet_flow_value v, other;
+    struct stet_flow_facts facts;
+
+    if (!no)
+        return unknown;
+    stet_flow_eval(w, test);
+    stet_flow_condition(w, test);
+    v = stet_flow_eval(w, yes);
+    other = stet_flow_eval(w, no);
+    facts = stet_flow_facts_either(v.f, other.f);
+    v = stet_flow_join(v, other);
+    v.f = facts;
+    if (stet_flow_value_of(w, test).kind <= FLOW_V_PYTHON)
+        v.flags |= stet_flow_value_of(w, test).flags & FLOW_CHANGES;
+    return v;
+}
+
+static struct stet_flow_value eval_children(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value last = unknown;
+
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c))
+        last = stet_flow_eval(w, c);
+    return last;
+}
+
+static struct stet_flow_value eval_name(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n));
+
+    stet_flow_tell(w, FLOW_ON_NAME, n);
+    return b ? b->value : unknown;
+}
+
+static struct stet_flow_value eval_boolean(struct stet_flow_walk *w, stet_python_ref n)
+{
+    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
+    struct stet_flow_value l = stet_flow_eval(w, left);
+
+    return stet_flow_join(l, stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT)));
+}
+
+static struct stet_flow_value eval_slice(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value v = python;
+
+    for (stet_python_ref c = stet_python_child(w->ast, n); c; c = stet_python_next(w->ast, c))
+        v = stet_flow_join(v, stet_flow_eval(w, c));
+    v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
+    if (v.kind == FLOW_V_TENSOR)
+        v.flags |= FLOW_WEAK;
+    return v;
+}
+
+static struct stet_flow_value eval_kind(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    switch (stet_python_kind(a, n)) {
+    case PY_IDENTIFIER:
+        return eval_name(w, n);
+    case PY_INTEGER:
+    case PY_FLOAT:
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON, .f = {.flags = FLOW_F_NUMBER}};
+    case PY_NONE_:
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON, .f = {.flags = FLOW_F_NONE}};
+    case PY_TRUE:
+    case PY_FALSE:
+    case PY_ELLIPSIS:
+        return python;
+    case PY_STRING:
+    case PY_CONCATENATED_STRING:
+        eval_children(w, n);
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON, .f = {.flags = FLOW_F_TEXT}};
+    case PY_ATTRIBUTE:
+        return eval_attribute(w, n);
+    case PY_SUBSCRIPT:
+        return eval_subscript(w, n);
+    case PY_SLICE:
+        return eval_slice(w, n);
+    case PY_CALL:
+        return stet_flow_eval_call(w, n);
+    case PY_BINARY:
+        return eval_binary(w, n);
+    case PY_BOOLEAN:
+        return eval_boolean(w, n);
+    case PY_COMPARISON:
+        return eval_comparison(w, n);
+    case PY_NOT:
+        eval_children(w, n);
+        return python;
+    case PY_CONDITIONAL:
+        return eval_conditional(w, n);
+    case PY_LAMBDA:
+        return (struct stet_flow_value){.kind = FLOW_V_FN, .index = stet_flow_fn_at(w, n)};
+    case PY_TUPLE:
+    case PY_LIST:
+    case PY_SET:
+    case PY_DICTIONARY:
+    case PY_EXPRESSION_LIST:
+        return eval_items(w, n);
+    case PY_YIELD:
+        return eval_yield(w, n);
+    case PY_PAIR:
+        return stet_flow_eval(w, stet_python_field(a, n, PY_FIELD_VALUE));
+    case PY_LIST_COMPREHENSION:
+    case PY_DICT_COMPREHENSION:
+    case PY_SET_COMPREHENSION:
+    case PY_GENERATOR:
+        return eval_comprehension(w, n);
+    case PY_NAMED_EXPRESSION: {
+        struct stet_flow_value v = stet_flow_eval(w, stet_python_field(a, n, PY_FIELD_VALUE));
+
+        stet_flow_assign(w, stet_python_field(a, n, PY_FIELD_NAME), v);
+        return v;
+    }
+    default:
+        return eval_children(w, n);
+    }
+}
+
+struct stet_flow_value stet_flow_eval(struct stet_flow_walk *w, stet_python_ref n)
+{
+    struct stet_flow_value v;
+
+    if (!n || w->depth >= MAX_DEPTH)
+        return unknown;
+    w->depth++;
+    v = eval_kind(w, n);
+    w->depth--;
+    if (v.kind == FLOW_V_FN && v.index == FLOW_NONE)
+        v = unknown;
+    w->values[n] = v;
+    return v;
+}

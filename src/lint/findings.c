@@ -1,0 +1,245 @@
+/* Selects the candidates that hold, once it is known which functions are traced, in the order of
+ * their lines. */
+#include "lint/findings.h"
+
+#include "base/mem.h"
+#include "lint/rules.h"
+
+#include <stdlib.h>
+
+struct linking {
+    const struct lint_summary *files;
+    const char *const *paths;
+    size_t file_count;
+    struct stet_flow_linked linked;
+    struct stet_arena *arena;
+    uint64_t steps;
+    bool failed;
+};
+
+/* Tracing in JAX fails where Python needs the value of a traced array. A function of another file
+ * that the compiled one calls works, so it gets something else there: a number, or None. */
+static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn], *at = fn;
+    bool elsewhere = false;
+
+    for (unsigned hops = 0; at->why.caller.file != FLOW_NONE && !elsewhere && hops < 64; hops++) {
+        elsewhere = at->why.caller.file != file;
+        at = &l->linked.states[at->why.caller.file][at->why.caller.fn];
+    }
+    return fn->lanes == FLOW_JAX && elsewhere && !(c->deps & FLOW_ALWAYS) &&
+           (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+            c->rule == LINT_RULE_size_from_value);
+}
+
+static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct stet_flow_fn *f = &l->files[file].code.fns[c->fn];
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
+                                 *nest = &l->linked.states[file][f->nest];
+
+    if (c->lanes && !(fn->lanes & c->lanes))
+        return false;
+    switch ((enum lint_mode)c->mode) {
+    case LINT_TENSOR:
+        if (would_fail(l, file, c))
+            return false;
+        return c->deps & (nest->tensors | FLOW_ALWAYS);
+    case LINT_STATIC:
+        return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
+    case LINT_VARYING:
+        return c->deps & nest->varying & ~nest->tensors;
+    case LINT_REPEATED:
+        return fn->repeated;
+    case LINT_ROOTED:
+        return c->deps & (nest->tensors | nest->rooted | FLOW_ALWAYS);
+    case LINT_ANY:
+        break;
+    }
+    return true;
+}
+
+/* A module is compiled only by some of its users. A static argument that no call varies costs one
+ * program. */
+static unsigned severity(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    unsigned of_rule = lint_rule_table[c->rule].severity;
+    uint32_t outer = l->files[file].code.fns[c->fn].nest;
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
+                                 *nest = &l->linked.states[file][outer];
+
+    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
+        (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
+        return LINT_SEV_NOTE;
+    return c->lanes && fn->lanes == FLOW_MODULE && of_rule ? of_rule - 1u : of_rule;
+}
+
+/* Returns "train_step, compiled by jax.jit (train.py:30)". */
+static struct stet_view words(struct linking *l, uint32_t file, uint32_t fn)
+{
+    struct stet_flow_place p = {file, fn};
+    const struct stet_flow_why *w = &l->linked.states[file][fn].why;
+    struct stet_view name = l->files[file].code.fns[fn].name, root;
+    const char *base;
+
+    for (unsigned hops = 0; w->caller.file != FLOW_NONE && hops < 64; hops++) {
+        p = w->caller;
+        w = &l->linked.states[p.file][p.fn].why;
+    }
+    root = l->files[p.file].code.fns[p.fn].name;
+    base = strrchr(l->paths[w->file], '/');
+    base = base ? base + 1 : l->paths[w->file];
+    if (!w->how.len && p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s of a module", STET_FMT(name));
+    if (!w->how.len)
+        return stet_arena_printf(l->arena, "%.*s, called from %.*s of a module (%s:%u)",
+                                 STET_FMT(name), STET_FMT(root), base, w->line);
+    if (p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s, compiled by %.*s (line %u)", STET_FMT(name),
+                                 STET_FMT(w->how), w->line);
+    return stet_arena_printf(l->arena, "%.*s, called from %.*s, compiled by %.*s (%s:%u)",
+                             STET_FMT(name), STET_FMT(root), STET_FMT(w->how), base, w->line);
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct stet_lint_finding *x = a, *y = b;
+
+    if (x->line != y->line)
+        return x->line < y->line ? -1 : 1;
+    if (x->column != y->column)
+        return x->column < y->column ? -1 : 1;
+    return x->rule < y->rule ? -1 : x->rule > y->rule;
+}
+
+/* Counts how many findings of this rule and text came before, in a table with twice as many
+ * slots. */
+struct seen {
+    struct stet_hash key;
+    uint64_t count;
+};
+
+/* Makes an identity that survives edits elsewhere: rule, path, the line's text, and its number
+ * among equal ones. */
+static void identify(struct linking *l, struct stet_lint_finding *f, struct seen *table,
+                     size_t mask)
+{
+    struct stet_hash h = stet_hash_bytes(stet_view_str(lint_rule_table[f->rule].code));
+    size_t i;
+
+    h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(f->path)));
+    h = stet_hash_mix(h, stet_hash_bytes(f->source));
+    for (i = (size_t)h.lo & mask; table[i].count && !stet_hash_eq(table[i].key, h);
+         i = (i + 1) & mask)
+        l->steps++;
+    table[i].key = h;
+    stet_hash_format(stet_hash_mix_u64(h, table[i].count++), f->id);
+}
+
+static void identify_all(struct linking *l, struct stet_lint_finding *first, size_t count)
+{
+    size_t size = 16;
+    struct seen *table;
+
+    while (size < count * 2)
+        size *= 2;
+    table = stet_mem_calloc(size, sizeof *table);
+    if (!table) {
+        l->failed = true;
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        identify(l, &first[i], table, size - 1);
+    stet_mem_free(table);
+}
+
+static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_finding *out,
+                         size_t *count)
+{
+    const struct lint_summary *s = &l->files[file];
+    struct stet_lint_finding *first = out + *count;
+    size_t here = 0;
+
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        const struct lint_candidate *c = &s->candidates[i];
+        uint8_t lanes = l->linked.states[file][c->fn].lanes;
+
+        if (!holds(l, file, c))
+            continue;
+        first[here++] = (struct stet_lint_finding){
+            .path = l->paths[file],
+            .rule = c->rule,
+            .severity = severity(l, file, c),
+            .line = c->line,
+            .column = c->column,
+            .end_line = c->end_line,
+            .end_column = c->end_column,
+            .what = c->what,
+            .traced = c->lanes && lanes ? words(l, file, c->fn) : (struct stet_view){0},
+            .source = c->source,
+            .fix = c->fix.len ? c->fix : stet_view_str(lint_rule_table[c->rule].fix),
+            .edit_start = c->edit.start,
+            .edit_end = c->edit.end,
+            .edit = c->edit.text,
+        };
+    }
+    qsort(first, here, sizeof *first, by_place);
+    if (here)
+        identify_all(l, first, here);
+    *count += here;
+}
+
+/* Does a candidate of the file ask how its function is called? */
+static bool asks_calls(const struct lint_summary *s)
+{
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        enum lint_mode mode = (enum lint_mode)s->candidates[i].mode;
+
+        if (mode == LINT_VARYING || mode == LINT_REPEATED || mode == LINT_STATIC ||
+            s->candidates[i].minor == LINT_MINOR_ONCE)
+            return true;
+    }
+    return false;
+}
+
+static enum stet_rc link_code(struct linking *l, struct stet_err *err)
+{
+    struct stet_flow_file *files = stet_mem_calloc(l->file_count + 1, sizeof *files);
+    enum stet_rc rc;
+
+    if (!files)
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    for (size_t f = 0; f < l->file_count; f++)
+        files[f] = (struct stet_flow_file){&l->files[f].code, asks_calls(&l->files[f])};
+    rc = stet_flow_link(&l->linked, files, l->file_count, err);
+    stet_mem_free(files);
+    return rc;
+}
+
+enum stet_rc lint_findings_link(struct stet_lint_result *r, struct stet_arena *arena,
+                                const struct lint_summary *files, const char *const *paths,
+                                size_t file_count, struct stet_err *err)
+{
+    struct linking l = {.files = files, .paths = paths, .file_count = file_count, .arena = arena};
+    enum stet_rc rc = link_code(&l, err);
+    size_t most = 1;
+
+    r->findings = NULL;
+    r->finding_count = 0;
+    for (size_t f = 0; f < file_count; f++)
+        most += files[f].candidate_count;
+    if (rc == STET_OK)
+        r->findings = stet_mem_calloc(most, sizeof *r->findings);
+    for (uint32_t f = 0; r->findings && f < file_count; f++)
+        find_in_file(&l, f, r->findings, &r->finding_count);
+    r->steps = l.linked.steps + l.steps;
+    stet_flow_linked_release(&l.linked);
+    if (!r->findings || l.failed || arena->failed) {
+        stet_mem_free(r->findings);
+        r->findings = NULL;
+        r->finding_count = 0;
+        return stet_fail(err, STET_NO_MEMORY, "out of memory");
+    }
+    return STET_OK;
+}

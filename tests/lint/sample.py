@@ -1,0 +1,53 @@
+"""Draws the sample of findings that docs/lint-judged.md judges.
+
+usage: sample.py STET SEED COUNT GROUP=FOLDER...
+
+For each group: lints the folder's Python files without its tests, and prints COUNT findings drawn with SEED, one line
+each (group, place, code, severity, message) and the lines around it.
+"""
+import json
+import os
+import random
+import re
+import subprocess
+import sys
+
+AROUND = 12
+TEST = re.compile(r"(^|/)(tests?|testing|testdata|test_utils)/|(^|/)(test_[^/]*|[^/]*_test|conftest)\.py$")
+
+
+def findings(stet, folder):
+    files = [os.path.relpath(os.path.join(at, name), folder)
+             for at, _, names in os.walk(folder) for name in names if name.endswith(".py")]
+    files = sorted(name for name in files if not TEST.search(name))
+    done = subprocess.run([stet, "lint", "--format=json", "--no-config", "--no-cache", *files], cwd=folder,
+                          capture_output=True, text=True)
+    if done.returncode not in (0, 1):
+        sys.exit(done.stderr)
+    return json.loads(done.stdout)["findings"]
+
+
+def show(number, group, folder, found):
+    with open(os.path.join(folder, found["file"]), encoding="utf-8", errors="replace") as f:
+        lines = f.read().split("\n")
+    print(f"=== {group}{number} {found['file']}:{found['line']} {found['code']} ({found['severity']})")
+    print(f"    {found['message']}\n    in {found['traced']}\n    fix {found['fix']}")
+    for at in range(max(0, found["line"] - 1 - AROUND), min(len(lines), found["line"] + AROUND)):
+        print(f"{'>' if at == found['line'] - 1 else ' '}{at + 1:6} {lines[at]}")
+    print()
+
+
+def main():
+    stet, seed, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    for argument in sys.argv[4:]:
+        group, _, folder = argument.partition("=")
+        all_of_it = findings(stet, folder)
+        drawn = random.Random(f"{seed} {group}").sample(all_of_it, min(count, len(all_of_it)))
+        print(f"##### {group}: {len(drawn)} of {len(all_of_it)} findings, seed {seed}")
+        drawn.sort(key=lambda f: (f["file"], f["line"], f["column"]))
+        for number, found in enumerate(drawn, 1):
+            show(number, group, folder, found)
+
+
+if __name__ == "__main__":
+    main()
