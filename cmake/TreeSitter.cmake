@@ -2,13 +2,16 @@
 # fetched once for all presets into build/third_party and compiled as they are, as the library tree_sitter.
 set(third_party ${CMAKE_SOURCE_DIR}/build/third_party CACHE PATH "where fetched sources lie")
 
-foreach(name tree-sitter tree-sitter-python)
+function(stet_fetch_source name)
   execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-source.sh ${name} ${third_party}/${name}
     RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "${name} could not be fetched")
   endif()
-endforeach()
+endfunction()
+
+stet_fetch_source(tree-sitter)
+stet_fetch_source(tree-sitter-python)
 
 set(core ${third_party}/tree-sitter/vendor/tree-sitter/lib)
 set(python ${third_party}/tree-sitter-python/src)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Unpacks one source of tools/third-party.txt or test-sources.txt into a directory; runs nothing of it.
+# Unpacks one source of tools/third-party.txt or test-packages.txt into a directory; runs nothing of it.
 # usage: fetch-source.sh NAME [DIR]     without DIR, only the archive is fetched
 #
 # The archive is taken from third_party/ (the source distribution carries all of them) or from
@@ -17,8 +17,8 @@ fi
 name=$1 dir=${2-}
 root=$(cd "$(dirname "$0")/.." && pwd)
 kept=${STET_ARCHIVES:-$root/build/third_party/archives}
-read -r _ version from package archive _ want < <(awk -v name="$name" '$1 == name' "$root"/tools/{third-party,test-sources}.txt) ||
-    die "third-party.txt and test-sources.txt have no $name"
+read -r _ version from package archive _ want < <(awk -v name="$name" '$1 == name' "$root"/tools/{third-party,test-packages}.txt 2>/dev/null) ||
+    die "third-party.txt has no $name"
 
 mkdir -p "$kept"
 exec 9>"$kept/$archive.lock"
