@@ -68,10 +68,14 @@ static struct stet_report_parts parts_of(const struct stet_compile_event *c)
                                   .between_ns = c->ahead ? 0 : c->between_ns,
                                   .call_ns = c->plugin_ns + c->layer_ns};
 
+    uint64_t known, wait = stet_compile_event_wait(c);
+
     if (c->load) /* its record was written when it had ended */
         p.call_at_ns -= c->plugin_ns < c->time_ns ? c->plugin_ns : c->time_ns;
-    p.until_run_ns =
-        stet_compile_event_wait(c) - p.trace_ns - p.lower_ns - p.between_ns - p.call_ns;
+    if (c->measured) /* as a whole: what is not the call was the framework's, mostly before it */
+        p.between_ns = 0;
+    known = p.trace_ns + p.lower_ns + p.between_ns + p.call_ns;
+    *(c->measured ? &p.between_ns : &p.until_run_ns) = wait > known ? wait - known : 0;
     return p;
 }
 

@@ -19,7 +19,8 @@ enum stet_report_kind {
     STET_REPORT_OPEN, /* did not return */
 };
 
-/* What a wait consists of, in order; the parts add up to it. */
+/* What a compile consists of, in order. The parts add up to the wait, unless the user's thread went
+ * on while others compiled: then the wait is shorter. */
 struct stet_report_parts {
     uint64_t call_at_ns; /* CLOCK_REALTIME of the call into the compiler */
     uint64_t trace_ns, lower_ns, between_ns, call_ns, until_run_ns;

@@ -198,6 +198,7 @@ static void describe(struct timeline *t, const struct stet_report_event *e)
     note_text(t, "served", stet_view_str(stet_journal_served_word((enum stet_served)e->served)));
     if (e->program < t->r->programs.count)
         note_text(t, "program", stet_view_of(t->r->programs.items[e->program].ptr, 16));
+    note_uint(t, "waited_us", e->wait_ns / 1000);
     note_uint(t, "compiler_us", e->cost_ns / 1000);
     note_line(t, e, story);
 }
@@ -218,8 +219,12 @@ static uint64_t lane_at(struct timeline *t, struct lane **lanes, size_t *count, 
     return (*lanes)[(*count)++].uuid;
 }
 
-/* The slice of a compile is what was waited for it. Tracing and lowering are drawn right before the
- * call, though other work may have come between. */
+static uint64_t length(const struct stet_report_parts *p)
+{
+    return p->trace_ns + p->lower_ns + p->between_ns + p->call_ns + p->until_run_ns;
+}
+
+/* Tracing and lowering are drawn right before the call, though other work may have come between. */
 static void compile(struct timeline *t, uint64_t track, const struct stet_report_event *e,
                     uint64_t begin_ns)
 {
@@ -236,7 +241,7 @@ static void compile(struct timeline *t, uint64_t track, const struct stet_report
               p->call_ns);
     part(t, track, "until it ran", at, p->until_run_ns);
     if (e->kind != STET_REPORT_OPEN) /* Perfetto shows an open slice as unfinished */
-        end_event(t, track, SLICE_END, begin_ns + e->wait_ns);
+        end_event(t, track, SLICE_END, begin_ns + length(p));
 }
 
 static void compiles(struct timeline *t, uint32_t process, uint64_t parent)
@@ -252,7 +257,7 @@ static void compiles(struct timeline *t, uint32_t process, uint64_t parent)
         if (e->process != process || !e->time_ns)
             continue;
         begin_ns = p->call_at_ns > before ? p->call_at_ns - before : 0;
-        end_ns = e->kind == STET_REPORT_OPEN ? UINT64_MAX : begin_ns + e->wait_ns;
+        end_ns = e->kind == STET_REPORT_OPEN ? UINT64_MAX : begin_ns + length(p);
         compile(t, lane_at(t, &lanes, &count, &room, parent, begin_ns, end_ns), e, begin_ns);
     }
     stet_mem_free(lanes);

@@ -149,7 +149,8 @@ class Speedscope(unittest.TestCase):
         self.assertEqual([(f["name"], f.get("line")) for f in stack[:-1]], [("<module>", 50), ("main", 44)])
 
     def test_ranks_are_profiles_and_hostile_names_are_text(self):
-        self.assertEqual([p["name"].split(" (")[0] for p in self.check(export("--speedscope", RANKS))["profiles"]], ["rank 0", "rank 1"])
+        profiles = self.check(export("--speedscope", RANKS))["profiles"]
+        self.assertEqual({p["name"].split(" (")[0] for p in profiles}, {"rank 0", "rank 1"})
         frames = self.check(export("--speedscope", EVIL))["shared"]["frames"]
         self.assertEqual({f["name"].split(": ")[0] for f in frames} - {"main"}, {HOSTILE})
 
