@@ -21,9 +21,9 @@ static const struct stet_tile_set *best_set(void)
 
     if (base)
         return &stet_tile_set_base;
-    if (!avx2 && stet_processor_has(STET_PROCESSOR_FMA | STET_PROCESSOR_AVX512F |
-                                         STET_PROCESSOR_AVX512BW | STET_PROCESSOR_AVX512DQ |
-                                         STET_PROCESSOR_AVX512VL))
+    if (!avx2 &&
+        stet_processor_has(STET_PROCESSOR_FMA | STET_PROCESSOR_AVX512F | STET_PROCESSOR_AVX512BW |
+                           STET_PROCESSOR_AVX512DQ | STET_PROCESSOR_AVX512VL))
         return &stet_tile_set_avx512;
     if (stet_processor_has(STET_PROCESSOR_AVX2 | STET_PROCESSOR_BMI2 | STET_PROCESSOR_FMA))
         return &stet_tile_set_avx2;

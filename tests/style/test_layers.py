@@ -31,7 +31,7 @@ class Layers(unittest.TestCase):
         reached = reach("intercept", uses())
         self.assertIn("gate", reached)
         self.assertFalse(reached & {"explain", "ingest", "lint", "ledger", "report", "bundle", "agent", "session", "contract",
-                                    "trust", "legalize", "backend", "cli"}, reached)
+                                    "trust", "backend", "cli"}, reached)
 
     def test_the_backend_is_built_from_readers_alone(self):
         self.assertEqual(reach("backend", uses()), {"base", "abi", "program", "legalize", "decode"})
