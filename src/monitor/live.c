@@ -363,8 +363,8 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
 }
 
 /* The first steps of a loop compile programs that are normal: an optimizer creates its state in the
- * first one. A recompile is held back until it, or the program before it, has run twice, or more
- * recompiles followed. */
+ * first one. A recompile is held back until it, or the program before it, has run twice, its process
+ * has ended, or more recompiles followed. */
 static bool is_held(const struct stet_live *l, const struct stet_finding *f)
 {
     const struct stet_history *h = &l->x.history;
@@ -372,7 +372,8 @@ static bool is_held(const struct stet_live *l, const struct stet_finding *f)
 
     return f->cause != STET_CAUSE_NONE && !f->benign && f->against != STET_NONE &&
            s->executions < 2 && h->sightings[f->against].executions < 2 &&
-           l->orders[s->process].count && l->reported + HELD_MOST >= h->finding_count;
+           l->orders[s->process].count && !l->x.digest.processes[s->process].ended &&
+           l->reported + HELD_MOST >= h->finding_count;
 }
 
 static void report(struct stet_live *l, bool last)

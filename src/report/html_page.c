@@ -237,7 +237,8 @@ static void source_line(struct stet_buf *out, const struct stet_report_run *r,
     struct stet_buf line = STET_BUF_INIT;
     size_t from = 0;
 
-    if (at->line && at->line < UINT32_MAX && r->line(&line, at->file, (uint32_t)at->line)) {
+    if (r->line && at->line && at->line < UINT32_MAX &&
+        r->line(&line, at->file, (uint32_t)at->line)) {
         while (from < line.len && line.ptr[from] == ' ')
             from++;
         stet_buf_str(out, "<code class=\"source\">");
