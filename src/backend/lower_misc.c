@@ -447,6 +447,23 @@ static enum stet_rc hlo_top_k(struct stet_lower *l)
     return stet_lower_top_k_of(l, t->dims[t->rank - 1], true);
 }
 
+/* JAX's `empty`: memory that a program writes before it reads it. Zeros, so that runs repeat. */
+static enum stet_rc allocate_buffer(struct stet_lower *l)
+{
+    static const uint64_t zero[2];
+    struct stet_gnode *n;
+    struct stet_shape s;
+
+    TRY(stet_lower_shape(l, 0, &s));
+    if (s.elements)
+        return stet_lower_out(l, 0, stet_graph_splat(l, &s, zero));
+    n = stet_graph_node(l, STET_G_CONST, NULL, 0, &s, 1);
+    if (!n)
+        return stet_lower_memory(l);
+    n->bytes = (const char *)zero;
+    return stet_lower_out(l, 0, n->out[0]);
+}
+
 enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
 {
     static const char *const identities[] = {"Sharding",
@@ -473,6 +490,7 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         const char *name;
         enum stet_rc (*lower)(struct stet_lower *l);
     } others[] = {
+        {"AllocateBuffer", allocate_buffer},
         {"mhlo.topk", custom_top_k},
         {"TopK", hlo_top_k},
         {"ApproxTopK", stet_lower_approx_top_k},

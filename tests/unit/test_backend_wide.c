@@ -422,3 +422,20 @@ TEST(eigenvectors_are_scaled_by_their_eigenvalues)
         free(a.data), free(v.data), free(w.data);
     }
 }
+
+TEST(a_buffer_that_nothing_filled_is_zero)
+{
+    for (int i = 0; i < 8; i++) {
+        enum stet_dtype t = fields[i % 4];
+        int64_t dims[2] = {i < 4 ? pick(1, 5) : 0, pick(1, 5)};
+        struct stet_ref out = tensor(t, dims, 2);
+        struct stet_ref_scalar x;
+
+        EXPECT(run_op(&out, "custom_call", CALL("AllocateBuffer", ""), NULL, 0));
+        for (int64_t k = 0; k < dims[0] * dims[1]; k++) {
+            x = stet_ref_get(&out, (uint64_t)k);
+            EXPECT(x.f == 0 && x.im == 0);
+        }
+        free(out.data);
+    }
+}
