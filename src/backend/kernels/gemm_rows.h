@@ -1,7 +1,7 @@
 /* The matrix product of one element type, included by gemm_isa.c: T, its suffix S, and NV elements
  * of a vector.
  *
- * An element of the product is the sum over k in order, in one accumulator for each KC of k. Which
+ * An element of the product is the sum over k in order, in one accumulator for each KS of k. Which
  * rows and columns are computed together has no effect on it. */
 #define NAME2(a, b) a##_##b
 #define NAME1(a, b) NAME2(a, b)
@@ -120,27 +120,36 @@ static void NAME(pack_b)(T *d, const T *b, int64_t ldb, bool trans, int64_t n, i
     }
 }
 
-/* The columns [0, n) of a panel, for all rows of packed a. */
+/* The columns [0, n) of a panel, for `rows` rows of packed a and at most KS of k. */
+static void NAME(part)(const T *a, const T *b, int64_t bs, T *c, int64_t ldc, int64_t rows,
+                       int64_t n, int64_t k, bool add)
+{
+    _Alignas(64) T edge[MR * NR];
+    NAME(micro_fn) run = NAME(micros)[rows][n > NV];
+
+    if (n == NR || n == NV) {
+        run(a, b, bs, k, c, ldc, add);
+        return;
+    }
+    run(a, b, bs, k, edge, NR, false);
+    for (int64_t r = 0; r < rows; r++)
+        for (int64_t j = 0; j < n; j++) {
+            T *d = &c[r * ldc + j], x = edge[r * NR + j];
+
+            *d = add ? *d + x : x;
+        }
+}
+
+/* The same for all rows and at most KC of k. */
 static void NAME(panel)(const T *a, const T *b, int64_t bs, T *c, int64_t ldc, int64_t m, int64_t n,
                         int64_t k, bool add)
 {
-    _Alignas(64) T edge[MR * NR];
-
     for (int64_t i = 0; i < m; i += MR) {
         int64_t rows = m - i < MR ? m - i : MR;
-        NAME(micro_fn) run = NAME(micros)[rows][n > NV];
 
-        if (n == NR || n == NV) {
-            run(a + i * k, b, bs, k, c + i * ldc, ldc, add);
-            continue;
-        }
-        run(a + i * k, b, bs, k, edge, NR, false);
-        for (int64_t r = 0; r < rows; r++)
-            for (int64_t j = 0; j < n; j++) {
-                T *d = &c[(i + r) * ldc + j], x = edge[r * NR + j];
-
-                *d = add ? *d + x : x;
-            }
+        for (int64_t k0 = 0; k0 < k; k0 += KS)
+            NAME(part)(a + i * k + k0 * rows, b + k0 * bs, bs, c + i * ldc, ldc, rows, n,
+                       k - k0 < KS ? k - k0 : KS, add || k0);
     }
 }
 
