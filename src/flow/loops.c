@@ -124,12 +124,40 @@ static bool is_written_down(const struct stet_flow_walk *w, stet_python_ref n, u
     return true;
 }
 
-/* range(0, rows, batch), unless batch is known to divide rows */
+/* Does this end of a range leave a short rest out? rows - 15 with a stride of 16, rows - batch + 1,
+ * rows // batch * batch. */
+static bool excludes_rest(struct stet_flow_walk *w, stet_python_ref end, stet_python_ref stride)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left, right;
+
+    if (stet_python_kind(a, end) != PY_BINARY)
+        return false;
+    left = stet_python_bare(a, stet_python_field(a, end, PY_FIELD_LEFT));
+    right = stet_python_bare(a, stet_python_field(a, end, PY_FIELD_RIGHT));
+    switch (stet_python_at(a, end)->op) {
+    case '+':
+        return excludes_rest(w, left, stride);
+    case '-':
+        return stet_view_eq(stet_python_text(a, right), stet_python_text(a, stride)) ||
+               (stet_flow_known_integer(w, stride) > 0 &&
+                stet_flow_known_integer(w, right) >= stet_flow_known_integer(w, stride) - 1);
+    case '*':
+        return stet_view_eq(stet_python_text(a, left), stet_python_text(a, stride)) ||
+               stet_view_eq(stet_python_text(a, right), stet_python_text(a, stride));
+    default:
+        return false;
+    }
+}
+
+/* range(0, rows, batch), unless batch is known to divide rows, or the rest is left out */
 static bool leaves_rest(struct stet_flow_walk *w, stet_python_ref range)
 {
     long whole, stride;
 
-    if (stet_python_argument_count(w->module, range) != 3)
+    if (stet_python_argument_count(w->module, range) != 3 ||
+        excludes_rest(w, stet_python_bare(w->ast, stet_python_argument(w->module, range, 1)),
+                      stet_python_argument(w->module, range, 2)))
         return false;
     whole = stet_flow_known_integer(w, stet_python_argument(w->module, range, 1));
     stride = stet_flow_known_integer(w, stet_python_argument(w->module, range, 2));

@@ -363,8 +363,8 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
 }
 
 /* The first steps of a loop compile programs that are normal: an optimizer creates its state in the
- * first one. A recompile is held back until it, or the program before it, has run twice, its process
- * has ended, or more recompiles followed. */
+ * first one. A recompile is held back until it, or the program before it, has run twice, its
+ * process has ended, or more recompiles followed. */
 static bool is_held(const struct stet_live *l, const struct stet_finding *f)
 {
     const struct stet_history *h = &l->x.history;

@@ -17,8 +17,8 @@ enum { VECTOR_BYTES = 16, MR = 12 };
 enum { VECTOR_BYTES = 16, MR = 4 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4)
 #endif
-/* The same on every machine. KC of k are packed at a time. A sum of more than KS products is made of
- * parts: rounding grows with the number of additions in a row. */
+/* The same on every machine. KC of k are packed at a time. A sum of more than KS products is made
+ * of parts: rounding grows with the number of additions in a row. */
 enum { KS = 48, KC = 5 * KS };
 #if defined(__clang__)
 #define UNROLL _Pragma("clang loop unroll(full)")

@@ -472,6 +472,14 @@ def last(params, x, order):
         step(params, x[at : at + BATCH])  # expect: last-batch
     for at in range(0, ROWS, BATCH):
         step(params, x[at : at + BATCH])  # clean: last-batch
+    for at in range(0, len(x) - 7, 8):
+        step(params, x[at : at + 8])  # clean: last-batch
+    for at in range(0, len(x) - BATCH + 1, BATCH):
+        step(params, x[at : at + BATCH])  # clean: last-batch
+    for at in range(0, len(x) // BATCH * BATCH, BATCH):
+        step(params, x[at : at + BATCH])  # clean: last-batch
+    for at in range(0, len(x) - 2, 8):
+        step(params, x[at : at + 8])  # expect: last-batch
     for at in range(0, ODD, BATCH):
         step(params, x[at])  # clean: last-batch
 
