@@ -1,5 +1,6 @@
 """PyTorch/XLA (HLO and StableHLO) and TorchTPU on the CPU backend with --lift: the results are those of a
-run without it, bit by bit, and a value that drifts 50 times makes at most two compiles.
+run without it, bit by bit, and a value that drifts $VALUES times (12; 50 takes minutes) makes at most two
+compiles.
 
 usage: test_lift_torch.py BUILD PYTHON xla|tpu"""
 import json
@@ -16,7 +17,7 @@ BUILD, PYTHON, DEVICE = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2], sys.ar
 CASES = pathlib.Path(__file__).resolve().parent / "torch_cases.py"
 STET = BUILD / "bin" / "stet"
 FUNCTIONS = {"xla": 3, "tpu": 1}[DEVICE]
-VALUES = 50
+VALUES = int(os.environ.setdefault("VALUES", "12"))
 FORMATS = {"xla": {"hlo": {}, "stablehlo": {"XLA_STABLEHLO_COMPILE": "1"}}, "tpu": {"stablehlo": {}}}[DEVICE]
 
 

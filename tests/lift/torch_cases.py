@@ -1,11 +1,12 @@
-"""Functions of PyTorch that bake a drifting value into their program, run for each of 50 values on the
-device that is named first on the command line: xla or tpu. Writes all results to the file named second."""
+"""Functions of PyTorch that bake a drifting value into their program, run for each of $VALUES values (50) on
+the device that is named first on the command line: xla or tpu. Writes all results to the file named second."""
+import os
 import sys
 
 import torch
 
 DEVICE, RESULTS = sys.argv[1:]
-VALUES = 50
+VALUES = int(os.environ.get("VALUES", 50))
 X = torch.linspace(-2, 2, 1024).reshape(128, 8)
 
 
