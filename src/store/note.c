@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { HEAD = 8 + 4, SUM = 16 };
+enum { MAGIC = 8, HEAD = MAGIC + 4, SUM = 16 };
 
 void stet_store_note_path(const struct stet_store *s, const struct stet_store_note *kind,
                           struct stet_hash name, char out[PATH_MAX + 64])
@@ -23,10 +23,10 @@ static bool is_valid(const struct stet_store_note *kind, struct stet_view bytes)
     struct stet_reader r;
     struct stet_hash sum;
 
-    if (bytes.len < HEAD + SUM || memcmp(bytes.ptr, kind->magic, sizeof kind->magic) != 0)
+    if (bytes.len < HEAD + SUM || memcmp(bytes.ptr, kind->magic, MAGIC) != 0)
         return false;
     stet_reader_init(&r, bytes, 0);
-    stet_reader_skip(&r, sizeof kind->magic);
+    stet_reader_skip(&r, MAGIC);
     if (stet_reader_u32(&r) != kind->version)
         return false;
     stet_reader_skip(&r, bytes.len - HEAD - SUM);
@@ -64,7 +64,7 @@ void stet_store_note_write(const struct stet_store *s, const struct stet_store_n
     snprintf(path, sizeof path, "%s/%s", s->folder, kind->folder);
     if (stet_store_mkdirs(s, path, NULL) != STET_OK)
         return;
-    stet_buf_add(&b, kind->magic, sizeof kind->magic);
+    stet_buf_add(&b, kind->magic, MAGIC);
     stet_buf_u32(&b, kind->version);
     stet_buf_view(&b, content);
     sum = stet_hash_bytes(stet_buf_as_view(&b));

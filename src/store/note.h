@@ -9,7 +9,7 @@
 
 struct stet_store_note {
     const char *folder; /* in the store's folder */
-    char magic[8];      /* at the beginning of the file */
+    const char *magic;  /* 8 bytes at the beginning of the file */
     uint32_t version;
     size_t most; /* bytes of content */
 };
