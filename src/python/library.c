@@ -72,7 +72,7 @@ static void sort_tables(void)
 static enum stet_python_effect find(const struct named *table, size_t count, struct stet_view name)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
-    size_t low = 0, high = count;
+    size_t low = 0, high = name.len ? count : 0; /* no table has an empty name */
 
     pthread_once(&once, sort_tables);
     while (low < high) {
