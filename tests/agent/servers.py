@@ -98,11 +98,6 @@ class Redis(Server):
         return self.ask("EXISTS", "stet:1:entry:" + key) == b":1\r\n"
 
     @property
-    def patient(self):
-        """For counting, on a machine that may be slow: nothing is given up early."""
-        return self.url + "?connect=10s&timeout=20s"
-
-    @property
     def url(self):
         return f"{'rediss' if self.tls else 'redis'}://127.0.0.1:{self.port}"
 

@@ -58,7 +58,7 @@ class Tiers(Case):
     def test_tls_is_verified(self):
         tls = certificate(self.dir)
         for server in (self.nginx(tls=tls), self.redis(tls=tls)):
-            good, bad = self.host(server.url + "?connect=2s", STET_TLS_CA=tls + ".crt"), self.host(server.url + "?connect=2s")
+            good, bad = self.host(server.url, STET_TLS_CA=tls + ".crt"), self.host(server.url)
             good.make(self.programs[0])
             self.assertTrue(good.shared())
             os.remove(good.store + "/entries/{0:.2}/{0}.stet".format(self.key(self.programs[0])))
@@ -179,14 +179,14 @@ class Trouble(Case):
         self.left_alone(f"redis://127.0.0.1:{free_port()}", f"http://127.0.0.1:{free_port()}", quick_failures=2)
 
     def test_servers_that_do_not_answer_are_left_alone(self):
-        self.left_alone(f"redis://127.0.0.1:{self.proxy(self.redis().port, delay=30).port}")
+        self.left_alone(f"redis://127.0.0.1:{self.proxy(self.redis().port, delay=30).port}?timeout=2s")
 
     def test_a_slow_server_is_waited_for_only_so_long(self):
         """It has all entries, and would give them after its delay."""
         nginx = self.nginx()
         for p in self.programs:
             nginx.put(self.key(p), self.entry(p))
-        self.left_alone(f"http://127.0.0.1:{self.proxy(nginx.port, delay=30).port}")
+        self.left_alone(f"http://127.0.0.1:{self.proxy(nginx.port, delay=30).port}?timeout=2s")
 
     def test_a_server_that_comes_back_is_used_again(self):
         redis = self.redis()
@@ -231,7 +231,7 @@ class Flight(Case):
 
     def test_32_clients_on_4_hosts_compile_10_programs_10_times(self):
         redis = self.redis()
-        hosts = [self.host(redis.patient) for _ in range(4)]
+        hosts = [self.host(redis.url) for _ in range(4)]
         self.check(self.fly(hosts, 32), 10)
         self.assertEqual(sum(h.status()["led"] for h in hosts), 10)
 
@@ -244,7 +244,7 @@ class Flight(Case):
     def test_hosts_of_one_key_compile_10_programs_10_times(self):
         """Leases are signed, and renewed under a new signature: the compiles take longer than a lease."""
         redis, (env, _) = self.redis(), self.keyed("fleet")
-        hosts = [self.host(redis.patient + "&lease=1s", **env) for _ in range(2)]
+        hosts = [self.host(redis.url + "?lease=1s", **env) for _ in range(2)]
         slow = subprocess.Popen(hosts[0].client("make", self.programs[0], 20000, 3000), stdout=subprocess.PIPE, text=True)
         self.assertEqual(slow.stdout.readline().split()[0], "LEAD")
         self.assertEqual(hosts[1].make(self.programs[0]), "FOUND")
@@ -254,7 +254,7 @@ class Flight(Case):
 
     def test_a_host_does_not_wait_for_one_that_it_does_not_trust(self):
         redis = self.redis()
-        a, b = self.host(redis.patient, **self.keyed("a")[0]), self.host(redis.patient, **self.keyed("b")[0])
+        a, b = self.host(redis.url, **self.keyed("a")[0]), self.host(redis.url, **self.keyed("b")[0])
         doomed = self.lead_and_die(a, self.programs[0])
         self.assertEqual(b.make(self.programs[0]), "LEAD")
         self.assertIsNone(doomed.poll())  # the other one still compiles
@@ -279,7 +279,7 @@ class Flight(Case):
 
     def test_when_leaders_are_killed_others_take_over(self):
         redis = self.redis()
-        hosts = [self.host(redis.patient) for _ in range(4)]
+        hosts = [self.host(redis.url) for _ in range(4)]
         doomed = [self.lead_and_die(hosts[i % 4], p) for i, p in enumerate(self.programs)]
         answers = []
         flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 32)))
@@ -340,7 +340,7 @@ class Races(Case):
         redis, nginx = self.redis(), self.nginx()
         redis.put(self.key(self.programs[9]), b"a lie")
         env, _ = self.keyed("fleet")
-        hosts = [self.host(redis.patient, nginx.url + "?timeout=10s", **env) for _ in range(2)]
+        hosts = [self.host(redis.url, nginx.url, **env) for _ in range(2)]
         doomed = [self.lead_and_die(hosts[i % 2], p) for i, p in enumerate(self.programs[:3])]
         answers, over = [], threading.Event()
         flying = threading.Thread(target=lambda: answers.extend(self.fly(hosts, 8, 20)))

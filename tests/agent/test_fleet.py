@@ -9,7 +9,7 @@ import sys
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hosts import BUILD, STET, Case
+from hosts import BUILD, STET, Case, patient
 from servers import wait_for
 
 PYTHON = os.path.abspath(sys.argv[3])
@@ -32,7 +32,7 @@ print("result", jnp.linalg.norm(w).item())
 class Fleet(Case):
     def host_env(self, name, redis):
         env = dict(os.environ, XDG_RUNTIME_DIR=f"{self.dir}/{name}", STET_STORE=f"{self.dir}/{name}/store",
-                   STET_STATE_DIR=f"{self.dir}/{name}/state", STET_TIERS=redis.patient, STET_AGENT_IDLE="60",
+                   STET_STATE_DIR=f"{self.dir}/{name}/state", STET_TIERS=patient(redis.url), STET_AGENT_IDLE="60",
                    STET_TRUST="any", STET_AGENT_WAIT="60s")
         for unwanted in ("STET_AGENT", "STET_STORE_MODE", "XLA_FLAGS", "JAX_PLATFORMS"):
             env.pop(unwanted, None)

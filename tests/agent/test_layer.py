@@ -9,7 +9,7 @@ import threading
 import unittest
 
 sys.path.insert(0, os.path.dirname(__file__))
-from hosts import BUILD, CLIENT, SANITIZER, STET, Case
+from hosts import BUILD, CLIENT, SANITIZER, STET, Case, patient
 from servers import wait_for
 
 HARNESS, DUMP = BUILD + "/bin/pjrt_harness", BUILD + "/bin/journal_dump"
@@ -69,17 +69,17 @@ class Layer(Case):
 
     def test_32_processes_compile_10_programs_10_times(self):
         redis = self.redis()
-        hosts = [self.host(redis.patient) for _ in range(4)]
+        hosts = [self.host(redis.url) for _ in range(4)]
         self.check(self.fleet(hosts, FAKE, FAKE_COMPILE_MS="50"))
 
     def test_32_processes_on_the_cpu_backend_compile_10_programs_10_times(self):
         redis = self.redis()
-        hosts = [self.host(redis.patient) for _ in range(4)]
+        hosts = [self.host(redis.url) for _ in range(4)]
         self.check(self.fleet(hosts, CPU))
 
     def test_killed_leaders_cost_no_second_compile_of_a_program(self):
         redis = self.redis()
-        hosts = [self.host(redis.patient) for _ in range(4)]
+        hosts = [self.host(redis.url) for _ in range(4)]
         doomed = [self.start(hosts[i % 4], [p], FAKE_COMPILE_MS="60000") for i, p in enumerate(self.programs)]
         self.assertTrue(wait_for(lambda: sum(h.status()["led"] for h in hosts) == 10))
         fleet = []
@@ -234,7 +234,7 @@ class Layer(Case):
         redis = self.redis()
         for name, served in (("one", 0), ("two", 3)):
             env = dict(os.environ, XDG_RUNTIME_DIR=f"{self.dir}/{name}", STET_STORE=f"{self.dir}/{name}/store",
-                       STET_STATE_DIR=f"{self.dir}/{name}/state", STET_TIERS=redis.patient, STET_AGENT_IDLE="20", STET_TRUST="any", STET_AGENT_WAIT="30s")
+                       STET_STATE_DIR=f"{self.dir}/{name}/state", STET_TIERS=patient(redis.url), STET_AGENT_IDLE="20", STET_TRUST="any", STET_AGENT_WAIT="30s")
             env.pop("STET_AGENT", None)
             os.makedirs(env["XDG_RUNTIME_DIR"])
             done = subprocess.run([STET, "run", "--", HARNESS, CPU, *self.programs], env=env, capture_output=True,
