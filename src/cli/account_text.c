@@ -7,6 +7,7 @@
 #include "cli/miss_text.h"
 #include "cli/run_text.h"
 #include "session/account_run.h"
+#include "session/avoided.h"
 #include "story/story_text.h"
 
 #include <inttypes.h>
@@ -55,37 +56,6 @@ void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally
     stet_buf_char(out, ')');
 }
 
-void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a)
-{
-    const struct stet_ledger_saved *s = &a->saved;
-
-    if (s->lifted) {
-        stet_buf_printf(out, "%s%" PRIu64 " of ", indent, s->lifted);
-        stet_text_count(out, a->totals.compiles, "program");
-        stet_buf_str(out, " were lifted: no compile");
-        if (s->lifted_instead_ns) {
-            stet_buf_str(out, ", instead of about ");
-            stet_text_duration(out, s->lifted_instead_ns);
-        }
-        stet_buf_char(out, '\n');
-    }
-    if (!s->served)
-        return;
-    stet_buf_printf(out, "%s%llu of ", indent, (unsigned long long)s->served);
-    stet_text_count(out, a->totals.compiles, "program");
-    stet_buf_str(out, " came from the store");
-    if (s->known) {
-        stet_buf_str(out, ": ");
-        stet_text_duration(out, s->took_ns);
-        stet_buf_str(out, s->took_ns < s->instead_ns ? " instead of " : ", and compiling took ");
-        stet_text_duration(out, s->instead_ns);
-        if (s->known < s->served)
-            stet_buf_printf(out, " for the %llu whose compile time is known",
-                            (unsigned long long)s->known);
-    }
-    stet_buf_char(out, '\n');
-}
-
 static void head(struct stet_buf *out, const struct stet_account *a,
                  const struct stet_account_tally *t, bool colour)
 {
@@ -129,7 +99,10 @@ static void head(struct stet_buf *out, const struct stet_account *a,
                             stet_cause_id(answer->cause));
         stet_buf_char(out, '\n');
     }
-    stet_cli_account_saved(out, "  ", a);
+    if (a->avoided) {
+        stet_avoided_summary(out, "  ", a->avoided, a->totals.compiles);
+        stet_avoided_lines(out, "    ", a->avoided);
+    }
     stet_cli_counters_text(out, "  ", false, a->counters, a->counter_count);
     if (!a->log || !a->log->function_count) /* a log has this with the functions' names */
         stet_cli_counters_phases(out, "  ", a->counters, a->counter_count);

@@ -7,8 +7,6 @@
 
 /* Appends "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t);
-/* Appends "3 of 10 programs came from the store: 20 ms instead of 4.1 s", or nothing. */
-void stet_cli_account_saved(struct stet_buf *out, const char *indent, const struct stet_account *a);
 
 struct stet_account_view {
     bool colour, all;

@@ -2,6 +2,7 @@
 #include "cli/account_text.h"
 #include "cli/command.h"
 #include "session/account_run.h"
+#include "session/avoided.h"
 #include "session/framework_logs.h"
 #include "session/miss.h"
 #include "session/session.h"
@@ -20,6 +21,7 @@ static const struct stet_usage usage = {
 
 struct choices {
     const struct stet_misses *misses;
+    const struct stet_avoided *avoided;
     enum stet_format format;
     const char *export, *log_file;
     struct stet_account_view view;
@@ -62,6 +64,7 @@ static enum stet_rc print(void *context, const struct stet_account *a,
 
     own.log = &p->choices->log;
     own.misses = p->choices->misses;
+    own.avoided = p->choices->avoided;
     return print_joined(&own, t, p->choices, &p->code, err);
 }
 
@@ -84,17 +87,33 @@ static int explain_dump(const char *folder, const struct choices *c)
 /* More compiles than this have another reason than a cold store. */
 enum { MOST_COMPILES = 20000 };
 
-static const struct stet_misses *ask_store(struct stet_misses *m, const struct stet_run *run)
-{
-    const struct stet_misses *asked = NULL;
-    struct stet_run_digest d;
+/* What the run's journals say beyond its recompiles. */
+struct journals {
+    struct stet_run_digest digest;
+    struct stet_avoided avoided;
+    struct stet_misses misses;
+    bool loaded, asked; /* asked: the store, for its misses */
+};
 
-    if (stet_ledger_run_load(&d, run->folder, NULL) != STET_OK)
-        return NULL;
-    if (d.compiles <= MOST_COMPILES && stet_misses_make(m, &d, NULL) == STET_OK)
-        asked = m;
-    stet_ledger_run_unload(&d);
-    return asked;
+static void read_journals(struct journals *r, const struct stet_run *run)
+{
+    *r = (struct journals){0};
+    r->loaded = stet_ledger_run_load(&r->digest, run->folder, NULL) == STET_OK;
+    if (!r->loaded)
+        return;
+    stet_avoided_make(&r->avoided, &r->digest);
+    stet_avoided_sort(&r->avoided);
+    r->asked = r->digest.compiles <= MOST_COMPILES &&
+               stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;
+}
+
+static void release_journals(struct journals *r)
+{
+    if (r->asked)
+        stet_misses_release(&r->misses);
+    stet_avoided_release(&r->avoided);
+    if (r->loaded)
+        stet_ledger_run_unload(&r->digest);
 }
 
 /* On the first launch of a command, the store cannot have its programs. What it could not keep, or
@@ -111,11 +130,10 @@ static bool is_telling(const struct stet_misses *m)
 static int explain_run(const char *name, struct choices *c)
 {
     struct printing p = {c, STET_EXIT_FAILURE};
-    const struct stet_misses *asked;
-    struct stet_misses misses = {0};
     struct stet_err err = STET_ERR_INIT;
     const struct stet_run *run;
     struct stet_runs runs;
+    struct journals read;
 
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
@@ -125,14 +143,14 @@ static int explain_run(const char *name, struct choices *c)
     }
     if (!c->log_file)
         stet_session_logs_read(&c->log, run->folder);
-    asked = ask_store(&misses, run);
-    if (asked && (c->format == STET_FORMAT_JSON || is_telling(&misses) ||
-                  stet_ledger_run_has_earlier(&runs, run)))
-        c->misses = asked;
+    read_journals(&read, run);
+    c->avoided = &read.avoided;
+    if (read.asked && (c->format == STET_FORMAT_JSON || is_telling(&read.misses) ||
+                       stet_ledger_run_has_earlier(&runs, run)))
+        c->misses = &read.misses;
     if (stet_account_of_run(&runs, run, print, &p, &err) != STET_OK)
         p.code = stet_cli_complain(&err);
-    if (asked)
-        stet_misses_release(&misses);
+    release_journals(&read);
     stet_ledger_runs_close(&runs);
     return p.code;
 }

@@ -6,6 +6,7 @@
 #include "cli/run_text.h"
 #include "cli/startup_text.h"
 #include "session/account_run.h"
+#include "session/avoided.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
 #include "session/session.h"
@@ -89,6 +90,7 @@ static void say_questions(struct stet_buf *out, const struct stet_account_tally 
 struct summary {
     struct stet_buf *out;
     bool cpu; /* the command ran with --cpu */
+    const struct stet_avoided *avoided;
 };
 
 static enum stet_rc say_account(void *context, const struct stet_account *a,
@@ -114,29 +116,30 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
                           "longer\n");
     say_questions(out, t);
     top_lines(out, a->stories);
-    stet_cli_account_saved(out, "stet: ", a);
+    stet_avoided_summary(out, "stet: ", s->avoided, a->totals.compiles);
     stet_cli_counters_text(out, "stet: ", true, a->counters, a->counter_count);
     return STET_OK;
 }
 
 static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
 {
-    struct summary s = {out, cpu};
+    struct stet_avoided avoided;
+    struct summary s = {out, cpu, &avoided};
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
-    struct stet_ledger_saved saved = {0};
     struct stet_session x;
 
     if (stet_ledger_runs_open(&runs, NULL) != STET_OK)
         return;
     if (stet_ledger_runs_find(&runs, folder, &run, NULL) == STET_OK &&
         stet_session_open(&x, &runs, run, NULL) == STET_OK) {
-        if (stet_ledger_open(&l, NULL, NULL) == STET_OK &&
-            stet_session_keep(l, &x, run, NULL) == STET_OK)
-            stet_ledger_saved(l, run->id, &saved, NULL);
+        if (stet_ledger_open(&l, NULL, NULL) == STET_OK)
+            stet_session_keep(l, &x, run, NULL);
         stet_ledger_close(l);
-        stet_account_of_session(&x, run, &saved, say_account, &s, NULL);
+        stet_avoided_make(&avoided, &x.digest);
+        stet_account_of_session(&x, run, say_account, &s, NULL);
+        stet_avoided_release(&avoided);
         stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }

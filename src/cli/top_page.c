@@ -4,6 +4,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "cli/top_text.h"
+#include "session/avoided.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -418,12 +419,13 @@ static size_t sort_causes(const struct stet_top *t, struct row *rows)
 }
 
 /* Returns the path without the folder in which the run was started. */
-static struct stet_view short_file(const struct stet_top *t, const char *file)
+static struct stet_view short_file(const struct stet_top *t, struct stet_view file)
 {
     size_t n = strlen(t->attach->run.cwd);
 
-    return stet_view_str(n && !strncmp(file, t->attach->run.cwd, n) && file[n] == '/' ? file + n + 1
-                                                                                      : file);
+    return n && n < file.len && !memcmp(file.ptr, t->attach->run.cwd, n) && file.ptr[n] == '/'
+               ? stet_view_of(file.ptr + n + 1, file.len - n - 1)
+               : file;
 }
 
 static void cause_rows(const struct stet_top *t, struct stet_page *p,
@@ -437,7 +439,7 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
                          c->lane == STET_LANE_TORCH ? " (torch)" : "");
     if (c->line)
         stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
-                             STET_FMT(short_file(t, c->file)), c->line);
+                             STET_FMT(short_file(t, stet_view_str(c->file))), c->line);
     stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->wait_ns));
     stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
     if (p->width >= 110 && c->what[0])
@@ -466,9 +468,37 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct r
     }
 }
 
+/* Lists the lines whose compiles were served. */
+static void avoided(const struct stet_top *t, struct stet_page *p, const struct stet_avoided *a,
+                    int room)
+{
+    if (room < 2)
+        return;
+    heading(p, "   lifted    store   memory    avoided  line that did not wait");
+    for (size_t i = 0; i < a->line_count && (int)i < room - 1; i++) {
+        const struct stet_avoided_line *l = &a->lines[i];
+        struct text b;
+
+        stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_LIFTED].compiles), 9);
+        stet_cli_page_right(p, STET_STYLE_GOOD,
+                            number(&b, l->by[STET_SERVED_DISK].compiles +
+                                           l->by[STET_SERVED_REMOTE].compiles),
+                            9);
+        stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_MEMORY].compiles), 9);
+        stet_cli_page_right(p, STET_STYLE_GOOD,
+                            l->all.known ? duration(&b, stet_avoided_ns(&l->all)) : "-", 11);
+        if (l->at.line)
+            stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
+                                 STET_FMT(short_file(t, l->at.file)), l->at.line);
+        else
+            stet_cli_page_printf(p, STET_STYLE_FAINT, "  not known");
+        stet_cli_page_line(p);
+    }
+}
+
 /* ---- all ---- */
 
-enum section { CAUSES, PROCESSES, TORCH, FAMILIES, DEVICES, SECTIONS };
+enum section { CAUSES, AVOIDED, PROCESSES, TORCH, FAMILIES, DEVICES, SECTIONS };
 
 /* Divides the rows among the sections: each first gets its share, then what it needs while there is
  * room. */
@@ -499,6 +529,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     struct row *of_families = rows + STET_PULSE_PROCESSES;
     struct row *of_causes = of_families + STET_PULSE_FAMILIES;
     int wants[SECTIONS], gets[SECTIONS];
+    struct stet_avoided served = {0};
     size_t processes_n, families_n, causes_n;
 
     if (!rows || !sums) {
@@ -510,12 +541,18 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     families_n = sort_families(t, of_families, sums);
     causes_n = sort_causes(t, of_causes);
     wants[CAUSES] = 1 + 2 * (int)causes_n;
+    if (t->attach->pulse->digest && t->rank == STET_ALL_RANKS)
+        stet_avoided_make(&served, t->attach->pulse->digest);
+    stet_avoided_sort(&served);
+    wants[AVOIDED] = served.line_count ? 1 + (int)served.line_count : 0;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
     wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;
     wants[FAMILIES] = families_n ? 1 + (int)families_n : 0;
     wants[DEVICES] = t->attach->pulse->device_count ? 1 + (int)t->attach->pulse->device_count : 0;
     share(stet_page_left(p), wants, gets);
     causes(t, p, of_causes, causes_n, gets[CAUSES]);
+    avoided(t, p, &served, gets[AVOIDED]);
+    stet_avoided_release(&served);
     processes(t, p, rows, processes_n, gets[PROCESSES]);
     torch_processes(t, p, gets[TORCH]);
     families(t, p, of_families, sums, families_n, gets[FAMILIES]);

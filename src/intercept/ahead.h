@@ -17,6 +17,7 @@ struct stet_loaded {
     struct stet_hash key;
     int state;
     struct stet_buf program, executable, fault;
+    uint64_t compile_ns; /* the compile time in the entry */
     PJRT_LoadedExecutable *handle;
     bool given_up; /* a compile waited for the load in vain */
 };

@@ -69,5 +69,6 @@ void stet_ahead_load(struct stet_plugin *p, PJRT_Client *client, const struct st
         stet_store_entry_program(&entry, &l->program, NULL) == STET_OK &&
         stet_store_entry_executable(&entry, &l->executable, NULL) == STET_OK)
         deserialize(p, client, l, entry.compile_ns);
+    l->compile_ns = entry.compile_ns;
     stet_store_entry_close(&entry);
 }

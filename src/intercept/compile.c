@@ -25,6 +25,7 @@ struct stet_compile {
     const char *function;
     uint64_t index;
     uint64_t begin_ns, plugin_begin_ns, hash_ns, capture_ns;
+    uint64_t served_ns; /* since plugin_begin_ns, if the plugin did not compile */
     bool outermost;
     PJRT_Client *client;
     struct stet_pystack *stack;
@@ -218,6 +219,10 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
             stet_journal_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }
     r->served = c->lifting.served && !c->lifting.compiled ? STET_SERVED_LIFTED : c->reload.served;
+    r->served_ns = r->served ? c->served_ns : 0;
+    r->instead_ns = r->served == STET_SERVED_LIFTED ? c->lifting.instead_ns
+                    : r->served                     ? c->reload.compile_ns
+                                                    : 0;
     r->store = stet_view_str(stet_journal_outcome_word(c->reload.outcome));
     r->key = c->reload.key;
     r->components = stet_reload_words(&c->reload, &e->arena);
@@ -250,12 +255,13 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
         id = stet_executables_add(c->p, handle, c->outermost ? 0 : STET_HANDLE_SILENT);
     if (!c->outermost)
         return error;
+    c->served_ns = stet_journal_now() - c->plugin_begin_ns;
     stet_pystack_end(c->stack);
     if (id)
         keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
     record_end(c, error, loaded, executable, id, plugin_ns);
     if (!c->lifting.served)
-        stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded,
+        stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded, plugin_ns,
                                 keep ? c->reload.key : (struct stet_hash){0});
     if (c->lifting.keep)
         stet_ask_memory(&(struct stet_question){.plugin = c->p,

@@ -149,13 +149,14 @@ static struct stet_view tightened(struct stet_buf *b)
 }
 
 static struct stet_remembered *adopt(struct stet_hash key, struct stet_buf *program,
-                                     struct stet_buf *executable, unsigned users)
+                                     struct stet_buf *executable, uint64_t compile_ns,
+                                     unsigned users)
 {
     struct stet_remembered *m = fits(program, executable) ? stet_mem_alloc(sizeof *m) : NULL;
 
     if (!m)
         return NULL;
-    *m = (struct stet_remembered){.key = key, .users = users};
+    *m = (struct stet_remembered){.key = key, .compile_ns = compile_ns, .users = users};
     m->program = tightened(program);
     m->executable = tightened(executable);
     m->adopted[0] = program->ptr;
@@ -167,15 +168,16 @@ static struct stet_remembered *adopt(struct stet_hash key, struct stet_buf *prog
 }
 
 void stet_intercept_memory_adopt(struct stet_hash key, struct stet_buf *program,
-                                 struct stet_buf *executable)
+                                 struct stet_buf *executable, uint64_t compile_ns)
 {
-    adopt(key, program, executable, 1);
+    adopt(key, program, executable, compile_ns, 1);
 }
 
 struct stet_remembered *stet_intercept_memory_hold(struct stet_hash key, struct stet_buf *program,
-                                                   struct stet_buf *executable)
+                                                   struct stet_buf *executable,
+                                                   uint64_t compile_ns)
 {
-    return adopt(key, program, executable, 2);
+    return adopt(key, program, executable, compile_ns, 2);
 }
 
 struct stet_remembered *stet_intercept_memory_get(struct stet_hash key)

@@ -15,8 +15,9 @@ struct stet_remembered {
     struct stet_remembered *newer, *older; /* by use */
     struct stet_hash key;
     struct stet_view program, executable;
-    char *adopted[2]; /* the memory of the views */
-    unsigned users;   /* with the lock: readers, and the table itself */
+    uint64_t compile_ns; /* how long compiling it took */
+    char *adopted[2];    /* the memory of the views */
+    unsigned users;      /* with the lock: readers, and the table itself */
 };
 
 /* Call it before the first entry is added: the limit in bytes, 0 for none. */
@@ -25,11 +26,12 @@ size_t stet_intercept_memory_most(void);
 /* Takes both buffers over and leaves them empty, or does not change them when they are too large.
  * Any thread. */
 void stet_intercept_memory_adopt(struct stet_hash key, struct stet_buf *program,
-                                 struct stet_buf *executable);
+                                 struct stet_buf *executable, uint64_t compile_ns);
 /* Does the same and returns the entry, so that its bytes stay even if the entry is removed
  * meanwhile. The caller gives it back. NULL when the buffers were not taken. */
 struct stet_remembered *stet_intercept_memory_hold(struct stet_hash key, struct stet_buf *program,
-                                                   struct stet_buf *executable);
+                                                   struct stet_buf *executable,
+                                                   uint64_t compile_ns);
 /* Are so many bytes within the limit for an entry? */
 bool stet_intercept_memory_fits(size_t bytes);
 /* NULL when there is no entry; the caller gives it back. */

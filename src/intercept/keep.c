@@ -131,7 +131,7 @@ static struct stet_remembered *remember(struct stet_pending_write *k, struct ste
     if (stet_intercept_memory_fits(k->program.len) && stet_intercept_memory_fits(executable.len) &&
         stet_buf_reserve(&copy, executable.len + 1)) {
         stet_buf_add(&copy, executable.ptr, executable.len);
-        m = stet_intercept_memory_hold(k->key, &k->program, &copy);
+        m = stet_intercept_memory_hold(k->key, &k->program, &copy, k->entry.compile_ns);
     }
     if (m)
         k->entry.program = m->program;

@@ -134,14 +134,15 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
         return NULL;
     stet_arena_init(&code->arena, (size_t)1 << 30);
     code->family = f;
+    code->index = l->index;
     code->refs = 1;
     stet_intercept_lift_lock();
     f->refs++;
     stet_intercept_lift_unlock();
     made = lift(l, f, earlier, other, m, args, code, &why) && own_values(code);
     if (!made) {
-        stet_intercept_lift_quarantine(f, stet_view_starts(stet_view_str(why.text), plugin_said),
-                                       why.text);
+        stet_intercept_lift_quarantine(
+            f, l->index, stet_view_starts(stet_view_str(why.text), plugin_said), why.text);
         stet_intercept_lift_code_put(code);
         return NULL;
     }

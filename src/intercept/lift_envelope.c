@@ -7,6 +7,7 @@
 #include "base/reader.h"
 #include "intercept/lift_family.h"
 #include "intercept/reload.h"
+#include "intercept/writer.h"
 
 static const char magic[] = "STETLIFT1";
 
@@ -91,6 +92,7 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
     struct stet_lifting lifting;
     struct parts parts;
     PJRT_Error *error;
+    uint64_t before;
 
     if (!read_parts(&parts, args))
         return stet_pjrt_error(PJRT_Error_Code_DATA_LOSS,
@@ -105,12 +107,13 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
     program.format_size = parts.format.len;
     compile.compile_options = parts.options.ptr;
     compile.compile_options_size = parts.options.len;
-    error = stet_intercept_lift_try(&lifting, p, &compile, 0)
+    before = stet_journal_now();
+    error = stet_intercept_lift_try(&lifting, p, &compile, STET_LIFTING_NO_COMPILE)
                 ? NULL
                 : stet_plugin_real(p)->PJRT_Client_Compile(&compile);
     if (!lifting.served)
         stet_intercept_lift_end(&lifting, p, error ? NULL : compile.executable,
-                                (struct stet_hash){0});
+                                stet_journal_now() - before, (struct stet_hash){0});
     stet_intercept_pending_free(lifting.keep); /* this is not a compile that the journal knows */
     if (!error)
         args->loaded_executable = compile.executable;

@@ -8,6 +8,8 @@
 #include "intercept/executables.h"
 #include "intercept/layer.h"
 #include "intercept/memo.h"
+#include "intercept/writer.h"
+#include "journal/environment.h"
 
 #include <stdlib.h>
 
@@ -107,7 +109,20 @@ void stet_intercept_lift_code_put(struct stet_lift_code *c)
     stet_mem_free(c);
 }
 
-void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, const char *why)
+static void record_unlifted(uint64_t index, const char *why)
+{
+    struct stet_event *e =
+        index == STET_LIFTING_NO_COMPILE ? NULL : stet_event_new(STET_REC_unlifted);
+
+    if (!e)
+        return;
+    e->record.unlifted = (struct stet_rec_unlifted){
+        .index = index, .why = stet_journal_env_mask(&e->arena, stet_view_str(why))};
+    stet_event_send(e);
+}
+
+void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,
+                                    const char *why)
 {
     bool first;
 
@@ -119,6 +134,7 @@ void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, cons
         return;
     if (fault)
         stet_fault(STET_FAULT_LIFT);
+    record_unlifted(index, why);
     stet_layer_log("lift: a family is compiled as usual from now on: %s", why);
 }
 
@@ -376,7 +392,7 @@ static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_
         f->lifting = false;
         stet_intercept_lift_unlock();
     } else if (worn) {
-        stet_intercept_lift_quarantine(f, false, "values drift in ever new places");
+        stet_intercept_lift_quarantine(f, l->index, false, "values drift in ever new places");
         stet_intercept_lift_forbid(f);
     }
     if (code)
@@ -440,15 +456,16 @@ static bool add_family(struct stet_lift_family *f)
 
 /* Puts the family that an earlier run knew into the table, unless another thread was faster. */
 static void recall(struct stet_plugin *p, struct stet_lift_candidate *c,
-                   const PJRT_Client_Compile_Args *args)
+                   const PJRT_Client_Compile_Args *args, uint64_t index)
 {
     struct stet_lift_family *f, *dropped;
-    bool added;
+    bool added, refused;
 
     c->note = stet_intercept_lift_note_of(p, args->client, c->key);
     f = stet_intercept_lift_recall(p, c, args);
     if (!f)
         return;
+    refused = f->refused;
     stet_intercept_lift_lock();
     dropped = make_room();
     added = add_family(f);
@@ -457,6 +474,8 @@ static void recall(struct stet_plugin *p, struct stet_lift_candidate *c,
         drop_family(dropped);
     if (!added)
         stet_intercept_lift_family_free(f);
+    else if (refused)
+        record_unlifted(index, "an earlier run found that it must not be");
 }
 
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
@@ -473,7 +492,7 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
     known = find(p, args->client, c->key) != NULL;
     stet_intercept_lift_unlock();
     if (!known)
-        recall(p, c, args);
+        recall(p, c, args, index);
     stet_intercept_lift_lock();
     f = find(p, args->client, c->key);
     if (f && f->refused)
@@ -485,6 +504,7 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
     stet_intercept_lift_unlock();
     if (f) {
         l->served = serve(l, f, c, args);
+        l->instead_ns = f->plain_ns;
         stet_intercept_lift_family_put(f);
     }
     if (!l->candidate)
@@ -493,7 +513,8 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
 }
 
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_LoadedExecutable *loaded, struct stet_hash entry)
+                             PJRT_LoadedExecutable *loaded, uint64_t compile_ns,
+                             struct stet_hash entry)
 {
     struct stet_lift_candidate *c = l->candidate;
     struct stet_lift_family *f = c && loaded ? stet_mem_calloc(1, sizeof *f) : NULL;
@@ -511,7 +532,8 @@ void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
                                        .bytes = c->bytes,
                                        .base = c->program,
                                        .hlo = c->hlo,
-                                       .plain = loaded};
+                                       .plain = loaded,
+                                       .plain_ns = compile_ns};
         stet_intercept_lift_lock();
         dropped = make_room();
         added = add_family(f);

@@ -13,6 +13,7 @@ enum stet_lift_state { STET_LIFT_UNTESTED, STET_LIFT_TESTING, STET_LIFT_GOOD, ST
  * that use the first keep it. */
 struct stet_lift_code {
     struct stet_lift_family *family;
+    uint64_t index; /* of the compile that created it */
     uint32_t refs;
     PJRT_LoadedExecutable *loaded;
     PJRT_Device *device; /* where it runs if the framework names none */
@@ -37,6 +38,7 @@ struct stet_lift_family {
     char *bytes;                    /* of the first program */
     struct stet_program base, hlo;  /* as in struct stet_lift_candidate */
     PJRT_LoadedExecutable *plain;   /* of the first program */
+    uint64_t plain_ns;              /* how long compiling it took */
     struct stet_hash note, entry;   /* for the store: name of the note, key of the first program */
     struct stet_lift_plan recalled; /* the plan of an earlier run; no uses if there is none */
     bool ours;                      /* the framework destroyed it, so it is ours to destroy */
@@ -95,9 +97,10 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
                                                     const struct stet_lift_candidate *other,
                                                     const struct stet_lift_match *m,
                                                     const PJRT_Client_Compile_Args *args);
-/* No program of the family is lifted from now on. The reason is logged, and counted if it is a
- * fault. */
-void stet_intercept_lift_quarantine(struct stet_lift_family *f, bool fault, const char *why);
+/* No program of the family is lifted from now on. The reason is logged and recorded with the compile
+ * of this index, and counted if it is a fault. */
+void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,
+                                    const char *why);
 
 /* A lifted executable with the values of one program, or NULL. Copies all it needs. */
 struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,

@@ -56,8 +56,10 @@ static bool load_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args
     program.code_size = code.len;
     args.program = &program;
     loaded = stet_reload_try(&r, f->plugin, &args, &unknown);
-    if (loaded)
+    if (loaded) {
         f->plain = args.executable;
+        f->plain_ns = r.compile_ns;
+    }
     stet_reload_end(&r);
     return loaded;
 }

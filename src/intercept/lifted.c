@@ -369,7 +369,7 @@ static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_E
     if (why[0])
         stet_layer_log("lift: the first execution: %s", why);
     if (!good)
-        stet_intercept_lift_quarantine(code->family, true, why);
+        stet_intercept_lift_quarantine(code->family, code->index, true, why);
     if (good)
         stet_intercept_lift_remember(code);
     else if (verdict == STET_LIFT_DIFFERENT)

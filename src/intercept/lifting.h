@@ -19,13 +19,17 @@ struct stet_lift_candidate;
 struct stet_pending_write;
 struct stet_lifted;
 
+/* The index of what is no compile of the journal. */
+#define STET_LIFTING_NO_COMPILE UINT64_MAX
+
 /* One compile and lifting; on the caller's stack. */
 struct stet_lifting {
     struct stet_lift_candidate *candidate; /* to become the first program of a family */
     bool served;                           /* args->executable is a lifted executable */
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
-    uint64_t index; /* of the compile */
+    uint64_t instead_ns; /* how long compiling the family's first program took */
+    uint64_t index; /* of the compile, or STET_LIFTING_NO_COMPILE */
     /* The plugin compiled `loaded`, which is to be stored: adopted by the caller if not NULL. */
     struct stet_pending_write *keep;
     PJRT_LoadedExecutable *loaded;
@@ -40,10 +44,11 @@ bool stet_intercept_lift_on(void);
  * caller compiles, and must call stet_intercept_lift_end with the result. */
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
                              PJRT_Client_Compile_Args *args, uint64_t index);
-/* `loaded` is what the plugin compiled for the plain program, NULL if it failed; `entry` is its key
- * in the store, zero if it is not stored. */
+/* `loaded` is what the plugin compiled for the plain program in `compile_ns`, NULL if it failed;
+ * `entry` is its key in the store, zero if it is not stored. */
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_LoadedExecutable *loaded, struct stet_hash entry);
+                             PJRT_LoadedExecutable *loaded, uint64_t compile_ns,
+                             struct stet_hash entry);
 
 /* The framework destroys or deletes an executable of the plugin: true if a family needs it, so that
  * the plugin must not do it yet. */

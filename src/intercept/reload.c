@@ -177,10 +177,12 @@ static bool from_memory(struct stet_reload *r, struct stet_plugin *p,
     bool served = m && same_program(r, m->program, code) &&
                   !stet_plugin_drop(p, load(r, p, args, m->executable));
 
+    if (served) {
+        r->served = STET_SERVED_MEMORY;
+        r->compile_ns = m->compile_ns;
+    }
     if (m)
         stet_intercept_memory_put_back(m);
-    if (served)
-        r->served = STET_SERVED_MEMORY;
     return served;
 }
 
@@ -235,7 +237,7 @@ static enum stet_outcome from_disk(struct stet_reload *r, const struct stet_stor
         stet_layer_log("store: %s", err.text);
     }
     if (r->served == STET_SERVED_DISK)
-        stet_intercept_memory_adopt(r->key, &program, &executable);
+        stet_intercept_memory_adopt(r->key, &program, &executable, r->compile_ns);
     stet_buf_release(&program);
     stet_buf_release(&executable);
     stet_store_entry_close(&entry);
@@ -264,7 +266,8 @@ static enum stet_outcome from_ahead(struct stet_reload *r, struct stet_plugin *p
     }
     args->executable = l->handle;
     r->served = STET_SERVED_DISK;
-    stet_intercept_memory_adopt(r->key, &l->program, &l->executable);
+    r->compile_ns = l->compile_ns;
+    stet_intercept_memory_adopt(r->key, &l->program, &l->executable, r->compile_ns);
     stet_ahead_take(l);
     return STET_OUTCOME_HIT;
 }

@@ -28,7 +28,7 @@ struct stet_reload {
     struct stet_hash bytes, program; /* hash of the bytes; of the program, when it was read */
     enum stet_served served;
     uint64_t load_ns;    /* in the plugin, when served */
-    uint64_t compile_ns; /* the compile time in the stored entry */
+    uint64_t compile_ns; /* how long compiling it took, when served; 0 if not known */
     struct stet_remote remote;
 };
 

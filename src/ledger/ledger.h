@@ -94,18 +94,6 @@ enum stet_rc stet_ledger_recompiles_brief(struct stet_ledger *l, const char *run
                                                         const struct stet_recompile *r),
                                           void *context, struct stet_err *err);
 
-/* What a store saved a run: how many of its compiles were served, how long that took, and how long
- * the same programs took to compile in runs that the ledger has. */
-struct stet_ledger_saved {
-    uint64_t served, known;       /* known: those of them whose compile is remembered */
-    uint64_t took_ns, instead_ns; /* of the known ones */
-    uint64_t lifted;              /* served by a lifted program; not among the served */
-    uint64_t lifted_instead_ns;   /* what compiles of the same functions took in this run */
-};
-
-enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
-                               struct stet_ledger_saved *out, struct stet_err *err);
-
 /* What frameworks counted themselves in a run; text and list are in `arena`. */
 enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct stet_arena *arena,
                                   const struct stet_counter **out, size_t *count,

@@ -267,53 +267,6 @@ enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct
     return arena->failed ? stet_fail(err, STET_NO_MEMORY, "out of memory for the ledger") : STET_OK;
 }
 
-/* ---- what was saved ---- */
-
-/* A program that was lifted has never been compiled, so what it saved is estimated by the compiles
- * of its function in this run. */
-static enum stet_rc read_lifted(struct stet_ledger *l, const char *run,
-                                struct stet_ledger_saved *out, struct stet_err *err)
-{
-    sqlite3_stmt *s = NULL;
-
-    if (sqlite3_prepare_v2(
-            l->db,
-            "SELECT count(*), sum(compiled.ns) FROM compile AS k LEFT JOIN (SELECT function, "
-            "avg(cost_ns) AS ns FROM compile WHERE run = ?1 AND served = 0 AND error IS NULL "
-            "GROUP BY function) AS compiled ON compiled.function = k.function "
-            "WHERE k.run = ?1 AND k.served = 4",
-            -1, &s, NULL) != SQLITE_OK)
-        return stet_ledger_fail(l, err, "cannot read");
-    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW) {
-        out->lifted = number(s, 0);
-        out->lifted_instead_ns = number(s, 1);
-    }
-    sqlite3_finalize(s);
-    return STET_OK;
-}
-
-enum stet_rc stet_ledger_saved(struct stet_ledger *l, const char *run,
-                               struct stet_ledger_saved *out, struct stet_err *err)
-{
-    sqlite3_stmt *s = NULL;
-
-    *out = (struct stet_ledger_saved){0};
-    if (sqlite3_prepare_v2(
-            l->db,
-            "SELECT count(*), count(was), sum(CASE WHEN was IS NULL THEN 0 ELSE cost_ns END), "
-            "sum(was) FROM (SELECT cost_ns, (SELECT max(c.cost_ns) FROM compile AS c WHERE "
-            "c.program = k.program AND c.served = 0 AND c.error IS NULL) AS was "
-            "FROM compile AS k WHERE k.run = ? AND k.served BETWEEN 1 AND 3)",
-            -1, &s, NULL) != SQLITE_OK)
-        return stet_ledger_fail(l, err, "cannot read");
-    sqlite3_bind_text(s, 1, run, -1, SQLITE_STATIC);
-    if (sqlite3_step(s) == SQLITE_ROW)
-        *out = (struct stet_ledger_saved){number(s, 0), number(s, 1), number(s, 2), number(s, 3)};
-    sqlite3_finalize(s);
-    return read_lifted(l, run, out, err);
-}
-
 /* ---- totals ---- */
 
 enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,

@@ -24,6 +24,8 @@ struct stet_compile_event {
     struct stet_hash program, options; /* captured content, programs/<hash>.* */
     uint64_t program_size, thread, plugin, client, executable;
     uint64_t plugin_ns, layer_ns; /* inside the plugin; added by the layer */
+    /* If served: how long that took; how long compiling takes, 0 if not known. */
+    uint64_t served_ns, instead_ns;
     /* The framework's time for it: before the call (if the framework reports it), and until it
      * ran. */
     uint64_t trace_ns, lower_ns, between_ns, until_run_ns;
@@ -47,6 +49,7 @@ struct stet_compile_event {
     uint64_t agent_ns;           /* the time of the agent's answer */
     struct stet_hash key;        /* in the store */
     bool stored;                 /* true if it was written there */
+    struct stet_view unlifted;   /* why its family is not lifted any more; empty if it is */
     struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;

@@ -178,6 +178,8 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->executable = r->executable;
     c->plugin_ns = r->plugin_ns;
     c->layer_ns = r->layer_ns;
+    c->served_ns = r->served_ns;
+    c->instead_ns = r->instead_ns;
     c->error_code = r->error_code;
     c->error = keep(d, r->error);
     c->fingerprint = keep(d, r->fingerprint);
@@ -202,6 +204,15 @@ static void on_stored(struct stet_process_digest *p, const struct stet_rec_store
 
     if (c)
         c->stored = r->bytes > 0;
+}
+
+static void on_unlifted(struct stet_run_digest *d, struct stet_process_digest *p,
+                        const struct stet_rec_unlifted *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (c)
+        c->unlifted = keep(d, r->why);
 }
 
 static void on_compiled_memory(struct stet_process_digest *p,
@@ -409,6 +420,9 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         break;
     case STET_REC_stored:
         on_stored(p, e->record);
+        break;
+    case STET_REC_unlifted:
+        on_unlifted(d, p, e->record);
         break;
     case STET_REC_compiled_memory:
         on_compiled_memory(p, e->record);

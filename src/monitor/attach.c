@@ -261,7 +261,7 @@ static void take_account(struct stet_monitor_attach *a)
         return;
     if (stet_session_open(&x, &runs, &a->run, NULL) == STET_OK) {
         number_processes(&k, &x.digest);
-        stet_account_of_session(&x, &a->run, NULL, recount, &k, NULL);
+        stet_account_of_session(&x, &a->run, recount, &k, NULL);
         stet_session_close(&x);
     }
     stet_ledger_runs_close(&runs);

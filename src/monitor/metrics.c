@@ -2,6 +2,7 @@
 #include "monitor/metrics.h"
 
 #include "base/mem.h"
+#include "session/avoided.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -11,7 +12,7 @@
 
 enum type { COUNTER, GAUGE };
 enum kind { COUNT, NANOSECONDS };
-enum { RANKS = 2 * STET_PULSE_PROCESSES, FAMILIES_SHOWN = 20 };
+enum { RANKS = 2 * STET_PULSE_PROCESSES, FAMILIES_SHOWN = 20, LINES_SHOWN = 50 };
 
 struct rank {
     int64_t rank;
@@ -27,6 +28,7 @@ struct writer {
     enum type type;
     struct rank *ranks;
     size_t rank_count;
+    struct stet_avoided avoided;
 };
 
 struct label {
@@ -316,6 +318,64 @@ static void write_family_programs(struct writer *w)
     stet_mem_free(names);
 }
 
+/* ---- compiles that did not happen ---- */
+
+enum avoided_value { AVOIDED_COMPILES, AVOIDED_INSTEAD, AVOIDED_TOOK };
+
+static void avoided_sample(struct writer *w, struct stet_view line, enum stet_served by,
+                           const struct stet_avoided_sum *s, enum avoided_value of)
+{
+    struct label labels[] = {{"line", line}, {"by", stet_view_str(stet_journal_served_word(by))}};
+
+    if (!(of == AVOIDED_COMPILES ? s->compiles : s->known))
+        return;
+    sample(w, labels, 2);
+    value(w, of == AVOIDED_COMPILES ? COUNT : NANOSECONDS,
+          of == AVOIDED_COMPILES  ? s->compiles
+          : of == AVOIDED_INSTEAD ? s->instead_ns
+                                  : s->took_ns);
+}
+
+/* The lines that came first keep their samples: a counter must not go back. */
+static void write_avoided(struct writer *w, enum avoided_value of)
+{
+    struct stet_avoided_sum rest[STET_SERVED_COUNT] = {0};
+    struct stet_buf line = STET_BUF_INIT;
+
+    for (size_t i = 0; i < w->avoided.line_count; i++) {
+        const struct stet_avoided_line *l = &w->avoided.lines[i];
+
+        line.len = 0;
+        if (l->at.line)
+            stet_buf_printf(&line, "%.*s:%" PRIu64, STET_FMT(l->at.file), l->at.line);
+        for (int k = STET_SERVED_COMPILED + 1; k < STET_SERVED_COUNT; k++) {
+            if (i < LINES_SHOWN)
+                avoided_sample(w, line.len ? stet_buf_as_view(&line) : STET_VIEW("unknown"),
+                               (enum stet_served)k, &l->by[k], of);
+            else
+                stet_avoided_add(&rest[k], &l->by[k]);
+        }
+    }
+    for (int k = STET_SERVED_COMPILED + 1; k < STET_SERVED_COUNT; k++)
+        avoided_sample(w, STET_VIEW("other"), (enum stet_served)k, &rest[k], of);
+    stet_buf_release(&line);
+}
+
+static void write_avoided_compiles(struct writer *w)
+{
+    write_avoided(w, AVOIDED_COMPILES);
+}
+
+static void write_avoided_seconds(struct writer *w)
+{
+    write_avoided(w, AVOIDED_INSTEAD);
+}
+
+static void write_serving_seconds(struct writer *w)
+{
+    write_avoided(w, AVOIDED_TOOK);
+}
+
 static void write_damage(struct writer *w)
 {
     plain(w, COUNT, w->pulse->damage.bytes);
@@ -369,6 +429,8 @@ void stet_monitor_metrics_write(struct stet_buf *out, const struct stet_pulse *p
         return;
     }
     gather_ranks(&w);
+    if (p->digest)
+        stet_avoided_make(&w.avoided, p->digest);
 #define METRIC(name, type, about) begin(&w, name, type, about);
 #define SERIES(lane, label, text, kind, field)                                                     \
     series(&w, STET_LANE_##lane, label, text, kind, offsetof(struct stet_pulse_sum, field));
@@ -379,6 +441,7 @@ void stet_monitor_metrics_write(struct stet_buf *out, const struct stet_pulse *p
 #undef OTHERS
     if (format == STET_METRICS_OPENMETRICS)
         stet_buf_str(out, "# EOF\n");
+    stet_avoided_release(&w.avoided);
     stet_mem_free(w.ranks);
 }
 

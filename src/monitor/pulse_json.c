@@ -1,6 +1,8 @@
 /* See pulse_json.h; docs/top.md has the keys. */
 #include "monitor/pulse_json.h"
 
+#include "session/avoided.h"
+
 static void seconds(struct stet_json *j, const char *key, uint64_t ns)
 {
     stet_json_number(j, key, (double)ns / 1e9);
@@ -138,6 +140,16 @@ static void causes_json(struct stet_json *j, const struct stet_pulse *p)
     stet_json_end_array(j);
 }
 
+static void avoided_json(struct stet_json *j, const struct stet_run_digest *d)
+{
+    struct stet_avoided avoided;
+
+    stet_avoided_make(&avoided, d);
+    stet_avoided_sort(&avoided);
+    stet_avoided_json(j, &avoided);
+    stet_avoided_release(&avoided);
+}
+
 void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns)
 {
     const struct stet_pulse *p = a->pulse;
@@ -168,6 +180,8 @@ void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, 
     devices_json(&j, p);
     families_json(&j, p);
     causes_json(&j, p);
+    if (p->digest)
+        avoided_json(&j, p->digest);
     stet_json_end_object(&j);
     stet_buf_char(out, '\n');
     stet_buf_release(&outcome);

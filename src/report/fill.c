@@ -9,15 +9,13 @@
 #include "ledger/events.h"
 #include "ledger/run_steps.h"
 #include "session/account_run.h"
+#include "session/avoided.h"
 #include "session/torch_ranks.h"
 #include "session/torch_rows.h"
 #include "session/xla_dump.h"
-#include "store/store.h"
 
 #include <stdio.h>
 #include <stdlib.h>
-
-enum { STORE_LOOKS = 4096 };
 
 static enum stet_rc no_memory(struct stet_err *err)
 {
@@ -219,62 +217,22 @@ static enum stet_rc take_devices(struct stet_report_run *r, const struct stet_ru
     return STET_OK;
 }
 
-/* ---- what was saved ---- */
+/* ---- what was not compiled ---- */
 
-/* Returns what the program's compile cost: in this run if it was compiled here, otherwise from the
- * store's entry. */
-static bool cost_of(const uint64_t *costs, const struct stet_report_event *e,
-                    const struct stet_compile_event *c, const struct stet_store *store,
-                    uint64_t *out)
+static void take_avoided(struct stet_report_run *r, const struct stet_run_digest *d)
 {
-    struct stet_entry_file entry;
+    struct stet_avoided avoided;
+    struct stet_json j;
 
-    if (e->program != STET_INTERN_NONE && costs[e->program]) {
-        *out = costs[e->program];
-        return true;
-    }
-    if (!store || stet_hash_is_zero(c->key) ||
-        stet_store_get(store, c->key, &entry, NULL) != STET_OK)
-        return false;
-    *out = entry.compile_ns;
-    stet_store_entry_close(&entry);
-    return *out != 0;
-}
-
-static void take_saved(struct stet_report_run *r, const struct stet_run_digest *d)
-{
-    uint64_t *costs = stet_mem_calloc(r->programs.count + 1, sizeof *costs);
-    char *folder = stet_store_default(NULL);
-    struct stet_store store;
-    bool has_store = folder && stet_store_open(&store, folder, NULL) == STET_OK;
-    size_t at = 0, looks = 0;
-
-    for (size_t i = 0; costs && i < r->event_count; i++)
-        if (r->events[i].program != STET_INTERN_NONE && !r->events[i].served &&
-            r->events[i].kind == STET_REPORT_COMPILE)
-            costs[r->events[i].program] = r->events[i].cost_ns;
-    for (size_t p = 0; costs && p < d->process_count; p++) {
-        for (size_t k = 0; k < d->processes[p].compile_count; k++, at++) {
-            const struct stet_compile_event *c = &d->processes[p].compiles[k];
-            struct stet_report_event *e = &r->events[at];
-            struct stet_agent_report_tier *t = &r->tiers[e->served];
-            uint64_t spent = c->plugin_ns + c->layer_ns, cost;
-
-            if (!e->served)
-                continue;
-            t->times++;
-            t->load_ns += spent;
-            if (!cost_of(costs, e, c, has_store && looks++ < STORE_LOOKS ? &store : NULL, &cost))
-                continue;
-            t->known++;
-            t->cost_ns += cost;
-            t->known_load_ns += spent;
-            if (e->program != STET_INTERN_NONE)
-                costs[e->program] = cost;
-        }
-    }
-    stet_mem_free(folder);
-    stet_mem_free(costs);
+    stet_avoided_make(&avoided, d);
+    stet_avoided_sort(&avoided);
+    r->avoided = avoided.all;
+    memcpy(r->served, avoided.by, sizeof r->served);
+    stet_json_init(&j, &r->avoided_json);
+    stet_json_object(&j, NULL);
+    stet_avoided_json(&j, &avoided);
+    stet_json_end_object(&j);
+    stet_avoided_release(&avoided);
 }
 
 /* ---- causes ---- */
@@ -430,7 +388,7 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         rc = take_devices(r, d, err);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
-        take_saved(r, d);
+        take_avoided(r, d);
         stet_report_torch_events(r, t);
         rc = stet_account_of_run(runs, r->run, take_account, &taking, err);
     }
@@ -439,7 +397,7 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
     if (rc == STET_OK && (r->failed_memory || r->arena.failed || r->names.failed ||
-                          r->torch.failed || r->buckets.failed))
+                          r->torch.failed || r->buckets.failed || r->avoided_json.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);

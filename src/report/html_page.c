@@ -152,13 +152,8 @@ static void tile_time(struct stet_buf *out, const struct stet_report_run *r, con
 
 static void tiles(struct stet_buf *out, const struct stet_report_run *r)
 {
-    uint64_t hits = 0, cost = 0, load = 0;
+    uint64_t lifted = r->served[STET_SERVED_LIFTED].compiles;
 
-    for (int i = 1; i < STET_SERVED_COUNT; i++) {
-        hits += r->tiers[i].times;
-        cost += r->tiers[i].cost_ns;
-        load += r->tiers[i].known_load_ns;
-    }
     stet_buf_str(out, "<dl class=\"tiles\">\n");
     tile_count(out, "compiles", r->compiles + r->torch_compiles);
     tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
@@ -172,10 +167,12 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
             tile(out, "settled",
                  stet_view_starts(r->settled_why, "it was still") ? "not yet" : "not known");
     }
-    if (hits)
-        tile_count(out, "from the store", hits);
-    if (cost > load)
-        tile_time(out, r, "so saved", cost - load);
+    if (r->avoided.compiles > lifted)
+        tile_count(out, "from the store", r->avoided.compiles - lifted);
+    if (lifted)
+        tile_count(out, "lifted", lifted);
+    if (stet_avoided_ns(&r->avoided))
+        tile_time(out, r, "so saved", stet_avoided_ns(&r->avoided));
     stet_buf_str(out, "</dl>\n");
 }
 

@@ -10,6 +10,7 @@
 #include "journal/vocabulary.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
+#include "session/avoided.h"
 #include "story/story.h"
 
 enum stet_report_kind {
@@ -97,13 +98,6 @@ struct stet_report_question {
 
 enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
 
-/* Compiles that a store served. */
-struct stet_agent_report_tier {
-    uint64_t times, load_ns;
-    /* Compiles whose compile time is known: their number, that time, and the time for loading. */
-    uint64_t known, cost_ns, known_load_ns;
-};
-
 struct stet_report_run {
     struct stet_arena arena; /* grids, texts */
     const struct stet_run *run;
@@ -130,8 +124,8 @@ struct stet_report_run {
     uint64_t settled_step;
     struct stet_view settled_why;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
-    struct stet_agent_report_tier
-        tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
+    struct stet_avoided_sum avoided, served[STET_SERVED_COUNT]; /* all, and by what served it */
+    struct stet_buf avoided_json; /* the members that stet_avoided_json writes; empty for none */
     uint64_t undecoded;           /* programs whose arguments and family were not read */
     struct stet_buf buckets;      /* JSON of the functions whose sizes varied; empty for none */
     struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */

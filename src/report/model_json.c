@@ -109,20 +109,22 @@ static void saved(struct stet_json *j, const struct stet_report_run *r)
 {
     stet_json_array(j, "saved");
     for (int i = 1; i < STET_SERVED_COUNT; i++) {
-        const struct stet_agent_report_tier *t = &r->tiers[i];
+        const struct stet_avoided_sum *s = &r->served[i];
 
-        if (!t->times)
+        if (!s->compiles)
             continue;
         stet_json_object(j, NULL);
         stet_json_cstr(j, "served", stet_journal_served_word((enum stet_served)i));
-        stet_json_uint(j, "times", t->times);
-        stet_json_number(j, "load_s", seconds(t->load_ns));
-        stet_json_uint(j, "known", t->known);
-        stet_json_number(j, "compile_s", seconds(t->cost_ns));
-        stet_json_number(j, "saved_s", seconds(t->cost_ns) - seconds(t->known_load_ns));
+        stet_json_uint(j, "times", s->compiles);
+        stet_json_number(j, "load_s", seconds(s->took_ns));
+        stet_json_uint(j, "known", s->known);
+        stet_json_number(j, "compile_s", seconds(s->instead_ns));
+        stet_json_number(j, "saved_s", seconds(s->instead_ns) - seconds(s->took_ns));
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
+    if (r->avoided_json.len)
+        stet_json_raw(j, "not_compiled", stet_buf_as_view(&r->avoided_json));
 }
 
 static void processes(struct stet_json *j, const struct stet_report_run *r, uint64_t begin)

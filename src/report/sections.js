@@ -222,14 +222,27 @@
       el("div", { class: "scroll" }, table("Where the time until the first step went", [{ text: "part" }, { text: "", wrap: true }, { text: "took", num: true }, { text: "" }], rows)));
   };
 
+  // What compiling had cost and what was saved, of one kind or of one line.
+  const times = (n, known, took, instead) => [known ? seconds(took) : "not known",
+    known ? seconds(instead) + (known < n ? " (" + known + " known)" : "") : "not known",
+    known ? (instead > took ? seconds(instead - took) : "nothing") : "not known"];
+  const timesHead = [{ text: "serving took", num: true }, { text: "compiling had cost", num: true }, { text: "saved", num: true }];
+
+  function savedLines(avoided) {
+    const words = (by) => Object.entries(by).map(([k, s]) => s.compiles + " " + k).join(", ");
+    return el("div", { class: "scroll" }, table("By the line that did not wait", [{ text: "line", wrap: true }, { text: "served" }, ...timesHead],
+      avoided.lines.slice(0, 60).map((l) => [el("code", { text: l.file ? place(l) : "no line known", title: l.file }), words(l.by),
+        ...times(l.compiles, l.known, l.took_s, l.instead_of_s)])));
+  }
+
   Stet.saved = (run) => {
     const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
+    const unlifted = (run.not_compiled && run.not_compiled.unlifted || []).map((u) => el("p", { text: u.function + (u.file ? " (" + place(u) + ")" : "") +
+      " is not lifted, so each of its programs is compiled: " + u.why }));
     if (!run.saved.length)
-      return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }));
-    return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, el("div", { class: "scroll" },
-      table("Compiles that a store answered", [{ text: "served from" }, { text: "times", num: true }, { text: "loading took", num: true },
-        { text: "compiling had cost", num: true }, { text: "saved", num: true }],
-      run.saved.map((s) => [s.served, String(s.times), seconds(s.load_s), s.known ? seconds(s.compile_s) + (s.known < s.times ? " (" + s.known + " known)" : "") : "not known",
-        s.known ? (s.saved_s > 0 ? seconds(s.saved_s) : "nothing") : "not known"]))));
+      return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }), unlifted);
+    return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, unlifted, el("div", { class: "scroll" },
+      table("Compiles that a store or lifting answered", [{ text: "served from" }, { text: "times", num: true }, ...timesHead],
+      run.saved.map((s) => [s.served, String(s.times), ...times(s.times, s.known, s.load_s, s.compile_s)]))), savedLines(run.not_compiled.avoided));
   };
 })();

@@ -20,6 +20,7 @@ static inline bool stet_recompile_lost(const struct stet_recompile *r)
 
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
+struct stet_avoided;
 struct stet_misses;
 
 struct stet_run;
@@ -41,7 +42,7 @@ struct stet_account {
     const struct stet_run *traced;    /* the run whose trace is not read yet, or NULL */
     uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
     const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
-    struct stet_ledger_saved saved;   /* zero when the ledger is not available */
+    const struct stet_avoided *avoided; /* what was not compiled; NULL if it was not counted */
     const struct stet_stories
         *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };

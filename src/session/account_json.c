@@ -1,6 +1,7 @@
 /* Writes stet.explain/1, and the same rows as CSV. Both are written piece by piece, because a run
  * may have many recompiles. */
 #include "session/account.h"
+#include "session/avoided.h"
 #include "session/miss.h"
 
 #include "base/fs.h"
@@ -123,6 +124,28 @@ static bool write_one(void *context, const struct stet_recompile *r)
     return flush(w, false);
 }
 
+/* `saved` and `lifted` are parts of `avoided` under the names that they had before it. */
+static void json_avoided(struct stet_json *j, const struct stet_avoided *a)
+{
+    struct stet_avoided_sum saved = stet_avoided_kept(a);
+
+    if (saved.compiles) {
+        stet_json_object(j, "saved");
+        stet_json_uint(j, "served", saved.compiles);
+        stet_json_uint(j, "known", saved.known);
+        stet_json_number(j, "took_s", (double)saved.took_ns / 1e9);
+        stet_json_number(j, "instead_of_s", (double)saved.instead_ns / 1e9);
+        stet_json_end_object(j);
+    }
+    if (a->by[STET_SERVED_LIFTED].compiles) {
+        stet_json_object(j, "lifted");
+        stet_json_uint(j, "served", a->by[STET_SERVED_LIFTED].compiles);
+        stet_json_number(j, "instead_of_s", (double)a->by[STET_SERVED_LIFTED].instead_ns / 1e9);
+        stet_json_end_object(j);
+    }
+    stet_avoided_json(j, a);
+}
+
 static void json_head(struct stet_json *j, const struct stet_account *a,
                       const struct stet_account_tally *t)
 {
@@ -145,20 +168,8 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_number(j, "compile_s", (double)a->totals.compile_ns / 1e9);
     stet_json_number(j, "wait_s", (double)t->wait_ns / 1e9);
     stet_json_number(j, "lost_s", (double)t->lost_ns / 1e9);
-    if (a->saved.served) {
-        stet_json_object(j, "saved");
-        stet_json_uint(j, "served", a->saved.served);
-        stet_json_uint(j, "known", a->saved.known);
-        stet_json_number(j, "took_s", (double)a->saved.took_ns / 1e9);
-        stet_json_number(j, "instead_of_s", (double)a->saved.instead_ns / 1e9);
-        stet_json_end_object(j);
-    }
-    if (a->saved.lifted) {
-        stet_json_object(j, "lifted");
-        stet_json_uint(j, "served", a->saved.lifted);
-        stet_json_number(j, "instead_of_s", (double)a->saved.lifted_instead_ns / 1e9);
-        stet_json_end_object(j);
-    }
+    if (a->avoided)
+        json_avoided(j, a->avoided);
     stet_session_counters_json(j, a->counters, a->counter_count);
     if (a->log)
         stet_session_log_json(j, a->log);

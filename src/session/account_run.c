@@ -94,8 +94,6 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
         rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
     if (rc == STET_OK)
         rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
-    if (rc == STET_OK)
-        rc = stet_ledger_saved(l, run->id, &a.saved, err);
     if (rc == STET_OK && !a.totals.compiles)
         a.traced = run;
     if (rc == STET_OK)
@@ -123,8 +121,7 @@ static enum stet_rc each_lane(void *source, stet_visit_recompile *visit, void *c
 }
 
 enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_run *run,
-                                     const struct stet_ledger_saved *saved, stet_use_account *use,
-                                     void *context, struct stet_err *err)
+                                     stet_use_account *use, void *context, struct stet_err *err)
 {
     struct stet_account a;
     struct lanes both;
@@ -135,8 +132,6 @@ enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_r
     a = both.xla;
     a.each = each_lane;
     a.source = &both;
-    if (saved)
-        a.saved = *saved;
     rc = stet_session_torch_load_run(&both.torch, run, err);
     if (rc == STET_OK)
         stet_session_torch_take_ranks(&both.torch, &x->digest);
@@ -183,7 +178,7 @@ static enum stet_rc from_run(const struct stet_runs *runs, const struct stet_run
 
     if (rc != STET_OK)
         return rc;
-    rc = stet_account_of_session(&x, run, NULL, use, context, err);
+    rc = stet_account_of_session(&x, run, use, context, err);
     stet_session_close(&x);
     return rc;
 }

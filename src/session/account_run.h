@@ -16,10 +16,9 @@ typedef enum stet_rc stet_use_account(void *context, const struct stet_account *
 enum stet_rc stet_account_of_run(const struct stet_runs *runs, const struct stet_run *run,
                                  stet_use_account *use, void *context, struct stet_err *err);
 struct stet_session;
-/* Does the same for a session that is open. `saved` may be NULL. */
+/* Does the same for a session that is open. */
 enum stet_rc stet_account_of_session(struct stet_session *x, const struct stet_run *run,
-                                     const struct stet_ledger_saved *saved, stet_use_account *use,
-                                     void *context, struct stet_err *err);
+                                     stet_use_account *use, void *context, struct stet_err *err);
 struct stet_torch;
 typedef void stet_each_recompile(void *source, stet_visit_recompile *visit, void *context);
 /* The same for the recompiles that `each` gives, and those of torch.compile's model. */

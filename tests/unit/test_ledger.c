@@ -425,46 +425,6 @@ TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
     clean();
 }
 
-TEST(the_time_a_store_saved_comes_from_earlier_compiles)
-{
-    static const struct {
-        const char *run, *program;
-        uint64_t cost_ns, served;
-    } compiles[] = {
-        {"r1", "aa", 900, 0}, {"r2", "aa", 10, 2}, {"r2", "bb", 20, 2}, {"r2", "cc", 7, 0}};
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_ledger_saved saved;
-    struct stet_ledger *l;
-
-    fresh();
-    l = opened();
-    for (size_t run = 0; run < 2; run++) {
-        const char *id = run ? "r2" : "r1";
-        const struct stet_run of = {
-            .id = id, .folder = "/f", .cwd = "/", .host = "h", .command = "c"};
-        const struct stet_ledger_run row = {.run = &of};
-
-        EXPECT_INT(STET_OK, stet_ledger_begin(l, &row, STET_LANE_XLA, &err));
-        for (size_t i = 0; i < sizeof compiles / sizeof *compiles; i++) {
-            const struct stet_ledger_compile c = {.compile = i,
-                                                  .cost_ns = compiles[i].cost_ns,
-                                                  .served = compiles[i].served,
-                                                  .program = stet_view_str(compiles[i].program)};
-
-            if (!strcmp(compiles[i].run, id))
-                EXPECT_INT(STET_OK, stet_ledger_add_compile(l, &c, &err));
-        }
-        EXPECT_INT(STET_OK, stet_ledger_end(l, "s", true, &err));
-    }
-    EXPECT_INT(STET_OK, stet_ledger_saved(l, "r2", &saved, &err));
-    EXPECT_INT(2, saved.served);
-    EXPECT_INT(1, saved.known);
-    EXPECT_INT(10, saved.took_ns);
-    EXPECT_INT(900, saved.instead_ns);
-    stet_ledger_close(l);
-    clean();
-}
-
 TEST(old_runs_are_deleted_with_all_their_rows)
 {
     struct stet_err err = STET_ERR_INIT;

@@ -346,7 +346,7 @@ static bool follow(struct family *f, int i, unsigned *lifts)
         ++*lifts;
     }
     if (err.text[0])
-        fprintf(stderr, "%s\n", err.text);
+        fprintf(stderr, "%s\n%s\n%s\n", err.text, f->text[0].ptr, f->text[i].ptr);
     if (values)
         same = agree(f, i, values);
     stet_arena_release(&arena);

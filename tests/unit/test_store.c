@@ -473,7 +473,7 @@ static void remember(struct stet_hash key, char first, size_t size)
     EXPECT(stet_buf_reserve(&executable, size + 1) != NULL);
     executable.ptr[0] = first;
     stet_buf_grew(&executable, size);
-    stet_intercept_memory_adopt(key, &program, &executable);
+    stet_intercept_memory_adopt(key, &program, &executable, 5);
     EXPECT(!program.ptr && !executable.ptr);
 }
 
@@ -515,7 +515,7 @@ TEST(a_held_entry_stays_after_it_left_the_memory_tier)
 
     stet_buf_str(&program, "p");
     stet_buf_str(&executable, "x");
-    m = stet_intercept_memory_hold(key, &program, &executable);
+    m = stet_intercept_memory_hold(key, &program, &executable, 5);
     EXPECT(m && !program.ptr && !executable.ptr);
     EXPECT(is_remembered(key, 'x'));
     for (uint64_t i = 10; i < 13; i++)
@@ -553,7 +553,7 @@ TEST(the_memory_tier_counts_all_its_bytes)
     memset(executable.ptr, 'x', SIZE);
     stet_buf_grew(&executable, SIZE);
     EXPECT(executable.room > SIZE + SIZE / 2);
-    stet_intercept_memory_adopt(key, &program, &executable);
+    stet_intercept_memory_adopt(key, &program, &executable, 5);
     m = stet_intercept_memory_get(key);
     EXPECT(m && m->executable.len == SIZE && m->executable.ptr[SIZE - 1] == 'x');
     EXPECT(m && malloc_usable_size(m->adopted[1]) < SIZE + SIZE / 2);
