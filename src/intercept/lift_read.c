@@ -1,6 +1,7 @@
 /* Reads programs for lifting, which works on StableHLO. */
 #include "decode/decode.h"
 #include "intercept/lift_family.h"
+#include "intercept/local.h"
 #include "legalize/hlo_to_stablehlo.h"
 #include "program/ops.h"
 
@@ -33,5 +34,7 @@ bool stet_intercept_lift_read(struct stet_program *program, struct stet_program 
         if (stet_legalize_hlo(program, hlo, why) != STET_OK)
             return false;
     }
+    if (stet_intercept_program_is_local(program))
+        return stet_fail(why, STET_REFUSED, "a callback into this process") == STET_OK;
     return stet_lift_refuses(program, why) == STET_OK;
 }

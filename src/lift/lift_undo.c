@@ -154,6 +154,16 @@ static int64_t start_at(struct undoing *u, const struct stet_op *op, uint32_t i)
     return start;
 }
 
+/* One constant has one form: a tensor whose elements are equal is stored as a splat. */
+static struct stet_value *whole_constant(struct stet_lift_copy *c, const struct stet_type *type,
+                                         struct stet_view bytes, uint64_t n)
+{
+    size_t size = n ? (size_t)(bytes.len / n) : 0;
+    bool splat = size && memcmp(bytes.ptr, bytes.ptr + size, bytes.len - size) == 0;
+
+    return stet_lift_copy_constant(c, type, splat ? stet_view_of(bytes.ptr, size) : bytes, splat);
+}
+
 /* The copy of a value; a new constant if it was lifted as a whole. */
 static struct stet_value *value_of(struct stet_lift_copy *c, const struct stet_value *v)
 {
@@ -165,7 +175,7 @@ static struct stet_value *value_of(struct stet_lift_copy *c, const struct stet_v
     if (a != STET_LIFT_NONE) {
         u->bad |= u->plan->arguments[a].kind != STET_LIFT_WHOLE ||
                   !stet_type_elements(u->plan->arguments[a].type, &n);
-        copy = stet_lift_copy_constant(c, u->plan->arguments[a].type, u->values[a].bytes, n == 1);
+        copy = whole_constant(c, u->plan->arguments[a].type, u->values[a].bytes, n);
     }
     u->bad |= !copy;
     return copy;

@@ -29,6 +29,11 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
         stet_json_number(j, "until_run_s", (double)c->until_run_ns / 1e9);
     }
     stet_json_cstr(j, "served", stet_journal_served_word(c->served));
+    if (c->served) {
+        stet_json_number(j, "served_s", (double)c->served_ns / 1e9);
+        if (c->instead_ns)
+            stet_json_number(j, "instead_of_s", (double)c->instead_ns / 1e9);
+    }
     stet_json_string(j, "store", c->store);
     if (!stet_hash_is_zero(c->key)) {
         stet_hash_format(c->key, hash);

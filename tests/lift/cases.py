@@ -94,6 +94,30 @@ def donated(i):
     return jax.jit(donated, donate_argnums=0)(jnp.array(X))
 
 
+def dropout(i):
+    def dropout(x):
+        kept = jax.random.bernoulli(jax.random.split(jax.random.key(0))[0], 0.3 + i / 100, x.shape)
+        return jnp.where(kept, x * (1 + i), 0)
+
+    return jax.jit(dropout)(X)
+
+
+def factored(i):
+    def factored(x):
+        return jnp.linalg.qr(x * (1 + i / 8)), jax.lax.top_k(x + i, 2)
+
+    return jax.jit(factored)(X)
+
+
+def callback(i):
+    def callback(x):
+        y = jax.pure_callback(lambda v: np.cumsum(v, dtype=np.float32).reshape(v.shape),
+                              jax.ShapeDtypeStruct(x.shape, x.dtype), x * (1 + i))
+        return y + i
+
+    return jax.jit(callback)(X)
+
+
 def shape(i):
     def shape(x):
         return x.ravel()[: i + 1].sum() + x
@@ -102,7 +126,7 @@ def shape(i):
 
 
 CASES = [learning_rate, counter, temperature, slice_start, static_argument, splat, closed_over, mask,
-         loop, donated, shape]
+         loop, donated, dropout, factored, callback, shape]
 
 
 def main():

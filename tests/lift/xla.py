@@ -48,6 +48,21 @@ def table(i):
     return (lambda x: jnp.maximum(x @ values, 0)), (X,)
 
 
+def dropout(rate):
+    def f(x):
+        kept = jax.random.bernoulli(jax.random.split(jax.random.key(0))[0], 1 - rate, x.shape)
+        return jnp.where(kept, x / (1 - rate), 0)
+
+    return f, (X,)
+
+
+def factored(c):
+    def f(x):
+        return jnp.linalg.svd(x * c, compute_uv=False), jax.lax.top_k(x * c, 2)[0]
+
+    return f, (X,)
+
+
 def one(name, make, values, dtype=np.float32):
     return name, [(lambda x, v=v: make(x, v), (X.astype(dtype),)) for v in values]
 
@@ -56,6 +71,8 @@ CASES = [
     ("a learning rate", [step(v) for v in (1e-3, 9.99e-4)]),
     ("a loop and branches", [nested(v) for v in (0.5, 0.25)]),
     ("a slice and its gradient", [window(v) for v in (1, 4)]),
+    ("dropout", [dropout(v) for v in (0.5, 0.25)]),
+    ("beside a custom call", [factored(v) for v in (2.0, 3.0)]),
     ("a closed-over array", [table(v) for v in (1, 2)]),
     one("x * c", lambda x, c: x * c, (1.1, 1.3)),
     one("x + c", lambda x, c: x + c, (1.1, 1.3)),

@@ -149,6 +149,14 @@ static const char donated[] = MODULE("%arg0: tensor<4xf32> {tf.aliasing_output =
                                      "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
                                      "return %0 : tensor<4xf32>\n}\n");
 
+static const char beside_call[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=3\", api_version = 2 : i32} "
+           ": (tensor<4xf32>) -> tensor<4xf32>\n"
+           "return %1 : tensor<4xf32>\n}\n");
+
 static const struct {
     const char *name, *first, *second, *from, *to;
     int arguments;
@@ -166,6 +174,9 @@ static const struct {
     {"a value in a loop", loop, loop, "1.0 3", "2.0 3", 1},
     {"a number of iterations", loop, loop, "1.0 3", "1.0 4", 1},
     {"a value in a branch", branch, branch, "1.0", "2.0", 1},
+    {"an array that was filled with one number", branch, branch, "1.0", "[1.0,2.0,3.0,4.0]", 1},
+    {"an array that becomes one number", branch, branch, "[1.0,2.0,3.0,4.0]", "1.0", 1},
+    {"a value beside a custom call", beside_call, beside_call, "1.0", "2.0", 1},
     {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
 };
 
@@ -248,6 +259,52 @@ static const char custom_call[] = MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32>
                                          "(tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>\n"
                                          "return %0 : tensor<4xf32>\n}\n");
 
+static const char effect_of_call[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = stablehlo.custom_call @kernel(%0) {has_side_effect = true} : (tensor<4xf32>) -> "
+           "tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+static const char setting_of_call[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=@2\"} : (tensor<4xf32>) -> "
+           "tensor<4xf32>\n"
+           "return %1 : tensor<4xf32>\n}\n");
+
+static const char random_bits[] =
+    MODULE("%arg0: tensor<2xui64>) -> tensor<4xui32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xui32>\n"
+           "%s, %b = stablehlo.rng_bit_generator %arg0, algorithm = DEFAULT : (tensor<2xui64>) -> "
+           "(tensor<2xui64>, tensor<4xui32>)\n"
+           "%0 = stablehlo.add %b, %c : tensor<4xui32>\n"
+           "return %0 : tensor<4xui32>\n}\n");
+
+static const char sum_of_devices[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = \"stablehlo.all_reduce\"(%0) <{replica_groups = dense<0> : tensor<1x1xi64>}> ({\n"
+           "^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"
+           "%2 = stablehlo.add %a, %b : tensor<f32>\n"
+           "stablehlo.return %2 : tensor<f32>\n}) : (tensor<4xf32>) -> tensor<4xf32>\n"
+           "return %1 : tensor<4xf32>\n}\n");
+
+static const char sharded[] =
+    MODULE("%arg0: tensor<4xf32> {mhlo.sharding = \"{devices=[2]<=[2]}\"}) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+static const char donor[] =
+    MODULE("%arg0: tensor<4xf32> {jax.buffer_donor = @2}) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
 static const char collective[] =
     MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
            "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
@@ -329,7 +386,13 @@ static const struct {
     {"a size of a slice", shape_of_result, "0 2 2", "0 3 3", ""},
     {"a slice with strides", strides, "0 4", "2 6", "an attribute of stablehlo.slice"},
     {"a pad that cuts off", negative_pad, "-1 1", "-2 2", "an attribute of stablehlo.pad"},
-    {"a custom call", custom_call, "1.0", "2.0", "a custom call"},
+    {"what a custom call reads", custom_call, "1.0", "2.0", "stablehlo.custom_call reads"},
+    {"a custom call with an effect", effect_of_call, "1.0", "2.0", "a side effect"},
+    {"another setting of a custom call", setting_of_call, "1.0 3", "2.0 4", "an attribute of"},
+    {"random bits", random_bits, "1", "2", "random state"},
+    {"a sum over devices", sum_of_devices, "1.0", "2.0", "a collective"},
+    {"a sharded argument", sharded, "1.0", "2.0", "a sharded argument"},
+    {"another donation", donor, "1.0 true", "2.0 false", "an attribute of func.func"},
     {"a collective", collective, "1.0", "2.0", "a collective"},
     {"random state", random_state, "0.0", "0.5", "random state"},
     {"a side effect", side_effect, "1.0", "2.0", "a result is not a tensor"},
