@@ -33,9 +33,10 @@ struct place {
 struct proof {
     const struct stet_buckets_curve *c;
     struct axis axes[STET_BUCKETS_RANK];
-    struct place *places;
+    struct place *places; /* the cheapest first */
     uint32_t place_count;
-    double *v, *least; /* by shape; least: its cost without padding */
+    uint32_t *holders, *first; /* the places that hold shape i are holders[first[i] … first[i + 1]] */
+    double *v, *least;         /* by shape; least: its cost without padding */
 };
 
 static int by_value(const void *a, const void *b)
@@ -67,6 +68,13 @@ static uint32_t first_of(const struct axis *a, uint32_t group)
     return (uint32_t)((uint64_t)group * a->count / a->groups);
 }
 
+static int by_price(const void *a, const void *b)
+{
+    const struct place *x = a, *y = b;
+
+    return x->price < y->price ? -1 : x->price > y->price;
+}
+
 static bool make_places(struct proof *p)
 {
     unsigned rank = p->c->rank;
@@ -93,28 +101,48 @@ static bool make_places(struct proof *p)
         at->price = stet_buckets_step_cost(&p->c->cost, e);
     }
     p->place_count = count;
+    qsort(p->places, count, sizeof *p->places, by_price);
     return true;
 }
 
-/* Raises the number of shape i, to `limit` at most. The step is what the tightest bucket allows. */
+static bool make_holders(struct proof *p)
+{
+    uint32_t shapes = p->c->shape_count, n = 0;
+
+    p->first = stet_mem_calloc((size_t)shapes + 1, sizeof *p->first);
+    p->holders = stet_mem_calloc((size_t)shapes * p->place_count, sizeof *p->holders);
+    if (!p->first || !p->holders)
+        return false;
+    for (uint32_t i = 0; i < shapes; i++) {
+        for (uint32_t k = 0; k < p->place_count; k++)
+            if (stet_buckets_holds(p->places[k].holds, p->c->shapes[i].dims, p->c->rank))
+                p->holders[n++] = k;
+        p->first[i + 1] = n;
+    }
+    return true;
+}
+
+/* Raises the number of shape i, to `limit` at most. The step is what the tightest bucket allows.
+ * Buckets that cost the shape as much as its number or more do not limit it. */
 static void raise_one(struct proof *p, uint32_t i, double limit)
 {
-    const struct stet_buckets_shape *s = &p->c->shapes[i];
-    double to = limit;
+    double runs = p->c->shapes[i].runs, to = limit;
 
-    for (uint32_t k = 0; k < p->place_count; k++) {
-        const struct place *at = &p->places[k];
+    for (uint32_t k = p->first[i]; k < p->first[i + 1]; k++) {
+        const struct place *at = &p->places[p->holders[k]];
 
-        if (stet_buckets_holds(at->holds, s->dims, p->c->rank))
-            to = fmin(to, fmax(p->v[i], s->runs * at->price) + at->slack);
+        if (runs * at->price >= to)
+            break;
+        to = fmin(to, fmax(p->v[i], runs * at->price) + at->slack);
     }
     if (to <= p->v[i])
         return;
-    for (uint32_t k = 0; k < p->place_count; k++) {
-        struct place *at = &p->places[k];
+    for (uint32_t k = p->first[i]; k < p->first[i + 1]; k++) {
+        struct place *at = &p->places[p->holders[k]];
 
-        if (stet_buckets_holds(at->holds, s->dims, p->c->rank))
-            at->slack -= fmax(0, to - fmax(p->v[i], s->runs * at->price));
+        if (runs * at->price >= to)
+            break;
+        at->slack -= to - fmax(p->v[i], runs * at->price);
     }
     p->v[i] = to;
 }
@@ -167,7 +195,7 @@ enum stet_rc stet_buckets_bounds(struct stet_buckets_curve *c, struct stet_err *
     fine = p.v && p.least;
     for (unsigned d = 0; d < c->rank && fine; d++)
         fine = make_axis(&p.axes[d], c, d);
-    fine = fine && make_places(&p);
+    fine = fine && make_places(&p) && make_holders(&p);
     for (uint32_t i = 0; fine && i < c->shape_count; i++) {
         double e = 1;
 
@@ -180,6 +208,8 @@ enum stet_rc stet_buckets_bounds(struct stet_buckets_curve *c, struct stet_err *
     for (unsigned d = 0; d < c->rank; d++)
         stet_mem_free(p.axes[d].values);
     stet_mem_free(p.places);
+    stet_mem_free(p.holders);
+    stet_mem_free(p.first);
     stet_mem_free(p.v);
     stet_mem_free(p.least);
     return fine ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory for buckets");

@@ -12,6 +12,8 @@
 struct box {
     int64_t dims[STET_BUCKETS_RANK];
     double runs, price;
+    uint32_t partner; /* the box behind it with which it merges at the least cost */
+    double added;     /* that cost */
 };
 
 static double price_of(const struct stet_buckets_curve *c, const int64_t *dims)
@@ -33,34 +35,66 @@ static struct box join(const struct stet_buckets_curve *c, const struct box *a, 
     return both;
 }
 
+static double cost_of_joining(const struct stet_buckets_curve *c, const struct box *a,
+                              const struct box *b)
+{
+    struct box both = join(c, a, b);
+
+    return both.runs * both.price - a->runs * a->price - b->runs * b->price;
+}
+
+static void find_partner(const struct stet_buckets_curve *c, struct box *boxes, uint32_t i,
+                         uint32_t count)
+{
+    boxes[i].added = INFINITY;
+    boxes[i].partner = UINT32_MAX;
+    for (uint32_t k = i + 1; k < count; k++) {
+        double added = cost_of_joining(c, &boxes[i], &boxes[k]);
+
+        if (added < boxes[i].added) {
+            boxes[i].added = added;
+            boxes[i].partner = k;
+        }
+    }
+}
+
+/* The last box takes the place of the second one, so partners are found anew for the boxes whose
+ * partner it was, or the first, or the last; the others have two new boxes to compare with. */
 static void merge_cheapest(const struct stet_buckets_curve *c, struct box *boxes, uint32_t count)
 {
-    uint32_t first = 0, second = 1;
-    double least = INFINITY;
-    struct box best = {0};
+    uint32_t first = 0, second, last = count - 1;
 
-    for (uint32_t i = 0; i < count; i++)
-        for (uint32_t k = i + 1; k < count; k++) {
-            struct box both = join(c, &boxes[i], &boxes[k]);
-            double added = both.runs * both.price - boxes[i].runs * boxes[i].price -
-                           boxes[k].runs * boxes[k].price;
+    for (uint32_t i = 1; i < last; i++)
+        if (boxes[i].added < boxes[first].added)
+            first = i;
+    second = boxes[first].partner;
+    boxes[first] = join(c, &boxes[first], &boxes[second]);
+    boxes[second] = boxes[last];
+    for (uint32_t i = 0; i < last; i++) {
+        uint32_t changed[] = {first, second}, partner = boxes[i].partner;
 
-            if (added < least) {
-                least = added;
-                first = i;
-                second = k;
-                best = both;
+        if (i == first || i == second || partner == first || partner == second || partner == last) {
+            find_partner(c, boxes, i, last);
+            continue;
+        }
+        for (size_t k = 0; k < 2; k++) {
+            double added = changed[k] > i && changed[k] < last
+                               ? cost_of_joining(c, &boxes[i], &boxes[changed[k]])
+                               : INFINITY;
+
+            if (added < boxes[i].added) {
+                boxes[i].added = added;
+                boxes[i].partner = changed[k];
             }
         }
-    boxes[first] = best;
-    boxes[second] = boxes[count - 1];
+    }
 }
 
 /* Assigns each shape to its cheapest bucket and shrinks the buckets; true while that helps. */
 static bool improve(const struct stet_buckets_curve *c, struct box *boxes, uint32_t count,
                     double *steps)
 {
-    struct box held[STET_BUCKETS_SHAPES] = {{{0}, 0, 0}};
+    struct box held[STET_BUCKETS_SHAPES] = {0};
     double cost = 0;
     bool better;
 
@@ -125,6 +159,8 @@ enum stet_rc stet_buckets_several(struct stet_buckets_curve *c, uint32_t most, s
         boxes[i].runs = c->shapes[i].runs;
         boxes[i].price = price_of(c, boxes[i].dims);
     }
+    for (uint32_t i = 0; i < c->shape_count; i++)
+        find_partner(c, boxes, i, c->shape_count);
     for (uint32_t n = c->shape_count; n >= 1 && fine; n--) {
         if (n <= most)
             fine = keep(c, boxes, n);

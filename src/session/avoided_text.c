@@ -58,7 +58,8 @@ void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct
 {
     struct stet_avoided_sum kept = stet_avoided_kept(a);
 
-    say_sum(out, indent, compiles, &a->by[STET_SERVED_LIFTED], " were lifted", "about ");
+    say_sum(out, indent, compiles, &a->by[STET_SERVED_LIFTED],
+            a->by[STET_SERVED_LIFTED].compiles == 1 ? " was lifted" : " were lifted", "about ");
     say_sum(out, indent, compiles, &kept, " came from the store", "");
     say_refusals(out, indent, a);
 }

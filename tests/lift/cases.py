@@ -104,7 +104,7 @@ def dropout(i):
 
 def factored(i):
     def factored(x):
-        return jnp.linalg.qr(x * (1 + i / 8)), jax.lax.top_k(x + i, 2)
+        return jnp.linalg.qr(x * (1 + i / 8))
 
     return jax.jit(factored)(X)
 
