@@ -35,8 +35,9 @@ struct proof {
     struct axis axes[STET_BUCKETS_RANK];
     struct place *places; /* the cheapest first */
     uint32_t place_count;
-    uint32_t *holders, *first; /* the places that hold shape i are holders[first[i] … first[i + 1]] */
-    double *v, *least;         /* by shape; least: its cost without padding */
+    uint32_t *holders,
+        *first;        /* the places that hold shape i are holders[first[i] … first[i + 1]] */
+    double *v, *least; /* by shape; least: its cost without padding */
 };
 
 static int by_value(const void *a, const void *b)

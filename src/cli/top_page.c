@@ -480,10 +480,9 @@ static void avoided(const struct stet_top *t, struct stet_page *p, const struct 
         struct text b;
 
         stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_LIFTED].compiles), 9);
-        stet_cli_page_right(p, STET_STYLE_GOOD,
-                            number(&b, l->by[STET_SERVED_DISK].compiles +
-                                           l->by[STET_SERVED_REMOTE].compiles),
-                            9);
+        stet_cli_page_right(
+            p, STET_STYLE_GOOD,
+            number(&b, l->by[STET_SERVED_DISK].compiles + l->by[STET_SERVED_REMOTE].compiles), 9);
         stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_MEMORY].compiles), 9);
         stet_cli_page_right(p, STET_STYLE_GOOD,
                             l->all.known ? duration(&b, stet_avoided_ns(&l->all)) : "-", 11);

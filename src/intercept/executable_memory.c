@@ -174,8 +174,7 @@ void stet_intercept_memory_adopt(struct stet_hash key, struct stet_buf *program,
 }
 
 struct stet_remembered *stet_intercept_memory_hold(struct stet_hash key, struct stet_buf *program,
-                                                   struct stet_buf *executable,
-                                                   uint64_t compile_ns)
+                                                   struct stet_buf *executable, uint64_t compile_ns)
 {
     return adopt(key, program, executable, compile_ns, 2);
 }

@@ -97,8 +97,8 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
                                                     const struct stet_lift_candidate *other,
                                                     const struct stet_lift_match *m,
                                                     const PJRT_Client_Compile_Args *args);
-/* No program of the family is lifted from now on. The reason is logged and recorded with the compile
- * of this index, and counted if it is a fault. */
+/* No program of the family is lifted from now on. The reason is logged and recorded with the
+ * compile of this index, and counted if it is a fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,
                                     const char *why);
 

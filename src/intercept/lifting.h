@@ -29,7 +29,7 @@ struct stet_lifting {
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
     uint64_t instead_ns; /* how long compiling the family's first program took */
-    uint64_t index; /* of the compile, or STET_LIFTING_NO_COMPILE */
+    uint64_t index;      /* of the compile, or STET_LIFTING_NO_COMPILE */
     /* The plugin compiled `loaded`, which is to be stored: adopted by the caller if not NULL. */
     struct stet_pending_write *keep;
     PJRT_LoadedExecutable *loaded;

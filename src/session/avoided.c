@@ -109,8 +109,7 @@ struct stet_avoided_sum stet_avoided_kept(const struct stet_avoided *a)
     const struct stet_avoided_sum *lifted = &a->by[STET_SERVED_LIFTED];
 
     return (struct stet_avoided_sum){a->all.compiles - lifted->compiles,
-                                     a->all.known - lifted->known,
-                                     a->all.took_ns - lifted->took_ns,
+                                     a->all.known - lifted->known, a->all.took_ns - lifted->took_ns,
                                      a->all.instead_ns - lifted->instead_ns};
 }
 
@@ -188,7 +187,8 @@ void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
     stet_json_array(j, "unlifted");
     for (size_t i = 0; i < a->refusal_count; i++) {
         stet_json_object(j, NULL);
-        stet_json_string(j, "function", stet_text_function(stet_traits_function_of(a->refusals[i].name)));
+        stet_json_string(j, "function",
+                         stet_text_function(stet_traits_function_of(a->refusals[i].name)));
         place_json(j, &a->refusals[i].at);
         stet_json_string(j, "why", a->refusals[i].why);
         stet_json_end_object(j);

@@ -26,8 +26,8 @@ static PJRT_LoadedExecutable *compile(struct harness *h, int value)
 
 static bool runs(struct harness *h, PJRT_LoadedExecutable *loaded, int value)
 {
-    PJRT_Buffer *in = harness_buffer(h, PJRT_Buffer_Type_F32, (const int64_t[]){ELEMENTS}, 1,
-                                     4 * ELEMENTS, 7);
+    PJRT_Buffer *in =
+        harness_buffer(h, PJRT_Buffer_Type_F32, (const int64_t[]){ELEMENTS}, 1, 4 * ELEMENTS, 7);
     PJRT_Buffer *out = NULL;
     size_t size = 0, got_size = 0;
     float *x = (float *)(void *)harness_read(h, in, &size), *got = NULL;

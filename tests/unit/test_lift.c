@@ -149,13 +149,13 @@ static const char donated[] = MODULE("%arg0: tensor<4xf32> {tf.aliasing_output =
                                      "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
                                      "return %0 : tensor<4xf32>\n}\n");
 
-static const char beside_call[] =
-    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
-           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
-           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
-           "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=3\", api_version = 2 : i32} "
-           ": (tensor<4xf32>) -> tensor<4xf32>\n"
-           "return %1 : tensor<4xf32>\n}\n");
+static const char beside_call[] = MODULE(
+    "%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+    "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=3\", api_version = 2 : i32} "
+    ": (tensor<4xf32>) -> tensor<4xf32>\n"
+    "return %1 : tensor<4xf32>\n}\n");
 
 static const struct {
     const char *name, *first, *second, *from, *to;
@@ -267,13 +267,13 @@ static const char effect_of_call[] =
            "tensor<4xf32>\n"
            "return %0 : tensor<4xf32>\n}\n");
 
-static const char setting_of_call[] =
-    MODULE("%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
-           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
-           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
-           "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=@2\"} : (tensor<4xf32>) -> "
-           "tensor<4xf32>\n"
-           "return %1 : tensor<4xf32>\n}\n");
+static const char setting_of_call[] = MODULE(
+    "%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+    "%1 = stablehlo.custom_call @kernel(%0) {backend_config = \"k=@2\"} : (tensor<4xf32>) -> "
+    "tensor<4xf32>\n"
+    "return %1 : tensor<4xf32>\n}\n");
 
 static const char random_bits[] =
     MODULE("%arg0: tensor<2xui64>) -> tensor<4xui32> {\n"
