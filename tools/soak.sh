@@ -23,6 +23,10 @@ for preset in "${presets[@]}"; do
     # lifted programs against plain ones, on the CPU backend
     STET_LIFT_PROGRAMS="${SOAK_LIFTS:-100000}" "build/$preset/bin/test_lift_random"
     [[ $preset != tsan ]] || continue # Python is not built for it
+    if [[ $preset == release ]]; then
+        cmake --build --preset release --target stet stet_cpu >/dev/null
+        python3 tests/lift/test_lift_libraries.py build/release build/env/jax/bin/python
+    fi
     sanitizer=
     [[ $preset != asan ]] || sanitizer=$(cc -print-file-name=libasan.so)
     seed=$RANDOM

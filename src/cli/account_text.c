@@ -57,8 +57,9 @@ void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally
 }
 
 static void head(struct stet_buf *out, const struct stet_account *a,
-                 const struct stet_account_tally *t, bool colour)
+                 const struct stet_account_tally *t, const struct stet_account_view *view)
 {
+    bool colour = view->colour;
     uint64_t compiles = a->totals.compiles ? a->totals.compiles : stet_account_torch(a);
     bool torch = !a->totals.compiles && (t->torch || compiles);
 
@@ -99,10 +100,10 @@ static void head(struct stet_buf *out, const struct stet_account *a,
                             stet_cause_id(answer->cause));
         stet_buf_char(out, '\n');
     }
-    if (a->avoided) {
+    if (a->avoided)
         stet_avoided_summary(out, "  ", a->avoided, a->totals.compiles);
+    if (a->avoided && view->all)
         stet_avoided_lines(out, "    ", a->avoided);
-    }
     stet_cli_counters_text(out, "  ", false, a->counters, a->counter_count);
     if (!a->log || !a->log->function_count) /* a log has this with the functions' names */
         stet_cli_counters_phases(out, "  ", a->counters, a->counter_count);
@@ -126,7 +127,7 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     uint64_t hidden[STET_ROW_EVENTS] = {0}, any = 0;
 
     (void)err;
-    head(out, a, t, view->colour);
+    head(out, a, t, view);
     for (size_t i = 0; i < a->stories->count; i++) {
         const struct stet_story *story = &a->stories->items[i];
 

@@ -121,7 +121,7 @@ class Avoided(unittest.TestCase):
                              counts["avoided"]["compiles"])
 
     def test_text_names_the_line(self):
-        text = self.call("explain", self.ids[1]).stdout
+        text = self.call("explain", "--all", self.ids[1]).stdout
         self.assertRegex(text, rf"\n    sweep\.py:{SCALED}: 3 lifted, 1 from disk: \S+ \S+ ")
 
     def test_a_family_that_is_not_lifted_is_named(self):
