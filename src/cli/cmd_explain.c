@@ -160,8 +160,8 @@ int cmd_explain(int argc, char **argv)
     const char *dump = NULL;
     struct choices c = {0};
     const struct stet_option options[] = {
-        {"all", NULL, "every change, and the harmless recompiles too", STET_OPTION_FLAG,
-         &c.view.all},
+        {"all", NULL, "every change, harmless recompiles, and lines whose compiles were served",
+         STET_OPTION_FLAG, &c.view.all},
         {"export", "json|csv|markdown", "all recompiles as data, or a summary to paste",
          STET_OPTION_VALUE, &c.export},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",

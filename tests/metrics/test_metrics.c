@@ -55,6 +55,33 @@ static size_t lines_with(const char *text, const char *word)
     return n;
 }
 
+TEST(lines_whose_compiles_were_served_are_few)
+{
+    enum { LINES = 60 };
+    static struct stet_compile_event compiles[LINES];
+    struct stet_process_digest process = {.compiles = compiles, .compile_count = LINES};
+    const struct stet_run_digest d = {.processes = &process, .process_count = 1};
+    struct stet_pulse *p = hostile();
+    char *text;
+
+    for (uint64_t i = 0; i < LINES; i++)
+        compiles[i] = (struct stet_compile_event){.ended = true,
+                                                  .served = STET_SERVED_LIFTED,
+                                                  .served_ns = 1,
+                                                  .instead_ns = 1000000000,
+                                                  .time_ns = i,
+                                                  .trigger = {STET_VIEW("a\"b.py"), {0}, i + 1}};
+    p->digest = &d;
+    text = page(p, STET_METRICS_PROMETHEUS);
+    EXPECT_INT(51, lines_with(text, "\nstet_avoided_compiles_total{"));
+    EXPECT(strstr(text, ",line=\"a\\\"b.py:50\",by=\"lifted\"} 1\n"));
+    EXPECT(strstr(text, ",line=\"other\",by=\"lifted\"} 10\n"));
+    EXPECT(strstr(text, ",line=\"other\",by=\"lifted\"} 10.000000000\n"));
+    free(text);
+    p->digest = NULL;
+    stet_pulse_free(p);
+}
+
 TEST(names_are_escaped_and_families_are_few)
 {
     struct stet_pulse *p = hostile();

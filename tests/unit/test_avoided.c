@@ -1,0 +1,89 @@
+/* Compiles that did not happen are summed by line and by what served them. */
+#include "test.h"
+
+#include "session/avoided.h"
+
+#include <stdlib.h>
+
+static struct stet_compile_event served(const char *file, uint64_t line, enum stet_served by,
+                                        uint64_t took_ns, uint64_t instead_ns)
+{
+    return (struct stet_compile_event){.ended = true,
+                                       .served = by,
+                                       .served_ns = took_ns,
+                                       .instead_ns = instead_ns,
+                                       .time_ns = 100 - line,
+                                       .name = STET_VIEW("jit_step"),
+                                       .trigger = {stet_view_str(file), STET_VIEW("main"), line}};
+}
+
+static void make(struct stet_avoided *a, struct stet_compile_event *compiles, size_t count)
+{
+    struct stet_process_digest process = {.compiles = compiles, .compile_count = count};
+    struct stet_run_digest d = {.processes = &process, .process_count = 1};
+
+    stet_avoided_make(a, &d);
+    EXPECT(!a->failed);
+}
+
+TEST(lines_and_tiers_add_up_and_the_dearest_is_first)
+{
+    struct stet_compile_event compiles[] = {
+        served("a.py", 3, STET_SERVED_LIFTED, 10, 500),
+        served("a.py", 3, STET_SERVED_DISK, 20, 300),
+        served("b.py", 3, STET_SERVED_MEMORY, 5, 9000),
+        served("a.py", 3, STET_SERVED_DISK, 7, 0), /* an old entry has no compile time */
+        served("a.py", 3, STET_SERVED_COMPILED, 0, 0),
+        served("c.py", 0, STET_SERVED_REMOTE, 1, 4),
+        served("d.py", 9, STET_SERVED_DISK, 1, 4),
+        served("d.py", 9, STET_SERVED_DISK, 1, 4),
+    };
+    struct stet_avoided_sum kept;
+    struct stet_avoided a;
+
+    compiles[6].error_code = 3;
+    compiles[7].load = true;
+    make(&a, compiles, sizeof compiles / sizeof *compiles);
+    EXPECT_INT(5, a.all.compiles);
+    EXPECT_INT(4, a.all.known);
+    EXPECT_INT(36, a.all.took_ns);
+    EXPECT_INT(9804, a.all.instead_ns);
+    EXPECT_INT(9768, stet_avoided_ns(&a.all));
+    kept = stet_avoided_kept(&a);
+    EXPECT_INT(4, kept.compiles);
+    EXPECT_INT(9304, kept.instead_ns);
+    stet_avoided_sort(&a);
+    EXPECT_INT(3, a.line_count);
+    EXPECT(stet_view_is(a.lines[0].at.file, "b.py"));
+    EXPECT_INT(3, a.lines[1].all.compiles);
+    EXPECT_INT(2, a.lines[1].by[STET_SERVED_DISK].compiles);
+    EXPECT_INT(1, a.lines[1].by[STET_SERVED_DISK].known);
+    EXPECT_INT(0, a.lines[2].at.line);
+    stet_avoided_release(&a);
+}
+
+TEST(text_gives_each_line_and_each_refused_family)
+{
+    struct stet_compile_event compiles[] = {
+        served("a.py", 3, STET_SERVED_LIFTED, 2000000, 40000000),
+        served("a.py", 3, STET_SERVED_DISK, 1000000, 0),
+        served("a.py", 7, STET_SERVED_COMPILED, 0, 0),
+    };
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_avoided a;
+
+    compiles[2].unlifted = STET_VIEW("results differ");
+    make(&a, compiles, 3);
+    stet_avoided_summary(&out, "stet: ", &a, 3);
+    stet_avoided_lines(&out, "  ", &a);
+    EXPECT_STR(
+        "stet: 1 of 3 programs was lifted: 2 ms instead of about 40 ms\n"
+        "stet: 1 of 3 programs came from the store\n"
+        "stet: step (a.py:7) is not lifted, so each of its programs is compiled: results "
+        "differ\n"
+        "  a.py:3: 1 lifted, 1 from disk: 2 ms instead of 40 ms for the 1 whose compile time "
+        "is known\n",
+        out.ptr);
+    stet_buf_release(&out);
+    stet_avoided_release(&a);
+}
