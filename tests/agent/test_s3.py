@@ -15,7 +15,7 @@ class S3(Case):
         super().setUp()
         self.moto = Moto(self.dir, PYTHON)
         self.addCleanup(self.moto.stop)
-        self.assertTrue(wait_for(lambda: os.path.exists(self.dir + "/keys"), 30))
+        self.assertTrue(wait_for(lambda: os.path.exists(self.dir + "/keys"), 60))
         with open(self.dir + "/keys") as f:
             self.keys = json.load(f)
         self.url = f"s3://stet/fleet?endpoint=http://127.0.0.1:{self.moto.port}"
