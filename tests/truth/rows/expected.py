@@ -65,6 +65,9 @@ ROWS = [
     Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
         never=("the constant took",)),  # the first new value is only a new value
     Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
+    Row("W", "w_rehearsed.py"),
+    Row("W", "w_rehearsed_twice.py"),
+    Row("W", "w_first_pass.py", [Want("shape-drift", "melody")]),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
