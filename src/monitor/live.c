@@ -395,7 +395,8 @@ static void report(struct stet_live *l, bool last)
 }
 
 /* Operations outside any jitted function wait until the run is over, and so do the programs of a
- * warm-up: whether a loop runs them again, and who runs them, is known only then. What was named before may have a better name now. */
+ * warm-up: whether a loop runs them again, and who runs them, is known only then. What was named
+ * before may have a better name now. */
 static void report_whole(struct stet_live *l)
 {
     struct stet_history *h = &l->x.history;
