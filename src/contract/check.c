@@ -181,8 +181,8 @@ enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
     if (rc == STET_NOT_FOUND) {
         k->unreadable++;
         rc = STET_OK;
-    } else if (rc == STET_OK && (broken || stet_contract_is_stranger(&seen, s, &b) ||
-                                 is_late(c, b.family, s, &b))) {
+    } else if (rc == STET_OK &&
+               (broken || stet_contract_is_stranger(&seen, s, &b) || is_late(c, b.family, s, &b))) {
         stet_contract_explain(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;

@@ -171,7 +171,8 @@ static void tell(void *context, const struct stet_violation *v)
 
     if (r->told++ < BLOCKS)
         stet_say("stet: breach: %s%s%.*s: %.*s (%.*s:%u)\n", stet_gate_clause_name(v->clause),
-                 v->family.len ? " of " : "", STET_FMT(v->family), STET_FMT(v->what), STET_FMT(r->contract.file), v->line);
+                 v->family.len ? " of " : "", STET_FMT(v->family), STET_FMT(v->what),
+                 STET_FMT(r->contract.file), v->line);
 }
 
 static void take(void *context, struct stet_session *x, uint32_t sighting)

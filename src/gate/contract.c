@@ -31,8 +31,7 @@ bool stet_gate_clause_travels(enum stet_clause c)
 
 void stet_gate_contract_init(struct stet_contract *c)
 {
-    *c = (struct stet_contract){
-        .terms = {.settled = STET_NO_BUDGET, .waited_ns = STET_NO_BUDGET}};
+    *c = (struct stet_contract){.terms = {.settled = STET_NO_BUDGET, .waited_ns = STET_NO_BUDGET}};
     stet_arena_init(&c->arena, (size_t)256 << 20);
 }
 
