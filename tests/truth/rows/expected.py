@@ -51,6 +51,8 @@ ROWS = [
     Row("M", "m_same_line.py", [Want("shape-drift", "return jnp.square(table[words])")], never=("dim-readback",)),
     Row("P", "p_weak.py", [Want("dtype-change", "return pressure * (1 - dt)", ("dt", "weak_type"))],
         never=("Convert operation",)),
+    Row("P", "p_precision.py", [Want("dtype-change", "inner = field.astype", ("Let what line 10 computes", "float32"))],
+        never=("before the call",)),
     Row("Q", "q_initialise.py"),
     Row("R", "r_strategies.py", [Want("identical-rehash", "state = strategy.tell(", ("static argument self", "__eq__"))],
         launches=2),
