@@ -43,7 +43,8 @@ static bool is_of_argument(const struct stet_reported_change *c)
            c->kind == STET_CHANGE_ARGUMENT_WENT || c->kind == STET_CHANGE_ARGUMENT_MOVED;
 }
 
-/* A dtype that an operation inside the program chose: no argument can be converted before the call. */
+/* Was the dtype chosen by an operation inside the program? Then no argument can be converted before
+ * the call. */
 static bool is_chosen_inside(const struct stet_finding *f)
 {
     const struct stet_reported_change *c = cause_of(f);
