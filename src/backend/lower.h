@@ -44,6 +44,9 @@ enum stet_rc stet_lower_join(struct stet_lower *l, const struct stet_sharding *s
 /* A sharding as the program writes it: an attribute of either language. */
 enum stet_rc stet_lower_sharding(struct stet_lower *l, const struct stet_attr *a, uint32_t rank,
                                  struct stet_sharding *out);
+/* A sharding for a result that the program names none for (lower_guess.c). */
+enum stet_rc stet_lower_guess_sharding(struct stet_lower *l, const struct stet_value *v,
+                                       uint32_t rank, struct stet_sharding *out);
 /* The text of an attribute: of a string itself, else as it is printed. */
 enum stet_rc stet_lower_attr_text(struct stet_lower *l, const struct stet_attr *a,
                                   struct stet_view *out);

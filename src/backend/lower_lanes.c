@@ -260,6 +260,19 @@ static enum stet_rc bind_arguments(struct stet_lower *l, const struct stet_block
     return STET_OK;
 }
 
+static enum stet_rc result_sharding(struct stet_lower *l, const struct stet_block *body, uint32_t i,
+                                    uint32_t rank)
+{
+    const struct stet_attr *given = l->program->outputs[i].sharding;
+
+    if (l->on.partitions == 1)
+        return stet_sharding_whole(&l->shardings, rank, &l->out_shardings[i]);
+    if (given)
+        return stet_lower_sharding(l, given, rank, &l->out_shardings[i]);
+    return stet_lower_guess_sharding(l, stet_op_operand(body->ops[body->op_count - 1], i), rank,
+                                     &l->out_shardings[i]);
+}
+
 static enum stet_rc lane_results(struct stet_lower *l, const struct stet_block *body,
                                  struct stet_gblock *b)
 {
@@ -283,8 +296,7 @@ static enum stet_rc lane_results(struct stet_lower *l, const struct stet_block *
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t lane = 0; lane < l->lanes; lane++)
             whole[lane] = tiles[lane] = all[lane][i];
-        TRY(stet_lower_sharding(l, l->on.partitions > 1 ? l->program->outputs[i].sharding : NULL,
-                                whole[0]->shape.rank, &l->out_shardings[i]));
+        TRY(result_sharding(l, body, i, whole[0]->shape.rank));
         if (l->on.partitions > 1)
             TRY(stet_lower_split(l, &l->out_shardings[i], whole, tiles));
         for (uint32_t lane = 0; lane < l->lanes; lane++)

@@ -28,6 +28,7 @@ struct stet_mesh {
     uint32_t axis_count;
     struct stet_view axes[STET_MAX_AXES];
     int64_t sizes[STET_MAX_AXES];
+    bool maximal;             /* one device has everything; no axes */
     const uint32_t *position; /* of each lane, row-major over the axes */
     struct stet_mesh *next;
 };

@@ -55,6 +55,7 @@ static enum stet_rc place_devices(struct stet_sharding_reader *r, struct stet_me
                              STET_FMT(m->name), (long long)ids[i]);
         position[ids[i]] = i;
     }
+    m->maximal = listed && !m->axis_count;
     m->position = position;
     return STET_OK;
 }
@@ -316,7 +317,7 @@ static enum stet_rc read_sdy(struct stet_sharding_reader *r, struct stet_view te
     if (!m)
         return stet_fail(r->err, STET_BAD_INPUT, "sharding %.*s names a mesh that does not exist",
                          text.len > 80 ? 80 : (int)text.len, text.ptr);
-    if (!m->axis_count) /* one device has it all */
+    if (m->maximal)
         return stet_fail(r->err, STET_UNSUPPORTED,
                          "sharding %.*s puts an array on one of several devices",
                          text.len > 80 ? 80 : (int)text.len, text.ptr);
