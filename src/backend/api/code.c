@@ -265,11 +265,12 @@ static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
                                 PJRT_LoadedExecutable **out)
 {
     const struct stet_cpu_assignment *a = &code->assignment;
-    PJRT_LoadedExecutable *e = stet_mem_calloc(1, sizeof *e);
+    PJRT_Error *error = stet_cpu_options_fit(a, client->device_count);
+    PJRT_LoadedExecutable *e = error ? NULL : stet_mem_calloc(1, sizeof *e);
 
     if (!e) {
         stet_cpu_code_unref(code);
-        return stet_cpu_api_no_memory();
+        return error ? error : stet_cpu_api_no_memory();
     }
     e->code = code;
     e->client = client;
@@ -280,13 +281,6 @@ static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
         return stet_cpu_api_no_memory();
     }
     for (uint32_t i = 0; i < a->count; i++) {
-        if ((uint32_t)a->ids[i] >= client->device_count) {
-            loaded_free(e);
-            return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                   "stet cpu: device_assignment names device %d, but there are %u "
-                                   "devices (STET_CPU_DEVICES)",
-                                   a->ids[i], client->device_count);
-        }
         e->devices[i] = client->devices[a->ids[i]];
         e->logical[i] = (PJRT_LogicalDeviceIds){.replica = (int)(i / a->partitions),
                                                 .partition = (int)(i % a->partitions)};

@@ -143,6 +143,7 @@ struct PJRT_Client {
 struct stet_cpu_assignment {
     uint32_t replicas, partitions, count; /* count: of both together */
     int32_t ids[STET_MAX_DEVICES];
+    const char *option; /* that the ids are from */
 };
 
 /* What an executable and its loaded copies share; immutable. */
@@ -250,6 +251,8 @@ PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
 /* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
+/* Rejects devices that a client with so many does not have. */
+PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes from
  * it. */
 void stet_cpu_api_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);

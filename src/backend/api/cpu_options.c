@@ -3,6 +3,8 @@
 
 #include "decode/proto.h"
 
+#include <stdio.h>
+
 /* Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto and DeviceAssignmentProto. */
 enum {
     OPTIONS_BUILD = 3,
@@ -79,12 +81,15 @@ static PJRT_Error *place(const struct asked *asked, struct stet_cpu_assignment *
     *out = (struct stet_cpu_assignment){.replicas = (uint32_t)replicas,
                                         .partitions = (uint32_t)partitions,
                                         .count = (uint32_t)(replicas * partitions)};
+    if (asked->ordinal >= STET_MAX_DEVICES)
+        return refuse("device_ordinal", asked->ordinal, "this backend has 1 to 256 devices");
     for (uint32_t i = 0; i < out->count; i++) /* -1 means any */
-        out->ids[i] = out->count == 1 && asked->ordinal > 0 && asked->ordinal < STET_MAX_DEVICES
-                          ? (int32_t)asked->ordinal
-                          : (int32_t)i;
+        out->ids[i] =
+            out->count == 1 && asked->ordinal > 0 ? (int32_t)asked->ordinal : (int32_t)i;
+    out->option = "device_ordinal";
     if (!asked->computations)
         return NULL;
+    out->option = "device_assignment";
     if (asked->computations != out->partitions)
         return refuse("device_assignment", asked->computations,
                       "its number of computations is not num_partitions");
@@ -99,6 +104,23 @@ static PJRT_Error *place(const struct asked *asked, struct stet_cpu_assignment *
                 return refuse("device_assignment", id, "this backend has 1 to 256 devices");
             out->ids[r * out->partitions + p] = (int32_t)id;
         }
+    }
+    return NULL;
+}
+
+PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "there %s %u device%s (STET_CPU_DEVICES)", devices == 1 ? "is" : "are",
+             devices, devices == 1 ? "" : "s");
+    if (a->replicas > devices)
+        return refuse("num_replicas", a->replicas, why);
+    if (a->partitions > devices)
+        return refuse("num_partitions", a->partitions, why);
+    for (uint32_t i = 0; i < a->count; i++) {
+        if ((uint32_t)a->ids[i] >= devices)
+            return refuse(a->option, a->ids[i], why);
     }
     return NULL;
 }
