@@ -57,7 +57,8 @@ struct run {
 
 /* The options of the command line. */
 struct wishes {
-    bool quiet, cpu, xla_dump, torch_fix, no_store, lift;
+    bool quiet, xla_dump, torch_fix, no_store, lift;
+    const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
         *format;
 };
@@ -234,7 +235,7 @@ static enum stet_rc start_live(struct run *r, const struct wishes *w, struct ste
 static void summary(const struct run *r, const struct wishes *w)
 {
     const struct stet_run_end end = {
-        .cpu = w->cpu,
+        .cpu = w->cpu != NULL,
         .torch = stet_monitor_torch_compiled(r->torch),
         .status = r->child.status,
     };
@@ -276,7 +277,7 @@ static int run(struct run *r, const struct wishes *w)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
-    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, &err) != STET_OK)) {
+    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, w->cpu, &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
         forget_run(r);
@@ -284,7 +285,7 @@ static int run(struct run *r, const struct wishes *w)
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
-    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu, &err)) {
+    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu != NULL, &err)) {
         forget_run(r);
         stet_cli_complain(&err);
         return STET_EXIT_FINDING;
@@ -365,7 +366,8 @@ int cmd_run(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     struct wishes w = {0};
     const struct stet_option options[] = {
-        {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
+        {"cpu", "[=N]", "run on the embedded CPU backend, with N devices (default 1)",
+         STET_OPTION_MAYBE, &w.cpu},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "set for torch.compile what earlier runs of this command taught",
@@ -405,6 +407,8 @@ int cmd_run(int argc, char **argv)
     }
     args.values[args.count] = NULL;
     r.argv = args.values;
+    if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
+        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
     if (w.contract &&
