@@ -81,7 +81,7 @@ for lane in "${lanes[@]}"; do
         if build fuzz; then tests fuzz -L fuzz; else count 1; fi
         ;;
     e2e)
-        for env in jax torchtpu torchxla cuda tools s3 viewers; do
+        for env in jax torchtpu torchxla cuda tools s3 viewers pytest; do
             tools/python-env.sh "$env" "build/env/$env"
         done
         if build release -DSTET_E2E=ON; then tests release -L e2e; else count 1; fi
