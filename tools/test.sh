@@ -9,7 +9,7 @@ cd "$(dirname "$0")/.."
 lanes=("$@")
 [[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan fuzz e2e)
 jobs=$(nproc)
-environments=(tools jax torchtpu torchxla cuda s3 viewers)
+environments=(tools jax torchtpu torchxla cuda s3 viewers pytest)
 passed=0 failed=0 skipped=0 times=""
 mkdir -p build
 

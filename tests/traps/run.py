@@ -3,6 +3,7 @@ the script's header expects.
 
     run.py BUILD_DIR [--only NAME…] [--seed N] [--variants N] [--keep DIR] [--verbose]
     run.py BUILD_DIR --update       also writes the table and the outputs into docs/traps
+                                    (with --variants 0 the outputs alone)
 
 An explanation is right when class, origin line, trigger line, benign or not, the number of recompiles and
 the words of the fix are as expected, and nothing else raised an alarm. No entry, or `unknown`, is missed;
@@ -255,9 +256,10 @@ def tidy(text):
     return "```\n" + text.strip() + "\n```"
 
 
-def update(outcomes):
+def update(outcomes, counts):
     before = (DOCS / "README.md").read_text().splitlines()
-    put(DOCS / "README.md", "table", table(outcomes, before))
+    if counts:
+        put(DOCS / "README.md", "table", table(outcomes, before))
     for o in outcomes:
         page = DOCS / (o.trap.id + ".md")
         if o.kind == "original" and page.exists() and o.trap.name == o.trap.id:
@@ -287,7 +289,7 @@ def main():
     print()
     print(table(outcomes))
     if args.update:
-        update(outcomes)
+        update(outcomes, args.variants != 0)
     return 0 if outcomes and all(o.verdict == "right" for o in outcomes) else 1
 
 
