@@ -28,7 +28,7 @@ class Install(unittest.TestCase):
         self.dir = self.scratch.name
 
     def run_ok(self, *command, **more):
-        out = subprocess.run(command, capture_output=True, text=True, timeout=850, **more)
+        out = subprocess.run(command, capture_output=True, text=True, timeout=1700, **more)
         self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
         return out.stdout
 
