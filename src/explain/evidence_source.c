@@ -131,9 +131,14 @@ static bool loaded(struct stet_history *h, struct stet_finding *f, bool is_bound
     return found;
 }
 
-/* Is it an array that changed as the program did? If a size did, it is the array's. */
+/* Is it an array that changed as the program did? If a size did, it is the array's. A NumPy array
+ * that the first step made one of the device changed nothing. */
 static bool is_changed_array(const struct stet_finding *f, const struct stet_moved *m)
 {
+    if (f->cause == STET_CAUSE_OPTIONAL_KEY)
+        return m->array && m->one_sided;
+    if (f->cause == STET_CAUSE_DTYPE_CHANGE)
+        return m->array && m->typed;
     if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
         return m->array;
     return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
