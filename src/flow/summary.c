@@ -36,6 +36,7 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->param_count);
     for (uint32_t i = 0; i < f->param_count; i++)
         stet_buf_text(out, f->params[i]);
+    stet_buf_varint(out, f->positional);
     stet_buf_varint(out, f->python_mask);
     stet_buf_varint(out, f->tensor_mask);
     stet_buf_varint(out, f->scalar_mask);
@@ -118,6 +119,7 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->line = stet_reader_small(r);
     f->first_bit = stet_reader_small(r);
     f->params = get_texts(s, r, &f->param_count);
+    f->positional = stet_reader_small(r);
     f->python_mask = stet_reader_varint(r);
     f->tensor_mask = stet_reader_varint(r);
     f->scalar_mask = stet_reader_varint(r);

@@ -272,13 +272,24 @@ static struct stet_flow_value eval_comparison(struct stet_flow_walk *w, stet_pyt
     return v;
 }
 
+static bool is_literal_items(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    enum stet_python_kind kind = stet_python_kind(w->ast, n);
+
+    return kind == PY_TUPLE || kind == PY_LIST;
+}
+
 static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct stet_flow_value l = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_LEFT));
-    struct stet_flow_value r = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT));
+    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
+    stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
+    struct stet_flow_value l = stet_flow_eval(w, left), r = stet_flow_eval(w, right);
     struct stet_flow_value v = stet_flow_join(stet_flow_element(l), stet_flow_element(r));
     char op = stet_python_at(w->ast, n)->op;
 
+    if (v.kind == FLOW_V_TENSOR && op == '+' &&
+        (is_literal_items(w, left) || is_literal_items(w, right)))
+        v.flags |= FLOW_TREE | FLOW_WEAK; /* (1,) + strides: a tuple with more items */
     if (v.kind == FLOW_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;

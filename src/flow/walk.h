@@ -226,8 +226,10 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
-/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0. */
-stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test);
+/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0.
+ * *container: it is a list or a dictionary, which may hold arrays. */
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
+                                       bool *container);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,

@@ -17,22 +17,39 @@ struct linking {
     bool failed;
 };
 
+/* The parameters of a nest that are arrays by their annotation or by what is done with them. */
+static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nest)
+{
+    uint64_t mask = FLOW_ALWAYS;
+
+    for (uint32_t f = nest; f < code->fn_count && code->fns[f].nest == nest; f++)
+        mask |= code->fns[f].tensor_mask;
+    return mask;
+}
+
 /* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
- * one calls through another works: it gets something else there, a number or None. The same holds
- * for dictionaries: those far from the step are the library's own. */
+ * one calls works: it gets something else there, a number or None, unless the code shows that it is
+ * an array. Far from the compiled one, it always works. The same holds for
+ * dictionaries: those far from the step are the library's own. */
 static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
+    const struct stet_flow_summary *code = &l->files[file].code;
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
+    uint32_t nest;
     bool far;
 
-    if (fn->lanes != FLOW_JAX || caller.file == FLOW_NONE)
+    if (fn->lanes & ~(unsigned)(FLOW_JAX | FLOW_FLAX) || caller.file == FLOW_NONE)
         return false;
     far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
     if (c->rule == LINT_RULE_optional_key)
         return far || caller.file != file;
-    return far && (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
-                   c->rule == LINT_RULE_size_from_value);
+    if (c->rule != LINT_RULE_value_branch && c->rule != LINT_RULE_host_sync &&
+        c->rule != LINT_RULE_size_from_value)
+        return false;
+    nest = code->fns[c->fn].nest;
+    return far || (c->mode == LINT_TENSOR && !(c->deps & (surely_arrays(code, nest) |
+                                                          l->linked.states[file][nest].near)));
 }
 
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
@@ -49,6 +66,8 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     case LINT_STATIC:
         return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
     case LINT_VARYING:
+        if (c->rule == LINT_RULE_baked_schedule && (c->deps & nest->own))
+            return false;
         return c->deps & nest->varying & ~nest->tensors;
     case LINT_REPEATED:
         return fn->repeated;
@@ -72,7 +91,9 @@ static unsigned severity(const struct linking *l, uint32_t file, const struct li
     if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
         (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
         return LINT_SEV_NOTE;
-    return c->lanes && fn->lanes == FLOW_MODULE && of_rule ? of_rule - 1u : of_rule;
+    if (c->lanes && !(fn->lanes & ~(unsigned)(FLOW_MODULE | FLOW_FLAX)) && of_rule)
+        return of_rule - 1u;
+    return of_rule;
 }
 
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */

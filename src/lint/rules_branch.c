@@ -57,9 +57,11 @@ static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
     stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
-    stet_python_ref of = stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left) : 0;
+    bool container = false;
+    stet_python_ref of =
+        stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left, &container) : 0;
 
-    return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
+    return of && !container && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
 }
 
 /* Made on the host by torch: a lazy step does not contain it. */
@@ -315,6 +317,9 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_python_kind(w->ast, test) == PY_CALL &&
         stet_view_is(stet_python_callee(w->module, test), "isinstance"))
         return; /* another value, of the same type */
+    if (stet_python_kind(w->ast, test) == PY_COMPARISON &&
+        (stet_python_at(w->ast, test)->op == 's' || stet_python_at(w->ast, test)->op == 't'))
+        return; /* another number is as little None as the one before */
     deps = switches(w, n);
     if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,

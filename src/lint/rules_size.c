@@ -40,8 +40,8 @@ static bool gather_eager(struct stet_flow_walk *w, stet_python_ref n)
         bool mask = index.f.dtype == FLOW_DTYPE_BOOL ||
                     (index.flags & (FLOW_BOOL | FLOW_DYNAMIC)) || is_mask(w, c);
 
-        if (!mask || stet_python_kind(a, c) == PY_STRING)
-            continue;
+        if (!mask || stet_python_kind(a, c) == PY_STRING || index.kind == FLOW_V_HOST)
+            continue; /* a mask of NumPy: so is what it selects from */
         lint_report(w, LINT_RULE_mask_gather, n, 0, LINT_ANY, 0,
                     "the size of `%.*s` depends on values, between compiled functions",
                     STET_FMT(lint_quote(w, n)));
@@ -219,8 +219,10 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             c != stet_python_child(w->ast, args))
             break; /* the fill value is not a size */
         if (v.kind == FLOW_V_HOST && v.deps) {
-            lint_report(w, LINT_RULE_size_from_value, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-                        "`%.*s` is a size and comes from a tensor's value",
+            /* In JAX, a field of a tree that becomes a size is a Python number. */
+            lint_report(w, LINT_RULE_size_from_value, n,
+                        v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
+                        LINT_TENSOR, v.deps, "`%.*s` is a size and comes from a tensor's value",
                         STET_FMT(lint_quote(w, value ? value : c)));
             return;
         }
@@ -285,7 +287,10 @@ static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
 static bool cuts_at(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     char op = w->ast->nodes[n].op;
+    enum stet_python_kind around = stet_python_kind(w->ast, w->module->parents[n]);
 
+    if (around == PY_LAMBDA || around == PY_RETURN)
+        return false; /* the condition of a loop */
     return (op == '<' || op == '>') && holds_name(w, n, name);
 }
 
@@ -374,6 +379,25 @@ static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* Is a variable of a loop around this place in it? The loop is unrolled: the same starts in each
+ * program. */
+static bool follows_unrolled(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = m->parents[up]) {
+        stet_python_ref left =
+            stet_python_kind(a, up) == PY_FOR ? stet_python_field(a, up, PY_FIELD_LEFT) : 0;
+
+        for (stet_python_ref c = n; left && stet_flow_within(w, c, n); c++)
+            if (stet_python_name(a, c) && holds_name(w, left, stet_python_name(a, c)))
+                return true;
+    }
+    return false;
+}
+
 void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -382,7 +406,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
 
     if (sliced.kind == FLOW_V_PYTHON && stet_python_kind(a, value) != PY_ATTRIBUTE)
         return;
-    if (sliced.kind == FLOW_V_SHAPE || sliced.kind == FLOW_V_HOST)
+    if (sliced.kind == FLOW_V_SHAPE || sliced.kind == FLOW_V_HOST || (sliced.flags & FLOW_TREE))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
@@ -399,13 +423,37 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
                  !(sliced.f.traits & FLOW_TRAIT_HOST))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
-        else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced))
+        else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced) &&
+                 !follows_unrolled(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA, LINT_STATIC, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
         else if (moving_attribute(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_ANY, 0,
                         "`%.*s` starts at an attribute that moves", STET_FMT(lint_quote(w, n)));
     }
+}
+
+/* for key in batch: batch[key], or key == "image" — these are the names of a dictionary. */
+static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    uint32_t key = stet_python_name(a, stet_python_field(a, loop, PY_FIELD_LEFT));
+    struct stet_view whole = stet_python_text(a, stet_python_field(a, loop, PY_FIELD_RIGHT));
+
+    for (stet_python_ref c = body; key && body && stet_flow_within(w, c, body); c++) {
+        stet_python_ref value =
+            a->nodes[c].kind == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
+        stet_python_ref first = a->nodes[c].kind == PY_COMPARISON ? stet_python_child(a, c) : 0;
+
+        if (value && stet_python_name(a, stet_python_next(a, value)) == key &&
+            stet_view_eq(stet_python_text(a, value), whole))
+            return true;
+        if (first && stet_python_name(a, first) == key &&
+            stet_python_kind(a, stet_python_next(a, first)) == PY_STRING)
+            return true;
+    }
+    return false;
 }
 
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
@@ -433,7 +481,7 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
         lint_report(w, LINT_RULE_python_loop, right, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
                     v.deps, "the loop is unrolled `%.*s` times, a Python argument",
                     STET_FMT(lint_quote(w, right)));
-    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL))
+    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n))
         lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

@@ -386,6 +386,17 @@ static bool is_for_training(struct stet_flow_walk *w, stet_python_ref call)
     return true;
 }
 
+/* DataLoader(data, batch_size=len(data)): one batch, and no rest. */
+static bool takes_all(const struct stet_flow_walk *w, stet_python_ref call, stet_python_ref size)
+{
+    stet_python_ref data = stet_python_argument(w->module, call, 0);
+
+    return data && stet_python_kind(w->ast, size) == PY_CALL &&
+           stet_view_is(stet_python_callee(w->module, size), "len") &&
+           stet_view_eq(stet_python_text(w->ast, stet_python_argument(w->module, size, 0)),
+                        stet_python_text(w->ast, data));
+}
+
 static void loader_last_batch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref size = stet_python_keyword(w->module, n, STET_VIEW("batch_size"));
@@ -397,7 +408,7 @@ static void loader_last_batch(struct stet_flow_walk *w, stet_python_ref n)
     if (!size)
         size = stet_python_argument(w->module, n, 1);
     if (!size || stet_python_kind(w->ast, size) == PY_NONE_ ||
-        stet_python_integer(w->module, size) == 1 ||
+        stet_python_integer(w->module, size) == 1 || takes_all(w, n, size) ||
         stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
                              PY_DICT_SPLAT))
         return;
