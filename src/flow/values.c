@@ -49,6 +49,14 @@ static bool is_alternative(const struct stet_flow_walk *w, const struct stet_flo
     return w->if_open || old->at >= w->if_start;
 }
 
+/* Was it bound in the innermost block, before this place? Then its old value is gone. */
+static bool is_dead(const struct stet_flow_walk *w, const struct stet_flow_binding *old)
+{
+    uint32_t loop = w->loop ? stet_python_at(w->ast, w->loop)->start : 0;
+
+    return old->at && old->at >= (w->branch_start > loop ? w->branch_start : loop);
+}
+
 /* if state is None: state = init() — no None is left after it. */
 static bool replaces_none(const struct stet_flow_walk *w, const struct stet_flow_binding *old,
                           stet_python_ref target)
@@ -102,7 +110,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
 
         if (old && is_alternative(w, old) && !replaces_none(w, old, target))
             facts = stet_flow_facts_either(old->value.f, v.f);
-        if (old && w->branches)
+        if (old && w->branches && !is_dead(w, old))
             v = stet_flow_join(old->value, v);
         v.f = facts;
         stet_flow_bind(w, &f->scope, stet_python_name(a, target), v);
@@ -397,12 +405,31 @@ static struct stet_flow_value eval_children(struct stet_flow_walk *w, stet_pytho
     return last;
 }
 
+/* Was it bound in an earlier branch of an `if` around this place? That one did not run. */
+static bool is_of_other_branch(const struct stet_flow_walk *w, stet_python_ref n, uint32_t at)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref up = m->parents[n], below = n;
+         up && stet_python_kind(a, up) != PY_FUNCTION && stet_flow_spend(w);
+         below = up, up = m->parents[up])
+        if (stet_python_kind(a, up) == PY_IF && at > a->nodes[up].start &&
+            at < a->nodes[below].start &&
+            (stet_python_kind(a, below) == PY_ELSE || stet_python_kind(a, below) == PY_ELIF))
+            return true;
+    return false;
+}
+
 static struct stet_flow_value eval_name(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n));
+    struct stet_flow_value v = b ? b->value : unknown;
 
     stet_flow_tell(w, FLOW_ON_NAME, n);
-    return b ? b->value : unknown;
+    if ((v.flags & FLOW_DYNAMIC) && is_of_other_branch(w, n, b->at))
+        v.flags = (uint8_t)(v.flags & ~FLOW_DYNAMIC);
+    return v;
 }
 
 static struct stet_flow_value eval_boolean(struct stet_flow_walk *w, stet_python_ref n)

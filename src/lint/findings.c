@@ -27,19 +27,28 @@ static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nes
     return mask;
 }
 
+/* Is it traced by JAX alone, and not compiled itself? */
+static bool would_fail_at(const struct linking *l, uint32_t file, uint32_t fn)
+{
+    const struct stet_flow_state *state = &l->linked.states[file][fn];
+
+    return !(state->lanes & ~(unsigned)(FLOW_JAX | FLOW_FLAX)) &&
+           state->why.caller.file != FLOW_NONE;
+}
+
 /* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
  * one calls works: it gets something else there, a number or None, unless the code shows that it is
- * an array. Far from the compiled one, it always works. The same holds for
- * dictionaries: those far from the step are the library's own. */
+ * an array. Far from the compiled one, and where a module is all that is seen, it always works. The
+ * same holds for dictionaries: those far from the step are the library's own. */
 static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_summary *code = &l->files[file].code;
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
-    uint32_t nest;
+    uint32_t nest = code->fns[c->fn].nest;
     bool far;
 
-    if (fn->lanes & ~(unsigned)(FLOW_JAX | FLOW_FLAX) || caller.file == FLOW_NONE)
+    if (!would_fail_at(l, file, c->fn))
         return false;
     far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
     if (c->rule == LINT_RULE_optional_key)
@@ -47,9 +56,28 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
     if (c->rule != LINT_RULE_value_branch && c->rule != LINT_RULE_host_sync &&
         c->rule != LINT_RULE_size_from_value)
         return false;
-    nest = code->fns[c->fn].nest;
-    return far || (c->mode == LINT_TENSOR && !(c->deps & (surely_arrays(code, nest) |
-                                                          l->linked.states[file][nest].near)));
+    return far || fn->lanes == FLOW_FLAX ||
+           (c->mode == LINT_TENSOR && !(c->deps & (surely_arrays(code, nest) |
+                                                   l->linked.states[file][nest].near)));
+}
+
+/* Does the function need a value where tracing would fail? Then it runs on the host, and what it
+ * does with arrays makes no program. */
+static bool runs_on_host(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct lint_summary *s = &l->files[file];
+    const struct stet_flow_state *nest = &l->linked.states[file][s->code.fns[c->fn].nest];
+
+    if (c->mode != LINT_TENSOR || !would_fail_at(l, file, c->fn))
+        return false;
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        const struct lint_candidate *other = &s->candidates[i];
+
+        if (other->fn == c->fn && other->mode == LINT_TENSOR && (other->deps & nest->tensors) &&
+            would_fail(l, file, other))
+            return true;
+    }
+    return false;
 }
 
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
@@ -58,7 +86,7 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
-    if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c)))
+    if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:

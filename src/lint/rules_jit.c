@@ -28,8 +28,11 @@ static bool is_fresh(struct stet_flow_walk *w, stet_python_ref operand)
 
         return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
     }
-    return v.kind == FLOW_V_FN && stet_python_kind(a, operand) == PY_IDENTIFIER &&
-           w->fns[v.index].parent == w->fn && w->fn;
+    if (v.kind != FLOW_V_FN || stet_python_kind(a, operand) != PY_IDENTIFIER ||
+        w->fns[v.index].parent != w->fn || !w->fn)
+        return false;
+    /* jax.jit finds what it compiled for the same function object. */
+    return !w->loops || a->nodes[w->fns[v.index].node].start > a->nodes[w->loop].start;
 }
 
 /* Stored under a key or in a list: a table of compiled functions, each created once. */

@@ -183,6 +183,13 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(lint_quote(w, k)));
 }
 
+static bool is_keyword(const struct stet_flow_walk *w, stet_python_ref argument, const char *name)
+{
+    return stet_python_kind(w->ast, argument) == PY_KEYWORD_ARGUMENT &&
+           stet_view_is(stet_python_text(w->ast, stet_python_field(w->ast, argument, PY_FIELD_NAME)),
+                        name);
+}
+
 void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {
@@ -191,7 +198,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
         "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
         "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
     struct stet_view name = stet_python_callee(w->module, n);
-    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS), object;
     char room[160];
 
     if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
@@ -205,6 +212,11 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
             "numpy."))
         return; /* an array of the host */
+    object = stet_python_callee_object(w->module, n);
+    if (object && !library_name(w, n, room).len &&
+        (stet_flow_value_of(w, object).kind == FLOW_V_HOST ||
+         stet_flow_value_of(w, object).kind == FLOW_V_PYTHON))
+        return; /* a method of one */
     if (!stet_view_in(name, makers) ||
         (!library_name(w, n, room).len && !stet_python_callee_object(w->module, n)))
         return;
@@ -218,6 +230,8 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
             c != stet_python_child(w->ast, args))
             break; /* the fill value is not a size */
+        if (stet_view_is(name, "randint") && !is_keyword(w, c, "size"))
+            continue; /* the bounds are not sizes */
         if (v.kind == FLOW_V_HOST && v.deps) {
             /* In JAX, a field of a tree that becomes a size is a Python number. */
             lint_report(w, LINT_RULE_size_from_value, n,
@@ -390,12 +404,35 @@ static bool follows_unrolled(const struct stet_flow_walk *w, stet_python_ref n)
          up = m->parents[up]) {
         stet_python_ref left =
             stet_python_kind(a, up) == PY_FOR ? stet_python_field(a, up, PY_FIELD_LEFT) : 0;
+        stet_python_ref clause = stet_python_child_of(a, up, PY_FOR_IN); /* of a comprehension */
 
+        left = clause ? stet_python_field(a, clause, PY_FIELD_LEFT) : left;
         for (stet_python_ref c = n; left && stet_flow_within(w, c, n); c++)
             if (stet_python_name(a, c) && holds_name(w, left, stet_python_name(a, c)))
                 return true;
     }
     return false;
+}
+
+/* x[n:n + 4]: as long wherever it starts. Another start of x[n:] is another size, and needs a
+ * program of its own. */
+static bool keeps_size(const struct stet_flow_walk *w, stet_python_ref start)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref stop = stet_python_bare(a, stet_python_next(a, start));
+    stet_python_ref left = stet_python_kind(a, stop) == PY_BINARY && a->nodes[stop].op == '+'
+                               ? stet_python_field(a, stop, PY_FIELD_LEFT)
+                               : 0;
+    struct stet_view from = stet_python_text(a, start);
+
+    start = stet_python_bare(a, start);
+    if (stop && stet_python_kind(a, start) == PY_BINARY && a->nodes[start].op == '-' &&
+        stet_view_eq(stet_python_text(a, stet_python_field(a, start, PY_FIELD_LEFT)),
+                     stet_python_text(a, stop)))
+        return true; /* x[n - 4:n] */
+    return left && (stet_view_eq(stet_python_text(a, left), from) ||
+                    stet_view_eq(stet_python_text(a, stet_python_field(a, stop, PY_FIELD_RIGHT)),
+                                 from));
 }
 
 void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
@@ -415,7 +452,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
         if (!start || stet_python_at(a, start)->start != stet_python_at(a, c)->start)
             continue; /* x[:n] */
         v = stet_flow_value_of(w, start);
-        if (v.kind == FLOW_V_HOST && v.deps)
+        if (v.kind == FLOW_V_HOST && v.deps && !follows_unrolled(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` starts at a value read back from a tensor",
                         STET_FMT(lint_quote(w, n)));
@@ -425,7 +462,8 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
         else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced) &&
                  !follows_unrolled(w, start))
-            lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA, LINT_STATIC, v.deps,
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA,
+                        keeps_size(w, start) ? LINT_STATIC : LINT_VARYING, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
         else if (moving_attribute(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_ANY, 0,
@@ -456,6 +494,27 @@ static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
     return false;
 }
 
+/* Does it touch an array, or call the array libraries? Other loops fill lists and tables of the
+ * host, and make no program longer. */
+static bool makes_operations(struct stet_flow_walk *w, stet_python_ref body)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
+                ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
+                : NULL;
+
+        if (b && b->value.kind == FLOW_V_TENSOR)
+            return true;
+        if (a->nodes[c].kind == PY_CALL && library_name(w, c, room).len)
+            return true;
+    }
+    return false;
+}
+
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -470,6 +529,8 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
+    if (range && !makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY)))
+        return;
     if (range && v.deps && (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST))
         lint_minor(
             lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
