@@ -87,8 +87,9 @@ static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
     if (v.kind <= FLOW_V_PYTHON && stet_flow_turns(v))
         return true;
     return owner != FLOW_NONE &&
-           stet_flow_attribute_moves(
-               w, owner, stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
+           (stet_flow_attribute_moves(
+                w, owner, stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) &
+            FLOW_KEEPS_MOVING);
 }
 
 /* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */

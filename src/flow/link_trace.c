@@ -125,6 +125,8 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
 
         if ((a->deps & live) && !(f->python_mask & bit))
             tensors |= bit;
+        if (c->lanes & FLOW_JAX)
+            l->states[p.file][f->nest].own |= bit; /* differentiated, or mapped over */
         if (nest && !c->lanes && caller->why.caller.file == FLOW_NONE &&
             (a->deps & (FLOW_ALWAYS | (nest->tensors & nest->own))))
             l->states[p.file][f->nest].near |= bit;

@@ -18,8 +18,8 @@ struct stet_flow_value stet_flow_join(struct stet_flow_value a, struct stet_flow
 
     if (a.kind == FLOW_V_TENSOR && b.kind == FLOW_V_TENSOR) {
         /* Strong when either is: x = x.float() if … else x. */
-        v.flags = (uint8_t)((a.flags | b.flags) & ~(FLOW_WEAK | FLOW_TREE));
-        v.flags |= (uint8_t)(a.flags & b.flags & (FLOW_WEAK | FLOW_TREE));
+        v.flags = (uint8_t)((a.flags | b.flags) & ~(FLOW_WEAK | FLOW_TREE | FLOW_FIELD));
+        v.flags |= (uint8_t)(a.flags & b.flags & (FLOW_WEAK | FLOW_TREE | FLOW_FIELD));
     } else {
         v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & FLOW_CHANGES));
     }
@@ -79,6 +79,25 @@ static bool replaces_none(const struct stet_flow_walk *w, const struct stet_flow
            stet_python_kind(a, stet_python_next(a, name)) == PY_NONE_;
 }
 
+/* if not isinstance(size, list): size = size.tolist() — it is one after that. */
+static bool replaces_unchecked(const struct stet_flow_walk *w, stet_python_ref target)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[target], test, of;
+    bool container;
+
+    while (up && stet_python_kind(a, up) != PY_IF && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_IF
+               ? stet_python_bare(a, stet_python_field(a, up, PY_FIELD_CONDITION))
+               : 0;
+    of = stet_python_kind(a, test) == PY_NOT
+             ? stet_flow_checked_host(w, stet_python_child(a, test), &container)
+             : 0;
+    return of && stet_python_name(a, of) == stet_python_name(a, target);
+}
+
 /* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
 static void assign_item(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v)
 {
@@ -110,7 +129,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
 
         if (old && is_alternative(w, old) && !replaces_none(w, old, target))
             facts = stet_flow_facts_either(old->value.f, v.f);
-        if (old && w->branches && !is_dead(w, old))
+        if (old && w->branches && !is_dead(w, old) && !replaces_unchecked(w, target))
             v = stet_flow_join(old->value, v);
         v.f = facts;
         stet_flow_bind(w, &f->scope, stet_python_name(a, target), v);
@@ -163,7 +182,7 @@ static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct 
         v.f.traits = FLOW_TRAIT_MEASURE;
         return v;
     case PY_GIVES_NOTHING_KNOWN:
-        v.flags |= FLOW_WEAK | FLOW_TREE;
+        v.flags |= FLOW_WEAK | FLOW_TREE | FLOW_FIELD;
         return v;
     default:
         return python;
@@ -236,7 +255,7 @@ static struct stet_flow_value eval_subscript(struct stet_flow_walk *w, stet_pyth
         if (v.flags & FLOW_TREE)
             v.flags = (uint8_t)(v.flags & ~FLOW_TREE);
         if (stet_python_kind(a, first) == PY_STRING)
-            v.flags |= FLOW_WEAK; /* a field of a tree: a tensor, or a list of them */
+            v.flags |= FLOW_WEAK | FLOW_FIELD; /* a tensor, or a list of them */
         if (stet_flow_is_strong(index) && (index.flags & FLOW_BOOL))
             v.flags |= FLOW_DYNAMIC;
         return v;

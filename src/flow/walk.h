@@ -32,6 +32,7 @@ enum {
     FLOW_TREE = 16,   /* a dict, list or tuple that holds tensors */
     FLOW_GUESS = 32,  /* weak, and only because a tensor went into a call */
     FLOW_STEPS = 64,  /* varies with each torch_xla step, not inside of one alone */
+    FLOW_FIELD = 128, /* weak, and a field of a structure or an item of a dictionary */
     FLOW_CHANGES = FLOW_VARIES | FLOW_STEPS,
 };
 

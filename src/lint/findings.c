@@ -36,6 +36,25 @@ static bool would_fail_at(const struct linking *l, uint32_t file, uint32_t fn)
            state->why.caller.file != FLOW_NONE;
 }
 
+static bool needs_value(const struct lint_candidate *c)
+{
+    return c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+           c->rule == LINT_RULE_size_from_value ||
+           (c->minor == LINT_FULL && c->mode == LINT_TENSOR &&
+            (c->rule == LINT_RULE_slice_start || c->rule == LINT_RULE_topk_k));
+}
+
+/* Compiled itself, it needs a value that is no argument of it: what is around it gives a number. */
+static bool is_of_closure(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
+    uint32_t nest = l->files[file].code.fns[c->fn].nest;
+
+    return fn->lanes == FLOW_JAX && fn->why.caller.file == FLOW_NONE && nest != c->fn &&
+           c->mode == LINT_TENSOR && needs_value(c) &&
+           !(c->deps & (FLOW_ALWAYS | l->linked.states[file][nest].own));
+}
+
 /* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
  * one calls works: it gets something else there, a number or None, unless the code shows that it is
  * an array. Far from the compiled one, and where a module is all that is seen, it always works. The
@@ -48,17 +67,18 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
     uint32_t nest = code->fns[c->fn].nest;
     bool far;
 
+    if (is_of_closure(l, file, c))
+        return true;
     if (!would_fail_at(l, file, c->fn))
         return false;
     far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
     if (c->rule == LINT_RULE_optional_key)
         return far || caller.file != file;
-    if (c->rule != LINT_RULE_value_branch && c->rule != LINT_RULE_host_sync &&
-        c->rule != LINT_RULE_size_from_value)
+    if (!needs_value(c))
         return false;
     return far || fn->lanes == FLOW_FLAX ||
-           (c->mode == LINT_TENSOR && !(c->deps & (surely_arrays(code, nest) |
-                                                   l->linked.states[file][nest].near)));
+           (c->mode == LINT_TENSOR &&
+            !(c->deps & (surely_arrays(code, nest) | l->linked.states[file][nest].near)));
 }
 
 /* Does the function need a value where tracing would fail? Then it runs on the host, and what it
@@ -116,7 +136,8 @@ static unsigned severity(const struct linking *l, uint32_t file, const struct li
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][outer];
 
-    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
+    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_STEP && fn->lanes == FLOW_XLA) ||
+        (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
         (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
         return LINT_SEV_NOTE;
     if (c->lanes && !(fn->lanes & ~(unsigned)(FLOW_MODULE | FLOW_FLAX)) && of_rule)

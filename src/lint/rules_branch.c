@@ -121,8 +121,8 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     if (w->step_loops && is_on_host(w, n))
         return;
     lint_report(w, LINT_RULE_value_branch, n,
-                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : FLOW_TRACED, LINT_TENSOR, v.deps,
-                "Python needs the truth value of `%.*s`, which is a tensor",
+                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v), LINT_TENSOR,
+                v.deps, "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 
@@ -213,18 +213,6 @@ static bool statement_reads(const struct stet_flow_walk *w)
     return false;
 }
 
-void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
-{
-    if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
-        return;
-    if (stet_python_kind(w->ast, w->statement) != PY_IF &&
-        stet_python_kind(w->ast, w->statement) != PY_WHILE &&
-        stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
-        return;
-    lint_report(w, LINT_RULE_rank_branch, n, FLOW_TRACED, LINT_ANY, 0,
-                "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
-}
-
 /* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
 static bool statement_computes(struct stet_flow_walk *w)
 {
@@ -244,6 +232,33 @@ static bool statement_computes(struct stet_flow_walk *w)
     return false;
 }
 
+/* A lazy step is another program only where the branch computes or reads something. */
+static uint8_t lanes_touched(struct stet_flow_walk *w)
+{
+    return w->step_loops || statement_reads(w) || statement_computes(w) ? FLOW_TRACED
+                                                                        : FLOW_TRACED & ~FLOW_XLA;
+}
+
+static bool only_raises(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
+
+    return body && stet_python_kind(a, stet_python_child(a, body)) == PY_RAISE;
+}
+
+void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
+        return;
+    if (stet_python_kind(w->ast, w->statement) != PY_IF &&
+        stet_python_kind(w->ast, w->statement) != PY_WHILE &&
+        stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
+        return;
+    lint_report(w, LINT_RULE_rank_branch, n, lanes_touched(w), LINT_ANY, 0,
+                "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
+}
+
 void rule_logging_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref every;
@@ -258,8 +273,10 @@ void rule_logging_branch(struct stet_flow_walk *w, stet_python_ref n)
         (stet_flow_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags &
          FLOW_VARIES))
         return; /* the loop is unrolled: always the same program */
-    lint_report(w, LINT_RULE_logging_branch, n, FLOW_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
-                "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
+    if (only_raises(w))
+        return; /* a check of the configuration */
+    lint_report(w, LINT_RULE_logging_branch, n, lanes_touched(w), deps ? LINT_VARYING : LINT_ANY,
+                deps, "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* self.flag or config.flag that a loop elsewhere sets */

@@ -26,7 +26,7 @@ static bool is_fresh(struct stet_flow_walk *w, stet_python_ref operand)
         struct stet_view made =
             stet_python_imported(w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room);
 
-        return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
+        return stet_python_transform(made) != NULL;
     }
     if (v.kind != FLOW_V_FN || stet_python_kind(a, operand) != PY_IDENTIFIER ||
         w->fns[v.index].parent != w->fn || !w->fn)
@@ -49,6 +49,11 @@ static bool is_collected(const struct stet_flow_walk *w)
     if (stet_python_kind(a, inner) != PY_ASSIGNMENT)
         return false;
     left = stet_python_field(a, inner, PY_FIELD_LEFT);
+    for (stet_python_ref c = w->loop;
+         w->loop && stet_python_name(a, left) && stet_flow_within(w, c, w->loop); c++)
+        if (a->nodes[c].kind == PY_CALL && stet_view_in(stet_python_callee(w->module, c), keeps) &&
+            stet_python_name(a, stet_python_argument(w->module, c, 0)) == stet_python_name(a, left))
+            return true; /* kept by a later statement */
     return stet_python_kind(a, left) == PY_SUBSCRIPT || stet_python_kind(a, left) == PY_ATTRIBUTE ||
            stet_python_child_of(a, inner, PY_LIST_COMPREHENSION) ||
            stet_python_child_of(a, inner, PY_DICT_COMPREHENSION);

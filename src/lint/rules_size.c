@@ -57,12 +57,12 @@ static void gather_by_mask(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct stet_flow_value v = stet_flow_value_of(w, value);
 
+    if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
+        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
+        return; /* x.at[mask].set(0) has the size of x */
     if (!w->target && w->loops && (v.f.flags & FLOW_F_DEVICE) && gather_eager(w, n))
         return;
     if (w->target || !stet_flow_is_tensor(v) || (v.flags & (FLOW_TREE | FLOW_GUESS)))
-        return;
-    if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
-        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct stet_flow_value index = stet_flow_value_of(w, c);
@@ -186,8 +186,8 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
 static bool is_keyword(const struct stet_flow_walk *w, stet_python_ref argument, const char *name)
 {
     return stet_python_kind(w->ast, argument) == PY_KEYWORD_ARGUMENT &&
-           stet_view_is(stet_python_text(w->ast, stet_python_field(w->ast, argument, PY_FIELD_NAME)),
-                        name);
+           stet_view_is(
+               stet_python_text(w->ast, stet_python_field(w->ast, argument, PY_FIELD_NAME)), name);
 }
 
 void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
@@ -430,9 +430,9 @@ static bool keeps_size(const struct stet_flow_walk *w, stet_python_ref start)
         stet_view_eq(stet_python_text(a, stet_python_field(a, start, PY_FIELD_LEFT)),
                      stet_python_text(a, stop)))
         return true; /* x[n - 4:n] */
-    return left && (stet_view_eq(stet_python_text(a, left), from) ||
-                    stet_view_eq(stet_python_text(a, stet_python_field(a, stop, PY_FIELD_RIGHT)),
-                                 from));
+    return left &&
+           (stet_view_eq(stet_python_text(a, left), from) ||
+            stet_view_eq(stet_python_text(a, stet_python_field(a, stop, PY_FIELD_RIGHT)), from));
 }
 
 void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)

@@ -84,7 +84,8 @@ static bool is_derived(struct stet_flow_walk *w, stet_python_ref value)
         made = stet_python_field(a, made, PY_FIELD_RIGHT);
     if (stet_python_kind(a, made) == PY_CONDITIONAL)
         return true;
-    return stet_python_kind(a, made) == PY_CALL && stet_flow_call_effect(w, made) <= PY_GIVES_UNKNOWN;
+    return stet_python_kind(a, made) == PY_CALL &&
+           stet_flow_call_effect(w, made) <= PY_GIVES_UNKNOWN;
 }
 
 static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref value)

@@ -8,8 +8,9 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
 {
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
-    lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps, "`%.*s` brings a value to the host",
-                STET_FMT(lint_quote(w, n)));
+    lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
+                           "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n))),
+               w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
 }
 
 /* Between compiled steps: operations on a step's result that are their own small programs, read
@@ -141,7 +142,8 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     /* In JAX, a field of a tree that is cast is a Python number: else tracing fails. */
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
         report_sync(w, n,
-                    is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
+                    is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
+                                       : lint_needing_lanes(v),
                     LINT_TENSOR, v.deps);
 }
 
@@ -244,6 +246,13 @@ static bool is_seeded(const struct stet_flow_walk *w, stet_python_ref call)
            stet_python_kind(w->ast, stet_python_argument(w->module, call, 0)) == PY_INTEGER;
 }
 
+static bool draws_nothing(struct stet_view name)
+{
+    static const char *const states[] = {"getstate", "setstate", "get_state", "set_state", NULL};
+
+    return stet_view_in(name, states);
+}
+
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const clocks[] = {
@@ -261,7 +270,7 @@ void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 
     struct lint_candidate *c;
 
-    if (dice && is_seeded(w, n))
+    if (dice && (is_seeded(w, n) || draws_nothing(stet_python_callee(w->module, n))))
         return;
     if (!dice && !file && !stet_view_in(dotted, clocks))
         return;

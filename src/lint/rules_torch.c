@@ -26,6 +26,22 @@ static bool is_buffer(const struct stet_flow_walk *w, uint32_t owner, struct ste
     return false;
 }
 
+/* while need > self.end: self.end *= 2 — it grows at times, and does not count calls. */
+static bool grows_to_fit(const struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[n], test;
+
+    while (up && stet_python_kind(a, up) != PY_WHILE && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_WHILE ? stet_python_field(a, up, PY_FIELD_CONDITION) : 0;
+    for (stet_python_ref c = test; test && stet_flow_within(w, c, test); c++)
+        if (a->nodes[c].kind == PY_ATTRIBUTE && stet_view_eq(stet_python_text(a, c), name))
+            return true;
+    return false;
+}
+
 static void report_counter(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
 {
     lint_report(w, LINT_RULE_python_counter, n, FLOW_TRACED, LINT_ANY, 0,
@@ -67,6 +83,8 @@ void rule_python_counter(struct stet_flow_walk *w, stet_python_ref n)
                 ? stet_flow_self_class(w, stet_python_field(a, left, PY_FIELD_OBJECT))
                 : FLOW_NONE;
     if (owner == FLOW_NONE)
+        return;
+    if (grows_to_fit(w, n, stet_python_text(a, left)))
         return;
     if (!is_buffer(w, owner, stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
         report_counter(w, n, stet_python_text(a, left));
