@@ -89,11 +89,12 @@ static inline void lint_advise(struct lint_candidate *c, const char *fix)
 }
 
 /* The lanes in which Python may need this value. In JAX, tracing fails where it is an array, so
- * that a field of a structure is a Python value there. */
+ * that a field of a structure, or a part of what a function returned, is a Python value there. */
 static inline uint8_t lint_needing_lanes(struct stet_flow_value v)
 {
-    return (v.flags & FLOW_WEAK) && (v.flags & FLOW_FIELD) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
-                                                           : FLOW_TRACED;
+    bool part = (v.flags & FLOW_WEAK) && ((v.flags & FLOW_FIELD) || (v.deps & FLOW_ALWAYS));
+
+    return part ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED;
 }
 
 /* Marks what lint_report returned as worth a note only. */

@@ -20,7 +20,7 @@ struct linking {
 /* The parameters of a nest that are arrays by their annotation or by what is done with them. */
 static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nest)
 {
-    uint64_t mask = FLOW_ALWAYS;
+    uint64_t mask = 0;
 
     for (uint32_t f = nest; f < code->fn_count && code->fns[f].nest == nest; f++)
         mask |= code->fns[f].tensor_mask;
@@ -65,6 +65,7 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
     uint32_t nest = code->fns[c->fn].nest;
+    uint64_t sure;
     bool far;
 
     if (is_of_closure(l, file, c))
@@ -74,11 +75,13 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
     far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
     if (c->rule == LINT_RULE_optional_key)
         return far || caller.file != file;
+    if (c->rule == LINT_RULE_side_effect)
+        return far; /* much of what is far away is not traced with these arguments */
     if (!needs_value(c))
         return false;
-    return far || fn->lanes == FLOW_FLAX ||
-           (c->mode == LINT_TENSOR &&
-            !(c->deps & (surely_arrays(code, nest) | l->linked.states[file][nest].near)));
+    sure = surely_arrays(code, nest) | l->linked.states[file][nest].near |
+           (caller.file == file ? FLOW_ALWAYS : 0);
+    return far || fn->lanes == FLOW_FLAX || (c->mode == LINT_TENSOR && !(c->deps & sure));
 }
 
 /* Does the function need a value where tracing would fail? Then it runs on the host, and what it
@@ -88,13 +91,13 @@ static bool runs_on_host(const struct linking *l, uint32_t file, const struct li
     const struct lint_summary *s = &l->files[file];
     const struct stet_flow_state *nest = &l->linked.states[file][s->code.fns[c->fn].nest];
 
-    if (c->mode != LINT_TENSOR || !would_fail_at(l, file, c->fn))
+    if ((c->mode != LINT_TENSOR && c->mode != LINT_ANY) || !would_fail_at(l, file, c->fn))
         return false;
     for (uint32_t i = 0; i < s->candidate_count; i++) {
         const struct lint_candidate *other = &s->candidates[i];
 
-        if (other->fn == c->fn && other->mode == LINT_TENSOR && (other->deps & nest->tensors) &&
-            would_fail(l, file, other))
+        if (other->fn == c->fn && other->mode == LINT_TENSOR && needs_value(other) &&
+            (other->deps & nest->tensors) && would_fail(l, file, other))
             return true;
     }
     return false;

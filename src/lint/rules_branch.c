@@ -152,6 +152,8 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
     if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
         (v.flags & FLOW_GUESS))
         return;
+    if (stet_python_name(w->ast, object) && (v.flags & FLOW_FIELD) && !(v.flags & FLOW_TREE))
+        return; /* for key, value in batch.items(): "image" in key */
     /* Most batches have the same fields from the first step to the last. */
     lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
                            uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
