@@ -68,9 +68,27 @@ static uint64_t bit_given(const struct stet_flow_fn *f, const struct stet_flow_a
     return place < f->positional ? bit_of(f, place) : 0; /* else one of *args */
 }
 
+/* Finds the classes that other files define, for the parameters that are annotated with them. */
+static void resolve_types(struct linker *l)
+{
+    for (uint32_t f = 0; f < l->file_count; f++) {
+        const struct stet_flow_summary *s = l->files[f].code;
+
+        for (uint32_t i = 0; i < s->fn_count; i++) {
+            const struct stet_flow_fn *fn = &s->fns[i];
+
+            l->states[f][i].python = fn->python_mask;
+            for (uint32_t k = 0; k < fn->param_count; k++)
+                if (fn->types[k].len && stet_flow_linker_is_plain(l, fn->types[k]))
+                    l->states[f][i].python |= bit_of(fn, k);
+        }
+    }
+}
+
 /* A root: which parameters are tensors and which static. */
-static void root_masks(const struct stet_flow_fn *f, const struct stet_flow_call *c, uint8_t lanes,
-                       uint64_t *tensors, uint64_t *statics)
+static void root_masks(const struct stet_flow_fn *f, uint64_t python,
+                       const struct stet_flow_call *c, uint8_t lanes, uint64_t *tensors,
+                       uint64_t *statics)
 {
     uint32_t skip = f->is_method ? 1 : 0;
 
@@ -84,10 +102,10 @@ static void root_masks(const struct stet_flow_fn *f, const struct stet_flow_call
         if (is_static)
             *statics |= bit;
         else if (lanes & FLOW_JAX || !lanes)
-            *tensors |= bit & ~f->python_mask;
+            *tensors |= bit & ~python;
         else if (f->tensor_mask & bit)
             *tensors |= bit;
-        else if (!(f->python_mask & bit) || (f->scalar_mask & bit))
+        else if (!(python & bit) || (f->scalar_mask & bit))
             *statics |= bit;
     }
 }
@@ -100,7 +118,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     const struct stet_flow_state *nest =
         c->caller == FLOW_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
     uint8_t lanes = c->lanes ? c->lanes : caller ? caller->lanes : 0;
-    uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0;
+    uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0, python;
     struct stet_flow_place p;
     const struct stet_flow_fn *f;
     struct stet_flow_why why = {{FLOW_NONE, 0}, file, c->line, c->how};
@@ -111,10 +129,11 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     if (p.file == FLOW_NONE)
         return;
     f = &l->files[p.file].code->fns[p.fn];
+    python = l->states[p.file][p.fn].python;
     if (!c->lanes)
         why.caller = (struct stet_flow_place){file, c->caller};
     if (c->all_tensors) {
-        root_masks(f, c, c->lanes, &tensors, &statics);
+        root_masks(f, python, c, c->lanes, &tensors, &statics);
         l->states[p.file][f->nest].rooted |= statics;
         for (uint32_t i = 0; c->lanes && i < f->param_count; i++)
             l->states[p.file][f->nest].own |= bit_of(f, i);
@@ -123,7 +142,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);
 
-        if ((a->deps & live) && !(f->python_mask & bit))
+        if ((a->deps & live) && !(python & bit))
             tensors |= bit;
         if (c->lanes & FLOW_JAX)
             l->states[p.file][f->nest].own |= bit; /* differentiated, or mapped over */
@@ -280,6 +299,7 @@ void stet_flow_linker_trace(struct linker *l)
         l->failed = true;
         return;
     }
+    resolve_types(l);
     start(l);
     spread(l, index);
     vary(l);

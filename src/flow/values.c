@@ -41,6 +41,15 @@ struct stet_flow_value stet_flow_element(struct stet_flow_value v)
     return v;
 }
 
+struct stet_flow_value stet_flow_item(struct stet_flow_value v)
+{
+    bool tree = v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE);
+
+    v = stet_flow_element(v);
+    v.flags |= tree ? FLOW_FIELD : 0;
+    return v;
+}
+
 /* Is the value before this branch possible after it? */
 static bool is_alternative(const struct stet_flow_walk *w, const struct stet_flow_binding *old)
 {
@@ -139,7 +148,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
     case PY_TUPLE_PATTERN:
     case PY_LIST_PATTERN:
         for (stet_python_ref c = stet_python_child(a, target); c; c = stet_python_next(a, c))
-            stet_flow_assign(w, c, stet_flow_element(v));
+            stet_flow_assign(w, c, stet_flow_item(v));
         break;
     case PY_ATTRIBUTE: {
         stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
@@ -182,7 +191,7 @@ static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct 
         v.f.traits = FLOW_TRAIT_MEASURE;
         return v;
     case PY_GIVES_NOTHING_KNOWN:
-        v.flags |= FLOW_WEAK | FLOW_TREE | FLOW_FIELD;
+        v.flags |= FLOW_WEAK | FLOW_TREE;
         return v;
     default:
         return python;
