@@ -257,6 +257,8 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
     case PY_GIVES_GRADS:
         return python;
     case PY_GIVES_KEYED:
+        self.flags |= FLOW_TREE | FLOW_FIELD;
+        return self;
     case PY_GIVES_PARTS:
         self.flags |= FLOW_TREE;
         return self;

@@ -8,10 +8,10 @@ bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)
     return n && (w->facts & FLOW_USES_PROCESS) && stet_flow_origins(w, n) & PY_FROM_PROCESS;
 }
 
-static bool is_host_type(const struct stet_flow_walk *w, stet_python_ref type)
+/* Is the type, or each of several, among these? */
+static bool is_type_of(const struct stet_flow_walk *w, stet_python_ref type,
+                       const char *const *types)
 {
-    static const char *const types[] = {"int",     "float",         "bool",          "str",
-                                        "complex", "numpy.ndarray", "numpy.generic", NULL};
     const struct stet_python_ast *a = w->ast;
     struct stet_view dotted;
     char room[160];
@@ -19,7 +19,7 @@ static bool is_host_type(const struct stet_flow_walk *w, stet_python_ref type)
     type = stet_python_bare(a, type);
     if (stet_python_kind(a, type) == PY_TUPLE) {
         for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c))
-            if (!is_host_type(w, c))
+            if (!is_type_of(w, c, types))
                 return false;
         return stet_python_child(a, type) != 0;
     }
@@ -27,22 +27,52 @@ static bool is_host_type(const struct stet_flow_walk *w, stet_python_ref type)
     return stet_view_in(dotted.len ? dotted : stet_python_text(a, type), types);
 }
 
-stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test)
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
+                                       bool *container)
 {
+    static const char *const numbers[] = {"int",
+                                          "float",
+                                          "bool",
+                                          "str",
+                                          "complex",
+                                          "numpy.ndarray",
+                                          "numpy.generic",
+                                          "numpy.integer",
+                                          "numbers.Integral",
+                                          "numbers.Number",
+                                          "numbers.Real",
+                                          NULL};
+    static const char *const containers[] = {"list",
+                                             "tuple",
+                                             "dict",
+                                             "set",
+                                             "collections.abc.Mapping",
+                                             "typing.Mapping",
+                                             "typing.Sequence",
+                                             "collections.abc.Sequence",
+                                             NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref of, type;
 
     test = stet_python_bare(a, test);
+    *container = false;
     if (stet_python_kind(a, test) == PY_BOOLEAN && stet_python_at(a, test)->op == 'a') {
-        of = stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_LEFT));
-        return of ? of : stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_RIGHT));
+        of = stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_LEFT), container);
+        return of ? of
+                  : stet_flow_checked_host(w, stet_python_field(a, test, PY_FIELD_RIGHT),
+                                           container);
     }
     if (stet_python_kind(a, test) != PY_CALL ||
         !stet_view_is(stet_python_callee(w->module, test), "isinstance"))
         return 0;
     of = stet_python_argument(w->module, test, 0);
     type = stet_python_argument(w->module, test, 1);
-    return of && type && stet_python_name(a, of) && is_host_type(w, type) ? of : 0;
+    while (stet_python_kind(a, of) == PY_SUBSCRIPT) /* isinstance(x[0], int): all items are */
+        of = stet_python_field(a, of, PY_FIELD_VALUE);
+    if (!of || !type || !stet_python_name(a, of))
+        return 0;
+    *container = of == stet_python_argument(w->module, test, 0) && is_type_of(w, type, containers);
+    return *container || is_type_of(w, type, numbers) ? of : 0;
 }
 
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */
@@ -57,8 +87,9 @@ static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
     if (v.kind <= FLOW_V_PYTHON && stet_flow_turns(v))
         return true;
     return owner != FLOW_NONE &&
-           stet_flow_attribute_moves(
-               w, owner, stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
+           (stet_flow_attribute_moves(
+                w, owner, stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) &
+            FLOW_KEEPS_MOVING);
 }
 
 /* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */

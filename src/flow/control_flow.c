@@ -62,13 +62,16 @@ static bool counts_turns(const struct stet_flow_walk *w, stet_python_ref n)
 /* The block under `if isinstance(x, int)`: x is a Python value there. */
 static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref block)
 {
-    stet_python_ref of = stet_flow_checked_host(w, test);
+    bool container;
+    stet_python_ref of = stet_flow_checked_host(w, test, &container);
     struct stet_flow_binding *b =
         of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
     struct stet_flow_value before = b ? b->value : unknown;
     uint32_t name = b ? b->name : 0, at = b ? b->at : 0;
 
-    if (b)
+    if (b && container)
+        b->value.flags |= b->value.kind == FLOW_V_TENSOR ? FLOW_TREE | FLOW_WEAK : 0;
+    else if (b)
         b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = before.from};
     stet_flow_run_block(w, block);
     b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name)

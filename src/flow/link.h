@@ -24,8 +24,10 @@ struct stet_flow_state {
     bool queued;
     uint64_t python; /* its own parameters that can't be tensors */
     uint64_t tensors, statics;
+    uint64_t near;    /* tensors that the compiled function itself passes on */
     uint64_t varying; /* given another Python value at each turn of a loop */
-    uint64_t rooted;  /* arguments of the compiled function itself */
+    uint64_t rooted;  /* static arguments of the compiled function itself */
+    uint64_t own;     /* all its parameters: traced, or reported as static arguments */
     bool repeated;    /* called in a loop outside of traced code */
     struct stet_flow_why why;
 };

@@ -58,6 +58,16 @@ static uint32_t param_named(const struct stet_flow_fn *f, struct stet_view name)
     return UINT32_MAX;
 }
 
+/* The parameter that an argument gives. */
+static uint64_t bit_given(const struct stet_flow_fn *f, const struct stet_flow_arg *a)
+{
+    uint32_t place = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0) : 0;
+
+    if (a->position < 0)
+        return bit_of(f, param_named(f, a->name));
+    return place < f->positional ? bit_of(f, place) : 0; /* else one of *args */
+}
+
 /* Finds the classes that other files define, for the parameters that are annotated with them. */
 static void resolve_types(struct linker *l)
 {
@@ -84,7 +94,8 @@ static void root_masks(const struct stet_flow_fn *f, uint64_t python,
 
     for (uint32_t i = skip; i < f->param_count; i++) {
         uint64_t bit = bit_of(f, i);
-        bool is_static = i - skip < 64 && (c->static_positions >> (i - skip) & 1);
+        bool is_static =
+            i - skip < 64 && i < f->positional && (c->static_positions >> (i - skip) & 1);
 
         for (uint32_t k = 0; k < c->static_name_count; k++)
             is_static |= stet_view_eq(c->static_names[k], f->params[i]);
@@ -124,15 +135,20 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     if (c->all_tensors) {
         root_masks(f, python, c, c->lanes, &tensors, &statics);
         l->states[p.file][f->nest].rooted |= statics;
+        for (uint32_t i = 0; c->lanes && i < f->param_count; i++)
+            l->states[p.file][f->nest].own |= bit_of(f, i);
     }
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const struct stet_flow_arg *a = &c->args[i];
-        uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
-                                          : param_named(f, a->name);
-        uint64_t bit = bit_of(f, param);
+        uint64_t bit = bit_given(f, a);
 
         if ((a->deps & live) && !(python & bit))
             tensors |= bit;
+        if (c->lanes & FLOW_JAX)
+            l->states[p.file][f->nest].own |= bit; /* differentiated, or mapped over */
+        if (nest && !c->lanes && caller->why.caller.file == FLOW_NONE &&
+            (a->deps & (FLOW_ALWAYS | (nest->tensors & nest->own))))
+            l->states[p.file][f->nest].near |= bit;
         if (nest && (a->static_deps & nest->statics))
             statics |= bit;
     }
@@ -159,7 +175,8 @@ static void start(struct linker *l)
                 continue;
             k = stet_flow_linker_class(l, f, s->fns[i].class_index);
             if ((forward && k == CLASS_TORCH) || (!forward && k == CLASS_FLAX))
-                reach(l, (struct stet_flow_place){f, i}, FLOW_MODULE, s->fns[i].tensor_mask, 0,
+                reach(l, (struct stet_flow_place){f, i}, forward ? FLOW_MODULE : FLOW_FLAX,
+                      s->fns[i].tensor_mask, 0,
                       (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
         }
     }
@@ -231,9 +248,7 @@ static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call
     to = &l->states[p.file][f->nest];
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const struct stet_flow_arg *a = &c->args[i];
-        uint32_t param = a->position >= 0 ? (uint32_t)a->position + (f->is_method ? 1 : 0)
-                                          : param_named(f, a->name);
-        uint64_t bit = bit_of(f, param);
+        uint64_t bit = bit_given(f, a);
 
         if (((a->varies && counts) || (nest && ((a->deps | a->static_deps) & nest->varying))) &&
             !(to->varying & bit)) {

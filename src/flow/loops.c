@@ -188,7 +188,7 @@ static bool lists_constants(const struct stet_flow_walk *w, stet_python_ref righ
 static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_ref n,
                                          stet_python_ref right)
 {
-    struct stet_flow_value v = stet_flow_element(stet_flow_value_of(w, right));
+    struct stet_flow_value v = stet_flow_item(stet_flow_value_of(w, right));
     struct stet_view name = stet_python_kind(w->ast, right) == PY_CALL
                                 ? stet_python_callee(w->module, right)
                                 : (struct stet_view){0};

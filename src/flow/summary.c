@@ -36,6 +36,7 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->param_count);
     for (uint32_t i = 0; i < f->param_count; i++)
         stet_buf_text(out, f->params[i]);
+    stet_buf_varint(out, f->positional);
     for (uint32_t i = 0; i < f->param_count; i++)
         stet_buf_text(out, f->types[i]);
     stet_buf_varint(out, f->python_mask);
@@ -121,6 +122,7 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->line = stet_reader_small(r);
     f->first_bit = stet_reader_small(r);
     f->params = get_texts(s, r, &f->param_count);
+    f->positional = stet_reader_small(r);
     f->types = STET_NEW_ARRAY(&s->arena, struct stet_view, f->param_count + 1);
     for (uint32_t i = 0; f->types && i < f->param_count; i++)
         f->types[i] = stet_reader_text(r);

@@ -20,7 +20,8 @@ enum stet_flow_lane {
     FLOW_TORCH = 2,  /* torch.compile in the source */
     FLOW_MODULE = 4, /* forward of a module: compiled by some users of it */
     FLOW_XLA = 8,    /* a torch_xla / TorchTPU step */
-    FLOW_TRACED = 15,
+    FLOW_FLAX = 16,  /* __call__ of a JAX module: compiled by nearly all users of it */
+    FLOW_TRACED = 31,
 };
 
 struct stet_flow_import {
@@ -40,6 +41,7 @@ struct stet_flow_fn {
     uint32_t nest;        /* the outermost function that contains it; itself if it is that */
     uint32_t line;
     uint32_t first_bit, param_count;
+    uint32_t positional;      /* how many of them a call can give without a name */
     struct stet_view *params; /* names, self included */
     struct stet_view *types;  /* the class of each that another file defines; dotted, or empty */
     uint64_t python_mask;     /* of the nest's bits: parameters that can't be tensors */

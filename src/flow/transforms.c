@@ -63,7 +63,7 @@ static uint64_t named_positions(struct stet_flow_walk *w, uint32_t fn, stet_pyth
         return 0;
     names(w, &all, n);
     for (uint32_t k = 0; k < all.static_name_count; k++) {
-        for (uint32_t i = 0; i < w->out->fns[fn].param_count && i < 64; i++) {
+        for (uint32_t i = 0; i < w->out->fns[fn].positional && i < 64; i++) {
             if (stet_view_eq(w->out->fns[fn].params[i], all.static_names[k]))
                 bits |= (uint64_t)1 << i;
         }
@@ -146,18 +146,13 @@ static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref c
     return j;
 }
 
-/* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. The
- * others reach the function as its caller gives them. */
-static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call *c,
-                                 const struct operand *o, stet_python_ref call)
+/* Of the operand's parameters, only those at these places are traced. The others reach it as its
+ * caller gives them. */
+static void trace_places(struct stet_flow_walk *w, struct stet_flow_call *c,
+                         const struct operand *o, uint64_t places)
 {
-    stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
     unsigned shift = (unsigned)__builtin_popcountll(o->bound);
-    uint64_t places;
 
-    if (call && !argnums)
-        argnums = stet_python_argument(w->module, call, 1);
-    places = argnums ? positions(w, argnums) : 1;
     c->args = STET_NEW_ARRAY(&w->out->arena, struct stet_flow_arg,
                              (unsigned)__builtin_popcountll(places) + 1);
     for (unsigned i = 0; c->args && i + shift < 64; i++)
@@ -166,6 +161,46 @@ static void trace_differentiated(struct stet_flow_walk *w, struct stet_flow_call
                 (struct stet_flow_arg){.position = (int32_t)(i + shift), .deps = FLOW_ALWAYS};
     c->all_tensors = false;
     c->in_loop = false; /* it names the function and does not call it */
+}
+
+/* jax.grad traces the arguments it differentiates, the first unless argnums says otherwise. */
+static uint64_t differentiated(struct stet_flow_walk *w, stet_python_ref call)
+{
+    stet_python_ref argnums = call ? stet_python_keyword(w->module, call, STET_VIEW("argnums")) : 0;
+
+    if (call && !argnums)
+        argnums = stet_python_argument(w->module, call, 1);
+    return argnums ? positions(w, argnums) : 1;
+}
+
+/* vmap(f, in_axes=(0, None)), shard_map(f, in_specs=(spec, None)): an argument with None is not
+ * mapped. Returns the places of the others; 0 if all are mapped or it is not written here. */
+static uint64_t mapped(const struct stet_flow_walk *w, const struct stet_python_transform *t,
+                       stet_python_ref call)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref axes = call ? stet_python_keyword(w->module, call, STET_VIEW("in_axes")) : 0;
+    uint64_t places = 0;
+    unsigned i = 0;
+    bool left_out = false;
+
+    if (call && !axes)
+        axes = stet_python_keyword(w->module, call, STET_VIEW("in_specs"));
+    if (call && !axes && stet_view_is(stet_view_str(t->name), "jax.vmap"))
+        axes = stet_python_argument(w->module, call, 1);
+    axes = stet_python_bare(a, axes);
+    if (stet_python_kind(a, axes) != PY_TUPLE && stet_python_kind(a, axes) != PY_LIST)
+        return 0;
+    for (stet_python_ref c = stet_python_child(a, axes); c && i < 64; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, c) == PY_COMMENT)
+            continue;
+        if (stet_python_kind(a, c) == PY_NONE_)
+            left_out = true;
+        else
+            places |= (uint64_t)1 << i;
+        i++;
+    }
+    return left_out ? places : 0;
 }
 
 /* Records that this place traces the operand. */
@@ -186,7 +221,11 @@ static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct ope
         return;
     }
     if (stet_python_library(stet_view_str(t->name)) == PY_GIVES_GRADIENT) {
-        trace_differentiated(w, c, o, call);
+        trace_places(w, c, o, differentiated(w, call));
+        return;
+    }
+    if (t->kind == PY_TRACES && mapped(w, t, call)) {
+        trace_places(w, c, o, mapped(w, t, call));
         return;
     }
     c->all_tensors = true;

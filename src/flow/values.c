@@ -18,8 +18,8 @@ struct stet_flow_value stet_flow_join(struct stet_flow_value a, struct stet_flow
 
     if (a.kind == FLOW_V_TENSOR && b.kind == FLOW_V_TENSOR) {
         /* Strong when either is: x = x.float() if … else x. */
-        v.flags = (uint8_t)((a.flags | b.flags) & ~(FLOW_WEAK | FLOW_TREE));
-        v.flags |= (uint8_t)(a.flags & b.flags & (FLOW_WEAK | FLOW_TREE));
+        v.flags = (uint8_t)((a.flags | b.flags) & ~(FLOW_WEAK | FLOW_TREE | FLOW_FIELD));
+        v.flags |= (uint8_t)(a.flags & b.flags & (FLOW_WEAK | FLOW_TREE | FLOW_FIELD));
     } else {
         v.flags = (uint8_t)(v.flags | ((a.flags | b.flags) & FLOW_CHANGES));
     }
@@ -41,12 +41,29 @@ struct stet_flow_value stet_flow_element(struct stet_flow_value v)
     return v;
 }
 
+struct stet_flow_value stet_flow_item(struct stet_flow_value v)
+{
+    bool tree = v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE);
+
+    v = stet_flow_element(v);
+    v.flags |= tree ? FLOW_FIELD : 0;
+    return v;
+}
+
 /* Is the value before this branch possible after it? */
 static bool is_alternative(const struct stet_flow_walk *w, const struct stet_flow_binding *old)
 {
     if (!w->branch_start || old->at >= w->branch_start)
         return false;
     return w->if_open || old->at >= w->if_start;
+}
+
+/* Was it bound in the innermost block, before this place? Then its old value is gone. */
+static bool is_dead(const struct stet_flow_walk *w, const struct stet_flow_binding *old)
+{
+    uint32_t loop = w->loop ? stet_python_at(w->ast, w->loop)->start : 0;
+
+    return old->at && old->at >= (w->branch_start > loop ? w->branch_start : loop);
 }
 
 /* if state is None: state = init() — no None is left after it. */
@@ -69,6 +86,25 @@ static bool replaces_none(const struct stet_flow_walk *w, const struct stet_flow
                : 0;
     return name && stet_python_name(a, name) == old->name &&
            stet_python_kind(a, stet_python_next(a, name)) == PY_NONE_;
+}
+
+/* if not isinstance(size, list): size = size.tolist() — it is one after that. */
+static bool replaces_unchecked(const struct stet_flow_walk *w, stet_python_ref target)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[target], test, of;
+    bool container;
+
+    while (up && stet_python_kind(a, up) != PY_IF && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_IF
+               ? stet_python_bare(a, stet_python_field(a, up, PY_FIELD_CONDITION))
+               : 0;
+    of = stet_python_kind(a, test) == PY_NOT
+             ? stet_flow_checked_host(w, stet_python_child(a, test), &container)
+             : 0;
+    return of && stet_python_name(a, of) == stet_python_name(a, target);
 }
 
 /* batch["mask"] = … in one branch only; lengths[0] = n with an n that varies. */
@@ -102,7 +138,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
 
         if (old && is_alternative(w, old) && !replaces_none(w, old, target))
             facts = stet_flow_facts_either(old->value.f, v.f);
-        if (old && w->branches)
+        if (old && w->branches && !is_dead(w, old) && !replaces_unchecked(w, target))
             v = stet_flow_join(old->value, v);
         v.f = facts;
         stet_flow_bind(w, &f->scope, stet_python_name(a, target), v);
@@ -112,7 +148,7 @@ void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct s
     case PY_TUPLE_PATTERN:
     case PY_LIST_PATTERN:
         for (stet_python_ref c = stet_python_child(a, target); c; c = stet_python_next(a, c))
-            stet_flow_assign(w, c, stet_flow_element(v));
+            stet_flow_assign(w, c, stet_flow_item(v));
         break;
     case PY_ATTRIBUTE: {
         stet_python_ref object = stet_python_field(a, target, PY_FIELD_OBJECT);
@@ -228,7 +264,7 @@ static struct stet_flow_value eval_subscript(struct stet_flow_walk *w, stet_pyth
         if (v.flags & FLOW_TREE)
             v.flags = (uint8_t)(v.flags & ~FLOW_TREE);
         if (stet_python_kind(a, first) == PY_STRING)
-            v.flags |= FLOW_WEAK; /* a field of a tree: a tensor, or a list of them */
+            v.flags |= FLOW_WEAK | FLOW_FIELD; /* a tensor, or a list of them */
         if (stet_flow_is_strong(index) && (index.flags & FLOW_BOOL))
             v.flags |= FLOW_DYNAMIC;
         return v;
@@ -272,13 +308,24 @@ static struct stet_flow_value eval_comparison(struct stet_flow_walk *w, stet_pyt
     return v;
 }
 
+static bool is_literal_items(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    enum stet_python_kind kind = stet_python_kind(w->ast, n);
+
+    return kind == PY_TUPLE || kind == PY_LIST;
+}
+
 static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct stet_flow_value l = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_LEFT));
-    struct stet_flow_value r = stet_flow_eval(w, stet_python_field(w->ast, n, PY_FIELD_RIGHT));
+    stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
+    stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
+    struct stet_flow_value l = stet_flow_eval(w, left), r = stet_flow_eval(w, right);
     struct stet_flow_value v = stet_flow_join(stet_flow_element(l), stet_flow_element(r));
     char op = stet_python_at(w->ast, n)->op;
 
+    if (v.kind == FLOW_V_TENSOR && op == '+' &&
+        (is_literal_items(w, left) || is_literal_items(w, right)))
+        v.flags |= FLOW_TREE | FLOW_WEAK; /* (1,) + strides: a tuple with more items */
     if (v.kind == FLOW_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
@@ -386,12 +433,31 @@ static struct stet_flow_value eval_children(struct stet_flow_walk *w, stet_pytho
     return last;
 }
 
+/* Was it bound in an earlier branch of an `if` around this place? That one did not run. */
+static bool is_of_other_branch(const struct stet_flow_walk *w, stet_python_ref n, uint32_t at)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref up = m->parents[n], below = n;
+         up && stet_python_kind(a, up) != PY_FUNCTION && stet_flow_spend(w);
+         below = up, up = m->parents[up])
+        if (stet_python_kind(a, up) == PY_IF && at > a->nodes[up].start &&
+            at < a->nodes[below].start &&
+            (stet_python_kind(a, below) == PY_ELSE || stet_python_kind(a, below) == PY_ELIF))
+            return true;
+    return false;
+}
+
 static struct stet_flow_value eval_name(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n));
+    struct stet_flow_value v = b ? b->value : unknown;
 
     stet_flow_tell(w, FLOW_ON_NAME, n);
-    return b ? b->value : unknown;
+    if ((v.flags & FLOW_DYNAMIC) && is_of_other_branch(w, n, b->at))
+        v.flags = (uint8_t)(v.flags & ~FLOW_DYNAMIC);
+    return v;
 }
 
 static struct stet_flow_value eval_boolean(struct stet_flow_walk *w, stet_python_ref n)

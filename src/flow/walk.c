@@ -36,8 +36,12 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
 
     if (!name && stet_python_kind(a, c) == PY_TYPED_PARAMETER)
         name = stet_python_child(a, c);
-    if (!stet_python_name(a, name))
+    if (!stet_python_name(a, name)) {
+        if (stet_python_kind(a, c) == PY_LIST_SPLAT_PATTERN ||
+            stet_python_kind(a, c) == PY_KEYWORD_SEPARATOR)
+            f->positional = f->param_count;
         return;
+    }
     bit = f->first_bit + f->param_count < FLOW_BITS ? (uint64_t)1 << (f->first_bit + f->param_count)
                                                     : 0;
     if (type)
@@ -96,11 +100,13 @@ static bool summarize_functions(struct stet_flow_walk *w, uint32_t *used)
              c = stet_python_next(a, c))
             count++;
         f->params = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
+        f->positional = UINT32_MAX;
         f->types = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
         first = parameters ? stet_python_child(a, parameters) : 0;
         f->is_method = i && stet_python_is_method(w->module, w->fns[i].node);
         for (stet_python_ref c = first; c && f->params && f->types; c = stet_python_next(a, c))
             add_parameter(w, i, f, c);
+        f->positional = f->positional < f->param_count ? f->positional : f->param_count;
         used[f->nest] += f->param_count;
     }
     return !w->out->arena.failed;

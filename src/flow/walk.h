@@ -32,6 +32,7 @@ enum {
     FLOW_TREE = 16,   /* a dict, list or tuple that holds tensors */
     FLOW_GUESS = 32,  /* weak, and only because a tensor went into a call */
     FLOW_STEPS = 64,  /* varies with each torch_xla step, not inside of one alone */
+    FLOW_FIELD = 128, /* weak, and a field of a structure or an item of a dictionary */
     FLOW_CHANGES = FLOW_VARIES | FLOW_STEPS,
 };
 
@@ -242,8 +243,10 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
-/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0. */
-stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test);
+/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0.
+ * *container: it is a list or a dictionary, which may hold arrays. */
+stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
+                                       bool *container);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,
@@ -279,6 +282,8 @@ struct stet_flow_value stet_flow_join(struct stet_flow_value a, struct stet_flow
 void stet_flow_assign(struct stet_flow_walk *w, stet_python_ref target, struct stet_flow_value v);
 /* Returns the value of an item when iterating over it. */
 struct stet_flow_value stet_flow_element(struct stet_flow_value v);
+/* The same, and marked as a part of a structure. */
+struct stet_flow_value stet_flow_item(struct stet_flow_value v);
 /* Python needs the truth value of n: the places where Python branches. */
 void stet_flow_condition(struct stet_flow_walk *w, stet_python_ref n);
 /* Makes room for one more item of an array that grows with the walk; otherwise false, and sets

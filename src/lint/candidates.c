@@ -56,7 +56,8 @@ struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet
     if (w->absent && lanes == FLOW_TRACED && mode == LINT_TENSOR &&
         (rule == LINT_RULE_value_branch || rule == LINT_RULE_host_sync ||
          rule == LINT_RULE_size_from_value))
-        lanes &= (uint8_t)~FLOW_JAX; /* tracing would fail: the step passes the argument */
+        lanes &=
+            (uint8_t)~(FLOW_JAX | FLOW_FLAX); /* tracing would fail: the step passes the argument */
     if ((w->quiet && lanes) ||
         is_reported_at(s, rule, node->row + 1, stet_python_column(w->ast, node->start)))
         return NULL;

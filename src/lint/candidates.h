@@ -22,6 +22,7 @@ enum lint_minor {
     LINT_FULL,
     LINT_MINOR,
     LINT_MINOR_ONCE, /* unless its function is called in a loop */
+    LINT_MINOR_STEP, /* where only a lazy step calls its function, in some turns perhaps */
 };
 
 struct lint_edit {
@@ -85,6 +86,15 @@ static inline void lint_advise(struct lint_candidate *c, const char *fix)
 {
     if (c)
         c->fix = stet_view_str(fix);
+}
+
+/* The lanes in which Python may need this value. In JAX, tracing fails where it is an array, so
+ * that a field of a structure, or a part of what a function returned, is a Python value there. */
+static inline uint8_t lint_needing_lanes(struct stet_flow_value v)
+{
+    bool part = (v.flags & FLOW_WEAK) && ((v.flags & FLOW_FIELD) || (v.deps & FLOW_ALWAYS));
+
+    return part ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED;
 }
 
 /* Marks what lint_report returned as worth a note only. */

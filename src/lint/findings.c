@@ -17,22 +17,90 @@ struct linking {
     bool failed;
 };
 
-/* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
- * one calls through another works: it gets something else there, a number or None. The same holds
- * for dictionaries: those far from the step are the library's own. */
-static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+/* The parameters of a nest that are arrays by their annotation or by what is done with them. */
+static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nest)
+{
+    uint64_t mask = 0;
+
+    for (uint32_t f = nest; f < code->fn_count && code->fns[f].nest == nest; f++)
+        mask |= code->fns[f].tensor_mask;
+    return mask;
+}
+
+/* Is it traced by JAX alone, and not compiled itself? */
+static bool would_fail_at(const struct linking *l, uint32_t file, uint32_t fn)
+{
+    const struct stet_flow_state *state = &l->linked.states[file][fn];
+
+    return !(state->lanes & ~(unsigned)(FLOW_JAX | FLOW_FLAX)) &&
+           state->why.caller.file != FLOW_NONE;
+}
+
+static bool needs_value(const struct lint_candidate *c)
+{
+    return c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+           c->rule == LINT_RULE_size_from_value ||
+           (c->minor == LINT_FULL && c->mode == LINT_TENSOR &&
+            (c->rule == LINT_RULE_slice_start || c->rule == LINT_RULE_topk_k));
+}
+
+/* Compiled itself, it needs a value that is no argument of it: what is around it gives a number. */
+static bool is_of_closure(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
+    uint32_t nest = l->files[file].code.fns[c->fn].nest;
+
+    return fn->lanes == FLOW_JAX && fn->why.caller.file == FLOW_NONE && nest != c->fn &&
+           c->mode == LINT_TENSOR && needs_value(c) &&
+           !(c->deps & (FLOW_ALWAYS | l->linked.states[file][nest].own));
+}
+
+/* Tracing in JAX fails where Python needs the value of a traced array. A function that the compiled
+ * one calls works: it gets something else there, a number or None, unless the code shows that it is
+ * an array. Far from the compiled one, and where a module is all that is seen, it always works. The
+ * same holds for dictionaries: those far from the step are the library's own. */
+static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct stet_flow_summary *code = &l->files[file].code;
+    const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     struct stet_flow_place caller = fn->why.caller;
+    uint32_t nest = code->fns[c->fn].nest;
+    uint64_t sure;
     bool far;
 
-    if (fn->lanes != FLOW_JAX || caller.file == FLOW_NONE)
+    if (is_of_closure(l, file, c))
+        return true;
+    if (!would_fail_at(l, file, c->fn))
         return false;
     far = l->linked.states[caller.file][caller.fn].why.caller.file != FLOW_NONE;
     if (c->rule == LINT_RULE_optional_key)
         return far || caller.file != file;
-    return far && (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
-                   c->rule == LINT_RULE_size_from_value);
+    if (c->rule == LINT_RULE_side_effect)
+        return far; /* much of what is far away is not traced with these arguments */
+    if (!needs_value(c))
+        return false;
+    sure = surely_arrays(code, nest) | l->linked.states[file][nest].near |
+           (caller.file == file ? FLOW_ALWAYS : 0);
+    return far || fn->lanes == FLOW_FLAX || (c->mode == LINT_TENSOR && !(c->deps & sure));
+}
+
+/* Does the function need a value where tracing would fail? Then it runs on the host, and what it
+ * does with arrays makes no program. */
+static bool runs_on_host(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    const struct lint_summary *s = &l->files[file];
+    const struct stet_flow_state *nest = &l->linked.states[file][s->code.fns[c->fn].nest];
+
+    if ((c->mode != LINT_TENSOR && c->mode != LINT_ANY) || !would_fail_at(l, file, c->fn))
+        return false;
+    for (uint32_t i = 0; i < s->candidate_count; i++) {
+        const struct lint_candidate *other = &s->candidates[i];
+
+        if (other->fn == c->fn && other->mode == LINT_TENSOR && needs_value(other) &&
+            (other->deps & nest->tensors) && would_fail(l, file, other))
+            return true;
+    }
+    return false;
 }
 
 static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
@@ -41,7 +109,7 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
-    if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c)))
+    if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
@@ -49,6 +117,8 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     case LINT_STATIC:
         return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
     case LINT_VARYING:
+        if (c->rule == LINT_RULE_baked_schedule && (c->deps & nest->own))
+            return false;
         return c->deps & nest->varying & ~nest->tensors;
     case LINT_REPEATED:
         return fn->repeated;
@@ -69,10 +139,13 @@ static unsigned severity(const struct linking *l, uint32_t file, const struct li
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][outer];
 
-    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
+    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_STEP && fn->lanes == FLOW_XLA) ||
+        (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
         (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
         return LINT_SEV_NOTE;
-    return c->lanes && fn->lanes == FLOW_MODULE && of_rule ? of_rule - 1u : of_rule;
+    if (c->lanes && !(fn->lanes & ~(unsigned)(FLOW_MODULE | FLOW_FLAX)) && of_rule)
+        return of_rule - 1u;
+    return of_rule;
 }
 
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */

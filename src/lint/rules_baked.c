@@ -110,6 +110,29 @@ static bool keeps_changing(const struct stet_flow_walk *w, uint32_t name)
     return false;
 }
 
+/* if not warned: warned = True — the program does not depend on it, or it is made once. */
+static bool guards_itself(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = n;
+
+    while (test && stet_python_kind(a, m->parents[test]) != PY_IF &&
+           stet_python_kind(a, m->parents[test]) != PY_BLOCK)
+        test = m->parents[test];
+    if (!test || stet_python_field(a, m->parents[test], PY_FIELD_CONDITION) != test)
+        return false;
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (!b->attribute && stet_flow_within(w, b->target, m->parents[test]) &&
+            stet_python_at(a, b->target)->start > stet_python_at(a, test)->start)
+            return true;
+    }
+    return false;
+}
+
 void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t name = stet_python_name(w->ast, n);
@@ -124,7 +147,7 @@ void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
     }
     b = stet_flow_scope_find(&w->fns[0].scope, name);
     if (!b || b->value.kind > FLOW_V_PYTHON ||
-        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)))
+        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)) || guards_itself(w, n, name))
         return;
     lint_minor(lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
                            "the global `%.*s` is reassigned elsewhere in this file",

@@ -57,9 +57,11 @@ static bool is_checked(struct stet_flow_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref left = stet_python_bare(a, stet_python_field(a, n, PY_FIELD_LEFT));
     stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
-    stet_python_ref of = stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left) : 0;
+    bool container = false;
+    stet_python_ref of =
+        stet_python_at(a, n)->op == 'a' ? stet_flow_checked_host(w, left, &container) : 0;
 
-    return of && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
+    return of && !container && stet_flow_value_of(w, right).deps == stet_flow_value_of(w, of).deps;
 }
 
 /* Made on the host by torch: a lazy step does not contain it. */
@@ -119,8 +121,8 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     if (w->step_loops && is_on_host(w, n))
         return;
     lint_report(w, LINT_RULE_value_branch, n,
-                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : FLOW_TRACED, LINT_TENSOR, v.deps,
-                "Python needs the truth value of `%.*s`, which is a tensor",
+                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v), LINT_TENSOR,
+                v.deps, "Python needs the truth value of `%.*s`, which is a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 
@@ -150,6 +152,8 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
     if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
         (v.flags & FLOW_GUESS))
         return;
+    if (stet_python_name(w->ast, object) && (v.flags & FLOW_FIELD) && !(v.flags & FLOW_TREE))
+        return; /* for key, value in batch.items(): "image" in key */
     /* Most batches have the same fields from the first step to the last. */
     lint_minor(lint_report(w, LINT_RULE_optional_key, at, FLOW_TRACED,
                            uses_items(w, object) ? LINT_ROOTED : LINT_TENSOR, v.deps,
@@ -211,18 +215,6 @@ static bool statement_reads(const struct stet_flow_walk *w)
     return false;
 }
 
-void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
-{
-    if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
-        return;
-    if (stet_python_kind(w->ast, w->statement) != PY_IF &&
-        stet_python_kind(w->ast, w->statement) != PY_WHILE &&
-        stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
-        return;
-    lint_report(w, LINT_RULE_rank_branch, n, FLOW_TRACED, LINT_ANY, 0,
-                "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
-}
-
 /* A tensor of the step is replaced inside the branch: in a lazy loop, this makes another graph. */
 static bool statement_computes(struct stet_flow_walk *w)
 {
@@ -242,6 +234,33 @@ static bool statement_computes(struct stet_flow_walk *w)
     return false;
 }
 
+/* A lazy step is another program only where the branch computes or reads something. */
+static uint8_t lanes_touched(struct stet_flow_walk *w)
+{
+    return w->step_loops || statement_reads(w) || statement_computes(w) ? FLOW_TRACED
+                                                                        : FLOW_TRACED & ~FLOW_XLA;
+}
+
+static bool only_raises(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
+
+    return body && stet_python_kind(a, stet_python_child(a, body)) == PY_RAISE;
+}
+
+void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
+        return;
+    if (stet_python_kind(w->ast, w->statement) != PY_IF &&
+        stet_python_kind(w->ast, w->statement) != PY_WHILE &&
+        stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
+        return;
+    lint_report(w, LINT_RULE_rank_branch, n, lanes_touched(w), LINT_ANY, 0,
+                "`%.*s` differs between ranks", STET_FMT(lint_quote(w, n)));
+}
+
 void rule_logging_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref every;
@@ -256,8 +275,10 @@ void rule_logging_branch(struct stet_flow_walk *w, stet_python_ref n)
         (stet_flow_value_of(w, stet_python_field(w->ast, every, PY_FIELD_LEFT)).flags &
          FLOW_VARIES))
         return; /* the loop is unrolled: always the same program */
-    lint_report(w, LINT_RULE_logging_branch, n, FLOW_TRACED, deps ? LINT_VARYING : LINT_ANY, deps,
-                "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
+    if (only_raises(w))
+        return; /* a check of the configuration */
+    lint_report(w, LINT_RULE_logging_branch, n, lanes_touched(w), deps ? LINT_VARYING : LINT_ANY,
+                deps, "runs at some steps only: `%.*s`", STET_FMT(lint_quote(w, n)));
 }
 
 /* self.flag or config.flag that a loop elsewhere sets */
@@ -315,6 +336,9 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_python_kind(w->ast, test) == PY_CALL &&
         stet_view_is(stet_python_callee(w->module, test), "isinstance"))
         return; /* another value, of the same type */
+    if (stet_python_kind(w->ast, test) == PY_COMPARISON &&
+        (stet_python_at(w->ast, test)->op == 's' || stet_python_at(w->ast, test)->op == 't'))
+        return; /* another number is as little None as the one before */
     deps = switches(w, n);
     if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,

@@ -92,6 +92,19 @@ static bool rebinds(const struct stet_flow_walk *w, stet_python_ref statement, u
     return false;
 }
 
+/* for name in …: each turn has another one. */
+static bool binds(const struct stet_flow_walk *w, stet_python_ref loop, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left =
+        stet_python_kind(a, loop) == PY_FOR ? stet_python_field(a, loop, PY_FIELD_LEFT) : 0;
+
+    for (stet_python_ref c = left; left && stet_flow_within(w, c, left); c++)
+        if (stet_python_name(a, c) == name)
+            return true;
+    return false;
+}
+
 static void check_donated(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref arg)
 {
     const struct stet_python_ast *a = w->ast;
@@ -106,7 +119,7 @@ static void check_donated(struct stet_flow_walk *w, stet_python_ref call, stet_p
               ? w->block_end
               : (w->fn ? stet_python_at(a, w->fns[w->fn].node)->end : (uint32_t)a->text.len);
     use = read_before_write(w, name, first_after(a, statement_end, call), end, &rebound);
-    if (!use && !rebound && w->loop && w->branches == w->loops) {
+    if (!use && !rebound && w->loop && w->branches == w->loops && !binds(w, w->loop, name)) {
         stet_python_ref body = stet_python_field(a, w->loop, PY_FIELD_BODY);
 
         use = body ? read_before_write(w, name, body + 1, stet_python_at(a, w->statement)->start,

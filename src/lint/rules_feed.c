@@ -82,11 +82,11 @@ static void each_fed(struct stet_flow_walk *w, stet_python_ref call,
     }
 }
 
-static void report_fed(struct stet_flow_walk *w, unsigned rule, const struct feed *f,
-                       const char *what)
+static struct lint_candidate *report_fed(struct stet_flow_walk *w, unsigned rule,
+                                         const struct feed *f, const char *what)
 {
-    lint_report(w, rule, f->arg, 0, LINT_ANY, 0, "`%.*s` %s", STET_FMT(lint_quote(w, f->arg)),
-                what);
+    return lint_report(w, rule, f->arg, 0, LINT_ANY, 0, "`%.*s` %s",
+                       STET_FMT(lint_quote(w, f->arg)), what);
 }
 
 static void report_other(struct stet_flow_walk *w, unsigned rule, const struct feed *f,
@@ -282,12 +282,37 @@ void rule_stride_change(struct stet_flow_walk *w, stet_python_ref n)
     each_fed(w, n, look_stride);
 }
 
+/* state = step(state, …): the result replaces it, whatever it was at first. */
+static bool replaces_itself(const struct stet_flow_walk *w, stet_python_ref arg)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = stet_python_child(a, w->statement);
+    stet_python_ref left = stet_python_kind(a, assign) == PY_ASSIGNMENT
+                               ? stet_python_field(a, assign, PY_FIELD_LEFT)
+                               : 0;
+
+    for (stet_python_ref c = left; left && stet_flow_within(w, c, left); c++)
+        if (stet_python_name(a, c) && stet_python_name(a, c) == stet_python_name(a, arg))
+            return true;
+    return false;
+}
+
+/* Did a statement before the outermost loop decide what it is? Then every turn passes the same. */
+static bool is_settled(struct stet_flow_walk *w, stet_python_ref arg)
+{
+    uint32_t name = stet_python_name(w->ast, arg);
+    const struct stet_flow_binding *b = name ? stet_flow_lookup(w, w->fn, name) : NULL;
+
+    return b && b->at < stet_python_at(w->ast, w->outer_loop)->start;
+}
+
 static void look_key(struct stet_flow_walk *w, const struct feed *f)
 {
     if (f->v.f.flags & FLOW_F_KEYS)
         report_fed(w, LINT_RULE_optional_key, f, "has a field by one way only");
-    else if ((f->v.f.flags & FLOW_F_MAYBE_NONE) && w->loops)
-        report_fed(w, LINT_RULE_optional_key, f, "is None in some calls only");
+    else if ((f->v.f.flags & FLOW_F_MAYBE_NONE) && w->loops && !replaces_itself(w, f->arg))
+        lint_minor(report_fed(w, LINT_RULE_optional_key, f, "is None in some calls only"),
+                   is_settled(w, f->arg) ? LINT_MINOR : LINT_FULL);
     else if (f->first && (f->v.f.traits & f->first->f.traits & FLOW_TRAIT_DICT) && f->v.f.dims &&
              f->first->f.dims && f->v.f.dims != f->first->f.dims)
         report_other(w, LINT_RULE_optional_key, f, "other fields");

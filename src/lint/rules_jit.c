@@ -26,10 +26,13 @@ static bool is_fresh(struct stet_flow_walk *w, stet_python_ref operand)
         struct stet_view made =
             stet_python_imported(w->module, stet_python_field(a, operand, PY_FIELD_FUNCTION), room);
 
-        return stet_view_is(made, "functools.partial") || stet_view_starts(made, "jax.");
+        return stet_python_transform(made) != NULL;
     }
-    return v.kind == FLOW_V_FN && stet_python_kind(a, operand) == PY_IDENTIFIER &&
-           w->fns[v.index].parent == w->fn && w->fn;
+    if (v.kind != FLOW_V_FN || stet_python_kind(a, operand) != PY_IDENTIFIER ||
+        w->fns[v.index].parent != w->fn || !w->fn)
+        return false;
+    /* jax.jit finds what it compiled for the same function object. */
+    return !w->loops || a->nodes[w->fns[v.index].node].start > a->nodes[w->loop].start;
 }
 
 /* Stored under a key or in a list: a table of compiled functions, each created once. */
@@ -46,6 +49,11 @@ static bool is_collected(const struct stet_flow_walk *w)
     if (stet_python_kind(a, inner) != PY_ASSIGNMENT)
         return false;
     left = stet_python_field(a, inner, PY_FIELD_LEFT);
+    for (stet_python_ref c = w->loop;
+         w->loop && stet_python_name(a, left) && stet_flow_within(w, c, w->loop); c++)
+        if (a->nodes[c].kind == PY_CALL && stet_view_in(stet_python_callee(w->module, c), keeps) &&
+            stet_python_name(a, stet_python_argument(w->module, c, 0)) == stet_python_name(a, left))
+            return true; /* kept by a later statement */
     return stet_python_kind(a, left) == PY_SUBSCRIPT || stet_python_kind(a, left) == PY_ATTRIBUTE ||
            stet_python_child_of(a, inner, PY_LIST_COMPREHENSION) ||
            stet_python_child_of(a, inner, PY_DICT_COMPREHENSION);
@@ -139,6 +147,57 @@ static bool is_used_here_only(const struct stet_flow_walk *w, stet_python_ref ca
     return called;
 }
 
+/* Is a variable of a loop around this place in it? */
+static bool mentions_turn(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++)
+        if (stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE &&
+            stet_flow_turns(stet_flow_value_of(w, c)))
+            return true;
+    return false;
+}
+
+/* loss = make_loss(config) in the loop that gives config: a factory makes another function. */
+static bool is_made_by_turn(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        stet_python_ref target = m->bindings.items[i - 1].target, assign = m->parents[target];
+        stet_python_ref made = stet_python_kind(a, assign) == PY_ASSIGNMENT
+                                   ? stet_python_field(a, assign, PY_FIELD_RIGHT)
+                                   : 0;
+
+        if (stet_python_kind(a, made) == PY_CALL && stet_python_loop_around(m, target) == w->loop &&
+            mentions_turn(w, stet_python_field(a, made, PY_FIELD_ARGUMENTS)))
+            return true;
+    }
+    return false;
+}
+
+/* Does what is compiled, or an option, change with the loop by more than numbers: another function
+ * of a factory, another sharding? Then each turn needs its own program. */
+static bool makes_others(const struct stet_flow_walk *w, stet_python_ref call,
+                         stet_python_ref operand)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+
+    operand = stet_python_bare(a, operand);
+    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT &&
+            mentions_turn(w, stet_python_field(a, c, PY_FIELD_VALUE)))
+            return true;
+    for (stet_python_ref c = operand; stet_flow_within(w, c, operand); c++)
+        if (stet_python_name(a, c) && is_made_by_turn(w, stet_python_name(a, c)))
+            return true;
+    return false;
+}
+
 void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref operand = stet_python_argument(w->module, n, 0);
@@ -150,8 +209,10 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
     if (in_loop && !is_collected(w) &&
         (is_fresh(w, operand) ||
          (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH))) {
-        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
-                    "`%.*s` is made anew at each turn of the loop", STET_FMT(lint_quote(w, n)));
+        lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
+                               "`%.*s` is made anew at each turn of the loop",
+                               STET_FMT(lint_quote(w, n))),
+                   makes_others(w, n, operand) ? LINT_MINOR : LINT_FULL);
         return;
     }
     if (w->loops || !is_fresh(w, operand))

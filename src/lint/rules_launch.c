@@ -136,6 +136,36 @@ static bool is_restored(struct stet_flow_walk *w, stet_python_ref n, struct stet
     return false;
 }
 
+/* A switch under a condition is thrown by those who ask for it. */
+static bool is_asked_for(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = m->parents[up])
+        if (stet_python_kind(a, up) == PY_IF &&
+            !stet_flow_mentions(w, stet_python_field(a, up, PY_FIELD_CONDITION),
+                                (const char *const[]){"__name__", NULL}))
+            return true;
+    return false;
+}
+
+/* In a function that nothing in this file calls, it is on for those who call it. */
+static enum lint_minor reach_of(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t fn = w->fn;
+
+    while (fn && w->fns[fn].parent)
+        fn = w->fns[fn].parent;
+    for (stet_python_ref c = 1; fn && c < a->count && stet_flow_spend(w); c++)
+        if (stet_python_name(a, c) == w->fns[fn].name && w->fns[fn].name &&
+            stet_python_kind(a, w->module->parents[c]) != PY_FUNCTION)
+            return LINT_FULL;
+    return fn ? LINT_MINOR : LINT_FULL;
+}
+
 void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const options[] = {"jax_debug_nans",
@@ -150,12 +180,13 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
     if (environment_write(w, n, &name, &value)) {
         const char *effect = lint_flag_effect(name, value);
 
-        if (effect && !is_restored(w, n, name))
-            lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on: %s",
-                        STET_FMT(name), effect);
+        if (effect && !is_restored(w, n, name) && !is_asked_for(w, n))
+            lint_minor(lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on: %s",
+                                   STET_FMT(name), effect),
+                       reach_of(w));
         return;
     }
-    if (stet_python_kind(w->ast, n) != PY_CALL)
+    if (stet_python_kind(w->ast, n) != PY_CALL || is_asked_for(w, n))
         return;
     name = stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
     if (stet_view_is(name, "jax.config.update") && stet_python_argument(w->module, n, 1)) {
@@ -163,8 +194,9 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
 
         if (stet_view_in(option, options) &&
             stet_python_kind(w->ast, stet_python_argument(w->module, n, 1)) == PY_TRUE)
-            lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
-                        STET_FMT(option));
+            lint_minor(lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
+                                   STET_FMT(option)),
+                       reach_of(w));
     } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
                stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_TRUE &&
                (w->facts & (FLOW_USES_XLA | FLOW_USES_COMPILE))) {

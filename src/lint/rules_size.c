@@ -40,8 +40,8 @@ static bool gather_eager(struct stet_flow_walk *w, stet_python_ref n)
         bool mask = index.f.dtype == FLOW_DTYPE_BOOL ||
                     (index.flags & (FLOW_BOOL | FLOW_DYNAMIC)) || is_mask(w, c);
 
-        if (!mask || stet_python_kind(a, c) == PY_STRING)
-            continue;
+        if (!mask || stet_python_kind(a, c) == PY_STRING || index.kind == FLOW_V_HOST)
+            continue; /* a mask of NumPy: so is what it selects from */
         lint_report(w, LINT_RULE_mask_gather, n, 0, LINT_ANY, 0,
                     "the size of `%.*s` depends on values, between compiled functions",
                     STET_FMT(lint_quote(w, n)));
@@ -57,12 +57,12 @@ static void gather_by_mask(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
     struct stet_flow_value v = stet_flow_value_of(w, value);
 
+    if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
+        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
+        return; /* x.at[mask].set(0) has the size of x */
     if (!w->target && w->loops && (v.f.flags & FLOW_F_DEVICE) && gather_eager(w, n))
         return;
     if (w->target || !stet_flow_is_tensor(v) || (v.flags & (FLOW_TREE | FLOW_GUESS)))
-        return;
-    if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
-        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         struct stet_flow_value index = stet_flow_value_of(w, c);
@@ -183,6 +183,13 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(lint_quote(w, k)));
 }
 
+static bool is_keyword(const struct stet_flow_walk *w, stet_python_ref argument, const char *name)
+{
+    return stet_python_kind(w->ast, argument) == PY_KEYWORD_ARGUMENT &&
+           stet_view_is(
+               stet_python_text(w->ast, stet_python_field(w->ast, argument, PY_FIELD_NAME)), name);
+}
+
 void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const makers[] = {
@@ -191,7 +198,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
         "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
         "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
     struct stet_view name = stet_python_callee(w->module, n);
-    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
+    stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS), object;
     char room[160];
 
     if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
@@ -205,6 +212,11 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
             "numpy."))
         return; /* an array of the host */
+    object = stet_python_callee_object(w->module, n);
+    if (object && !library_name(w, n, room).len &&
+        (stet_flow_value_of(w, object).kind == FLOW_V_HOST ||
+         stet_flow_value_of(w, object).kind == FLOW_V_PYTHON))
+        return; /* a method of one */
     if (!stet_view_in(name, makers) ||
         (!library_name(w, n, room).len && !stet_python_callee_object(w->module, n)))
         return;
@@ -218,9 +230,13 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
         if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
             c != stet_python_child(w->ast, args))
             break; /* the fill value is not a size */
+        if (stet_view_is(name, "randint") && !is_keyword(w, c, "size"))
+            continue; /* the bounds are not sizes */
         if (v.kind == FLOW_V_HOST && v.deps) {
-            lint_report(w, LINT_RULE_size_from_value, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-                        "`%.*s` is a size and comes from a tensor's value",
+            /* In JAX, a field of a tree that becomes a size is a Python number. */
+            lint_report(w, LINT_RULE_size_from_value, n,
+                        v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
+                        LINT_TENSOR, v.deps, "`%.*s` is a size and comes from a tensor's value",
                         STET_FMT(lint_quote(w, value ? value : c)));
             return;
         }
@@ -285,7 +301,10 @@ static uint32_t test_end(const struct stet_python_ast *a, stet_python_ref n)
 static bool cuts_at(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     char op = w->ast->nodes[n].op;
+    enum stet_python_kind around = stet_python_kind(w->ast, w->module->parents[n]);
 
+    if (around == PY_LAMBDA || around == PY_RETURN)
+        return false; /* the condition of a loop */
     return (op == '<' || op == '>') && holds_name(w, n, name);
 }
 
@@ -374,6 +393,48 @@ static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* Is a variable of a loop around this place in it? The loop is unrolled: the same starts in each
+ * program. */
+static bool follows_unrolled(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = m->parents[up]) {
+        stet_python_ref left =
+            stet_python_kind(a, up) == PY_FOR ? stet_python_field(a, up, PY_FIELD_LEFT) : 0;
+        stet_python_ref clause = stet_python_child_of(a, up, PY_FOR_IN); /* of a comprehension */
+
+        left = clause ? stet_python_field(a, clause, PY_FIELD_LEFT) : left;
+        for (stet_python_ref c = n; left && stet_flow_within(w, c, n); c++)
+            if (stet_python_name(a, c) && holds_name(w, left, stet_python_name(a, c)))
+                return true;
+    }
+    return false;
+}
+
+/* x[n:n + 4]: as long wherever it starts. Another start of x[n:] is another size, and needs a
+ * program of its own. */
+static bool keeps_size(const struct stet_flow_walk *w, stet_python_ref start)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref stop = stet_python_bare(a, stet_python_next(a, start));
+    stet_python_ref left = stet_python_kind(a, stop) == PY_BINARY && a->nodes[stop].op == '+'
+                               ? stet_python_field(a, stop, PY_FIELD_LEFT)
+                               : 0;
+    struct stet_view from = stet_python_text(a, start);
+
+    start = stet_python_bare(a, start);
+    if (stop && stet_python_kind(a, start) == PY_BINARY && a->nodes[start].op == '-' &&
+        stet_view_eq(stet_python_text(a, stet_python_field(a, start, PY_FIELD_LEFT)),
+                     stet_python_text(a, stop)))
+        return true; /* x[n - 4:n] */
+    return left &&
+           (stet_view_eq(stet_python_text(a, left), from) ||
+            stet_view_eq(stet_python_text(a, stet_python_field(a, stop, PY_FIELD_RIGHT)), from));
+}
+
 void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -382,7 +443,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
 
     if (sliced.kind == FLOW_V_PYTHON && stet_python_kind(a, value) != PY_ATTRIBUTE)
         return;
-    if (sliced.kind == FLOW_V_SHAPE || sliced.kind == FLOW_V_HOST)
+    if (sliced.kind == FLOW_V_SHAPE || sliced.kind == FLOW_V_HOST || (sliced.flags & FLOW_TREE))
         return;
     for (stet_python_ref c = stet_python_next(a, value); c; c = stet_python_next(a, c)) {
         stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
@@ -391,7 +452,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
         if (!start || stet_python_at(a, start)->start != stet_python_at(a, c)->start)
             continue; /* x[:n] */
         v = stet_flow_value_of(w, start);
-        if (v.kind == FLOW_V_HOST && v.deps)
+        if (v.kind == FLOW_V_HOST && v.deps && !follows_unrolled(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` starts at a value read back from a tensor",
                         STET_FMT(lint_quote(w, n)));
@@ -399,13 +460,59 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
                  !(sliced.f.traits & FLOW_TRAIT_HOST))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
-        else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced))
-            lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA, LINT_STATIC, v.deps,
+        else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced) &&
+                 !follows_unrolled(w, start))
+            lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA,
+                        keeps_size(w, start) ? LINT_STATIC : LINT_VARYING, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
         else if (moving_attribute(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_ANY, 0,
                         "`%.*s` starts at an attribute that moves", STET_FMT(lint_quote(w, n)));
     }
+}
+
+/* for key in batch: batch[key], or key == "image" — these are the names of a dictionary. */
+static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    uint32_t key = stet_python_name(a, stet_python_field(a, loop, PY_FIELD_LEFT));
+    struct stet_view whole = stet_python_text(a, stet_python_field(a, loop, PY_FIELD_RIGHT));
+
+    for (stet_python_ref c = body; key && body && stet_flow_within(w, c, body); c++) {
+        stet_python_ref value =
+            a->nodes[c].kind == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
+        stet_python_ref first = a->nodes[c].kind == PY_COMPARISON ? stet_python_child(a, c) : 0;
+
+        if (value && stet_python_name(a, stet_python_next(a, value)) == key &&
+            stet_view_eq(stet_python_text(a, value), whole))
+            return true;
+        if (first && stet_python_name(a, first) == key &&
+            stet_python_kind(a, stet_python_next(a, first)) == PY_STRING)
+            return true;
+    }
+    return false;
+}
+
+/* Does it touch an array, or call the array libraries? Other loops fill lists and tables of the
+ * host, and make no program longer. */
+static bool makes_operations(struct stet_flow_walk *w, stet_python_ref body)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
+                ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
+                : NULL;
+
+        if (b && b->value.kind == FLOW_V_TENSOR)
+            return true;
+        if (a->nodes[c].kind == PY_CALL && library_name(w, c, room).len)
+            return true;
+    }
+    return false;
 }
 
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
@@ -422,6 +529,8 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
+    if (range && !makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY)))
+        return;
     if (range && v.deps && (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST))
         lint_minor(
             lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
@@ -433,7 +542,7 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
         lint_report(w, LINT_RULE_python_loop, right, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
                     v.deps, "the loop is unrolled `%.*s` times, a Python argument",
                     STET_FMT(lint_quote(w, right)));
-    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL))
+    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n))
         lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

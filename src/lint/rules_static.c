@@ -26,6 +26,8 @@ static void each_static(struct stet_flow_walk *w, stet_python_ref call,
         if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT) {
             if (is_static_name(j, stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME))))
                 look(w, call, stet_python_field(a, c, PY_FIELD_VALUE));
+        } else if (stet_python_kind(a, c) == PY_LIST_SPLAT) {
+            return; /* the places after it are unknown */
         } else if (stet_python_kind(a, c) != PY_COMMENT) {
             if (position + shift < 64 && (j->static_positions >> (position + shift) & 1))
                 look(w, call, c);
@@ -69,9 +71,27 @@ static bool is_flag(struct stet_flow_walk *w, stet_python_ref value)
     return lint_is_switch(w, value) || (b && b->value.from && lint_is_switch(w, b->value.from));
 }
 
+/* axis = axis_of(layer) in a loop over layers: a function may give the same number for many. */
+static bool is_derived(struct stet_flow_walk *w, stet_python_ref value)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_binding *b = stet_flow_lookup(w, w->fn, stet_python_name(a, value));
+    stet_python_ref made = b ? b->value.from : 0;
+
+    if (stet_python_kind(a, made) == PY_EXPRESSION_STATEMENT)
+        made = stet_python_child(a, made);
+    if (stet_python_kind(a, made) == PY_ASSIGNMENT)
+        made = stet_python_field(a, made, PY_FIELD_RIGHT);
+    if (stet_python_kind(a, made) == PY_CONDITIONAL)
+        return true;
+    return stet_python_kind(a, made) == PY_CALL &&
+           stet_flow_call_effect(w, made) <= PY_GIVES_UNKNOWN;
+}
+
 static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref value)
 {
     struct stet_flow_value v = stet_flow_value_of(w, value);
+    struct lint_candidate *c;
 
     if (counts_itself(w, value)) {
         lint_report(w, LINT_RULE_python_counter, value, 0, LINT_ANY, 0,
@@ -81,19 +101,23 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
     }
     if (w->loops && is_flag(w, value) &&
         (v.kind == FLOW_V_HOST || (v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)))) {
-        lint_advise(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
-                                "static argument `%.*s` is a flag that turns over in the loop",
-                                STET_FMT(lint_quote(w, value))),
-                    "two programs: warm both up before the first step");
+        c = lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                        "static argument `%.*s` is a flag that turns over in the loop",
+                        STET_FMT(lint_quote(w, value)));
+        lint_advise(c, "two programs: warm both up before the first step");
+        lint_minor(c, LINT_MINOR);
         return;
     }
+    if (v.kind == FLOW_V_HOST && (v.flags & FLOW_WEAK) && !w->loops)
+        return; /* a field of something: nothing shows that it is an array */
     if ((w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)) || v.kind == FLOW_V_HOST ||
         (v.kind == FLOW_V_SHAPE && (v.flags & FLOW_DYNAMIC)))
-        lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0, "static argument `%.*s` %s",
-                    STET_FMT(lint_quote(w, value)),
-                    v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE
-                        ? "depends on a tensor's values"
-                        : "has another value at each turn");
+        lint_minor(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                               "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
+                               v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE
+                                   ? "depends on a tensor's values"
+                                   : "has another value at each turn"),
+                   is_derived(w, value) ? LINT_MINOR : LINT_FULL);
     (void)call;
 }
 
@@ -135,6 +159,20 @@ void rule_static_unhashable(struct stet_flow_walk *w, stet_python_ref n)
     each_static(w, n, look_unhashable);
 }
 
+/* @classmethod: its first argument is the class. */
+static bool takes_class(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref decorated = w->fns[fn].decorated;
+
+    for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
+         c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR &&
+            stet_view_is(stet_python_text(a, stet_python_child(a, c)), "classmethod"))
+            return true;
+    return false;
+}
+
 void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t fn = stet_flow_fn_at(w, n);
@@ -148,6 +186,8 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
     if (j->lane != FLOW_JAX ||
         (!(j->static_positions & 1) && !is_static_name(j, STET_VIEW("self"))))
         return;
+    if (takes_class(w, fn))
+        return; /* one program for all objects */
     if (frozen || (hash && stet_flow_method(w, w->fns[fn].owner, hash) != FLOW_NONE))
         return;
     lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",

@@ -3,13 +3,14 @@
 #include "python/library.h"
 #include "python/value_flow.h"
 
-static void report_sync(struct stet_flow_walk *w, stet_python_ref n, enum lint_mode mode,
-                        uint64_t deps)
+static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
+                        enum lint_mode mode, uint64_t deps)
 {
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
-    lint_report(w, LINT_RULE_host_sync, n, FLOW_TRACED, mode, deps,
-                "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n)));
+    lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
+                           "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n))),
+               w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
 }
 
 /* Between compiled steps: operations on a step's result that are their own small programs, read
@@ -44,10 +45,10 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n, struct stet
     if (sync_eager(w, n, v))
         return true;
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
-        report_sync(w, n, LINT_TENSOR, v.deps);
+        report_sync(w, n, FLOW_TRACED, LINT_TENSOR, v.deps);
     else if (stet_view_in(name, telling) && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
-        report_sync(w, n, LINT_ANY, 0);
+        report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
     return true;
 }
 
@@ -58,6 +59,20 @@ static bool asks_no_value(struct stet_view dotted)
 
     return stet_view_starts(dotted, "numpy.") && !stet_view_starts(dotted, "numpy.random.") &&
            (effect == PY_GIVES_HOST || effect == PY_GIVES_RANK || effect == PY_GIVES_SIZE);
+}
+
+/* NumPy calls the array's own method for these: np.repeat(x, 2) of a traced array is traced. */
+static bool hands_over(struct stet_view dotted)
+{
+    static const char *const functions[] = {
+        "all",  "any",      "amax",    "amin",     "argmax",       "argmin",  "argsort",
+        "clip", "cumprod",  "cumsum",  "diagonal", "max",          "mean",    "min",
+        "prod", "repeat",   "reshape", "round",    "searchsorted", "squeeze", "std",
+        "sum",  "swapaxes", "take",    "trace",    "transpose",    "var",     NULL};
+    size_t prefix = strlen("numpy.");
+
+    return stet_view_starts(dotted, "numpy.") &&
+           stet_view_in(stet_view_of(dotted.ptr + prefix, dotted.len - prefix), functions);
 }
 
 static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
@@ -74,27 +89,40 @@ static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_view_in(dotted, syncs) ||
         (stet_view_is(stet_python_callee(w->module, n), "block_until_ready") &&
          stet_python_callee_object(w->module, n))) {
-        report_sync(w, n, LINT_ANY, 0);
+        report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
         return true;
     }
     if (stet_view_in(dotted, steps) && !w->step_loops) {
-        lint_report(w, LINT_RULE_host_sync, n, FLOW_JAX | FLOW_TORCH | FLOW_MODULE, LINT_ANY, 0,
+        lint_report(w, LINT_RULE_host_sync, n, FLOW_TRACED & ~FLOW_XLA, LINT_ANY, 0,
                     "`%.*s` ends the step in the middle of it", STET_FMT(lint_quote(w, n)));
         return true;
     }
-    if (asks_no_value(dotted))
-        return true;
+    if (asks_no_value(dotted) || stet_view_starts(dotted, "numpy.random."))
+        return true; /* traced-side-effect reports the random numbers */
     if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
         for (unsigned i = 0; stet_python_argument(w->module, n, i); i++) {
             struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, i));
 
             if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE))) {
-                report_sync(w, n, LINT_TENSOR, v.deps);
+                report_sync(
+                    w, n, hands_over(dotted) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
+                    LINT_TENSOR, v.deps);
                 return true;
             }
         }
     }
     return false;
+}
+
+/* config.size, params["size"] */
+static bool is_field(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    enum stet_python_kind kind = stet_python_kind(a, n = stet_python_bare(a, n));
+    stet_python_ref value = kind == PY_SUBSCRIPT ? stet_python_field(a, n, PY_FIELD_VALUE) : 0;
+
+    return kind == PY_ATTRIBUTE ||
+           (value && stet_python_kind(a, stet_python_next(a, value)) == PY_STRING);
 }
 
 void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
@@ -111,8 +139,12 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     v = stet_flow_value_of(w, first);
     if (sync_eager(w, n, v))
         return;
+    /* In JAX, a field of a tree that is cast is a Python number: else tracing fails. */
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
-        report_sync(w, n, LINT_TENSOR, v.deps);
+        report_sync(w, n,
+                    is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
+                                       : lint_needing_lanes(v),
+                    LINT_TENSOR, v.deps);
 }
 
 /* Tensors among what is printed, f-strings opened up. */
@@ -214,6 +246,13 @@ static bool is_seeded(const struct stet_flow_walk *w, stet_python_ref call)
            stet_python_kind(w->ast, stet_python_argument(w->module, call, 0)) == PY_INTEGER;
 }
 
+static bool draws_nothing(struct stet_view name)
+{
+    static const char *const states[] = {"getstate", "setstate", "get_state", "set_state", NULL};
+
+    return stet_view_in(name, states);
+}
+
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
     static const char *const clocks[] = {
@@ -229,15 +268,19 @@ void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
         !stet_flow_lookup(
             w, w->fn, stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
 
-    if (dice && is_seeded(w, n))
+    struct lint_candidate *c;
+
+    if (dice && (is_seeded(w, n) || draws_nothing(stet_python_callee(w->module, n))))
         return;
     if (!dice && !file && !stet_view_in(dotted, clocks))
         return;
     if (w->step_loops)
         return; /* the loop itself runs on the host */
-    lint_report(w, LINT_RULE_side_effect, n,
-                dice ? FLOW_JAX | FLOW_TORCH | FLOW_MODULE : FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
-                "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
+    /* A file that is read while tracing gives a constant: usually a setting. */
+    c = lint_report(w, LINT_RULE_side_effect, n,
+                    dice ? FLOW_TRACED & ~FLOW_XLA : FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
+                    "`%.*s` happens on the host, while tracing", STET_FMT(lint_quote(w, n)));
+    lint_minor(c, file ? LINT_MINOR : LINT_FULL);
 }
 
 void rule_barrier(struct stet_flow_walk *w, stet_python_ref n)

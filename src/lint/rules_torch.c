@@ -26,6 +26,22 @@ static bool is_buffer(const struct stet_flow_walk *w, uint32_t owner, struct ste
     return false;
 }
 
+/* while need > self.end: self.end *= 2 — it grows at times, and does not count calls. */
+static bool grows_to_fit(const struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = m->parents[n], test;
+
+    while (up && stet_python_kind(a, up) != PY_WHILE && stet_python_kind(a, up) != PY_FUNCTION)
+        up = m->parents[up];
+    test = stet_python_kind(a, up) == PY_WHILE ? stet_python_field(a, up, PY_FIELD_CONDITION) : 0;
+    for (stet_python_ref c = test; test && stet_flow_within(w, c, test); c++)
+        if (a->nodes[c].kind == PY_ATTRIBUTE && stet_view_eq(stet_python_text(a, c), name))
+            return true;
+    return false;
+}
+
 static void report_counter(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
 {
     lint_report(w, LINT_RULE_python_counter, n, FLOW_TRACED, LINT_ANY, 0,
@@ -67,6 +83,8 @@ void rule_python_counter(struct stet_flow_walk *w, stet_python_ref n)
                 ? stet_flow_self_class(w, stet_python_field(a, left, PY_FIELD_OBJECT))
                 : FLOW_NONE;
     if (owner == FLOW_NONE)
+        return;
+    if (grows_to_fit(w, n, stet_python_text(a, left)))
         return;
     if (!is_buffer(w, owner, stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE))))
         report_counter(w, n, stet_python_text(a, left));
@@ -386,6 +404,17 @@ static bool is_for_training(struct stet_flow_walk *w, stet_python_ref call)
     return true;
 }
 
+/* DataLoader(data, batch_size=len(data)): one batch, and no rest. */
+static bool takes_all(const struct stet_flow_walk *w, stet_python_ref call, stet_python_ref size)
+{
+    stet_python_ref data = stet_python_argument(w->module, call, 0);
+
+    return data && stet_python_kind(w->ast, size) == PY_CALL &&
+           stet_view_is(stet_python_callee(w->module, size), "len") &&
+           stet_view_eq(stet_python_text(w->ast, stet_python_argument(w->module, size, 0)),
+                        stet_python_text(w->ast, data));
+}
+
 static void loader_last_batch(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref size = stet_python_keyword(w->module, n, STET_VIEW("batch_size"));
@@ -397,7 +426,7 @@ static void loader_last_batch(struct stet_flow_walk *w, stet_python_ref n)
     if (!size)
         size = stet_python_argument(w->module, n, 1);
     if (!size || stet_python_kind(w->ast, size) == PY_NONE_ ||
-        stet_python_integer(w->module, size) == 1 ||
+        stet_python_integer(w->module, size) == 1 || takes_all(w, n, size) ||
         stet_python_child_of(w->ast, stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS),
                              PY_DICT_SPLAT))
         return;

@@ -367,8 +367,28 @@ def forgets(path, batch):
     if path:
         state = jnp.zeros(3)
     for _ in range(3):
+        batch = takes_state(state, batch)[1]  # expect: optional-key (note)
+    return batch
+
+
+def forgets_at_times(paths, batch):
+    for path in paths:
+        state = None
+        if path:
+            state = jnp.zeros(3)
         batch = takes_state(state, batch)[1]  # expect: optional-key (warning)
     return batch
+
+
+def restores(path, load, init, batch):
+    state = None
+    if path:
+        state = load(path)
+    if state is None and not path:
+        state = init()
+    for _ in range(3):
+        state, batch = takes_state(state, batch)  # clean: optional-key
+    return state
 
 
 class Engine:

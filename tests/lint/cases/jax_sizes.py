@@ -10,9 +10,20 @@ from jax import lax
 @partial(jax.jit, static_argnames=("start", "n"))
 def slices(x, start, n):
     a = x[start:start + 8]  # expect: slice-start
-    b = x[:, n:]  # expect: slice-start
+    b = x[:, n:]  # clean: slice-start
     c = x[n * 2:n * 2 + 4]  # expect: slice-start
     return a, b, c
+
+
+@partial(jax.jit, static_argnames=("n",))
+def tails(x, n):
+    return x[:, n:]  # expect: slice-start (warning)
+
+
+def drops(x):
+    for n in range(4):
+        x = tails(x, n)  # expect: static-argument
+    return x
 
 
 @partial(jax.jit, static_argnums=(1,))
