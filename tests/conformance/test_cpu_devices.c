@@ -1,5 +1,6 @@
-/* Four devices of libstet_cpu.so, used by many threads at once: programs of all devices and of one, copies between
- * devices, donation. Nothing waits forever, and every value is what it is with one thread. */
+/* Four devices of libstet_cpu.so, used by many threads at once: programs of all devices and of one,
+ * copies between devices, donation. Nothing waits forever, and every value is what it is with one
+ * thread. */
 #include "harness.h"
 #include "test.h"
 
@@ -9,7 +10,8 @@
 
 enum { DEVICES = 4, WIDTH = 1 << 15, THREADS = 4, TURNS = 12 };
 
-/* Row r of the result is row r + 1 of the argument, plus one. Each device has a row, and gives its memory. */
+/* Row r of the result is row r + 1 of the argument, plus one. Each device has a row, and gives its
+ * memory. */
 static const char turn[] =
     "module @turn {\n"
     "func.func @main(%a: tensor<4x32768xf32> {tf.aliasing_output = 0 : i32, mhlo.sharding = "
@@ -18,7 +20,8 @@ static const char turn[] =
     "  %one = stablehlo.constant dense<1.0> : tensor<4x32768xf32>\n"
     "  %top = stablehlo.slice %a [0:1, 0:32768] : (tensor<4x32768xf32>) -> tensor<1x32768xf32>\n"
     "  %rest = stablehlo.slice %a [1:4, 0:32768] : (tensor<4x32768xf32>) -> tensor<3x32768xf32>\n"
-    "  %up = stablehlo.concatenate %rest, %top, dim = 0 : (tensor<3x32768xf32>, tensor<1x32768xf32>) -> "
+    "  %up = stablehlo.concatenate %rest, %top, dim = 0 : (tensor<3x32768xf32>, "
+    "tensor<1x32768xf32>) -> "
     "tensor<4x32768xf32>\n"
     "  %sum = stablehlo.add %up, %one : tensor<4x32768xf32>\n"
     "  return %sum : tensor<4x32768xf32>\n"
@@ -40,7 +43,8 @@ static atomic_int wrong;
 
 static bool fine(PJRT_Error *error)
 {
-    PJRT_Error_Destroy_Args args = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE, .error = error};
+    PJRT_Error_Destroy_Args args = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
+                                    .error = error};
 
     if (!error)
         return true;
@@ -53,9 +57,10 @@ static PJRT_Buffer *row_on(PJRT_Device *device, float value)
 {
     static const int64_t dims[] = {1, WIDTH};
     float *data = malloc(WIDTH * sizeof *data);
-    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h.client, .data = data, .type = PJRT_Buffer_Type_F32,
-         .dims = dims, .num_dims = 2,
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall, .device = device);
+    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h.client, .data = data,
+         .type = PJRT_Buffer_Type_F32, .dims = dims, .num_dims = 2,
+         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+         .device = device);
 
     for (int i = 0; i < WIDTH; i++)
         data[i] = value;
@@ -79,9 +84,9 @@ static void drop(PJRT_Buffer *b)
 static void execute(PJRT_LoadedExecutable *e, PJRT_Buffer **rows, size_t count)
 {
     PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
-    PJRT_Buffer *out[DEVICES] = {NULL}, *const *ins[DEVICES], **outs[DEVICES];
-    ARGS(PJRT_LoadedExecutable_Execute, args, .executable = e, .options = &options, .argument_lists = ins,
-         .num_devices = count, .num_args = 1, .output_lists = outs);
+    PJRT_Buffer *out[DEVICES] = {NULL}, *const * ins[DEVICES], **outs[DEVICES];
+    ARGS(PJRT_LoadedExecutable_Execute, args, .executable = e, .options = &options,
+         .argument_lists = ins, .num_devices = count, .num_args = 1, .output_lists = outs);
 
     for (size_t i = 0; i < count; i++)
         ins[i] = &rows[i], outs[i] = &out[i];

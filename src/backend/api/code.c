@@ -89,9 +89,8 @@ static bool make_shardings(struct stet_cpu_code *c)
     if (!c->shardings || !c->sharding_sizes)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const struct stet_sharding *s = i < c->outputs
-                                            ? &c->info->output_shardings[i]
-                                            : &c->info->input_shardings[i - c->outputs];
+        const struct stet_sharding *s = i < c->outputs ? &c->info->output_shardings[i]
+                                                       : &c->info->input_shardings[i - c->outputs];
 
         stet_sharding_write(&c->sharding_bytes, s, c->assignment.count);
         c->sharding_sizes[i] = c->sharding_bytes.len - at;

@@ -228,11 +228,11 @@ PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 /* A run's callbacks by channel. They are copied, because the lists are valid only during
  * Execute. */
 struct stet_callbacks {
-    struct stet_host host; /* this struct is their context, so it must not move */
+    struct stet_host host;        /* this struct is their context, so it must not move */
     PJRT_SendCallbackInfo *sends; /* of the first device, then of the second … */
     PJRT_RecvCallbackInfo *receives;
     size_t send_count, receive_count; /* of each device */
-    PJRT_Error *failure; /* of the send that ended the run, as the framework gave it */
+    PJRT_Error *failure;              /* of the send that ended the run, as the framework gave it */
 };
 
 /* False when out of memory; released either way. */
