@@ -241,7 +241,7 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
 
 /* ---- executables ---- */
 
-PJRT_Error *stet_cpu_executable_adopt(struct stet_cpu_code *code, PJRT_Executable **out)
+PJRT_Error *stet_cpu_code_executable(struct stet_cpu_code *code, PJRT_Executable **out)
 {
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
@@ -259,7 +259,7 @@ PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
     PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
                                           args->compile_options, args->compile_options_size);
 
-    return error ? error : stet_cpu_loaded_adopt(code, args->client, &args->executable);
+    return error ? error : stet_backend_loaded_adopt(code, args->client, &args->executable);
 }
 
 PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
@@ -269,13 +269,13 @@ PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
     PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
                                           args->compile_options, args->compile_options_size);
 
-    return error ? error : stet_cpu_executable_adopt(code, &args->executable);
+    return error ? error : stet_cpu_code_executable(code, &args->executable);
 }
 
 PJRT_Error *cpu_PJRT_Client_Load(PJRT_Client_Load_Args *args)
 {
-    return stet_cpu_loaded_adopt(stet_cpu_code_ref(args->executable->code), args->client,
-                                 &args->loaded_executable);
+    return stet_backend_loaded_adopt(stet_cpu_code_ref(args->executable->code), args->client,
+                                     &args->loaded_executable);
 }
 
 PJRT_Error *cpu_PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
@@ -501,7 +501,7 @@ PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAn
                                "stet cpu: the serialised executable is damaged");
     error = stet_cpu_code_new(&code, bytes.ptr, bytes.len, format.ptr, format.len, options.ptr,
                               options.len);
-    return error ? error : stet_cpu_loaded_adopt(code, args->client, &args->loaded_executable);
+    return error ? error : stet_backend_loaded_adopt(code, args->client, &args->loaded_executable);
 }
 
 static void keep_options(PJRT_SerializedCompileOptions *options)

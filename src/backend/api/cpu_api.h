@@ -202,9 +202,9 @@ struct PJRT_LoadedExecutable {
 };
 
 /* Both take ownership of one reference of `code`, also when they fail. */
-PJRT_Error *stet_cpu_executable_adopt(struct stet_cpu_code *code, PJRT_Executable **out);
-PJRT_Error *stet_cpu_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
-                                  PJRT_LoadedExecutable **out);
+PJRT_Error *stet_cpu_code_executable(struct stet_cpu_code *code, PJRT_Executable **out);
+PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
+                                      PJRT_LoadedExecutable **out);
 
 struct PJRT_Buffer {
     struct stet_shape shape;

@@ -11,8 +11,8 @@ static void loaded_free(PJRT_LoadedExecutable *e)
     stet_mem_free(e);
 }
 
-PJRT_Error *stet_cpu_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
-                                  PJRT_LoadedExecutable **out)
+PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
+                                      PJRT_LoadedExecutable **out)
 {
     const struct stet_cpu_assignment *a = &code->assignment;
     PJRT_Error *error = stet_cpu_options_fit(a, client->device_count);
@@ -48,8 +48,8 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args
 
 PJRT_Error *cpu_PJRT_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *args)
 {
-    return stet_cpu_executable_adopt(stet_cpu_code_ref(args->loaded_executable->code),
-                                     &args->executable);
+    return stet_cpu_code_executable(stet_cpu_code_ref(args->loaded_executable->code),
+                                    &args->executable);
 }
 
 PJRT_Error *
