@@ -117,17 +117,17 @@ struct stet_lower {
     struct stet_arena *arena;
     const struct stet_program *program;
     struct stet_err *err;
-    struct stet_gblock *block;    /* where nodes are added */
-    struct stet_lowered *map;     /* by value id, of `lane` */
-    struct stet_lowered *maps;    /* of all lanes */
+    struct stet_gblock *block; /* where nodes are added */
+    struct stet_lowered *map;  /* by value id, of `lane` */
+    struct stet_lowered *maps; /* of all lanes */
     struct stet_plan_devices on;
-    uint32_t lanes, lane;  /* devices of the program, and the one being lowered for */
-    bool single;           /* only for `lane`; otherwise for all lanes (lower_lanes.c) */
-    uint32_t manual;       /* depth of regions that each device runs by itself */
-    uint8_t *facts;        /* of functions, when known */
+    uint32_t lanes, lane; /* devices of the program, and the one being lowered for */
+    bool single;          /* only for `lane`; otherwise for all lanes (lower_lanes.c) */
+    uint32_t manual;      /* depth of regions that each device runs by itself */
+    uint8_t *facts;       /* of functions, when known */
     struct stet_sharding_reader shardings;
     struct stet_sharding *in_shardings, *out_shardings; /* of the program, with several lanes */
-    const struct stet_op *op;     /* being lowered */
+    const struct stet_op *op;                           /* being lowered */
     const struct stet_op **calls; /* functions being inlined, innermost last */
     uint32_t call_depth, depth;
     uint32_t nodes, most_nodes; /* made so far, and their cap */

@@ -71,8 +71,8 @@ enum stet_rc stet_lower_bind_args(struct stet_lower *l, const struct stet_block 
                                   struct stet_gval **values, uint32_t count);
 enum stet_rc stet_lower_bind_results(struct stet_lower *l, struct stet_gval **values,
                                      uint32_t count);
-enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first,
-                                      struct stet_gval ***out, uint32_t *count);
+enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first, struct stet_gval ***out,
+                                      uint32_t *count);
 enum stet_rc stet_lower_block_ops(struct stet_lower *l, const struct stet_block *from);
 enum stet_rc stet_lower_returned(struct stet_lower *l, const struct stet_block *from,
                                  struct stet_gval ***out, uint32_t *count);

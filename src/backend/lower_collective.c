@@ -94,7 +94,7 @@ static enum stet_rc read_groups(struct stet_lower *l, bool reduces, struct group
         return plain_groups(l, of, how == TOGETHER);
     if (!rows || !columns)
         return plain_groups(l, of, true);
-    if (!(lanes = STET_NEW_ARRAY(l->arena, uint32_t, (size_t)rows * columns)))
+    if (!(lanes = STET_NEW_ARRAY(l->arena, uint32_t, (size_t)rows *columns)))
         return stet_lower_memory(l);
     for (uint32_t r = 0; r < rows; r++) {
         struct group g = {lanes + (size_t)r * columns, 0};
@@ -298,8 +298,9 @@ static enum stet_rc reduce_scatter(struct stet_lower *l, struct meeting *m, uint
 
     if (!sum)
         return STET_OK;
-    CHECK(dim_is(&sum->shape, m->dim, m->shape.rank > m->dim ? m->shape.dims[m->dim] * g->count : 0),
-          "scatter_dimension does not fit");
+    CHECK(
+        dim_is(&sum->shape, m->dim, m->shape.rank > m->dim ? m->shape.dims[m->dim] * g->count : 0),
+        "scatter_dimension does not fit");
     m->out[lane] = slice(l, sum, m->dim, place_in(g, lane), g->count);
     return STET_OK;
 }
@@ -413,7 +414,7 @@ static enum stet_rc from_lanes(struct stet_lower *l, const uint32_t *from)
     for (uint32_t i = 0; i < l->op->result_count; i++) {
         TRY(stet_lower_in_lanes(l, i, in));
         for (uint32_t lane = 0; lane < l->lanes; lane++) {
-            out[lane] = from[lane] != UINT32_MAX      ? in[from[lane]]
+            out[lane] = from[lane] != UINT32_MAX   ? in[from[lane]]
                         : in[lane]->shape.elements ? zeros(l, &in[lane]->shape)
                                                    : in[lane];
             if (!out[lane])

@@ -233,8 +233,8 @@ enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
 }
 
 /* All operands from `first` on, tuples flattened. */
-enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first,
-                                      struct stet_gval ***out, uint32_t *count)
+enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first, struct stet_gval ***out,
+                                      uint32_t *count)
 {
     uint32_t n = 0;
 
@@ -361,7 +361,7 @@ static enum stet_rc region_with(struct stet_lower *l, const struct stet_region *
 }
 
 enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
-                              struct stet_shape **out)
+                                  struct stet_shape **out)
 {
     if (!(*out = STET_NEW_ARRAY(l->arena, struct stet_shape, count + 1)))
         return stet_lower_memory(l);

@@ -227,8 +227,7 @@ static bool guess_call(struct search *s, const struct stet_op *op, uint32_t i,
         return false;
     b = stet_op_region(callee, 0)->blocks[0];
     end = b->op_count ? b->ops[b->op_count - 1] : NULL;
-    return end && i < end->operand_count &&
-           guess(s, stet_op_operand(end, i), &inner, depth, out);
+    return end && i < end->operand_count && guess(s, stet_op_operand(end, i), &inner, depth, out);
 }
 
 /* From the first operand that is cut in dimensions that the result has too. */
@@ -247,8 +246,7 @@ static bool guess_like_operand(struct search *s, const struct stet_op *op,
         struct source where = {0};
         struct stet_sharding in;
 
-        if (!from || (!mapped && !reshape && from->rank != to->rank) ||
-            !guess(s, v, f, depth, &in))
+        if (!from || (!mapped && !reshape && from->rank != to->rank) || !guess(s, v, f, depth, &in))
             continue;
         if (mapped && !map_dims(s->l, op, &in, from, to, &where))
             continue;

@@ -115,8 +115,7 @@ static bool agree(const struct stet_lower *l, const struct bundle *b)
 
 static enum stet_rc check_condition(struct stet_lower *l, const struct bundle *c)
 {
-    CHECK(c->count == 1 && c->at[0][0]->shape.rank == 0 &&
-              c->at[0][0]->shape.dtype == STET_DT_PRED,
+    CHECK(c->count == 1 && c->at[0][0]->shape.rank == 0 && c->at[0][0]->shape.dtype == STET_DT_PRED,
           "the condition does not return one pred");
     return STET_OK;
 }
@@ -355,8 +354,7 @@ enum stet_rc stet_lower_branches_lanes(struct stet_lower *l)
     if (!all || bundle_new(l, &index) != STET_OK)
         return stet_lower_memory(l);
     TRY(stet_lower_in_lanes(l, 0, all));
-    CHECK(all[0]->shape.rank == 0 &&
-              all[0]->shape.dtype == (pred ? STET_DT_PRED : STET_DT_S32),
+    CHECK(all[0]->shape.rank == 0 && all[0]->shape.dtype == (pred ? STET_DT_PRED : STET_DT_S32),
           "the condition is not a scalar of its type");
     for (uint32_t lane = 0; lane < l->lanes; lane++)
         index.at[lane] = &all[lane];

@@ -69,7 +69,7 @@ static struct stet_gval *paste_tiles(struct stet_lower *l, const struct stet_sha
                                      const struct stet_shape *shape, struct stet_gval **parts,
                                      uint32_t count)
 {
-    int64_t *starts = STET_NEW_ARRAY(l->arena, int64_t, (size_t)count * STET_MAX_RANK + 1);
+    int64_t *starts = STET_NEW_ARRAY(l->arena, int64_t, (size_t)count *STET_MAX_RANK + 1);
 
     if (!starts) {
         stet_lower_memory(l);

@@ -88,8 +88,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     l.maps = STET_NEW_ARRAY(l.arena, struct stet_lowered, ((size_t)p->value_count + 1) * l.lanes);
     l.map = l.maps;
     l.single = l.lanes == 1;
-    l.shardings =
-        (struct stet_sharding_reader){.arena = l.arena, .err = err, .lanes = l.lanes};
+    l.shardings = (struct stet_sharding_reader){.arena = l.arena, .err = err, .lanes = l.lanes};
     l.facts = STET_NEW_ARRAY(l.arena, uint8_t, p->function_count + 1);
     l.calls = STET_NEW_ARRAY(l.arena, const struct stet_op *, STET_MAX_CALLS + 1);
     if (!l.maps || !l.calls || !l.facts)
@@ -239,8 +238,9 @@ static enum stet_rc run_transfer(const struct stet_transfer *t, void *const *buf
     if (!r->host)
         return stet_fail(r->err, STET_UNSUPPORTED,
                          "the program sends to the host, but this caller has no host callbacks");
-    return t->send ? r->host->send(r->host->context, t->lane, t->channel, data, t->bytes, r->err)
-                   : r->host->receive(r->host->context, t->lane, t->channel, data, t->bytes, r->err);
+    return t->send
+               ? r->host->send(r->host->context, t->lane, t->channel, data, t->bytes, r->err)
+               : r->host->receive(r->host->context, t->lane, t->channel, data, t->bytes, r->err);
 }
 
 static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r)

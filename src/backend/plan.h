@@ -56,7 +56,8 @@ const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
 void stet_plan_limit(struct stet_plan *plan, uint64_t turns);
 
 /* How a running program communicates with the host: `send` passes `bytes` of `data` to it,
- * `receive` waits for as many; `lane` is the device that does so. Called on the thread that runs the plan, in the program's order. */
+ * `receive` waits for as many; `lane` is the device that does so. Called on the thread that runs
+ * the plan, in the program's order. */
 struct stet_host {
     enum stet_rc (*send)(void *context, uint32_t lane, int64_t channel, const void *data,
                          uint64_t bytes, struct stet_err *err);

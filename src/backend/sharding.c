@@ -47,8 +47,8 @@ bool stet_sharding_numbers(struct stet_sharding_text *t, int64_t *out, uint32_t 
 enum stet_rc stet_sharding_whole(struct stet_sharding_reader *r, uint32_t rank,
                                  struct stet_sharding *out)
 {
-    *out = (struct stet_sharding){.rank = rank,
-                                  .tile = STET_NEW_ARRAY(r->arena, uint32_t, r->lanes)};
+    *out =
+        (struct stet_sharding){.rank = rank, .tile = STET_NEW_ARRAY(r->arena, uint32_t, r->lanes)};
     for (uint32_t d = 0; d < rank; d++)
         out->tiles[d] = 1;
     return out->tile ? STET_OK : stet_fail(r->err, STET_NO_MEMORY, "out of memory for a sharding");

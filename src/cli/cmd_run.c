@@ -289,7 +289,8 @@ static int run(struct run *r, const struct wishes *w)
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
-    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu != NULL, &err)) {
+    if (r->contract &&
+        !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu != NULL, &err)) {
         forget_run(r);
         stet_cli_complain(&err);
         return STET_EXIT_FINDING;

@@ -89,9 +89,8 @@ static bool make_shardings(struct stet_cpu_code *c)
     if (!c->shardings || !c->sharding_sizes)
         return false;
     for (size_t i = 0; i < n; i++) {
-        const struct stet_sharding *s = i < c->outputs
-                                            ? &c->info->output_shardings[i]
-                                            : &c->info->input_shardings[i - c->outputs];
+        const struct stet_sharding *s = i < c->outputs ? &c->info->output_shardings[i]
+                                                       : &c->info->input_shardings[i - c->outputs];
 
         stet_sharding_write(&c->sharding_bytes, s, c->assignment.count);
         c->sharding_sizes[i] = c->sharding_bytes.len - at;
@@ -242,7 +241,7 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
 
 /* ---- executables ---- */
 
-static PJRT_Error *executable_adopt(struct stet_cpu_code *code, PJRT_Executable **out)
+PJRT_Error *stet_cpu_code_executable(struct stet_cpu_code *code, PJRT_Executable **out)
 {
     *out = stet_mem_calloc(1, sizeof **out);
     if (!*out) {
@@ -253,42 +252,6 @@ static PJRT_Error *executable_adopt(struct stet_cpu_code *code, PJRT_Executable 
     return NULL;
 }
 
-static void loaded_free(PJRT_LoadedExecutable *e)
-{
-    stet_cpu_code_unref(e->code);
-    stet_mem_free(e->devices);
-    stet_mem_free(e->logical);
-    stet_mem_free(e);
-}
-
-static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
-                                PJRT_LoadedExecutable **out)
-{
-    const struct stet_cpu_assignment *a = &code->assignment;
-    PJRT_Error *error = stet_cpu_options_fit(a, client->device_count);
-    PJRT_LoadedExecutable *e = error ? NULL : stet_mem_calloc(1, sizeof *e);
-
-    if (!e) {
-        stet_cpu_code_unref(code);
-        return error ? error : stet_cpu_api_no_memory();
-    }
-    e->code = code;
-    e->client = client;
-    e->devices = stet_mem_calloc(a->count, sizeof(PJRT_Device *));
-    e->logical = stet_mem_calloc(a->count, sizeof *e->logical);
-    if (!e->devices || !e->logical) {
-        loaded_free(e);
-        return stet_cpu_api_no_memory();
-    }
-    for (uint32_t i = 0; i < a->count; i++) {
-        e->devices[i] = client->devices[a->ids[i]];
-        e->logical[i] = (PJRT_LogicalDeviceIds){.replica = (int)(i / a->partitions),
-                                                .partition = (int)(i % a->partitions)};
-    }
-    *out = e;
-    return NULL;
-}
-
 PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
 {
     const PJRT_Program *p = args->program;
@@ -296,7 +259,7 @@ PJRT_Error *cpu_PJRT_Client_Compile(PJRT_Client_Compile_Args *args)
     PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
                                           args->compile_options, args->compile_options_size);
 
-    return error ? error : loaded_adopt(code, args->client, &args->executable);
+    return error ? error : stet_backend_loaded_adopt(code, args->client, &args->executable);
 }
 
 PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
@@ -306,13 +269,13 @@ PJRT_Error *cpu_PJRT_Compile(PJRT_Compile_Args *args)
     PJRT_Error *error = stet_cpu_code_new(&code, p->code, p->code_size, p->format, p->format_size,
                                           args->compile_options, args->compile_options_size);
 
-    return error ? error : executable_adopt(code, &args->executable);
+    return error ? error : stet_cpu_code_executable(code, &args->executable);
 }
 
 PJRT_Error *cpu_PJRT_Client_Load(PJRT_Client_Load_Args *args)
 {
-    return loaded_adopt(stet_cpu_code_ref(args->executable->code), args->client,
-                        &args->loaded_executable);
+    return stet_backend_loaded_adopt(stet_cpu_code_ref(args->executable->code), args->client,
+                                     &args->loaded_executable);
 }
 
 PJRT_Error *cpu_PJRT_Executable_Destroy(PJRT_Executable_Destroy_Args *args)
@@ -538,7 +501,7 @@ PJRT_Error *cpu_PJRT_Executable_DeserializeAndLoad(PJRT_Executable_DeserializeAn
                                "stet cpu: the serialised executable is damaged");
     error = stet_cpu_code_new(&code, bytes.ptr, bytes.len, format.ptr, format.len, options.ptr,
                               options.len);
-    return error ? error : loaded_adopt(code, args->client, &args->loaded_executable);
+    return error ? error : stet_backend_loaded_adopt(code, args->client, &args->loaded_executable);
 }
 
 static void keep_options(PJRT_SerializedCompileOptions *options)
@@ -552,82 +515,5 @@ PJRT_Error *cpu_PJRT_Executable_GetCompileOptions(PJRT_Executable_GetCompileOpti
     args->serialized_bytes_size = args->executable->code->options_size;
     args->serialized_compile_options = NULL;
     args->serialized_compile_options_deleter = keep_options;
-    return NULL;
-}
-
-/* ---- loaded executables ---- */
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
-{
-    if (args->executable)
-        loaded_free(args->executable);
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExecutable_Args *args)
-{
-    return executable_adopt(stet_cpu_code_ref(args->loaded_executable->code), &args->executable);
-}
-
-PJRT_Error *
-cpu_PJRT_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *args)
-{
-    args->addressable_devices = args->executable->devices;
-    args->num_addressable_devices = args->executable->code->assignment.count;
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_AddressableDeviceLogicalIds(
-    PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *args)
-{
-    args->addressable_device_logical_ids = args->executable->logical;
-    args->num_addressable_device_logical_ids = args->executable->code->assignment.count;
-    return NULL;
-}
-
-static void keep_assignment(PJRT_DeviceAssignmentSerialized *assignment)
-{
-    (void)assignment; /* the executable's */
-}
-
-PJRT_Error *
-cpu_PJRT_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args *args)
-{
-    const struct stet_buf *proto = &args->executable->code->assignment_proto;
-
-    args->serialized_bytes = proto->ptr;
-    args->serialized_bytes_size = proto->len;
-    args->serialized_device_assignment = NULL;
-    args->serialized_device_assignment_deleter = keep_assignment;
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_Delete(PJRT_LoadedExecutable_Delete_Args *args)
-{
-    atomic_store(&args->executable->deleted, true);
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_IsDeleted(PJRT_LoadedExecutable_IsDeleted_Args *args)
-{
-    args->is_deleted = atomic_load(&args->executable->deleted);
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_LoadedExecutable_Fingerprint(PJRT_LoadedExecutable_Fingerprint_Args *args)
-{
-    STET_TEXT(args, executable_fingerprint, args->executable->code->fingerprint);
-    return NULL;
-}
-
-PJRT_Error *cpu_PJRT_ExecuteContext_Create(PJRT_ExecuteContext_Create_Args *args)
-{
-    args->context = stet_mem_calloc(1, 1);
-    return args->context ? NULL : stet_cpu_api_no_memory();
-}
-
-PJRT_Error *cpu_PJRT_ExecuteContext_Destroy(PJRT_ExecuteContext_Destroy_Args *args)
-{
-    stet_mem_free(args->context);
     return NULL;
 }

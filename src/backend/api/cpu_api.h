@@ -201,6 +201,11 @@ struct PJRT_LoadedExecutable {
     PJRT_LogicalDeviceIds *logical;
 };
 
+/* Both take ownership of one reference of `code`, also when they fail. */
+PJRT_Error *stet_cpu_code_executable(struct stet_cpu_code *code, PJRT_Executable **out);
+PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
+                                      PJRT_LoadedExecutable **out);
+
 struct PJRT_Buffer {
     struct stet_shape shape;
     PJRT_Device *device;
@@ -228,11 +233,11 @@ PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 /* A run's callbacks by channel. They are copied, because the lists are valid only during
  * Execute. */
 struct stet_callbacks {
-    struct stet_host host; /* this struct is their context, so it must not move */
+    struct stet_host host;        /* this struct is their context, so it must not move */
     PJRT_SendCallbackInfo *sends; /* of the first device, then of the second … */
     PJRT_RecvCallbackInfo *receives;
     size_t send_count, receive_count; /* of each device */
-    PJRT_Error *failure; /* of the send that ended the run, as the framework gave it */
+    PJRT_Error *failure;              /* of the send that ended the run, as the framework gave it */
 };
 
 /* False when out of memory; released either way. */

@@ -435,8 +435,8 @@ PJRT_Error *cpu_PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAss
 {
     int64_t wanted = (int64_t)args->num_replicas * args->num_partitions;
 
-    if (args->num_replicas < 1 || args->num_partitions < 1 ||
-        wanted > args->client->device_count || args->default_assignment_size < (size_t)wanted)
+    if (args->num_replicas < 1 || args->num_partitions < 1 || wanted > args->client->device_count ||
+        args->default_assignment_size < (size_t)wanted)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: the program wants %d x %d devices, but there are %u",
                                args->num_replicas, args->num_partitions,

@@ -19,7 +19,7 @@ struct launch {
     PJRT_Device *device;         /* whose thread and temporary memory it uses */
     PJRT_Device *const *devices; /* all of them */
     struct stet_signal *done;
-    uint32_t inputs, outputs; /* of all devices */
+    uint32_t inputs, outputs;          /* of all devices */
     struct stet_cpu_block **in, **out; /* references of ours */
     struct stet_signal **after;        /* of each input */
     const void **in_data;

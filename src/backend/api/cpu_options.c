@@ -84,8 +84,7 @@ static PJRT_Error *place(const struct asked *asked, struct stet_cpu_assignment *
     if (asked->ordinal >= STET_MAX_DEVICES)
         return refuse("device_ordinal", asked->ordinal, "this backend has 1 to 256 devices");
     for (uint32_t i = 0; i < out->count; i++) /* -1 means any */
-        out->ids[i] =
-            out->count == 1 && asked->ordinal > 0 ? (int32_t)asked->ordinal : (int32_t)i;
+        out->ids[i] = out->count == 1 && asked->ordinal > 0 ? (int32_t)asked->ordinal : (int32_t)i;
     out->option = "device_ordinal";
     if (!asked->computations)
         return NULL;
@@ -112,8 +111,8 @@ PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t d
 {
     char why[64];
 
-    snprintf(why, sizeof why, "there %s %u device%s (STET_CPU_DEVICES)", devices == 1 ? "is" : "are",
-             devices, devices == 1 ? "" : "s");
+    snprintf(why, sizeof why, "there %s %u device%s (STET_CPU_DEVICES)",
+             devices == 1 ? "is" : "are", devices, devices == 1 ? "" : "s");
     if (a->replicas > devices)
         return refuse("num_replicas", a->replicas, why);
     if (a->partitions > devices)
