@@ -389,7 +389,7 @@ TEST(a_child_does_not_hold_its_parents_lease)
     close(listener);
     stet_remote_fork_child(); /* as the end of this process would */
     usleep(50000);
-    EXPECT_INT(STET_NOT_FOUND, stet_wire_receive(agent, &m, stet_wire_now_ms() + 2000, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_wire_receive(agent, &m, stet_wire_now_ms() + 60000, NULL));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     stet_wire_close(agent);
