@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "bundle/gather_run.h"
+#include "cli/ranks_text.h"
 #include "cli/run_text.h"
 #include "contract/follow.h"
 #include "launch/agent_start.h"
@@ -52,6 +53,7 @@ struct run {
     struct stet_contract_follower *contract; /* NULL without --contract */
     pid_t recorder;                          /* records the bundle, beside the command */
     struct stet_monitor_publisher *metrics;  /* NULL without metrics options */
+    struct stet_hang *hang;                  /* NULL without --hang-after */
     bool over;
 };
 
@@ -61,7 +63,8 @@ struct wishes {
     bool brief;      /* print no recompiles, and one line at the end */
     const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
-        *format;
+        *format, *hang_after;
+    unsigned hang_s;
 };
 
 static uint64_t nanoseconds(struct timespec t)
@@ -176,6 +179,7 @@ static void follow(struct run *r, char *const *environment)
         stet_monitor_torch_poll(r->torch, false);
         stet_monitor_torch_ranks(r->torch, r->live);
         stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
+        stet_cli_hang_poll(r->hang);
         stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
@@ -329,7 +333,9 @@ static int run(struct run *r, const struct wishes *w)
     if (w->json_events)
         stet_monitor_torch_events(r->torch, r->live);
     stet_monitor_torch_learn(r->torch, r->learn, r->folder);
+    r->hang = w->hang_s ? stet_cli_hang_new(r->id, w->hang_s) : NULL;
     follow(r, env.vars);
+    stet_cli_hang_free(r->hang);
     stet_monitor_torch_events(r->torch, NULL);
     stet_monitor_publish_end(r->metrics);
     r->metrics = NULL;
@@ -355,6 +361,21 @@ static int run(struct run *r, const struct wishes *w)
     if (broken && WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
         return STET_EXIT_FINDING; /* violations found only at the end */
     stet_launch_child_end_alike(&r->child);
+}
+
+/* 60, 60s, 10m, 1h; at least a second, at most a week. */
+static bool parse_seconds(const char *text, unsigned *out)
+{
+    enum { MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * HOUR };
+    char *end;
+    unsigned long n = strtoul(text, &end, 10);
+    unsigned long unit = !strcmp(end, "m") ? MINUTE : !strcmp(end, "h") ? HOUR : 1;
+
+    if (*text < '0' || *text > '9' || n == 0 || n > WEEK || n * unit > WEEK ||
+        (*end && !strchr("smh", *end)) || (*end && end[1]))
+        return false;
+    *out = (unsigned)(n * unit);
+    return true;
 }
 
 int cmd_run(int argc, char **argv)
@@ -391,6 +412,9 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_VALUE, &w.metrics_host},
         {"metrics-file", "FILE", "write the metrics to FILE once a second", STET_OPTION_VALUE,
          &w.metrics_file},
+        {"hang-after", "SECONDS",
+         "print what each process does (stet ranks) after so long without progress",
+         STET_OPTION_VALUE, &w.hang_after},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {"no-store", NULL, "compile everything: load nothing from the store, keep nothing",
          STET_OPTION_FLAG, &w.no_store},
@@ -406,6 +430,8 @@ int cmd_run(int argc, char **argv)
     if (w.format)
         return stet_cli_usage_error(&usage,
                                     "what the command prints is its own: use --json-events=FILE");
+    if (w.hang_after && !parse_seconds(w.hang_after, &w.hang_s))
+        return stet_cli_usage_error(&usage, "--hang-after is a time such as 60s or 10m");
     if (args.count == 0) {
         stet_say("stet: no command to run\nusage: %s\n", usage.synopsis);
         return STET_EXIT_USAGE;

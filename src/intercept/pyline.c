@@ -1,8 +1,8 @@
-/* See pyline.h. Offsets are those of CPython's headers on 64-bit machines. The releases named here
- * are past their betas, so their layouts are final. */
+/* See pyline.h. */
 #include "intercept/pyline.h"
 
 #include "base/path.h"
+#include "journal/pylayout.h"
 #include "journal/values_record.h"
 
 #include <errno.h>
@@ -17,97 +17,10 @@ enum {
     ASCII_COMPACT = 0x60 /* of a string's state: one byte a character, right behind the head */
 };
 
-enum { OWNED_BY_C = 3 }; /* this and more: a frame without Python code; from 3.12 */
-
-struct layout {
-    uint16_t thread_frame; /* in a thread: the innermost frame... */
-    uint16_t inner;        /* ...or where in a struct it points to, and... */
-    bool indirect;         /* ...that there is such a struct */
-    uint16_t code, previous, instruction, owner;
-    uint16_t code_bytes; /* in a code object: its instructions; 0: the frame holds an index */
-    uint16_t index_size; /* bytes for one step of that index */
-    uint16_t file, name, first_line;
-    uint16_t text; /* in a string: its characters */
-};
-
-static const struct layout layouts[] = {
-    [9] = {.thread_frame = 24,
-           .code = 32,
-           .previous = 24,
-           .instruction = 104,
-           .index_size = 1,
-           .file = 104,
-           .name = 112,
-           .first_line = 40,
-           .text = 48},
-    [10] = {.thread_frame = 24,
-            .code = 32,
-            .previous = 24,
-            .instruction = 96,
-            .index_size = 2,
-            .file = 104,
-            .name = 112,
-            .first_line = 40,
-            .text = 48},
-    [11] = {.thread_frame = 56,
-            .inner = 8,
-            .indirect = true,
-            .code = 32,
-            .previous = 48,
-            .instruction = 56,
-            .code_bytes = 184,
-            .file = 112,
-            .name = 128,
-            .first_line = 72,
-            .text = 48},
-    [12] = {.thread_frame = 56,
-            .inner = 0,
-            .indirect = true,
-            .code = 0,
-            .previous = 8,
-            .instruction = 56,
-            .owner = 70,
-            .code_bytes = 192,
-            .file = 112,
-            .name = 128,
-            .first_line = 68,
-            .text = 40},
-    [13] = {.thread_frame = 72,
-            .code = 0,
-            .previous = 8,
-            .instruction = 56,
-            .owner = 70,
-            .code_bytes = 200,
-            .file = 112,
-            .name = 128,
-            .first_line = 68,
-            .text = 40},
-    [14] = {.thread_frame = 72,
-            .code = 0,
-            .previous = 8,
-            .instruction = 56,
-            .owner = 74,
-            .code_bytes = 208,
-            .file = 112,
-            .name = 128,
-            .first_line = 68,
-            .text = 40},
-    [15] = {.thread_frame = 72,
-            .code = 0,
-            .previous = 8,
-            .instruction = 56,
-            .owner = 74,
-            .code_bytes = 208,
-            .file = 112,
-            .name = 128,
-            .first_line = 68,
-            .text = 40},
-};
-
 enum { UNPROVEN, PROVING, PROVEN, WRONG };
 
 static atomic_int state;
-static const struct layout *known;              /* once PROVEN */
+static const struct stet_pylayout *known;       /* once PROVEN */
 static const struct stet_intercept_python *api; /* likewise */
 
 static const char *pointer_at(const void *base, size_t offset)
@@ -132,7 +45,7 @@ static bool plausible(const void *p)
 }
 
 /* From 3.14 on, the low bits of the pointer to the code are flags. */
-static const char *code_of(const struct layout *l, const char *frame)
+static const char *code_of(const struct stet_pylayout *l, const char *frame)
 {
     enum { FLAGS = 3 };
     const char *p = pointer_at(frame, l->code);
@@ -141,17 +54,17 @@ static const char *code_of(const struct layout *l, const char *frame)
 }
 
 /* The frame itself, or the next outer one that is Python code. */
-static const char *python_frame(const struct layout *l, const char *frame)
+static const char *python_frame(const struct stet_pylayout *l, const char *frame)
 {
     for (int i = 0; i < FRAMES_MOST && plausible(frame); i++) {
-        if (!l->owner || frame[l->owner] < OWNED_BY_C)
+        if (!l->owner || frame[l->owner] < STET_PYLAYOUT_OWNED_BY_C)
             return frame;
         frame = pointer_at(frame, l->previous);
     }
     return NULL;
 }
 
-static const char *innermost(const struct layout *l, const void *thread)
+static const char *innermost(const struct stet_pylayout *l, const void *thread)
 {
     const char *p = pointer_at(thread, l->thread_frame);
 
@@ -160,19 +73,19 @@ static const char *innermost(const struct layout *l, const void *thread)
     return python_frame(l, p);
 }
 
-static const char *outer(const struct layout *l, const char *frame)
+static const char *outer(const struct stet_pylayout *l, const char *frame)
 {
     return python_frame(l, pointer_at(frame, l->previous));
 }
 
-static int32_t offset_in_code(const struct layout *l, const char *frame, const char *code)
+static int32_t offset_in_code(const struct stet_pylayout *l, const char *frame, const char *code)
 {
     if (!l->code_bytes)
         return int_at(frame, l->instruction) * (int32_t)l->index_size;
     return (int32_t)(pointer_at(frame, l->instruction) - (code + l->code_bytes));
 }
 
-static struct stet_view text_of(const struct layout *l, const void *string)
+static struct stet_view text_of(const struct stet_pylayout *l, const void *string)
 {
     enum { LENGTH = 16, STATE = 32 };
     ptrdiff_t length;
@@ -197,7 +110,7 @@ static bool readable(const void *p, size_t size)
            (process_vm_readv(getpid(), &to, 1, &from, 1, 0) == (ssize_t)size || errno != EFAULT);
 }
 
-static bool leads_to_frame(const struct layout *l, const void *thread)
+static bool leads_to_frame(const struct stet_pylayout *l, const void *thread)
 {
     const char *p;
 
@@ -207,12 +120,12 @@ static bool leads_to_frame(const struct layout *l, const void *thread)
     return !l->indirect || readable(p, l->inner + sizeof(void *));
 }
 
-static bool is_readable_frame(const struct layout *l, const char *frame)
+static bool is_readable_frame(const struct stet_pylayout *l, const char *frame)
 {
     return readable(frame, (size_t)(l->instruction > l->owner ? l->instruction : l->owner) + 16);
 }
 
-static bool same_text(const struct stet_intercept_python *py, const struct layout *l,
+static bool same_text(const struct stet_intercept_python *py, const struct stet_pylayout *l,
                       PyObject *code, const char *attribute, const void *string)
 {
     PyObject *real = py->PyObject_GetAttrString(code, attribute);
@@ -229,7 +142,7 @@ static bool same_text(const struct stet_intercept_python *py, const struct layou
     return same;
 }
 
-static bool same_frame(const struct stet_intercept_python *py, const struct layout *l,
+static bool same_frame(const struct stet_intercept_python *py, const struct stet_pylayout *l,
                        const char *raw, PyObject *frame)
 {
     PyObject *code = py->PyFrame_GetCode(frame);
@@ -245,7 +158,7 @@ static bool same_frame(const struct stet_intercept_python *py, const struct layo
     return same;
 }
 
-static bool same_frames(const struct stet_intercept_python *py, const struct layout *l,
+static bool same_frames(const struct stet_intercept_python *py, const struct stet_pylayout *l,
                         const void *thread, PyObject *frame)
 {
     const char *raw = leads_to_frame(l, thread) ? innermost(l, thread) : NULL;
@@ -285,13 +198,13 @@ static void *thread_of(const struct stet_intercept_python *py, PyObject *frame)
     return NULL;
 }
 
-static bool is_right(const struct stet_intercept_python *py, const struct layout *l,
+static bool is_right(const struct stet_intercept_python *py, const struct stet_pylayout *l,
                      PyObject *frame)
 {
     const void *thread;
 
     /* Threads of a free-threaded Python have copies of the instructions, at other addresses. */
-    if (py->free_threaded || !l->text || !py->PyCode_Addr2Line || !py->PyThreadState_GetFrame ||
+    if (py->free_threaded || !py->PyCode_Addr2Line || !py->PyThreadState_GetFrame ||
         !py->PyInterpreterState_ThreadHead || !py->PyThreadState_Next)
         return false;
     thread = thread_of(py, frame);
@@ -300,18 +213,34 @@ static bool is_right(const struct stet_intercept_python *py, const struct layout
 
 void stet_intercept_pyline_prove(const struct stet_intercept_python *py, PyObject *frame)
 {
+    const struct stet_pylayout *layout;
     int expected = UNPROVEN;
 
     if (atomic_load(&state) != UNPROVEN ||
         !atomic_compare_exchange_strong(&state, &expected, PROVING))
         return;
-    if (py->minor < sizeof layouts / sizeof *layouts && is_right(py, &layouts[py->minor], frame)) {
-        known = &layouts[py->minor];
+    layout = stet_journal_pylayout(py->minor);
+    if (layout && is_right(py, layout, frame)) {
+        known = layout;
         api = py;
         atomic_store_explicit(&state, PROVEN, memory_order_release);
     } else {
         atomic_store(&state, WRONG);
     }
+}
+
+void stet_intercept_pyline_place(const struct stet_intercept_python *py, PyObject *frame,
+                                 struct stet_pyline_place *out)
+{
+    enum { TYPE = 8 }; /* in every object */
+    const char *raw;
+
+    *out = (struct stet_pyline_place){0};
+    if (atomic_load_explicit(&state, memory_order_acquire) != PROVEN)
+        return;
+    out->thread = thread_of(py, frame);
+    raw = out->thread ? innermost(known, out->thread) : NULL;
+    out->code_type = raw ? pointer_at(code_of(known, raw), TYPE) : NULL;
 }
 
 /* ---- reading ---- */

@@ -39,6 +39,17 @@ struct stet_pyline_cache {
  * Call it with the interpreter's lock held. The first result is final. */
 void stet_intercept_pyline_prove(const struct stet_intercept_python *py, PyObject *frame);
 
+/* Where another process finds the frames of a thread. */
+struct stet_pyline_place {
+    const void *thread;    /* CPython's state of it */
+    const void *code_type; /* the type of all code objects, to check what was read */
+};
+
+/* Of the thread whose innermost frame is `frame`; zeros if the layout was not compared. Call it
+ * with the interpreter's lock held. */
+void stet_intercept_pyline_place(const struct stet_intercept_python *py, PyObject *frame,
+                                 struct stet_pyline_place *out);
+
 /* CPython's state of the calling thread; NULL when it has none, and before the layout was compared.
  * Needs no lock. */
 void *stet_intercept_pyline_thread(void);

@@ -34,6 +34,7 @@ struct stet_pystack {
     uint64_t thread; /* kernel's id of the compiling thread */
     bool load;
     struct stet_pywalk walk;
+    struct stet_pyline_place place; /* of the thread that waits */
     struct stet_journal_values values;
     size_t copy_count;
     struct stet_copysite copies[STET_COPIES_MOST];
@@ -70,6 +71,8 @@ static void write_stack(struct stet_journal *j, const struct stet_pystack *s)
         .thread_name = stet_view_str(w->text + w->name),
         .waits = w->waits,
         .walk_ns = s->walk_ns,
+        .state = (uintptr_t)s->place.thread,
+        .code_type = (uintptr_t)s->place.code_type,
     };
 
     for (size_t i = 0; i < w->frame_count; i++) {
@@ -148,6 +151,7 @@ static void read_values(void *data, PyObject *frame, unsigned long thread)
         stet_intercept_pyvalues_read(s->py, frame, stet_layer.capture == STET_CAPTURE_HASH,
                                      &s->values);
         stet_intercept_pyline_prove(s->py, frame);
+        stet_intercept_pyline_place(s->py, frame, &s->place);
         s->copy_count = stet_intercept_copysites_take(thread, s->copies);
     }
     s->values_ns = stet_journal_now() - before;

@@ -48,6 +48,8 @@ static const char *const matter[] = {
     "NUM_PROCESSES",
     "PROCESS_ID",
     "JOB_ID",
+    "JOB_COMPLETION_INDEX",
+    "CLOUD_TPU_TASK_ID",
     "OMP_NUM_THREADS",
     "PYTHONHASHSEED",
     "LD_LIBRARY_PATH",

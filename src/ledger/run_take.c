@@ -76,8 +76,8 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_process *r)
 {
     static const char *const rank_names[] = {
-        "RANK=",         "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=",
-        "SLURM_PROCID=", "PMI_RANK=",       "TPU_WORKER_ID="};
+        "RANK=",     "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=", "SLURM_PROCID=",
+        "PMI_RANK=", "TPU_WORKER_ID=",  "CLOUD_TPU_TASK_ID=",    "JOB_COMPLETION_INDEX="};
     struct stet_view *argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->argv.count);
 
     for (size_t i = 0; argv && i < r->argv.count; i++)

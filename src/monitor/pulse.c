@@ -2,6 +2,7 @@
 #include "monitor/pulse.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "monitor/pulse_internal.h"
 #include "session/account_run.h"
 
@@ -43,6 +44,8 @@ void stet_pulse_free(struct stet_pulse *p)
         return;
     for (size_t i = 0; p->processes && i < p->process_count; i++)
         stet_ledger_steps_live_release(&p->processes[i].steps);
+    for (size_t i = 0; p->processes && i < p->process_count; i++)
+        stet_mem_free(p->processes[i].runs);
     stet_mem_free(p->processes);
     stet_mem_free(p->devices);
     stet_mem_free(p->families);
@@ -120,6 +123,47 @@ static void on_end(struct stet_pulse_process *q, const struct stet_rec_process_e
     q->transfer_bytes[STET_TO_HOST] = r->to_host_bytes;
 }
 
+/* More executables than a process has are not counted one by one. */
+static void count_run(struct stet_pulse_process *q, uint64_t executable)
+{
+    enum { MOST = 1 << 16 };
+    size_t before = q->runs_room;
+
+    if (executable >= MOST)
+        return;
+    if (executable >= before) {
+        if (!stet_vec_grow(&q->runs, &q->runs_room, before, executable + 1 - before,
+                           sizeof *q->runs, 0))
+            return;
+        memset(q->runs + before, 0, (q->runs_room - before) * sizeof *q->runs);
+    }
+    q->runs[executable]++;
+}
+
+static void on_execs(struct stet_pulse *p, struct stet_pulse_process *q,
+                     const struct stet_rec_execs *r)
+{
+    if (q->ended)
+        return;
+    q->executions += r->count;
+    if (!r->count || stet_journal_execs_decode(r, p->batch, STET_EXECS_MAX, NULL) != STET_OK)
+        return;
+    for (uint64_t i = 0; i < r->count; i++)
+        count_run(q, p->batch[i].executable);
+    q->last_executable = p->batch[r->count - 1].executable;
+    q->last_run_ns = q->last_ns; /* the record is written within a tenth of a second of it */
+}
+
+/* The thread that last waited for a compile. */
+static void on_stack(struct stet_pulse_process *q, const struct stet_rec_compile_stack *r)
+{
+    if (!r->state)
+        return;
+    q->py_thread = r->thread;
+    q->py_state = r->state;
+    q->py_code_type = r->code_type;
+}
+
 static void on_record(struct stet_pulse *p, size_t process, const struct stet_journal_event *e)
 {
     struct stet_pulse_process *q = &p->processes[process];
@@ -143,8 +187,10 @@ static void on_record(struct stet_pulse *p, size_t process, const struct stet_jo
         q->failed += r->deserialize.error_code != 0;
         break;
     case STET_REC_execs:
-        if (!q->ended)
-            q->executions += r->execs.count;
+        on_execs(p, q, &r->execs);
+        break;
+    case STET_REC_compile_stack:
+        on_stack(q, &r->compile_stack);
         break;
     case STET_REC_transfers:
         if (!q->ended)

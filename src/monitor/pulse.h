@@ -38,6 +38,10 @@ struct stet_pulse_process {
     uint64_t recompiles, wait_ns, benign; /* wait: the time spent waiting for them */
     uint64_t lost_ns;                     /* the compiler's part of that */
     uint64_t executions;
+    uint64_t last_executable, last_run_ns; /* the last that began, and when; ns 0: none yet */
+    uint64_t *runs;                        /* of each executable, by its id */
+    size_t runs_room;
+    uint64_t py_thread, py_state, py_code_type; /* of the last compile's stack (records.def) */
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_MEASURED];
     uint64_t errors, faults, lost_records;
     struct stet_steps_live steps;

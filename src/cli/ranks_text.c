@@ -1,0 +1,250 @@
+/* See ranks_text.h. */
+#include "cli/ranks_text.h"
+
+#include "base/clock.h"
+#include "base/human.h"
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* The text of a line of a source file, without its indentation; false if it cannot be read. */
+static bool source_line(const char *path, uint64_t number, char *out, size_t room)
+{
+    FILE *f = *path == '/' ? fopen(path, "re") : NULL;
+    char *line = NULL;
+    size_t line_room = 0;
+    ssize_t n = -1;
+
+    for (uint64_t i = 0; f && i < number; i++) {
+        n = getline(&line, &line_room, f);
+        if (n < 0)
+            break;
+    }
+    if (f)
+        fclose(f);
+    out[0] = '\0';
+    if (n > 0) {
+        char *text = line + strspn(line, " \t");
+
+        text[strcspn(text, "\r\n")] = '\0';
+        snprintf(out, room, "%s", text);
+    }
+    free(line);
+    return out[0] != '\0';
+}
+
+static void put_place(struct stet_buf *out, const char *file, uint64_t line, const char *function)
+{
+    stet_buf_printf(out, "%.*s:%llu in %.*s", STET_FMT(stet_text_path(stet_view_str(file))),
+                    (unsigned long long)line,
+                    STET_FMT(stet_text_function(stet_view_str(function))));
+}
+
+static void put_line(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    char text[120];
+
+    if (!s->line)
+        return;
+    stet_buf_str(out, s->now ? "    " : "    its last compile was at ");
+    put_place(out, s->file, s->line, s->function);
+    if (s->now && source_line(s->file, s->line, text, sizeof text))
+        stet_buf_printf(out, ": %s", text);
+    if (s->inner_line) {
+        stet_buf_str(out, "\n    inside ");
+        put_place(out, s->inner_file, s->inner_line, s->inner_function);
+    }
+    if (!s->now && s->why_not[0])
+        stet_buf_printf(out, " (where it is now is not known: %s)", s->why_not);
+    stet_buf_char(out, '\n');
+}
+
+static void put_program(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    if (s->kind == STET_RANK_COMPILING || !s->executions)
+        return;
+    stet_buf_printf(out, "    last program %.*s", STET_FMT(stet_text_function(s->program)));
+    if (s->runs) {
+        stet_buf_printf(out, ", started %s", s->at_least ? "at least " : "");
+        stet_text_count(out, s->runs, "time");
+    }
+    if (s->behind) {
+        stet_buf_printf(out, "; rank %lld has started it ", (long long)s->behind_rank);
+        stet_text_count(out, s->behind_runs, "time");
+    }
+    if (s->behind > 1)
+        stet_buf_printf(out, ", and %llu more ranks fewer times than this one",
+                        (unsigned long long)s->behind - 1);
+    stet_buf_char(out, '\n');
+}
+
+static void put_counts(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    stet_buf_str(out, s->at_least ? "    at least " : "    ");
+    stet_text_count(out, s->executions, "execution");
+    if (s->steps_known) {
+        stet_buf_str(out, ", ");
+        stet_text_count(out, s->steps, "step");
+    }
+    if (s->wait_ns) {
+        stet_buf_str(out, ", waited ");
+        stet_text_duration(out, s->wait_ns);
+        stet_buf_str(out, " for recompiles");
+    }
+    if (s->memory || s->memory_peak) {
+        stet_buf_str(out, ", memory ");
+        stet_text_bytes(out, s->memory);
+    }
+    stet_buf_str(out, "; last sign of life ");
+    stet_text_duration(out, s->age_ns);
+    stet_buf_str(out, " ago\n");
+}
+
+static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    switch (s->kind) {
+    case STET_RANK_MISSING:
+        stet_buf_str(out, ": it has loaded no plugin yet, or runs outside this run");
+        break;
+    case STET_RANK_DEAD:
+        stet_buf_str(out, ": the process is gone, without an end");
+        break;
+    case STET_RANK_STOPPED:
+        stet_buf_str(out, ": stopped by a signal or a debugger, here:");
+        break;
+    case STET_RANK_COMPILING:
+        stet_buf_str(out, ": for ");
+        stet_text_duration(out, s->open_ns);
+        stet_buf_str(out, ", for this line:");
+        break;
+    case STET_RANK_HOST:
+        stet_buf_str(out, ": it runs, here:");
+        break;
+    case STET_RANK_DEVICE:
+        stet_buf_str(out, ": its program has not ended, here:");
+        break;
+    case STET_RANK_WAITING:
+        stet_buf_printf(out, ": blocked%s%s, here:", s->blocked_in ? ", for " : "",
+                        s->blocked_in ? s->blocked_in : "");
+        break;
+    case STET_RANK_UNKNOWN:
+        stet_buf_str(out, ": it is blocked");
+        break;
+    case STET_RANK_ELSEWHERE:
+        stet_buf_printf(out, ": on host %s, where `stet ranks` can see more", s->host);
+        break;
+    case STET_RANK_ENDED:
+        break;
+    }
+}
+
+static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
+{
+    if (s->rank >= 0)
+        stet_buf_printf(out, "rank %lld", (long long)s->rank);
+    if (s->pid)
+        stet_buf_printf(out, s->rank >= 0 ? " (process %llu)" : "process %llu",
+                        (unsigned long long)s->pid);
+    stet_buf_printf(out, "  %s", stet_monitor_rank_word(s->kind));
+    put_kind(out, s);
+    stet_buf_char(out, '\n');
+    if (s->kind == STET_RANK_MISSING)
+        return;
+    put_line(out, s);
+    put_program(out, s);
+    put_counts(out, s);
+}
+
+void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach *a,
+                         const struct stet_rank_states *s)
+{
+    stet_buf_printf(out, "run %s, %s", a->id, a->running ? "running" : "over");
+    if (s->world)
+        stet_buf_printf(out, ", a job of %lld processes", (long long)s->world);
+    stet_buf_char(out, '\n');
+    for (size_t i = 0; i < s->count; i++)
+        put_rank(out, &s->items[i]);
+    if (!s->count)
+        stet_buf_str(out, "no process of it has loaded a plugin\n");
+}
+
+/* ---- a run that makes no progress ---- */
+
+struct stet_hang {
+    char run[64];
+    uint64_t after_ns, looked_ns, moved_ns;
+    uint64_t progress; /* what was counted at moved_ns */
+    bool open, printed;
+    struct stet_monitor_attach attach;
+};
+
+struct stet_hang *stet_cli_hang_new(const char *run, unsigned after_s)
+{
+    struct stet_hang *h = stet_mem_calloc(1, sizeof *h);
+
+    if (h) {
+        snprintf(h->run, sizeof h->run, "%s", run);
+        h->after_ns = (uint64_t)after_s * 1000000000u;
+    }
+    return h;
+}
+
+void stet_cli_hang_free(struct stet_hang *h)
+{
+    if (h && h->open)
+        stet_monitor_attach_close(&h->attach);
+    stet_mem_free(h);
+}
+
+static uint64_t count_progress(const struct stet_pulse *p)
+{
+    uint64_t n = p->process_count;
+
+    for (size_t i = 0; i < p->process_count; i++) {
+        const struct stet_pulse_process *q = &p->processes[i];
+
+        n += q->executions + q->begun + q->compiles + q->loads + q->ended;
+    }
+    return n;
+}
+
+static void print_hang(struct stet_hang *h, uint64_t still_ns)
+{
+    struct stet_buf out = STET_TEXT_INIT;
+    struct stet_rank_states s;
+
+    if (stet_monitor_ranks_look(&s, &h->attach, NULL) != STET_OK)
+        return;
+    stet_buf_str(&out, "stet: no execution and no compile for ");
+    stet_text_duration(&out, still_ns);
+    stet_buf_str(&out, "; ");
+    stet_cli_ranks_text(&out, &h->attach, &s);
+    stet_say_text(&out);
+    stet_buf_release(&out);
+    stet_monitor_ranks_release(&s);
+}
+
+void stet_cli_hang_poll(struct stet_hang *h)
+{
+    enum { EVERY_NS = 500000000 };
+    uint64_t now = stet_clock_ns(), progress;
+
+    if (!h || now < h->looked_ns + EVERY_NS)
+        return;
+    h->looked_ns = now;
+    h->open = h->open || stet_monitor_attach_open(&h->attach, h->run, NULL) == STET_OK;
+    if (!h->open)
+        return;
+    stet_monitor_attach_poll(&h->attach);
+    progress = count_progress(h->attach.pulse);
+    if (progress != h->progress || !progress) {
+        h->progress = progress;
+        h->moved_ns = now;
+        h->printed = false;
+    } else if (!h->printed && now - h->moved_ns >= h->after_ns) {
+        h->printed = true;
+        print_hang(h, now - h->moved_ns);
+    }
+}

@@ -1,0 +1,54 @@
+/* What each process of a run does at this moment: `stet ranks`, and `stet run --hang-after`. Needs
+ * nothing from the processes: it reads their journals, /proc and, if it may, their memory. */
+#ifndef STET_MONITOR_RANK_STATE_H
+#define STET_MONITOR_RANK_STATE_H
+
+#include "monitor/attach.h"
+#include "monitor/remote_stack.h"
+
+enum stet_rank_kind {
+#define KIND(id, word, what) STET_RANK_##id,
+#include "monitor/rank_kinds.def"
+#undef KIND
+};
+
+const char *stet_monitor_rank_word(enum stet_rank_kind kind);
+
+struct stet_rank_state {
+    enum stet_rank_kind kind;
+    int64_t rank; /* -1 when not known */
+    uint64_t pid; /* 0: there is no process */
+    const char *host;
+    struct stet_view program; /* the last that it started; or that it compiles; may be empty */
+    uint64_t runs;            /* of that program, when it was started */
+    uint64_t behind;          /* other ranks that have started it less often */
+    int64_t behind_rank;      /* one of them: the one with the fewest... */
+    uint64_t behind_runs;     /* ...and how many */
+    bool at_least; /* it could not write its last executions: the counts are lower bounds */
+    uint64_t executions, wait_ns, memory, memory_peak;
+    bool steps_known;
+    uint64_t steps;
+    uint64_t age_ns;  /* since its last record */
+    uint64_t open_ns; /* COMPILING: since the compile began */
+    /* Where its Python thread is: the innermost frame, and the user's own. */
+    bool now; /* read at this moment; else from its last compile */
+    char why_not[128];
+    char file[256], function[96];
+    uint64_t line;
+    char inner_file[256], inner_function[96]; /* "" if it is the user's own */
+    uint64_t inner_line;
+    const char *blocked_in; /* WAITING: what it waits for in the kernel; NULL when not known */
+};
+
+struct stet_rank_states {
+    struct stet_rank_state *items; /* the slowest and the missing first */
+    size_t count;
+    int64_t world; /* processes of the job by its launcher; 0 when not known */
+};
+
+/* Takes a quarter of a second, in which it sees which threads run. Texts are borrowed from `a`. */
+enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
+                                     const struct stet_monitor_attach *a, struct stet_err *err);
+void stet_monitor_ranks_release(struct stet_rank_states *s);
+
+#endif
