@@ -121,8 +121,15 @@ static void topology_init(PJRT_TopologyDescription *t)
     t->list[0] = d;
 }
 
+/* The name is empty or "cpu": this machine's own is the only topology. */
 PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
 {
+    struct stet_view name = stet_view_of(args->topology_name, args->topology_name_size);
+
+    if (name.len && !stet_view_is(name, "cpu"))
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: unknown topology '%.*s'; this backend has one, cpu",
+                               (int)(name.len < 64 ? name.len : 64), name.ptr);
     args->topology = stet_mem_calloc(1, sizeof *args->topology);
     if (!args->topology)
         return stet_cpu_api_no_memory();
