@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* The order is part of the interface: python/stet/library.py has the same. */
+/* The order is part of the interface: python/stet/batch_library.py has the same. */
 enum stet_batch_type {
     STET_BATCH_BOOL,
     STET_BATCH_I8,

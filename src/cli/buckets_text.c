@@ -7,7 +7,7 @@
 
 enum { ROWS_MOST = 12, SIZES_SHOWN = 10, PLACES_SHOWN = 3 };
 
-void stet_cli_sizes_name(struct stet_buf *out, const struct stet_cli_sizes *s)
+void stet_cli_sizes_name(struct stet_buf *out, const struct stet_size_curve *s)
 {
     const struct stet_size_function *f = s->function;
 
@@ -62,7 +62,7 @@ static void followers(struct stet_buf *out, const struct stet_size_function *f)
     stet_buf_str(out, shown ? "\n" : "");
 }
 
-static void cost(struct stet_buf *out, const struct stet_cli_sizes *s)
+static void cost(struct stet_buf *out, const struct stet_size_curve *s)
 {
     const struct stet_buckets_cost *c = &s->curve.cost;
 
@@ -139,14 +139,7 @@ static void table(struct stet_buf *out, const struct stet_buckets_curve *c)
             row(out, c, &c->sets[i], i == c->best ? '*' : ' ');
 }
 
-bool stet_cli_sizes_gain(const struct stet_cli_sizes *s)
-{
-    const struct stet_buckets_set *best = &s->curve.sets[s->curve.best];
-
-    return s->has_today && best->total < 0.95 * s->today.total;
-}
-
-static void compare(struct stet_buf *out, const struct stet_cli_sizes *s, const char *what,
+static void compare(struct stet_buf *out, const struct stet_size_curve *s, const char *what,
                     const struct stet_buckets_set *with)
 {
     const struct stet_buckets_set *best = &s->curve.sets[s->curve.best];
@@ -168,7 +161,7 @@ static void compare(struct stet_buf *out, const struct stet_cli_sizes *s, const 
     stet_buf_char(out, '\n');
 }
 
-static void notes(struct stet_buf *out, struct stet_cli_sizes *s)
+static void notes(struct stet_buf *out, struct stet_size_curve *s)
 {
     int64_t step;
     enum stet_buckets_form form = stet_buckets_form(&s->curve, &step);
@@ -196,7 +189,7 @@ static void notes(struct stet_buf *out, struct stet_cli_sizes *s)
                         s->curve.shapes[0].dims[0], s->curve.shapes[1].dims[0]);
 }
 
-void stet_cli_sizes_text(struct stet_buf *out, struct stet_cli_sizes *s)
+void stet_cli_sizes_text(struct stet_buf *out, struct stet_size_curve *s)
 {
     const struct stet_buckets_curve *c = &s->curve;
 

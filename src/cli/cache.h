@@ -25,12 +25,8 @@ int stet_cli_cache_export(const struct stet_store *s, const struct stet_args *ar
 int stet_cli_cache_import(const struct stet_store *s, const struct stet_args *args);
 int stet_cli_cache_key(const struct stet_store *s, const struct stet_args *args);
 
-/* Called after a run. Applies the limits of STET_STORE_MAX_BYTES (or the default) and of
- * STET_STORE_MAX_AGE, and removes what dead writers left. */
+/* Called after a run. Applies the limits of the environment to the store, and prints what the
+ * default limit removed. */
 void stet_cli_cache_tidy(const char *folder);
-
-/* Finds the only key with this prefix; STET_NOT_FOUND, or STET_USAGE when there are several. */
-enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
-                                 struct stet_hash *key, struct stet_err *err);
 
 #endif

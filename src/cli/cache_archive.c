@@ -28,7 +28,7 @@ static enum stet_rc gather(const struct stet_store *s, const struct stet_args *a
     for (int i = 1; rc == STET_OK && i < args->count; i++) {
         struct stet_hash key;
 
-        rc = stet_cli_cache_find(s, args->values[i], &key, err);
+        rc = stet_store_find(s, args->values[i], &key, err);
         if (rc == STET_OK)
             stet_trust_transfer_add(s, signer, o, key);
     }

@@ -226,30 +226,6 @@ int stet_cli_cache_path(const struct stet_store *s, const struct stet_args *args
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-enum stet_rc stet_cli_cache_find(const struct stet_store *s, const char *prefix,
-                                 struct stet_hash *key, struct stet_err *err)
-{
-    struct stet_stored_list all;
-    enum stet_rc rc = stet_store_list(s, &all, err);
-    size_t found = 0;
-
-    if (rc != STET_OK)
-        return rc;
-    for (size_t i = 0; i < all.count; i++) {
-        char text[STET_HASH_TEXT];
-
-        stet_hash_format(all.items[i].key, text);
-        if (strncmp(text, prefix, strlen(prefix)) != 0)
-            continue;
-        *key = all.items[i].key;
-        found++;
-    }
-    stet_store_list_release(&all);
-    if (!found || !*prefix)
-        return stet_fail(err, STET_NOT_FOUND, "%s: no such key in %s", prefix, s->folder);
-    return found > 1 ? stet_fail(err, STET_USAGE, "%s: %zu keys begin so", prefix, found) : STET_OK;
-}
-
 int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -259,7 +235,7 @@ int stet_cli_cache_show(const struct stet_store *s, const struct stet_args *args
     struct stet_json j;
     char path[PATH_MAX + 64];
 
-    if (stet_cli_cache_find(s, args->values[0], &key, &err) != STET_OK)
+    if (stet_store_find(s, args->values[0], &key, &err) != STET_OK)
         return stet_cli_complain(&err);
     stet_store_path(s, key, path);
     if (stet_store_entry_open(&f, path, &err) != STET_OK)
@@ -308,7 +284,7 @@ int stet_cli_cache_rm(const struct stet_store *s, const struct stet_args *args)
     for (int i = 0; rc == STET_OK && i < args->count; i++) {
         char name[STET_HASH_TEXT];
 
-        rc = stet_cli_cache_find(s, args->values[i], &key, &err);
+        rc = stet_store_find(s, args->values[i], &key, &err);
         if (rc != STET_OK)
             break;
         stet_store_quarantine_clear(s, key);

@@ -4,89 +4,21 @@
 #include "base/clock.h"
 #include "base/fs.h"
 #include "base/human.h"
-#include "base/mem.h"
 #include "cli/run_text.h"
 #include "ledger/prune.h"
 #include "ledger/run_new.h"
-#include "session/torch_lane.h"
-#include "session/torch_rows.h"
+#include "session/run_totals.h"
 #include "stet_version.h"
 
-#include <dirent.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
-/* A run that has ended and is in the ledger need not be read again. */
-struct totals {
-    struct stet_ledger_totals all;
-    bool explained; /* recompiles and lost_ns are known */
-    /* torch.compile's, of a run in which nothing else was compiled */
-    uint64_t torch_compiles, torch_ns;
-    bool unread; /* its traces are too large for a list */
-};
-
-enum { MOST_TRACES = 64 << 20 };
-
-static uint64_t size_of_traces(const struct stet_run *run)
-{
-    char *folder = stet_fs_join(run->folder, "torch");
-    DIR *dir = folder ? opendir(folder) : NULL;
-    uint64_t all = 0;
-    struct stat st;
-
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
-            all += (uint64_t)st.st_size;
-    if (dir)
-        closedir(dir);
-    stet_mem_free(folder);
-    return all;
-}
-
-static void take_torch(struct totals *t, const struct stet_run *run)
-{
-    struct stet_torch torch;
-
-    t->unread = size_of_traces(run) > MOST_TRACES;
-    if (t->unread)
-        return;
-    stet_torch_init(&torch);
-    if (stet_session_torch_load_run(&torch, run, NULL) == STET_OK)
-        for (size_t i = 0; i < torch.compile_count; i++)
-            t->torch_ns += stet_session_torch_cost(&torch.compiles[i]) * 1000;
-    t->torch_compiles = torch.compile_count;
-    stet_torch_release(&torch);
-}
-
-static struct totals totals_of(struct stet_ledger *l, const struct stet_run *run)
-{
-    struct totals t = {0};
-    struct stet_run_digest d;
-    struct stet_arena arena;
-
-    stet_arena_init(&arena, 1 << 16);
-    t.explained =
-        l && run->ended_ns && stet_ledger_run_totals(l, run->id, &arena, &t.all, NULL) == STET_OK;
-    stet_arena_release(&arena);
-    if (!t.explained && stet_ledger_run_load(&d, run->folder, NULL) == STET_OK) {
-        t.all = (struct stet_ledger_totals){.compiles = d.compiles,
-                                            .loads = d.loads,
-                                            .executions = d.executions,
-                                            .compile_ns = d.compile_ns,
-                                            .processes = d.process_count};
-        stet_ledger_run_unload(&d);
-    }
-    if (!t.all.compiles)
-        take_torch(&t, run);
-    return t;
-}
-
-static void row_text(struct stet_buf *out, const struct stet_run *run, const struct totals *t)
+static void row_text(struct stet_buf *out, const struct stet_run *run,
+                     const struct stet_run_totals *t)
 {
     struct stet_buf cell = STET_BUF_INIT;
 
@@ -106,7 +38,8 @@ static void row_text(struct stet_buf *out, const struct stet_run *run, const str
     stet_buf_printf(out, "%10" PRIu64 "  %s\n", t->all.executions, run->command);
 }
 
-static void row_json(struct stet_json *j, const struct stet_run *run, const struct totals *t)
+static void row_json(struct stet_json *j, const struct stet_run *run,
+                     const struct stet_run_totals *t)
 {
     stet_json_object(j, NULL);
     stet_json_cstr(j, "run", run->id);
@@ -157,7 +90,7 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
                         "COMPILES", "TIME", "RECOMPILES", "EXECUTIONS", "COMMAND");
     }
     for (size_t i = 0; i < runs->count; i++) {
-        struct totals t;
+        struct stet_run_totals t;
 
         if (here && strcmp(here, runs->items[i].cwd) != 0)
             continue;
@@ -166,7 +99,7 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
             continue;
         }
         shown++;
-        t = totals_of(l, &runs->items[i]);
+        t = stet_session_run_totals(l, &runs->items[i]);
         if (format == STET_FORMAT_JSON)
             row_json(&j, &runs->items[i], &t);
         else

@@ -1,7 +1,7 @@
 /* stet top: shows a run while it goes on. */
 #include "cli/command.h"
 
-#include "cli/top.h"
+#include "cli/top_page.h"
 #include "monitor/pulse_json.h"
 
 #include <stdio.h>
@@ -55,7 +55,7 @@ static int print_all(struct stet_top *t, const struct wishes *w)
     while (code == STET_EXIT_FINE && more) {
         struct stet_buf out = STET_BUF_INIT;
 
-        more = stet_cli_top_poll(t) && !w->once;
+        more = stet_monitor_top_poll(t) && !w->once;
         if (w->json)
             stet_pulse_json(&out, t->attach, t->now_ns);
         else
@@ -78,7 +78,7 @@ static int show(struct stet_monitor_attach *a, const struct wishes *w)
     struct stet_top top;
     int code = -1;
 
-    stet_cli_top_init(&top, a);
+    stet_monitor_top_init(&top, a);
     stet_cli_page_locale();
     if (!w->plain && !w->once && !w->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         code = stet_cli_top_screen(&top, w->interval);

@@ -1,20 +1,10 @@
 /* stet warm: compiles the programs of earlier runs before the next launch needs them. */
-#include "base/fs.h"
 #include "base/human.h"
 #include "base/json.h"
-#include "base/mem.h"
 #include "cli/command.h"
-#include "launch/child_env.h"
-#include "ledger/run_load.h"
-#include "store/store.h"
-#include "warm/warm.h"
+#include "warm/warm_run.h"
 
-#include <inttypes.h>
-#include <limits.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 static const struct stet_usage usage = {
@@ -26,10 +16,6 @@ static const struct stet_usage usage = {
     "warm",
 };
 
-struct wishes {
-    const char *topology, *target, *store, *plugin, *jobs;
-};
-
 enum { JOBS_MAX = 64 };
 
 /* ---- the result ---- */
@@ -39,70 +25,27 @@ struct account {
     uint64_t compile_ns;
 };
 
-static const struct stet_compile_event *event_of(const struct stet_run_digest *d,
-                                                 const struct stet_warm_item *i)
+static const char *word_of(enum stet_warm_end end)
 {
-    for (size_t p = 0; p < d->process_count; p++) {
-        if (d->processes[p].pid == (uint64_t)i->by && i->order < d->processes[p].compile_count)
-            return &d->processes[p].compiles[i->order];
-    }
-    return NULL;
-}
+    static const char *const words[] = {
+        [STET_WARM_END_KEPT] = "compiled and kept",
+        [STET_WARM_END_PRESENT] = "was there",
+        [STET_WARM_END_NOT_KEPT] = "compiled, not kept",
+        [STET_WARM_END_NOT_CAPTURED] = "not captured whole (STET_CAPTURE=full captures constants)",
+        [STET_WARM_END_NO_PLUGIN] = "its plugin does not come up here",
+        [STET_WARM_END_FAILED] = "failed",
+    };
 
-static bool was_kept(const struct stet_warm_item *i, const struct stet_compile_event *c)
-{
-    return atomic_load(&i->verdict) == STET_WARM_DONE && c && c->stored;
-}
-
-static bool was_there(const struct stet_warm_item *i, const struct stet_compile_event *c)
-{
-    return atomic_load(&i->verdict) == STET_WARM_DONE && c && !c->stored &&
-           (c->served || c->outcome == STET_OUTCOME_KEPT_ALREADY);
-}
-
-static const char *word_of(const struct stet_warm_item *i, const struct stet_compile_event *c)
-{
-    switch (atomic_load(&i->verdict)) {
-    case STET_WARM_NOT_CAPTURED:
-        return "not captured whole (STET_CAPTURE=full captures constants)";
-    case STET_WARM_NO_PLUGIN:
-        return "its plugin does not come up here";
-    case STET_WARM_DONE:
-        return was_kept(i, c)    ? "compiled and kept"
-               : was_there(i, c) ? "was there"
-                                 : "compiled, not kept";
-    default:
-        return "failed";
-    }
-}
-
-/* Returns the known remedy for a compiler's message, or NULL. */
-static const char *advice_on(const char *detail)
-{
-    if (strstr(detail, "Failed to get configs") || strstr(detail, "No supported config"))
-        return "XLA times these kernels on the device: launch and warm with "
-               "XLA_FLAGS=--xla_gpu_enable_triton_gemm=false, or warm where the device is";
-    return NULL;
-}
-
-/* Counts the programs from `from` to `to` that failed for the same reason as `i`. */
-static size_t alike(const struct stet_warm_item *i, const struct stet_warm_item *from,
-                    const struct stet_warm_item *to)
-{
-    size_t n = 0;
-
-    for (; i->detail[0] && from < to; from++)
-        n += atomic_load(&from->verdict) == atomic_load(&i->verdict) &&
-             !strcmp(from->detail, i->detail);
-    return n;
+    return words[end];
 }
 
 static void tell_one(const struct stet_warm_plan *plan, const struct stet_warm_item *i,
                      const struct stet_compile_event *c, struct account *a, struct stet_buf *out,
                      struct stet_json *j)
 {
-    const char *word = word_of(i, c);
-    bool fine = was_kept(i, c), there = was_there(i, c);
+    enum stet_warm_end end = stet_warm_run_end(i, c);
+    const char *word = word_of(end), *advice = stet_warm_run_advice(i->detail);
+    bool fine = end == STET_WARM_END_KEPT, there = end == STET_WARM_END_PRESENT;
 
     a->kept += fine;
     a->there += there;
@@ -113,12 +56,12 @@ static void tell_one(const struct stet_warm_plan *plan, const struct stet_warm_i
         stet_json_cstr(j, "program", i->name);
         stet_json_cstr(j, "verdict", word);
         stet_json_cstr(j, "detail", i->detail);
-        stet_json_cstr(j, "advice", advice_on(i->detail));
+        stet_json_cstr(j, "advice", advice);
         stet_json_string(j, "store", c ? c->store : (struct stet_view){0});
         stet_json_number(j, "compile_s", c ? (double)c->plugin_ns / 1e9 : 0);
         stet_json_end_object(j);
-    } else if (!fine && !there && !alike(i, plan->items, i)) {
-        size_t more = alike(i, i + 1, plan->items + plan->count);
+    } else if (!fine && !there && !stet_warm_run_alike(i, plan->items, i)) {
+        size_t more = stet_warm_run_alike(i, i + 1, plan->items + plan->count);
 
         stet_buf_printf(out, "  %s", i->name);
         if (more)
@@ -127,14 +70,14 @@ static void tell_one(const struct stet_warm_plan *plan, const struct stet_warm_i
         if (c && c->store.len)
             stet_buf_printf(out, " (%.*s)", STET_FMT(c->store));
         stet_buf_char(out, '\n');
-        if (advice_on(i->detail))
-            stet_buf_printf(out, "    %s\n", advice_on(i->detail));
+        if (advice)
+            stet_buf_printf(out, "    %s\n", advice);
     }
 }
 
-static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest *d, bool json,
-                uint64_t wall_ns)
+static int tell(const struct stet_warm_run *w, bool json)
 {
+    const struct stet_warm_plan *plan = &w->plan;
     struct stet_buf out = STET_TEXT_INIT, lines = STET_TEXT_INIT;
     struct account a = {0};
     struct stet_json j;
@@ -147,13 +90,14 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
         stet_json_array(&j, "programs");
     }
     for (size_t i = 0; i < plan->count; i++)
-        tell_one(plan, &plan->items[i], event_of(d, &plan->items[i]), &a, &lines, json ? &j : NULL);
+        tell_one(plan, &plan->items[i], stet_warm_run_event(w, &plan->items[i]), &a, &lines,
+                 json ? &j : NULL);
     if (json) {
         stet_json_end_array(&j);
         stet_json_uint(&j, "kept", a.kept);
         stet_json_uint(&j, "present", a.there);
         stet_json_uint(&j, "failed", a.failed);
-        stet_json_number(&j, "wall_s", (double)wall_ns / 1e9);
+        stet_json_number(&j, "wall_s", (double)w->wall_ns / 1e9);
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
@@ -163,7 +107,7 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
                         a.there == 1 ? "was" : "were");
         stet_text_duration(&out, a.compile_ns);
         stet_buf_str(&out, " of compiling in ");
-        stet_text_duration(&out, wall_ns);
+        stet_text_duration(&out, w->wall_ns);
         stet_buf_char(&out, '\n');
         stet_buf_view(&out, stet_buf_as_view(&lines));
         if (plan->topology && a.kept + a.there)
@@ -177,22 +121,6 @@ static int tell(const struct stet_warm_plan *plan, const struct stet_run_digest 
     return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);
 }
 
-static enum stet_rc set_up(const struct wishes *w, char *layer, const char *state,
-                           struct stet_err *err)
-{
-    char *folder = w->store ? stet_mem_strdup(w->store) : stet_store_default(err);
-    enum stet_rc rc =
-        folder ? stet_launch_find_library("libstet_plugin.so", layer, PATH_MAX, err) : STET_IO;
-
-    if (rc == STET_OK &&
-        (setenv("STET_STORE", folder, 1) != 0 || setenv("STET_DIR", state, 1) != 0))
-        rc = stet_fail_errno(err, "cannot set the environment");
-    unsetenv("STET_STORE_MODE");
-    unsetenv("STET");
-    stet_mem_free(folder);
-    return rc;
-}
-
 /* Parses --jobs. Returns -1 when it is not a number of processes. */
 static long jobs_of(const char *text)
 {
@@ -202,47 +130,22 @@ static long jobs_of(const char *text)
     return end == text || *end || n < 1 || n > JOBS_MAX ? -1 : n;
 }
 
-static int warm(const char *name, const struct wishes *w, bool json)
+static int warm(const char *name, const struct stet_warm_options *o, bool json)
 {
-    char layer[PATH_MAX], state[] = "/tmp/stet-warm-XXXXXX";
-    struct stet_warm_plan plan = {.layer = layer, .topology = w->topology, .target = w->target};
-    long jobs = w->jobs ? jobs_of(w->jobs) : sysconf(_SC_NPROCESSORS_ONLN);
     struct stet_err err = STET_ERR_INIT;
-    struct stet_run_digest did;
-    struct timespec begin, end;
-    struct stet_warm_runs ran = {0};
-    enum stet_rc rc = stet_warm_runs_load(&ran, name, &err);
-    int code;
+    struct stet_warm_run w;
+    int code =
+        stet_warm_run(&w, name, o, &err) == STET_OK ? tell(&w, json) : stet_cli_complain(&err);
 
-    if (rc == STET_OK)
-        rc = stet_warm_gather(&plan, &ran, w->plugin, &err);
-    if (rc == STET_OK && !mkdtemp(state))
-        rc = stet_fail_errno(&err, "%s: cannot make folder", state);
-    if (rc == STET_OK)
-        rc = set_up(w, layer, state, &err);
-    clock_gettime(CLOCK_MONOTONIC, &begin);
-    if (rc == STET_OK)
-        stet_warm_work(&plan, jobs < 1 ? 1 : jobs > JOBS_MAX ? JOBS_MAX : (unsigned)jobs);
-    clock_gettime(CLOCK_MONOTONIC, &end);
-    if (rc == STET_OK)
-        rc = stet_ledger_run_load(&did, state, &err);
-    if (rc == STET_OK) {
-        code = tell(
-            &plan, &did, json,
-            (uint64_t)((end.tv_sec - begin.tv_sec) * 1000000000 + end.tv_nsec - begin.tv_nsec));
-        stet_ledger_run_unload(&did);
-    } else {
-        code = stet_cli_complain(&err);
-    }
-    if (!strstr(state, "XXXXXX"))
-        stet_fs_remove_tree(state);
-    stet_warm_runs_unload(&ran);
+    stet_warm_run_release(&w);
     return code;
 }
 
 int cmd_warm(int argc, char **argv)
 {
-    struct wishes w = {0};
+    struct stet_warm_options w = {0};
+    const char *jobs = NULL;
+    long count;
     const struct stet_option options[] = {
         {"topology", "T", "compile for this topology, without a device: v6e:2x4, 1x1x1",
          STET_OPTION_VALUE, &w.topology},
@@ -251,8 +154,7 @@ int cmd_warm(int argc, char **argv)
          STET_OPTION_VALUE, &w.target},
         {"plugin", "FILE", "this plugin instead of the one the run had", STET_OPTION_VALUE,
          &w.plugin},
-        {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE,
-         &w.jobs},
+        {"jobs", "N", "number of processes (default: one per processor)", STET_OPTION_VALUE, &jobs},
         {"store", "FOLDER", "this store instead of the default one", STET_OPTION_VALUE, &w.store},
         {0},
     };
@@ -263,9 +165,11 @@ int cmd_warm(int argc, char **argv)
         return done;
     if (args.count > 1)
         return stet_cli_usage_error(&usage, "warms for one run at a time");
-    if (w.jobs && jobs_of(w.jobs) < 0)
+    count = jobs ? jobs_of(jobs) : sysconf(_SC_NPROCESSORS_ONLN);
+    if (jobs && count < 0)
         return stet_cli_usage_error(&usage, "--jobs is a number of processes, 1 to 64");
     if (w.target && !w.topology)
         return stet_cli_usage_error(&usage, "--target needs --topology, as 1x1x1");
+    w.jobs = count < 1 ? 1 : count > JOBS_MAX ? JOBS_MAX : (unsigned)count;
     return warm(args.count ? args.values[0] : NULL, &w, args.format == STET_FORMAT_JSON);
 }

@@ -1,5 +1,5 @@
 /* Fills one screen about a run. */
-#include "cli/top.h"
+#include "cli/top_page.h"
 
 #include "base/human.h"
 #include "base/mem.h"
@@ -172,54 +172,6 @@ static void heading(struct stet_page *p, const char *text)
     stet_cli_page_line(p);
 }
 
-struct row {
-    uint64_t order, tie;
-    size_t index;
-};
-
-static int largest_first(const void *a, const void *b)
-{
-    const struct row *x = a, *y = b;
-
-    if (x->order != y->order)
-        return x->order < y->order ? 1 : -1;
-    return x->tie < y->tie ? -1 : x->tie > y->tie;
-}
-
-static uint64_t process_order(const struct stet_top *t, const struct stet_pulse_process *q)
-{
-    switch (t->sort) {
-    case STET_SORT_RATE: /* the slowest first */
-        return UINT64_MAX -
-               (uint64_t)(stet_ledger_steps_live_rate(&q->steps, t->now_ns).steps * 1e6);
-    case STET_SORT_COMPILES:
-        return q->compiles;
-    case STET_SORT_LOST:
-        return q->wait_ns;
-    case STET_SORT_LAST:
-        return q->last_ns;
-    default:
-        return 0;
-    }
-}
-
-static size_t sort_processes(const struct stet_top *t, struct row *rows)
-{
-    const struct stet_pulse *p = t->attach->pulse;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->process_count; i++) {
-        const struct stet_pulse_process *q = &p->processes[i];
-
-        if (q->used && (t->rank == STET_ALL_RANKS || q->rank == t->rank))
-            rows[n++] = (struct row){process_order(t, q),
-                                     ((uint64_t)(q->rank + 1) << 32) + (q->pid & UINT32_MAX), i};
-    }
-    if (n)
-        qsort(rows, n, sizeof *rows, largest_first);
-    return n;
-}
-
 static void process_row(const struct stet_top *t, struct stet_page *p,
                         const struct stet_pulse_process *q)
 {
@@ -246,8 +198,8 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
     stet_cli_page_line(p);
 }
 
-static void processes(const struct stet_top *t, struct stet_page *p, const struct row *rows,
-                      size_t n, int room)
+static void processes(const struct stet_top *t, struct stet_page *p,
+                      const struct stet_top_row *rows, size_t n, int room)
 {
     if (room < 2)
         return;
@@ -326,51 +278,7 @@ static void devices(const struct stet_top *t, struct stet_page *p, int room)
     }
 }
 
-/* Functions of one name may be several families. They are one row. Returns the first of them. */
-static size_t first_of_name(const struct stet_pulse *p, size_t i)
-{
-    size_t k = 0;
-
-    while (k < i && strcmp(p->families[k].name, p->families[i].name) != 0)
-        k++;
-    return k;
-}
-
-static size_t sort_families(const struct stet_top *t, struct row *rows,
-                            struct stet_pulse_family *sums)
-{
-    const struct stet_pulse *p = t->attach->pulse;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->family_count; i++) {
-        const struct stet_pulse_family *f = &p->families[i];
-        size_t k = first_of_name(p, i);
-
-        if (k == i) {
-            sums[i] = *f;
-            rows[n++] = (struct row){.index = i};
-            continue;
-        }
-        sums[k].programs += f->programs;
-        sums[k].compiles += f->compiles;
-        sums[k].compile_ns += f->compile_ns;
-        if (f->grown_ns > sums[k].grown_ns)
-            sums[k].grown_ns = f->grown_ns;
-    }
-    for (size_t i = 0; i < n; i++) {
-        const struct stet_pulse_family *f = &sums[rows[i].index];
-
-        rows[i].order = t->sort == STET_SORT_LAST   ? f->grown_ns
-                        : t->sort == STET_SORT_LOST ? f->compile_ns
-                                                    : f->programs;
-        rows[i].tie = UINT64_MAX - f->compile_ns; /* the dearest first */
-    }
-    if (n)
-        qsort(rows, n, sizeof *rows, largest_first);
-    return n;
-}
-
-static void families(const struct stet_top *t, struct stet_page *p, const struct row *rows,
+static void families(const struct stet_top *t, struct stet_page *p, const struct stet_top_row *rows,
                      const struct stet_pulse_family *sums, size_t n, int room)
 {
     int name = p->width < 60 ? p->width - 20 : p->width < 110 ? 34 : 60;
@@ -395,26 +303,6 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
         stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
         stet_cli_page_line(p);
     }
-}
-
-static size_t sort_causes(const struct stet_top *t, struct row *rows)
-{
-    const struct stet_pulse *p = t->attach->pulse;
-    size_t n = 0;
-
-    for (size_t i = 0; i < p->cause_count; i++) {
-        const struct stet_pulse_cause *c = &p->causes[i];
-
-        if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
-            continue;
-        rows[n++] = (struct row){t->sort == STET_SORT_LOST       ? c->wait_ns
-                                 : t->sort == STET_SORT_COMPILES ? c->times
-                                                                 : c->last_ns,
-                                 i, i};
-    }
-    if (n)
-        qsort(rows, n, sizeof *rows, largest_first);
-    return n;
 }
 
 /* Returns the path without the folder in which the run was started. */
@@ -452,8 +340,8 @@ static void cause_rows(const struct stet_top *t, struct stet_page *p,
     stet_cli_page_line(p);
 }
 
-static void causes(const struct stet_top *t, struct stet_page *p, const struct row *rows, size_t n,
-                   int room)
+static void causes(const struct stet_top *t, struct stet_page *p, const struct stet_top_row *rows,
+                   size_t n, int room)
 {
     bool with_fix = (int)(2 * n) < room;
 
@@ -463,6 +351,36 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct r
     for (size_t i = 0; i < n && room > 1; i++) {
         cause_rows(t, p, &t->attach->pulse->causes[rows[i].index], with_fix);
         room -= with_fix ? 2 : 1;
+    }
+}
+
+/* ---- keys ---- */
+
+static void help(const struct stet_top *t, struct stet_page *p)
+{
+    static const char *const lines[] = {
+        "",
+        " q          quit                       p, space   stop moving; again: go on",
+        " s, S       another order (now: %s)",
+        " r, R       another rank, or all of them; arrows too",
+        " n          the newest run             h, ?       this, and back",
+        "",
+        " steps      completed steps of the loop; a second: those of the slowest rank",
+        " again      compiles of a program that was compiled before in another form",
+        " waited     what the program waited for them, from tracing to execution",
+        " store      compiles that were served: from this process's memory, disk, …",
+        " family     programs of one function",
+        " yellow     a family that grew within a minute; time that was waited",
+        " -          not known: a rank that is not in the environment, no loop",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        if (strstr(lines[i], "%s"))
+            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                                 stet_monitor_top_sort_name(t->sort));
+        else
+            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_cli_page_line(p);
     }
 }
 
@@ -493,11 +411,11 @@ static void share(int room, const int wants[SECTIONS], int gets[SECTIONS])
 
 static void tables(const struct stet_top *t, struct stet_page *p)
 {
-    struct row *rows = stet_mem_calloc(
+    struct stet_top_row *rows = stet_mem_calloc(
         STET_PULSE_PROCESSES + STET_PULSE_FAMILIES + STET_PULSE_CAUSES, sizeof *rows);
     struct stet_pulse_family *sums = stet_mem_calloc(STET_PULSE_FAMILIES, sizeof *sums);
-    struct row *of_families = rows + STET_PULSE_PROCESSES;
-    struct row *of_causes = of_families + STET_PULSE_FAMILIES;
+    struct stet_top_row *of_families = rows + STET_PULSE_PROCESSES;
+    struct stet_top_row *of_causes = of_families + STET_PULSE_FAMILIES;
     int wants[SECTIONS], gets[SECTIONS];
     size_t processes_n, families_n, causes_n;
 
@@ -506,9 +424,9 @@ static void tables(const struct stet_top *t, struct stet_page *p)
         stet_mem_free(sums);
         return;
     }
-    processes_n = sort_processes(t, rows);
-    families_n = sort_families(t, of_families, sums);
-    causes_n = sort_causes(t, of_causes);
+    processes_n = stet_monitor_top_processes(t, rows);
+    families_n = stet_monitor_top_families(t, of_families, sums);
+    causes_n = stet_monitor_top_causes(t, of_causes);
     wants[CAUSES] = 1 + 2 * (int)causes_n;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
     wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;
@@ -530,7 +448,7 @@ void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
 
     bar(t, p);
     if (t->help) {
-        stet_cli_top_help(t, p);
+        help(t, p);
         return;
     }
     if (s.processes || !s.torch_processes) { /* otherwise torch.compile alone */

@@ -1,5 +1,5 @@
 /* Draws the page on a terminal and handles the keys. Only this file uses ncurses. */
-#include "cli/top.h"
+#include "cli/top_page.h"
 
 #include "cli/command.h"
 
@@ -95,12 +95,12 @@ static bool press(struct stet_top *t, int key)
     case 'r':
     case KEY_RIGHT:
     case KEY_DOWN:
-        stet_cli_top_next_rank(t, 1);
+        stet_monitor_top_next_rank(t, 1);
         break;
     case 'R':
     case KEY_LEFT:
     case KEY_UP:
-        stet_cli_top_next_rank(t, -1);
+        stet_monitor_top_next_rank(t, -1);
         break;
     case 'h':
     case '?':
@@ -130,7 +130,7 @@ static void look_at_newest(struct stet_top *t)
     /* The reader holds the model's address, so the run is opened again in its place. */
     stet_monitor_attach_close(&other);
     if (stet_monitor_attach_open(t->attach, NULL, NULL) == STET_OK)
-        stet_cli_top_init(t, t->attach);
+        stet_monitor_top_init(t, t->attach);
 }
 
 static uint64_t now_ms(void)
@@ -163,7 +163,7 @@ int stet_cli_top_screen(struct stet_top *t, double interval)
         if (key == 'n')
             look_at_newest(t);
         if (key == 'n' || (now >= next && !t->paused)) {
-            stet_cli_top_poll(t);
+            stet_monitor_top_poll(t);
             next = now + (uint64_t)(interval * 1000);
         }
         show(t, &page);

@@ -22,6 +22,7 @@ struct stet_flow_why {
 struct stet_flow_state {
     uint8_t lanes; /* by which it is traced; 0 if it is not */
     bool queued;
+    uint64_t python; /* its own parameters that can't be tensors */
     uint64_t tensors, statics;
     uint64_t varying; /* given another Python value at each turn of a loop */
     uint64_t rooted;  /* arguments of the compiled function itself */

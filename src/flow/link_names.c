@@ -122,6 +122,13 @@ static const struct entry *find_class(struct linker *l, uint32_t file, struct st
     return e ? e : resolve(l, ENTRY_CLASS, dotted, 0);
 }
 
+bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted)
+{
+    const struct entry *e = resolve(l, ENTRY_CLASS, dotted, 0);
+
+    return e && l->files[e->at.file].code->classes[e->at.fn].is_plain;
+}
+
 static enum class_kind known_base(struct stet_view base)
 {
     static const char *const torch[] = {"torch.nn.Module",

@@ -58,9 +58,27 @@ static uint32_t param_named(const struct stet_flow_fn *f, struct stet_view name)
     return UINT32_MAX;
 }
 
+/* Finds the classes that other files define, for the parameters that are annotated with them. */
+static void resolve_types(struct linker *l)
+{
+    for (uint32_t f = 0; f < l->file_count; f++) {
+        const struct stet_flow_summary *s = l->files[f].code;
+
+        for (uint32_t i = 0; i < s->fn_count; i++) {
+            const struct stet_flow_fn *fn = &s->fns[i];
+
+            l->states[f][i].python = fn->python_mask;
+            for (uint32_t k = 0; k < fn->param_count; k++)
+                if (fn->types[k].len && stet_flow_linker_is_plain(l, fn->types[k]))
+                    l->states[f][i].python |= bit_of(fn, k);
+        }
+    }
+}
+
 /* A root: which parameters are tensors and which static. */
-static void root_masks(const struct stet_flow_fn *f, const struct stet_flow_call *c, uint8_t lanes,
-                       uint64_t *tensors, uint64_t *statics)
+static void root_masks(const struct stet_flow_fn *f, uint64_t python,
+                       const struct stet_flow_call *c, uint8_t lanes, uint64_t *tensors,
+                       uint64_t *statics)
 {
     uint32_t skip = f->is_method ? 1 : 0;
 
@@ -73,10 +91,10 @@ static void root_masks(const struct stet_flow_fn *f, const struct stet_flow_call
         if (is_static)
             *statics |= bit;
         else if (lanes & FLOW_JAX || !lanes)
-            *tensors |= bit & ~f->python_mask;
+            *tensors |= bit & ~python;
         else if (f->tensor_mask & bit)
             *tensors |= bit;
-        else if (!(f->python_mask & bit) || (f->scalar_mask & bit))
+        else if (!(python & bit) || (f->scalar_mask & bit))
             *statics |= bit;
     }
 }
@@ -89,7 +107,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     const struct stet_flow_state *nest =
         c->caller == FLOW_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
     uint8_t lanes = c->lanes ? c->lanes : caller ? caller->lanes : 0;
-    uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0;
+    uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0, python;
     struct stet_flow_place p;
     const struct stet_flow_fn *f;
     struct stet_flow_why why = {{FLOW_NONE, 0}, file, c->line, c->how};
@@ -100,10 +118,11 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     if (p.file == FLOW_NONE)
         return;
     f = &l->files[p.file].code->fns[p.fn];
+    python = l->states[p.file][p.fn].python;
     if (!c->lanes)
         why.caller = (struct stet_flow_place){file, c->caller};
     if (c->all_tensors) {
-        root_masks(f, c, c->lanes, &tensors, &statics);
+        root_masks(f, python, c, c->lanes, &tensors, &statics);
         l->states[p.file][f->nest].rooted |= statics;
     }
     for (uint32_t i = 0; i < c->arg_count; i++) {
@@ -112,7 +131,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
                                           : param_named(f, a->name);
         uint64_t bit = bit_of(f, param);
 
-        if ((a->deps & live) && !(f->python_mask & bit))
+        if ((a->deps & live) && !(python & bit))
             tensors |= bit;
         if (nest && (a->static_deps & nest->statics))
             statics |= bit;
@@ -265,6 +284,7 @@ void stet_flow_linker_trace(struct linker *l)
         l->failed = true;
         return;
     }
+    resolve_types(l);
     start(l);
     spread(l, index);
     vary(l);

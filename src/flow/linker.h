@@ -35,6 +35,8 @@ bool stet_flow_linker_index(struct linker *l);
 /* What a call reaches; .file is FLOW_NONE if it is not among the files. */
 struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
                                                const struct stet_flow_call *c);
+/* Does this class of the files hold Python values alone? */
+bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted);
 enum class_kind stet_flow_linker_class(struct linker *l, uint32_t file, uint32_t index);
 
 /* link_trace.c: fills `states`. */

@@ -36,6 +36,8 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->param_count);
     for (uint32_t i = 0; i < f->param_count; i++)
         stet_buf_text(out, f->params[i]);
+    for (uint32_t i = 0; i < f->param_count; i++)
+        stet_buf_text(out, f->types[i]);
     stet_buf_varint(out, f->python_mask);
     stet_buf_varint(out, f->tensor_mask);
     stet_buf_varint(out, f->scalar_mask);
@@ -82,6 +84,7 @@ void stet_flow_summary_write(const struct stet_flow_summary *s, struct stet_buf 
         stet_buf_varint(out, s->classes[i].base_count);
         for (uint32_t b = 0; b < s->classes[i].base_count; b++)
             stet_buf_text(out, s->classes[i].bases[b]);
+        stet_buf_varint(out, s->classes[i].is_plain);
     }
     stet_buf_varint(out, s->fn_count);
     for (uint32_t i = 0; i < s->fn_count; i++)
@@ -118,6 +121,9 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->line = stet_reader_small(r);
     f->first_bit = stet_reader_small(r);
     f->params = get_texts(s, r, &f->param_count);
+    f->types = STET_NEW_ARRAY(&s->arena, struct stet_view, f->param_count + 1);
+    for (uint32_t i = 0; f->types && i < f->param_count; i++)
+        f->types[i] = stet_reader_text(r);
     f->python_mask = stet_reader_varint(r);
     f->tensor_mask = stet_reader_varint(r);
     f->scalar_mask = stet_reader_varint(r);
@@ -190,6 +196,7 @@ void stet_flow_summary_read(struct stet_flow_summary *s, struct stet_reader *r)
     for (uint32_t i = 0; s->classes && i < s->class_count; i++) {
         s->classes[i].name = stet_reader_text(r);
         s->classes[i].bases = get_texts(s, r, &s->classes[i].base_count);
+        s->classes[i].is_plain = stet_reader_small(r) != 0;
     }
     s->fn_count = stet_reader_count(r);
     s->fns = STET_NEW_ARRAY(&s->arena, struct stet_flow_fn, s->fn_count + 1);

@@ -31,6 +31,7 @@ struct stet_flow_class {
     struct stet_view name;
     struct stet_view *bases; /* dotted, imports resolved */
     uint32_t base_count;
+    bool is_plain; /* its fields are declared, and hold Python values alone */
 };
 
 struct stet_flow_fn {
@@ -40,8 +41,9 @@ struct stet_flow_fn {
     uint32_t line;
     uint32_t first_bit, param_count;
     struct stet_view *params; /* names, self included */
+    struct stet_view *types;  /* the class of each that another file defines; dotted, or empty */
     uint64_t python_mask;     /* of the nest's bits: parameters that can't be tensors */
-    uint64_t tensor_mask;     /* annotated or named as tensors */
+    uint64_t tensor_mask;     /* annotated or used as tensors */
     uint64_t scalar_mask;     /* annotated as int or float */
     bool disabled;            /* kept out of tracing by a decorator */
     bool is_method;

@@ -3,39 +3,7 @@
 
 #include "base/mem.h"
 
-static bool contains_any(struct stet_view v, const char *const *words)
-{
-    for (; *words; words++) {
-        if (stet_view_contains(v, *words))
-            return true;
-    }
-    return false;
-}
-
-enum role { ROLE_UNKNOWN, ROLE_PYTHON, ROLE_SCALAR, ROLE_TENSOR };
-
-static enum role role_of_type(struct stet_view type)
-{
-    static const char *const tensors[] = {"Tensor", "Array", "jnp.ndarray", NULL};
-    static const char *const trees[] = {"list[",    "List[",   "dict[",    "Dict[",
-                                        "tuple[",   "Tuple[",  "Sequence", "Iterable",
-                                        "Callable", "Mapping", NULL};
-    static const char *const scalars[] = {
-        "int", "float", "Optional[int]", "Optional[float]", "int | None", "float | None", NULL};
-    static const char *const plain[] = {
-        "bool",      "str",       "Callable",  "dtype",          "device", "Device", "Config",
-        "Literal",   "type[",     "Enum",      "Path",           "Mesh",   "Module", "Logger",
-        "int",       "float",     "Size",      "Cache",          "Kwargs", "Any",    "Scheduler",
-        "Processor", "Tokenizer", "Optimizer", "Transformation", NULL};
-
-    if (contains_any(type, tensors))
-        return contains_any(type, trees) ? ROLE_UNKNOWN : ROLE_TENSOR;
-    if (stet_view_in(type, scalars))
-        return ROLE_SCALAR;
-    return contains_any(type, plain) ? ROLE_PYTHON : ROLE_UNKNOWN;
-}
-
-static enum role role_of_default(const struct stet_python_ast *a, stet_python_ref value)
+static enum stet_flow_role role_of_default(const struct stet_python_ast *a, stet_python_ref value)
 {
     switch (stet_python_kind(a, value)) {
     case PY_TRUE:
@@ -44,12 +12,12 @@ static enum role role_of_default(const struct stet_python_ast *a, stet_python_re
     case PY_LAMBDA:
     case PY_ATTRIBUTE:
     case PY_TUPLE:
-        return ROLE_PYTHON;
+        return FLOW_ROLE_PYTHON;
     case PY_INTEGER:
     case PY_FLOAT:
-        return ROLE_SCALAR;
+        return FLOW_ROLE_SCALAR;
     default:
-        return ROLE_UNKNOWN;
+        return FLOW_ROLE_UNKNOWN;
     }
 }
 
@@ -62,7 +30,8 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
         stet_python_kind(a, c) == PY_IDENTIFIER ? c : stet_python_field(a, c, PY_FIELD_NAME);
     stet_python_ref type = stet_python_field(a, c, PY_FIELD_TYPE),
                     value = stet_python_field(a, c, PY_FIELD_VALUE);
-    enum role role = ROLE_UNKNOWN;
+    enum stet_flow_role role = FLOW_ROLE_UNKNOWN;
+    char room[160];
     uint64_t bit;
 
     if (!name && stet_python_kind(a, c) == PY_TYPED_PARAMETER)
@@ -72,23 +41,25 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
     bit = f->first_bit + f->param_count < FLOW_BITS ? (uint64_t)1 << (f->first_bit + f->param_count)
                                                     : 0;
     if (type)
-        role = role_of_type(stet_python_text(a, type));
-    if (role == ROLE_UNKNOWN && value)
+        role = stet_flow_annotated(w, type);
+    if (role == FLOW_ROLE_UNKNOWN && value)
         role = role_of_default(a, value);
-    if (role == ROLE_UNKNOWN && !type &&
-        (stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)) ||
-         stet_flow_used_as_mask(w, fn, stet_python_name(a, name))))
-        role = ROLE_TENSOR;
-    else if (role == ROLE_UNKNOWN && !type && stet_flow_draws(w, fn, stet_python_name(a, name)))
-        role = ROLE_PYTHON;
+    if (role == FLOW_ROLE_UNKNOWN && (stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)) ||
+                                      stet_flow_used_as_mask(w, fn, stet_python_name(a, name))))
+        role = FLOW_ROLE_TENSOR;
+    else if (role == FLOW_ROLE_UNKNOWN && stet_flow_draws(w, fn, stet_python_name(a, name)))
+        role = FLOW_ROLE_PYTHON;
     if (f->is_method && f->param_count == 0)
-        role = ROLE_PYTHON;
-    if (role == ROLE_PYTHON || role == ROLE_SCALAR)
+        role = FLOW_ROLE_PYTHON;
+    if (role == FLOW_ROLE_PYTHON || role == FLOW_ROLE_SCALAR)
         f->python_mask |= bit;
-    if (role == ROLE_SCALAR)
+    if (role == FLOW_ROLE_SCALAR)
         f->scalar_mask |= bit;
-    if (role == ROLE_TENSOR)
+    if (role == FLOW_ROLE_TENSOR)
         f->tensor_mask |= bit;
+    if (type && role == FLOW_ROLE_UNKNOWN)
+        f->types[f->param_count] =
+            stet_arena_copy(&w->out->arena, stet_flow_annotated_class(w, type, room));
     f->params[f->param_count++] = stet_arena_copy(&w->out->arena, stet_python_text(a, name));
 }
 
@@ -125,9 +96,10 @@ static bool summarize_functions(struct stet_flow_walk *w, uint32_t *used)
              c = stet_python_next(a, c))
             count++;
         f->params = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
+        f->types = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
         first = parameters ? stet_python_child(a, parameters) : 0;
         f->is_method = i && stet_python_is_method(w->module, w->fns[i].node);
-        for (stet_python_ref c = first; c && f->params; c = stet_python_next(a, c))
+        for (stet_python_ref c = first; c && f->params && f->types; c = stet_python_next(a, c))
             add_parameter(w, i, f, c);
         used[f->nest] += f->param_count;
     }
@@ -152,6 +124,7 @@ static bool summarize_classes(struct stet_flow_walk *w)
         for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b;
              b = stet_python_next(a, b))
             count++;
+        c->is_plain = stet_flow_is_plain_class(w, w->classes[i].node);
         c->bases = STET_NEW_ARRAY(&w->out->arena, struct stet_view, count + 1);
         for (stet_python_ref b = bases ? stet_python_child(a, bases) : 0; b && c->bases;
              b = stet_python_next(a, b)) {

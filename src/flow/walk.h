@@ -214,6 +214,22 @@ uint32_t stet_flow_class_at(const struct stet_flow_walk *w, stet_python_ref node
 uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref object);
 uint32_t stet_flow_class_around(const struct stet_flow_walk *w);
 
+/* What a parameter is, from its type, its default or its uses. */
+enum stet_flow_role {
+    FLOW_ROLE_UNKNOWN,
+    FLOW_ROLE_PYTHON, /* a value or an object of Python */
+    FLOW_ROLE_SCALAR, /* a number of Python */
+    FLOW_ROLE_TENSOR,
+    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
+};
+
+/* annotations.c */
+enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);
+/* The dotted name of the class of another file that an annotation names; empty for all others. */
+struct stet_view stet_flow_annotated_class(struct stet_flow_walk *w, stet_python_ref type,
+                                           char room[160]);
+/* Are a class's fields declared, and do they hold Python values alone? */
+bool stet_flow_is_plain_class(struct stet_flow_walk *w, stet_python_ref class_node);
 /* param_uses.c: a function uses the parameter as only a tensor can be used */
 bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 /* … as a random generator of the host */

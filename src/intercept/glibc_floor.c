@@ -1,7 +1,7 @@
 /* Old versions of libc's symbols for the layer, which must load on systems older than the one it
  * was built on (glibc 2.28 and newer). The linker's --wrap sends every reference in the shared
- * objects, including those of static libraries, to these; tests/intercept/check-symbols.sh checks
- * the result. */
+ * objects, including those of static libraries, to these.
+ * tests/intercept/symbols_are_few_and_old.sh checks the result. */
 #include <dlfcn.h>
 #include <link.h>
 #include <pthread.h>

@@ -36,6 +36,12 @@ void lint_rules(struct stet_flow_walk *w, enum stet_flow_event event, stet_pytho
 /* Helpers that several rules share. */
 /* Returns a short piece of source for a message. */
 struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n);
+/* Returns the compiled function that this call runs, or NULL. `shift` becomes 1 where `self` is the
+ * first of its positions and no argument of the call (rules_jit.c). */
+const struct stet_flow_jit *lint_called_jit(struct stet_flow_walk *w, stet_python_ref call,
+                                            unsigned *shift);
+/* A truth value rather than a number: late-branch reports what it switches (rules_static.c). */
+bool lint_is_switch(const struct stet_flow_walk *w, stet_python_ref value);
 /* The arguments of compiled functions (rules_feed.c), for the rules of other files. */
 void lint_fed_keys(struct stet_flow_walk *w, stet_python_ref call);
 void lint_fed_short(struct stet_flow_walk *w, stet_python_ref call);

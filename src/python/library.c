@@ -25,6 +25,10 @@ static struct named variables[] = {
 #define VARIABLE(name, effect) {name, PY_GIVES_##effect},
 #include "python/library.def"
 };
+static struct named types[] = {
+#define TYPE(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
 static const char *const constructors[] = {
 #define CONSTRUCTS(name) name,
 #include "python/library.def"
@@ -66,6 +70,7 @@ static void sort_tables(void)
     qsort(libraries, COUNT(libraries), sizeof *libraries, by_name);
     qsort(methods, COUNT(methods), sizeof *methods, by_name);
     qsort(variables, COUNT(variables), sizeof *variables, by_name);
+    qsort(types, COUNT(types), sizeof *types, by_name);
     qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
 }
 
@@ -89,17 +94,29 @@ static enum stet_python_effect find(const struct named *table, size_t count, str
     return PY_GIVES_NOTHING_KNOWN;
 }
 
-enum stet_python_effect stet_python_library(struct stet_view dotted)
+/* The longest name of the table that covers this one. */
+static enum stet_python_effect find_covering(const struct named *table, size_t count,
+                                             struct stet_view dotted)
 {
-    enum stet_python_effect effect = find(libraries, COUNT(libraries), dotted);
+    enum stet_python_effect effect = find(table, count, dotted);
 
     while (effect == PY_GIVES_NOTHING_KNOWN && dotted.len) {
         const char *dot = memrchr(dotted.ptr, '.', dotted.len - 1);
 
         dotted.len = dot ? (size_t)(dot - dotted.ptr) + 1 : 0;
-        effect = find(libraries, COUNT(libraries), dotted);
+        effect = find(table, count, dotted);
     }
     return effect;
+}
+
+enum stet_python_effect stet_python_library(struct stet_view dotted)
+{
+    return find_covering(libraries, COUNT(libraries), dotted);
+}
+
+enum stet_python_effect stet_python_library_type(struct stet_view dotted)
+{
+    return find_covering(types, COUNT(types), dotted);
 }
 
 enum stet_python_effect stet_python_library_method(struct stet_view name)

@@ -93,6 +93,10 @@ static inline bool stet_python_is_device(enum stet_python_effect effect)
 
 /* Looks up the dotted name with imports resolved: the longest entry that covers it. */
 enum stet_python_effect stet_python_library(struct stet_view dotted);
+/* What an object of this type is: an array (DEVICE), a number (SCALAR), another object of Python
+ * (HOST), a container (HOLDS, UNKNOWN where that may be an array too), or what its parameters are
+ * (THROUGH). Builtins have no dot. */
+enum stet_python_effect stet_python_library_type(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);
 enum stet_python_effect stet_python_library_attribute(struct stet_view name);
 /* NULL when the function is not a transform. */

@@ -116,6 +116,30 @@ void stet_store_list_release(struct stet_stored_list *l)
     *l = (struct stet_stored_list){0};
 }
 
+enum stet_rc stet_store_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
+                             struct stet_err *err)
+{
+    struct stet_stored_list all;
+    enum stet_rc rc = stet_store_list(s, &all, err);
+    size_t found = 0;
+
+    if (rc != STET_OK)
+        return rc;
+    for (size_t i = 0; i < all.count; i++) {
+        char text[STET_HASH_TEXT];
+
+        stet_hash_format(all.items[i].key, text);
+        if (strncmp(text, prefix, strlen(prefix)) != 0)
+            continue;
+        *key = all.items[i].key;
+        found++;
+    }
+    stet_store_list_release(&all);
+    if (!found || !*prefix)
+        return stet_fail(err, STET_NOT_FOUND, "%s: no such key in %s", prefix, s->folder);
+    return found > 1 ? stet_fail(err, STET_USAGE, "%s: %zu keys begin so", prefix, found) : STET_OK;
+}
+
 /* ---- removing what is no longer needed ---- */
 
 static int open_folder(const struct stet_store *s, const char *name)

@@ -84,6 +84,9 @@ struct stet_stored_list {
 enum stet_rc stet_store_list(const struct stet_store *s, struct stet_stored_list *out,
                              struct stet_err *err);
 void stet_store_list_release(struct stet_stored_list *l);
+/* Finds the only key with this prefix; STET_NOT_FOUND, or STET_USAGE when there are several. */
+enum stet_rc stet_store_find(const struct stet_store *s, const char *prefix, struct stet_hash *key,
+                             struct stet_err *err);
 
 struct stet_store_gc {
     uint64_t max_bytes; /* 0: no limit */

@@ -130,6 +130,10 @@ class Checker(unittest.TestCase):
     def test_a_path_in_code_that_is_gone(self):
         self.names("docs/page.md: no file src/abi/*.c", "docs/page.md", "src/base/*.c", "src/abi/*.c")
 
+    def test_a_path_in_a_comment_that_is_gone(self):
+        self.names("src/base/open.c: no file tests/base/gone.sh", "src/base/open.c",
+                   "int stet_open", "/* tests/base/gone.sh checks it. */\nint stet_open")
+
     def test_a_module_that_is_not_listed(self):
         self.names("ARCHITECTURE.md: its modules differ from tools/layers.txt at ['abi']", "tools/layers.txt",
                    "base:", "base:\nabi: base")

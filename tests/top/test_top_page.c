@@ -1,7 +1,7 @@
 /* Pages of every size, of a run whose names are hostile. */
 #include "test.h"
 
-#include "cli/top.h"
+#include "cli/top_page.h"
 
 #include <stdlib.h>
 #include <wchar.h>
@@ -48,7 +48,7 @@ static struct stet_top hostile(void)
     p->torch[0].rank = p->torch[1].rank = p->torch[2].rank = -1;
     p->torch[0].limits = p->torch[0].breaks = 3;
     p->damage.bytes = 5;
-    stet_cli_top_init(&t, &attach);
+    stet_monitor_top_init(&t, &attach);
     t.now_ns = UINT64_C(100000000000);
     return t;
 }
@@ -115,14 +115,14 @@ TEST(every_order_and_every_rank_can_be_looked_at)
     for (int sort = 0; sort < STET_SORTS; sort++) {
         t.sort = (enum stet_top_sort)sort;
         EXPECT(fits(&t, 80, 24));
-        EXPECT(stet_cli_top_sort_name(t.sort));
+        EXPECT(stet_monitor_top_sort_name(t.sort));
     }
     do {
-        stet_cli_top_next_rank(&t, 1);
+        stet_monitor_top_next_rank(&t, 1);
         EXPECT(fits(&t, 80, 24));
     } while (++ranks < 100 && t.rank != STET_ALL_RANKS);
     EXPECT_INT(41, ranks); /* -1 … 38, and all of them again */
-    stet_cli_top_next_rank(&t, -1);
+    stet_monitor_top_next_rank(&t, -1);
     EXPECT_INT(38, t.rank);
     stet_pulse_free(attach.pulse);
 }

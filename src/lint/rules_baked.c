@@ -1,0 +1,225 @@
+/* Rules about Python values that become constants of a compiled function: arguments, globals,
+ * variables of the function around it, attributes. */
+#include "lint/rules.h"
+
+void rule_baked_schedule(struct stet_flow_walk *w, stet_python_ref n)
+{
+    unsigned shift;
+    const struct stet_flow_jit *j;
+    stet_python_ref args;
+
+    if (stet_python_kind(w->ast, n) == PY_SUBSCRIPT) {
+        lint_shaped_subscript(w, n);
+        return;
+    }
+    lint_shaped_call(w, n);
+    j = lint_called_jit(w, n, &shift);
+    args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS);
+    if (!w->loops || !j || j->lane == FLOW_JAX)
+        return;
+    for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
+         c = stet_python_next(w->ast, c)) {
+        stet_python_ref value = stet_python_argument_value(w->module, c);
+        struct stet_flow_value v =
+            value ? stet_flow_value_of(w, value) : (struct stet_flow_value){0};
+
+        if (!(v.flags & FLOW_VARIES) || (v.deps & FLOW_ALWAYS) || lint_is_switch(w, value) ||
+            (v.kind != FLOW_V_PYTHON && !(v.kind == FLOW_V_TENSOR && (v.flags & FLOW_WEAK))))
+            continue;
+        if (v.f.flags & FLOW_F_TEXT)
+            lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,
+                        "`%.*s` is another string at each turn", STET_FMT(lint_quote(w, value)));
+        else if (!j->fixed || !lint_passes_limit(w, j, value))
+            lint_report(w, LINT_RULE_baked_schedule, value, 0, LINT_ANY, 0,
+                        "`%.*s` is another Python value at each turn",
+                        STET_FMT(lint_quote(w, value)));
+    }
+}
+
+/* A parameter of the function around it: baked into what is compiled inside. */
+static void closure_value(struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
+{
+    struct stet_flow_binding *b = NULL;
+    uint32_t fn = w->fns[w->fn].parent;
+
+    if (!(w->facts & FLOW_USES_JIT) || stet_flow_scope_find(&w->fns[w->fn].scope, name))
+        return;
+    for (; fn && !b; fn = w->fns[fn].parent)
+        b = stet_flow_scope_find(&w->fns[fn].scope, name);
+    if (!b || b->writes != 1 || !(b->value.deps & ~FLOW_ALWAYS) || b->value.kind == FLOW_V_FN ||
+        b->value.kind == FLOW_V_JITTED || b->value.kind == FLOW_V_SHAPE ||
+        stet_python_at(w->ast, n)->field == PY_FIELD_FUNCTION ||
+        stet_python_kind(w->ast, w->statement) == PY_FOR) /* python-loop reports it */
+        return;
+    if (lint_reported(w, LINT_RULE_baked_schedule, LINT_VARYING, b->value.deps))
+        return; /* once a value */
+    lint_report(w, LINT_RULE_baked_schedule, n, FLOW_TRACED, LINT_VARYING,
+                b->value.deps & ~FLOW_ALWAYS,
+                "`%.*s` is baked in, and is another value from call to call",
+                STET_FMT(w->ast->names.items[name]));
+}
+
+static bool is_called_in_loop(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = 0; name && i < m->calls.count && stet_flow_spend(w); i++) {
+        stet_python_ref call = m->calls.items[i];
+
+        if (stet_python_name(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION)) == name &&
+            stet_python_loop_around(m, call))
+            return true;
+    }
+    return false;
+}
+
+/* The same of a method: trainer.anneal() */
+static bool is_called_in_loop_by(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = 0; name && i < m->calls.count && stet_flow_spend(w); i++) {
+        stet_python_ref call = m->calls.items[i];
+
+        if (stet_view_eq(stet_python_callee(m, call), w->ast->names.items[name]) &&
+            stet_python_loop_around(m, call))
+            return true;
+    }
+    return false;
+}
+
+/* Is the global written in a loop, or by a function that a loop of this file calls? Otherwise it is
+ * a setting: a caller may change it, and most change it before the first step. */
+static bool keeps_changing(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        uint32_t fn;
+
+        if (b->attribute)
+            continue;
+        if (stet_python_loop_around(m, b->target))
+            return true;
+        fn = stet_flow_fn_at(w, stet_python_function_around(m, b->target));
+        if (fn != FLOW_NONE && fn && is_called_in_loop(w, w->fns[fn].name))
+            return true;
+    }
+    return false;
+}
+
+void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
+{
+    uint32_t name = stet_python_name(w->ast, n);
+    struct stet_flow_binding *b;
+
+    if (!w->fn || !name)
+        return;
+    closure_value(w, n, name);
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent) {
+        if (stet_flow_scope_find(&w->fns[fn].scope, name))
+            return;
+    }
+    b = stet_flow_scope_find(&w->fns[0].scope, name);
+    if (!b || b->value.kind > FLOW_V_PYTHON ||
+        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)))
+        return;
+    lint_minor(lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
+                           "the global `%.*s` is reassigned elsewhere in this file",
+                           STET_FMT(w->ast->names.items[name])),
+               keeps_changing(w, name) ? LINT_FULL : LINT_MINOR);
+}
+
+/* A method that is itself compiled, or made into a compiled function elsewhere. */
+static bool is_compiled(const struct stet_flow_walk *w, uint32_t fn)
+{
+    for (uint32_t i = 0; i < w->jit_count && stet_flow_spend(w); i++) {
+        if (w->jits[i].fn == fn && w->jits[i].lane == FLOW_JAX)
+            return true;
+    }
+    return false;
+}
+
+static bool in_condition(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    stet_python_ref test = stet_python_field(w->ast, w->statement, PY_FIELD_CONDITION);
+
+    return test && stet_python_at(w->ast, n)->start >= stet_python_at(w->ast, test)->start &&
+           stet_python_at(w->ast, n)->end <= stet_python_at(w->ast, test)->end;
+}
+
+/* An attribute that a loop elsewhere sets: config.scale, or self.scale of an object made there. */
+static bool outside_value(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t object = stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT));
+    uint32_t attribute = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    uint32_t owner = stet_flow_self_class(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    uint32_t fn = w->fn;
+    bool self = owner != FLOW_NONE;
+
+    if (!w->moves.count || !w->fn || !object || w->target)
+        return false;
+    while (stet_python_kind(a, w->fns[fn].node) == PY_LAMBDA) /* runs where it is written */
+        fn = w->fns[fn].parent;
+    if (self ? !stet_flow_class_attribute_moved(w, owner, attribute)
+             : !stet_flow_object_attribute_moved(w, object, attribute) ||
+                   stet_flow_scope_find(&w->fns[fn].scope, object))
+        return !self;
+    if (stet_python_kind(a, w->statement) == PY_IF && in_condition(w, n))
+        return true; /* late-branch reports it */
+    lint_report(w, LINT_RULE_self_value, n, FLOW_TRACED, LINT_ANY, 0,
+                "`%.*s` is set in a loop elsewhere, and its value here is baked in",
+                STET_FMT(lint_quote(w, n)));
+    return true;
+}
+
+/* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
+ * loop? Others are set again when something else is loaded. */
+static bool steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        stet_python_ref object =
+            b->attribute ? stet_python_field(a, b->target, PY_FIELD_OBJECT) : 0;
+        stet_python_ref setter;
+
+        if (!object || stet_python_self_class(m, object) != w->classes[owner].node)
+            continue;
+        setter = stet_python_method_around(m, b->target);
+        if (stet_python_kind(a, m->parents[b->target]) == PY_AUGMENTED ||
+            stet_python_loop_around(m, b->target) ||
+            (stet_flow_fn_at(w, setter) != FLOW_NONE &&
+             is_called_in_loop_by(w, w->fns[stet_flow_fn_at(w, setter)].name)))
+            return true;
+    }
+    return false;
+}
+
+void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t fn = w->fn, name;
+
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE || outside_value(w, n))
+        return;
+    while (fn && w->fns[fn].owner == FLOW_NONE)
+        fn = w->fns[fn].parent;
+    if (!fn || !is_compiled(w, fn))
+        return;
+    name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
+        !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
+        return;
+    lint_minor(
+        lint_report(w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
+                    "`self.%.*s` is changed after construction, and its value here is baked in",
+                    STET_FMT(w->ast->names.items[name])),
+        steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
+}
