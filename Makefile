@@ -63,13 +63,13 @@ format: $(ENV)/tools/.complete
 tidy: $(ENV)/tools/.complete
 	@tools/tidy.sh --analyze
 
-# Wheel, .deb, source distribution, SBOM and checksums under dist/.
+# Wheel, .deb, source distribution, SBOM and checksums under dist/, for MACHINES (x86_64).
 release: setup-release
-	@tools/release.sh
+	@tools/release.sh $(MACHINES)
 
-# The release twice, compared byte by byte.
+# The release twice, compared byte by byte; dist/ gets it.
 reproduce: setup-release
-	@tools/reproduce.sh
+	@tools/reproduce.sh $(MACHINES)
 
 clean:
 	rm -rf build

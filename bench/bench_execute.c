@@ -63,7 +63,7 @@ static double time_calls(struct harness *h, PJRT_LoadedExecutable **list, int co
         if (execute(&args))
             abort();
     }
-    return (bench_now_ns() - begin) / CALLS;
+    return (bench_now_ns() - begin) / (double)CALLS;
 }
 
 typedef double timing(struct harness *h, PJRT_LoadedExecutable **list, int count);

@@ -112,7 +112,7 @@ static void tell(const char *what, double *ours, double *plain)
 
 static void throughput(const char *what, const double *ours, const double *plain)
 {
-    double a = 0, b = 0, megabytes = (double)ENTRIES * SIZE / 1e6;
+    double a = 0, b = 0, megabytes = (double)ENTRIES * (double)SIZE / 1e6;
     char name[64];
 
     for (int i = 0; i < ENTRIES; i++) {

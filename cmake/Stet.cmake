@@ -54,11 +54,15 @@ function(stet_embed_hash file name header)
   file(APPEND ${CMAKE_BINARY_DIR}/generated/${header} "#define ${name} \"${hash}\"\n")
 endfunction()
 
-# stet_exports(TARGET): a shared object that exports what libTARGET.map lists and is never unloaded.
+# stet_exports(TARGET): a shared object libNAME.so that exports what libNAME.map lists and is never unloaded.
 include(CheckLinkerFlag)
 check_linker_flag(C "-Wl,--exclude-libs,ALL" STET_HAVE_EXCLUDE_LIBS) # the map alone does it where this is unknown
 function(stet_exports target)
-  set(map ${CMAKE_CURRENT_SOURCE_DIR}/lib${target}.map)
+  get_target_property(name ${target} OUTPUT_NAME)
+  if(NOT name)
+    set(name ${target})
+  endif()
+  set(map ${CMAKE_CURRENT_SOURCE_DIR}/lib${name}.map)
   target_link_options(${target} PRIVATE $<$<BOOL:${STET_HAVE_EXCLUDE_LIBS}>:-Wl,--exclude-libs,ALL>
     -Wl,-z,nodelete -Wl,--version-script=${map})
   set_target_properties(${target} PROPERTIES LINK_DEPENDS ${map})

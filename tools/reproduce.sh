@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Makes the release of this commit twice, in two folders of different names, and compares every byte.
+# Makes the release of this commit twice, in two folders of different names, and compares every byte. dist/ gets the
+# first of the two when they are the same.
 # usage: reproduce.sh [MACHINE…]     default: x86_64
 #
 # The fetched archives are shared. Each of the two builds its libraries, wheels, packages and source distribution anew.
@@ -18,10 +19,11 @@ for folder in one another-name; do
     git archive HEAD | tar -x -C "$scratch/$folder"
     "$scratch/$folder/tools/release.sh" "$@"
 done
-if diff "$scratch"/{one,another-name}/dist/SHA256SUMS; then
-    echo "reproduce: the same bytes twice"
-    cat "$scratch/one/dist/SHA256SUMS"
-else
+if ! diff "$scratch"/{one,another-name}/dist/SHA256SUMS; then
     echo "reproduce: the two differ" >&2
     exit 1
 fi
+rm -rf dist
+cp -r "$scratch/one/dist" dist
+echo "reproduce: the same bytes twice"
+cat dist/SHA256SUMS

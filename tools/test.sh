@@ -36,12 +36,13 @@ build() { # build PRESET [cmake arguments]
 }
 
 cross() { # cross MACHINE: the whole tree for another machine, as releases are built
-    local machine=$1 made=build/$1
-    tools/zig-toolchain.sh "$machine" "$made-tools"
+    local machine=$1 made=$PWD/build/$1
+    tools/zig-toolchain.sh "$machine" "$made-tools" || return
     CC=$made-tools/cc BUILD_CC=gcc AR=$made-tools/ar RANLIB=$made-tools/ranlib HOST=$machine-linux-gnu \
-        tools/build-libraries.sh "$made-libraries" -DCMAKE_TOOLCHAIN_FILE="$PWD/$made-tools/toolchain.cmake"
-    cmake -S . -B "$made" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_TOOLCHAIN_FILE="$PWD/$made-tools/toolchain.cmake" \
-        -DSTET_LIBRARIES="$PWD/$made-libraries" -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" \
+        tools/build-libraries.sh "$made-libraries" -DCMAKE_TOOLCHAIN_FILE="$made-tools/toolchain.cmake" || return
+    cmake -S . -B "$made" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_TOOLCHAIN_FILE="$made-tools/toolchain.cmake" \
+        -DSTET_LIBRARIES="$made-libraries" -DCMAKE_C_FLAGS_RELWITHDEBINFO="-O2 -DNDEBUG" -DSTET_FAULT_INJECTION=ON \
+        -DCMAKE_EXE_LINKER_FLAGS=-Wl,--build-id=sha1 -DCMAKE_SHARED_LINKER_FLAGS=-Wl,--build-id=sha1 \
         >"$made-configure.log" || { cat "$made-configure.log"; return 1; }
     cmake --build "$made" -j "$jobs" >"$made-build.log" || { tail -n 60 "$made-build.log"; return 1; }
 }

@@ -8,10 +8,13 @@
 
 #include <stdio.h>
 
+#define TEXT(x)          #x
+#define VERSION(a, b, c) TEXT(a) "." TEXT(b) "." TEXT(c)
 #ifdef __clang__
-static const char built_with[] = "clang";
+static const char built_with[] =
+    "clang " VERSION(__clang_major__, __clang_minor__, __clang_patchlevel__);
 #else
-static const char built_with[] = "gcc";
+static const char built_with[] = "gcc " VERSION(__GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__);
 #endif
 
 int cmd_version(int argc, char **argv)
@@ -42,14 +45,14 @@ int cmd_version(int argc, char **argv)
         stet_json_cstr(&j, "version", STET_VERSION);
         stet_json_cstr(&j, "journal", journal);
         stet_json_cstr(&j, "pjrt_api", pjrt);
-        stet_json_cstr(&j, "compiler", __VERSION__);
+        stet_json_cstr(&j, "compiler", built_with);
         stet_json_end_object(&j);
         stet_buf_char(&out, '\n');
     } else {
         stet_buf_printf(&out,
                         "stet %s\n  PJRT C API known  %s\n  journal format    %s\n"
-                        "  built with        %s %s\n",
-                        STET_VERSION, pjrt, journal, built_with, __VERSION__);
+                        "  built with        %s\n",
+                        STET_VERSION, pjrt, journal, built_with);
     }
     return stet_cli_print(&out, STET_EXIT_FINE);
 }

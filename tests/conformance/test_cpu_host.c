@@ -242,7 +242,7 @@ TEST(memory_of_the_host_is_not_counted_as_the_devices)
         "}\n";
     static const int64_t dims[] = {3};
     PJRT_LoadedExecutable *loaded;
-    PJRT_Buffer *in, *out;
+    PJRT_Buffer *in, *out = NULL;
     struct harness h;
 
     open_cpu(&h);

@@ -254,7 +254,7 @@ PJRT_Error *fake_PJRT_Executable_OptimizedProgram(PJRT_Executable_OptimizedProgr
 
 /* ---- serialise and load ---- */
 
-static const char magic[8] = "FAKEEXE1";
+static const char magic[8] = {'F', 'A', 'K', 'E', 'E', 'X', 'E', '1'};
 
 struct header {
     char magic[8];

@@ -22,6 +22,18 @@ TORCHTPU = os.path.abspath(sys.argv.pop(1))
 STET = os.path.join(BUILD, "bin", "stet")
 SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "examples", "train.py")
 
+CLEAN = """\
+import jax, jax.numpy as jnp
+
+@jax.jit
+def step(p, x):
+    return jax.tree.map(lambda w: w - 0.1 * x.sum(), p)
+
+p = {"a": jnp.ones((8, 16)) * 0.1, "b": jnp.ones((16, 1)) * 0.1}
+for i in range(10):
+    p = step(p, jnp.zeros((4,)))
+"""
+
 
 def setUpModule():
     """Two launches of the example: the second finds the programs of the first in the store."""
@@ -88,10 +100,28 @@ class Run(unittest.TestCase):
             self.assertEqual(sorted(int(m.split(" ")[0]) for m in marked), [43, 44, 46])
             classes = page.js("[...document.querySelectorAll('.cause')].map(c => c.dataset.class)")
             self.assertEqual(sorted(classes), ["hidden-branch", "last-batch", "static-argument"])
-            if page.js("!!document.getElementById('filter-harmless')"):
-                self.assertFalse(page.js("document.getElementById('filter-harmless').checked"))
             culprit = page.js("document.querySelector('.culprit').textContent")
             self.assertRegex(culprit, r"train\.py:\d+ compiles train_step again \d×, waited .*Fix: .*Next: ")
+            self.assertEqual(page.problems(), [])
+
+    def test_harmless_cards_are_folded_away_and_offer_no_fix(self):
+        with open(os.path.join(DIR, "clean.py"), "w") as f:
+            f.write(CLEAN)
+        out = stet("run", "--cpu", "--no-store", "--", "python", "clean.py")
+        self.assertEqual(out.returncode, 0, out.stderr)
+        run = json.loads(stet("runs", "--format=json").stdout)["runs"][0]["run"]
+        causes = self.data(run)["runs"][0]["causes"]
+        self.assertTrue(causes)
+        self.assertTrue(all(c["benign"] and c["fix"] for c in causes), causes)
+        with Browser() as browser:
+            page = browser.page()
+            page.open(written(run))
+            self.assertFalse(page.js("document.getElementById('filter-harmless').checked"))
+            self.assertEqual(page.js("document.querySelectorAll('.cause').length"), 0)
+            page.click("#filter-harmless")
+            self.assertEqual(page.js("document.querySelectorAll('.cause').length"), len(causes))
+            self.assertIn("(harmless)", page.js("document.querySelector('.cause').textContent"))
+            self.assertEqual(page.js("document.querySelectorAll('.cause .fix').length"), 0)
             self.assertEqual(page.problems(), [])
 
     def test_two_launches_are_shown_side_by_side(self):

@@ -141,10 +141,13 @@ class Store(unittest.TestCase):
             capture_output=True, text=True, timeout=240, cwd=self.dir, env=dict(self.env, **env),
         )
         self.assertEqual(done.returncode, 0, done.stderr)
-        shown = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
-                               cwd=self.dir, env=self.env, check=True)
-        compiles = [c for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
+        compiles = [c for p in self.shown()["processes"] for c in p["compiles"]]
         return done.stdout, [(c["served"], c["store"]) for c in compiles if c["kind"] == "compile"]
+
+    def shown(self):
+        done = subprocess.run([STET, "show", "--format=json"], capture_output=True, text=True,
+                              cwd=self.dir, env=self.env, check=True)
+        return json.loads(done.stdout)
 
     first = None
 
@@ -175,6 +178,18 @@ class Store(unittest.TestCase):
         self.assert_cold(first)
         self.assert_warm(second)
         self.assertEqual(len(first), len(second))
+
+    def test_a_loaded_program_has_the_line_that_waited_for_it(self):
+        self.begin()
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        (process,) = self.shown()["processes"]
+        loaded = [c for c in process["compiles"] if c["served"] == "disk"]
+        self.assertGreater(len(loaded), 2)
+        # A load takes microseconds. When it ends before the stack could be read, the run says so.
+        late = process["unread_stacks"]
+        lines = [c["trigger"]["line"] for c in loaded if c.get("trigger")]
+        self.assertGreaterEqual(len(lines) + late, len(loaded), loaded)
+        self.assertLessEqual(set(lines), {7, 9})
 
     def test_another_path_and_a_comment_change_nothing(self):
         self.begin()
@@ -411,6 +426,15 @@ class Store(unittest.TestCase):
                 self.assertEqual(cold, warm)
                 self.assert_warm(second)
                 self.assertEqual(self.warm(*words)["kept"], 0)
+
+    def test_warm_names_a_topology_that_the_backend_does_not_have(self):
+        self.run_it(STEP.format(lr=0.1, comment=""))
+        shutil.rmtree(self.dir + "/store")
+        done = subprocess.run([STET, "warm", "--topology", "nonsense"], capture_output=True, text=True, timeout=120,
+                              cwd=self.dir, env=self.env)
+        self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
+        self.assertEqual(done.stdout.count("unknown topology 'nonsense'; this backend has one, cpu"), 1, done.stdout)
+        self.assertNotIn("compiled for nonsense", done.stdout)
 
     def test_warm_compiles_what_all_runs_of_a_ledger_compiled(self):
         self.run_it(STEP.format(lr=0.1, comment=""))

@@ -107,7 +107,7 @@ TEST(extensions_are_found_by_type_and_a_loop_ends)
 static void never(const char *key, size_t key_size, const char *value, size_t value_size, void *arg)
 {
     (void)key, (void)key_size, (void)value, (void)value_size, (void)arg;
-    EXPECT(!"an error of ours has a payload");
+    EXPECT(false && "an error of ours has a payload");
 }
 
 TEST(a_stub_says_its_name)

@@ -210,7 +210,7 @@ TEST(endless_loops_stop_when_asked)
              "tensor<i1> stablehlo.return %c : tensor<i1> } do { %y = stablehlo.subtract %x, %k : "
              "tensor<i32> stablehlo.return %y : tensor<i32> }");
     struct stet_program p;
-    struct stet_plan *plan;
+    struct stet_plan *plan = NULL;
     int32_t turns = 100, left = -1;
     const void *in = &turns;
     void *out = &left, *scratch;

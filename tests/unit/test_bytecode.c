@@ -378,7 +378,7 @@ TEST(unknown_bytes_tell_programs_apart)
         struct stet_err why = STET_ERR_INIT;
 
         if (!open_program(&a, &f, pairs[i][0]) || !open_program(&b, &g, pairs[i][1])) {
-            EXPECT(!"both are read");
+            EXPECT(false && "both are read");
             return;
         }
         EXPECT(!stet_program_same(&a, &b, STET_COMPARE_PLAIN, &why));

@@ -70,7 +70,7 @@ static void strip_and_read(const char *name, struct stet_view format, struct ste
     kept++;
     if (decodes(bytes) && !decodes(stet_view_of(out, bytes.len))) {
         fprintf(stderr, "%s\n", name);
-        EXPECT(!"a stripped program that can't be read any more");
+        EXPECT(false && "a stripped program that can't be read any more");
     }
     stet_mem_free(out);
 }

@@ -474,8 +474,7 @@ TEST(broken_missing_and_odd_files_only_mean_less_evidence)
         "x = '''\nif float(loss):\n    # ask\n'''\n",
         "def f(x):\n    return f(f(f(x)))  # ask\n",
         "a = b\nb = a\nif a:\n    c = a(b)  # ask\n",
-        "class A(A):\n    x = A.x\n    def f(self):\n        if self.x:\n            self.f()  # "
-        "ask\n",
+        "class A(A):\n  x = A.x\n  def f(self):\n    if self.x:\n      self.f()  # ask\n",
         "\x00\x01\x02 # ask\n",
         "\xff\xfe if x: # ask\n",
     };

@@ -172,11 +172,18 @@ static PJRT_Error *topology_new(PJRT_TopologyDescription **out, uint32_t count)
     return stet_cpu_api_no_memory();
 }
 
+/* The name is empty or "cpu": this machine's own is the only topology. */
 PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
 {
+    struct stet_view name = stet_view_of(args->topology_name, args->topology_name_size);
     uint32_t count = 1;
-    PJRT_Error *error = wanted_devices(&count);
+    PJRT_Error *error;
 
+    if (name.len && !stet_view_is(name, "cpu"))
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: unknown topology '%.*s'; this backend has one, cpu",
+                               (int)(name.len < 64 ? name.len : 64), name.ptr);
+    error = wanted_devices(&count);
     return error ? error : topology_new(&args->topology, count);
 }
 
