@@ -411,5 +411,71 @@ class Engine:
         return x * self.rate  # expect: self-value (warning)
 
 
+# What a transform does not map, and what the function around gives, are Python values.
+def mapped(x, types):
+    if np.isin(types, [3, 4]).any():  # clean: host-sync, value-branch
+        x = x + 1
+    if x.sum() > 0:  # expect: value-branch
+        x = x * 2
+    return x
+
+
+def maps(x, types):
+    return jax.vmap(mapped, in_axes=(0, None))(x, types)
+
+
+@jax.jit
+def weighted(tree, weight: float):
+    return jax.tree.map(lambda leaf: leaf * weight, tree)  # clean: baked-constant
+
+
+def weights(tree):
+    for weight in (0.1, 0.2):
+        tree = weighted(tree, weight)
+    return tree
+
+
+@functools.partial(jax.jit, static_argnames=("method",))
+def gathers(x, *args, method):
+    return x, args, method
+
+
+def gathers_all(x):
+    return gathers(x, {"a": x}, method="sum")  # clean: static-unhashable
+
+
+class Trainer:
+    @classmethod
+    @functools.partial(jax.jit, static_argnums=0)
+    def update(cls, x):  # clean: static-self
+        return x
+
+
+@functools.partial(jax.jit, donate_argnums=0)
+def consumes(batch):
+    return batch
+
+
+def consume_all(batches):
+    kept = []
+    for batch in batches:
+        kept.append(consumes(batch))  # clean: donated-reuse
+    return kept
+
+
+@jax.custom_vjp
+def solves(x):
+    if x.sum() > 0:  # clean: value-branch
+        return x
+    return -x
+
+
+def clears(x):
+    for _ in range(3):
+        x = scaled(x)
+        x = x.at[x < 0].set(0)  # clean: mask-gather
+    return x
+
+
 if __name__ == "__main__":
     main()
