@@ -104,11 +104,22 @@ struct stet_flow_function {
     bool memoized; /* lru_cache and the like: runs once per argument */
 };
 
+/* What a parameter is, from its type, its default or its uses. */
+enum stet_flow_role {
+    FLOW_ROLE_UNKNOWN,
+    FLOW_ROLE_PYTHON, /* a value or an object of Python */
+    FLOW_ROLE_SCALAR, /* a number of Python */
+    FLOW_ROLE_TENSOR,
+    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
+};
+
 struct stet_flow_class_info {
     stet_python_ref node;
     uint32_t name;
     bool decorated;
     struct stet_flow_scope attributes; /* attributes of self */
+    bool judged;                       /* role is known */
+    enum stet_flow_role role;          /* of its objects (annotations.c) */
 };
 
 /* The events of a walk. The listener gets the node of the event, after it was evaluated. */
@@ -213,15 +224,6 @@ uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32
 uint32_t stet_flow_class_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref object);
 uint32_t stet_flow_class_around(const struct stet_flow_walk *w);
-
-/* What a parameter is, from its type, its default or its uses. */
-enum stet_flow_role {
-    FLOW_ROLE_UNKNOWN,
-    FLOW_ROLE_PYTHON, /* a value or an object of Python */
-    FLOW_ROLE_SCALAR, /* a number of Python */
-    FLOW_ROLE_TENSOR,
-    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
-};
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "journal/format.h"
 #include "journal/vocabulary.h"
+#include "ledger/ledger.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
 #include "story/story.h"
@@ -128,7 +129,7 @@ struct stet_report_run {
     struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
-    struct stet_view settled_why;
+    enum stet_unsettled unsettled;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
     struct stet_agent_report_tier
         tiers[STET_SERVED_COUNT]; /* by how it was served; 0 is not used */
