@@ -1,6 +1,6 @@
 /* The forward evaluation of one file: what each expression holds when it runs, as far as the source
- * shows it, and of which parameters that depends. A listener (the rules of lint) is told of events
- * on the way and may ask about every value so far. The walk borrows the module and fills a
+ * shows it, and on which parameters that depends. A listener (the rules of lint) is called for
+ * each event and may ask about every value so far. The walk borrows the module and fills a
  * summary. */
 #ifndef STET_FLOW_WALK_H
 #define STET_FLOW_WALK_H
@@ -205,7 +205,7 @@ enum stet_flow_fact {
     FLOW_USES_PROCESS = 4096,  /* it asks for the number of its process */
 };
 
-/* The whole analysis of an indexed module: fills `out`, and tells the listener on the way. */
+/* The whole analysis of an indexed module: fills `out`, and calls the listener for each event. */
 enum stet_rc stet_flow_walk_file(struct stet_flow_summary *out,
                                  const struct stet_python_module *module,
                                  const struct stet_flow_listener *listener, struct stet_err *err);
@@ -244,7 +244,7 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
-/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0. */
+/* The name that the condition excludes from being an array: isinstance(x, (int, float)); or 0. */
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
