@@ -47,8 +47,10 @@ bench: all $(ENV)/jax/.complete
 soak: setup-all
 	@tools/soak.sh
 
-# How often explain names a planted cause and its line: CASES generated programs (2,000) with a fresh seed, JOBS (2) at a time. Hours.
-truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete
+# Every variant of every trap, then how often explain names a planted cause and its line: CASES generated programs (2,000)
+# with a fresh seed, JOBS (2) at a time. Hours.
+truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete $(ENV)/torchxla/.complete
+	@python3 tests/traps/run.py build/release --jobs $(or $(JOBS),2)
 	@python3 tests/truth/run.py build/release $(ENV) --cases $(or $(CASES),2000) --jobs $(or $(JOBS),2) --keep build/truth
 
 # Long fuzzing of every target; FUZZ_SECONDS each.

@@ -13,7 +13,7 @@ S3_PYTHON = ROOT + "/build/env/s3/bin/python"  # left out when `make test` has n
 sys.path.insert(0, ROOT + "/tests/agent")
 sys.argv = [sys.argv[0], BUILD]
 from hosts import CLIENT, Agent
-from servers import PROGRAM, Moto, Nginx, Redis, wait_for
+from servers import PROGRAM, Gcs, Moto, Nginx, Redis, wait_for
 
 COUNT = 200
 
@@ -40,6 +40,10 @@ def main():
         wait_for(lambda: os.path.exists(folder + "/keys"), 30)
         with open(folder + "/keys") as f:
             tiers.append(("s3", f"s3://stet?endpoint=http://127.0.0.1:{servers[2].port}", json.load(f)))
+    os.mkdir(folder + "/gs")
+    servers.append(Gcs(folder + "/gs"))
+    tiers.append(("gs", f"gs://stet?endpoint=http://127.0.0.1:{servers[-1].port}",
+                  {"GCE_METADATA_HOST": f"127.0.0.1:{servers[-1].port}", "HOME": folder}))
     base = None
     for name, url, env in tiers:
         agent = Agent(folder, name, [url], **env)

@@ -4,8 +4,12 @@ The model is a small GPT-2 with random weights; nothing is downloaded. The three
 grows, the last batch of an epoch is short, and the model is evaluated in another mode than it is trained in.
 
     pip install torch transformers
-    stet run -- python examples/hf_compile.py
+    stet run -- python examples/hf_compile.py [BACKEND]
+
+BACKEND is aot_eager unless another one is named: it has the guards of inductor, and needs no C++ compiler.
 """
+
+import sys
 
 import torch
 from transformers import GPT2Config, GPT2LMHeadModel
@@ -41,7 +45,7 @@ def main():
     config = GPT2Config(vocab_size=256, n_positions=64, n_embd=32, n_layer=2, n_head=2, use_cache=False,
                         bos_token_id=0, eos_token_id=0)
     module = GPT2LMHeadModel(config).train()
-    model = torch.compile(module, backend="aot_eager")  # the same guards as Inductor's, and no C++ compiler
+    model = torch.compile(module, backend=sys.argv[1] if len(sys.argv) > 1 else "aot_eager")
     optimizer = torch.optim.AdamW(module.parameters(), lr=1e-3)
     for epoch in range(EPOCHS):
         for tokens in batches(LENGTHS[epoch]):

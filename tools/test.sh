@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Every test lane, each with its own build. The closing line counts the tests of all lanes.
+# Every test lane, each with its own build. At the end: how long each took, and the tests of all lanes counted.
 # usage: test.sh [LANE…]     lanes: style dev asan tsan fuzz e2e (default: these), aarch64
 #
 # A lane that can't run is a failure, never a skip: the environments it needs are made here.
@@ -9,7 +9,8 @@ cd "$(dirname "$0")/.."
 lanes=("$@")
 [[ ${#lanes[@]} -gt 0 ]] || lanes=(style dev asan tsan fuzz e2e)
 jobs=$(nproc)
-passed=0 failed=0 skipped=0
+environments=(tools jax torchtpu torchxla cuda s3 viewers pytest)
+passed=0 failed=0 skipped=0 times=""
 mkdir -p build
 
 say() { printf '\n== %s (%s s)\n' "$*" "$SECONDS"; }
@@ -31,6 +32,7 @@ build() { # build PRESET [cmake arguments]
     shift
     cmake --preset "$preset" "$@" >"build/$preset-configure.log" || { cat "build/$preset-configure.log"; return 1; }
     cmake --build --preset "$preset" -j "$jobs" >"build/$preset-build.log" || { cat "build/$preset-build.log"; return 1; }
+    built=$SECONDS
 }
 
 cross() { # cross MACHINE: the whole tree for another machine, as releases are built
@@ -58,8 +60,16 @@ tests() { # tests PRESET [ctest arguments]: adds what CTest ran to the counts
     passed=$((passed + total - bad - left)) failed=$((failed + bad)) skipped=$((skipped + left))
 }
 
+# What the last lane needs is downloaded while the first ones build; it reports what went wrong.
+if [[ " ${lanes[*]} " == *" e2e "* ]]; then
+    (for env in "${environments[@]}"; do tools/python-env.sh "$env" "build/env/$env" || true; done) \
+        >build/environments.log 2>&1 &
+    trap 'kill $! 2>/dev/null || true' EXIT
+fi
+
 for lane in "${lanes[@]}"; do
     say "$lane"
+    began=$SECONDS built=$SECONDS
     case $lane in
     style)
         tools/python-env.sh tools build/env/tools
@@ -81,7 +91,7 @@ for lane in "${lanes[@]}"; do
         if build fuzz; then tests fuzz -L fuzz; else count 1; fi
         ;;
     e2e)
-        for env in jax torchtpu torchxla cuda tools s3 viewers; do
+        for env in "${environments[@]}"; do
             tools/python-env.sh "$env" "build/env/$env"
         done
         if build release -DSTET_E2E=ON; then tests release -L e2e; else count 1; fi
@@ -94,8 +104,9 @@ for lane in "${lanes[@]}"; do
         exit 2
         ;;
     esac
+    times+=$(printf '%-8s build %4d s, tests %4d s' "$lane" $((built - began)) $((SECONDS - built)))$'\n'
 done
 
-echo
+printf '\n%s' "$times"
 echo "$passed passed, $failed failed, $skipped skipped"
 [[ $failed == 0 && $passed -gt 0 ]]

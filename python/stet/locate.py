@@ -1,7 +1,9 @@
-"""Where the command line and the libraries are: installed with this package, else on PATH."""
+"""The command line and the libraries: installed with this package, else on PATH."""
 
+import json
 import os
 import shutil
+import subprocess
 import sys
 
 
@@ -39,3 +41,16 @@ def library(name):
     if not found:
         raise FileNotFoundError(f"{name} is not installed beside {command()}")
     return found
+
+
+def stet(*args):
+    """Runs the command, outside the layer, and captures what it prints."""
+    return subprocess.run([command(), *args], capture_output=True, text=True, env=dict(os.environ, NO_COLOR="1", LD_PRELOAD=""))
+
+
+def answer(*args):
+    """What the command prints as JSON. Exit 1 is an answer too: there is something to report."""
+    out = stet(*args)
+    if out.returncode > 1:
+        raise RuntimeError(out.stderr.strip())
+    return json.loads(out.stdout)

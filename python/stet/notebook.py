@@ -5,11 +5,10 @@ import importlib.util
 import json
 import os
 import re
-import subprocess
 import sys
 import time
 
-from stet.locate import command, library
+from stet.locate import answer, library, stet
 
 KERNEL = "use a kernel that runs under Stet: `python -m stet.kernel` installs one (`stet help notebooks`)"
 OF_A_RUN = ("explain", "show", "report", "check")  # commands whose first operand is a run
@@ -30,10 +29,7 @@ class Notebook:
     def begin(self):
         """Makes a run for this process, and tells the layer and torch.compile about it."""
         argv = [sys.executable, *sys.argv]
-        out = stet("runs", f"--new={os.getpid()}", "--format=json", "--", *argv)
-        if out.returncode:
-            raise RuntimeError(out.stderr.strip())
-        made = json.loads(out.stdout)
+        made = answer("runs", f"--new={os.getpid()}", "--format=json", "--", *argv)
         self.run = made["run"]
         os.environ.update(STET_DIR=made["folder"], STET_RUN=made["run"])
         os.environ.setdefault("TORCH_TRACE", os.path.join(made["folder"], "torch"))
@@ -67,11 +63,8 @@ class Notebook:
 
     def news(self):
         """The recompiles that were not reported yet."""
-        out = stet("explain", self.run, "--format=json")
-        if out.returncode > 1:
-            raise RuntimeError(out.stderr.strip())
         fresh = []
-        for r in json.loads(out.stdout)["recompiles"]:
+        for r in answer("explain", self.run, "--format=json")["recompiles"]:
             key = (r["lane"], r["process"], r["compile"])
             if key not in self.reported and not r["benign"]:
                 fresh.append(r)
@@ -133,10 +126,6 @@ class Notebook:
         result = self.shell.run_cell(head + cell, store_history=False)
         self.tell(self.news())
         result.raise_error()
-
-
-def stet(*args):
-    return subprocess.run([command(), *args], capture_output=True, text=True, env=dict(os.environ, NO_COLOR="1", LD_PRELOAD=""))
 
 
 def end(folder):

@@ -12,6 +12,7 @@
 
 #include "backend/kernel.h"
 #include "backend/plan.h"
+#include "backend/sharding.h"
 #include "backend/tile.h"
 #include "program/ops.h"
 
@@ -29,6 +30,13 @@ struct stet_gval {
     uint32_t mark;             /* the group that has it in a register, while emitting */
     uint16_t reg;
     struct stet_buffer *buffer;
+    const struct stet_tiles *tiles; /* what it was put together from, or NULL */
+};
+
+/* The tiles of an array, one for each lane; lanes with the same tile may have the same value. */
+struct stet_tiles {
+    struct stet_sharding sharding;
+    struct stet_gval **at;
 };
 
 enum stet_gkind {
@@ -110,7 +118,15 @@ struct stet_lower {
     const struct stet_program *program;
     struct stet_err *err;
     struct stet_gblock *block;    /* where nodes are added */
-    struct stet_lowered *map;     /* by value id */
+    struct stet_lowered *map;     /* by value id, of `lane` */
+    struct stet_lowered *maps;    /* of all lanes */
+    struct stet_plan_devices on;
+    uint32_t lanes, lane;  /* devices of the program, and the one being lowered for */
+    bool single;           /* only for `lane`; otherwise for all lanes (lower_lanes.c) */
+    uint32_t manual;       /* depth of regions that each device runs by itself */
+    uint8_t *facts;        /* of functions, when known */
+    struct stet_sharding_reader shardings;
+    struct stet_sharding *in_shardings, *out_shardings; /* of the program, with several lanes */
     const struct stet_op *op;     /* being lowered */
     const struct stet_op **calls; /* functions being inlined, innermost last */
     uint32_t call_depth, depth;
@@ -130,10 +146,6 @@ enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op);
 /* The region's only block, as a new block of the graph; its values may use outer ones. */
 enum stet_rc stet_lower_region(struct stet_lower *l, const struct stet_region *r,
                                struct stet_gblock **out);
-/* A function's body into l->block, with `args` as its arguments. */
-enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, struct stet_gval **args,
-                             uint32_t arg_count, struct stet_gval ***results, uint32_t *count);
-
 /* Describes an error, with the op's name and source line in front of the text. */
 void stet_lower_describe(struct stet_lower *l, enum stet_rc rc, const char *fmt, ...)
     __attribute__((format(printf, 3, 4)));

@@ -331,7 +331,7 @@ enum stet_rc stet_lower_op(struct stet_lower *l, const struct stet_op *op)
         rc = stet_lower_fail(l, STET_UNSUPPORTED,
                              "this operation is not supported by the CPU backend");
     else
-        rc = w->lower(l, w->arg);
+        rc = l->single ? w->lower(l, w->arg) : stet_lower_lanes(l, w->lower, w->arg);
     if (rc == STET_OK)
         l->op = before;
     return rc;

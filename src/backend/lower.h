@@ -15,6 +15,77 @@ bool stet_lower_visible(const struct stet_lower *l, const struct stet_lowered *v
 #include "backend/ops.def"
 #undef LOWER
 
+/* ---- several lanes: lower_lanes.c, lower_loops.c ---- */
+
+/* Lowers l->op for all lanes: at once if they have the same operands, else one by one; operations
+ * in which lanes meet get all of them. */
+enum stet_rc stet_lower_lanes(struct stet_lower *l,
+                              enum stet_rc (*lower)(struct stet_lower *l, int arg), int arg);
+/* Continues with this lane's values. */
+void stet_lower_to_lane(struct stet_lower *l, uint32_t lane);
+struct stet_lowered *stet_lower_value_of(struct stet_lower *l, uint32_t lane,
+                                         const struct stet_value *v);
+/* Loops and branches in which lanes meet. */
+enum stet_rc stet_lower_while_lanes(struct stet_lower *l);
+enum stet_rc stet_lower_branches_lanes(struct stet_lower *l);
+/* Operand i of all lanes, result i from all lanes (a list of as many). */
+enum stet_rc stet_lower_in_lanes(struct stet_lower *l, uint32_t i, struct stet_gval **out);
+enum stet_rc stet_lower_out_lanes(struct stet_lower *l, uint32_t i, struct stet_gval **v);
+struct stet_gval **stet_lower_new_lanes(struct stet_lower *l);
+
+/* ---- tiles: lower_tiles.c ---- */
+
+/* Each lane's tile of its own value; the value that each lane's group of lanes has tiles of. */
+enum stet_rc stet_lower_split(struct stet_lower *l, const struct stet_sharding *s,
+                              struct stet_gval **whole, struct stet_gval **tiles);
+enum stet_rc stet_lower_join(struct stet_lower *l, const struct stet_sharding *s,
+                             const struct stet_shape *shape, struct stet_gval **tiles,
+                             struct stet_gval **whole);
+/* A sharding as the program writes it: an attribute of either language. */
+enum stet_rc stet_lower_sharding(struct stet_lower *l, const struct stet_attr *a, uint32_t rank,
+                                 struct stet_sharding *out);
+/* A sharding for a result that the program names none for (lower_guess.c). */
+enum stet_rc stet_lower_guess_sharding(struct stet_lower *l, const struct stet_value *v,
+                                       uint32_t rank, struct stet_sharding *out);
+/* The text of an attribute: of a string itself, else as it is printed. */
+enum stet_rc stet_lower_attr_text(struct stet_lower *l, const struct stet_attr *a,
+                                  struct stet_view *out);
+/* The custom calls between whole arrays and tiles. */
+enum stet_rc stet_lower_to_tiles(struct stet_lower *l);
+enum stet_rc stet_lower_from_tiles(struct stet_lower *l);
+bool stet_lower_is_border(const struct stet_op *op);
+
+/* Copies each part to its place, `s->rank` numbers of `starts`; together they fill the result. */
+struct stet_gval *stet_lower_paste(struct stet_lower *l, struct stet_gval **parts,
+                                   const int64_t *starts, uint32_t count,
+                                   const struct stet_shape *s);
+struct stet_gval *stet_lower_part(struct stet_lower *l, struct stet_gval *v, const int64_t *start,
+                                  const struct stet_shape *s);
+
+/* ---- lower_flow.c ---- */
+
+/* A region's operations into a new block with `args` arguments of these shapes. */
+struct stet_gblock *stet_lower_new_block(struct stet_lower *l, struct stet_gval **like,
+                                         uint32_t args);
+enum stet_rc stet_lower_bind_args(struct stet_lower *l, const struct stet_block *b,
+                                  struct stet_gval **values, uint32_t count);
+enum stet_rc stet_lower_bind_results(struct stet_lower *l, struct stet_gval **values,
+                                     uint32_t count);
+enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first,
+                                      struct stet_gval ***out, uint32_t *count);
+enum stet_rc stet_lower_block_ops(struct stet_lower *l, const struct stet_block *from);
+enum stet_rc stet_lower_returned(struct stet_lower *l, const struct stet_block *from,
+                                 struct stet_gval ***out, uint32_t *count);
+enum stet_rc stet_lower_only_block(struct stet_lower *l, const struct stet_region *r,
+                                   const struct stet_block **out);
+
+enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
+                                     struct stet_gblock **blocks, uint32_t count);
+enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
+                                  struct stet_shape **out);
+/* The entry function for all lanes. */
+enum stet_rc stet_lower_program_lanes(struct stet_lower *l, struct stet_gblock **out);
+
 struct stet_sort;
 /* Checks whether the comparator orders by one operand's key (codegen.c). */
 enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region *r,

@@ -1,5 +1,5 @@
-/* Lowering: functions, regions, loops and branches, tuples, and operations without effect on one
- * device. */
+/* Lowering: functions, regions, loops and branches, tuples, and operations without
+ * effect. */
 #include "backend/lower.h"
 
 /* ---- blocks ---- */
@@ -49,14 +49,8 @@ static enum stet_rc flat_shapes(struct stet_lower *l, const struct stet_type *t,
     return STET_OK;
 }
 
-/* The operations of a program block into l->block; the terminator's operands, flattened, to out. */
-static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *from,
-                              struct stet_gval ***out, uint32_t *count)
+enum stet_rc stet_lower_block_ops(struct stet_lower *l, const struct stet_block *from)
 {
-    const struct stet_op *end;
-    struct stet_gval **all;
-    uint32_t n = 0;
-
     if (l->depth >= STET_MAX_DEPTH)
         return stet_lower_fail(l, STET_LIMIT, "regions or calls are nested too deeply");
     if (from->op_count == 0)
@@ -65,7 +59,17 @@ static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *fro
     for (uint32_t i = 0; i + 1 < from->op_count; i++)
         TRY(stet_lower_op(l, from->ops[i]));
     l->depth--;
-    end = from->ops[from->op_count - 1];
+    return STET_OK;
+}
+
+/* The terminator's operands, flattened. */
+enum stet_rc stet_lower_returned(struct stet_lower *l, const struct stet_block *from,
+                                 struct stet_gval ***out, uint32_t *count)
+{
+    const struct stet_op *end = from->ops[from->op_count - 1];
+    struct stet_gval **all;
+    uint32_t n = 0;
+
     if (!(stet_known_op_facts(end->known) & STET_OP_TERMINATOR))
         return stet_lower_fail(l, STET_BAD_INPUT, "a region does not end with a return");
     for (uint32_t i = 0; i < end->operand_count; i++) {
@@ -91,9 +95,17 @@ static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *fro
     return STET_OK;
 }
 
+/* The operations of a program block into l->block; what it returns to out. */
+static enum stet_rc lower_ops(struct stet_lower *l, const struct stet_block *from,
+                              struct stet_gval ***out, uint32_t *count)
+{
+    TRY(stet_lower_block_ops(l, from));
+    return stet_lower_returned(l, from, out, count);
+}
+
 /* Binds program arguments to consecutive values: a tuple argument takes as many as it has. */
-static enum stet_rc bind_args(struct stet_lower *l, const struct stet_block *b,
-                              struct stet_gval **values, uint32_t count)
+enum stet_rc stet_lower_bind_args(struct stet_lower *l, const struct stet_block *b,
+                                  struct stet_gval **values, uint32_t count)
 {
     struct stet_shape shapes[64];
     uint32_t at = 0;
@@ -118,6 +130,26 @@ static enum stet_rc one_block(struct stet_lower *l, const struct stet_region *r)
     if (r->block_count != 1)
         return stet_lower_fail(l, STET_UNSUPPORTED, "a region with %u blocks", r->block_count);
     return STET_OK;
+}
+
+enum stet_rc stet_lower_only_block(struct stet_lower *l, const struct stet_region *r,
+                                   const struct stet_block **out)
+{
+    TRY(one_block(l, r));
+    *out = r->blocks[0];
+    return STET_OK;
+}
+
+struct stet_gblock *stet_lower_new_block(struct stet_lower *l, struct stet_gval **like,
+                                         uint32_t args)
+{
+    struct stet_gblock *b = new_block(l, args);
+
+    for (uint32_t i = 0; b && i < args; i++) {
+        if (block_arg(l, b, i, &like[i]->shape) != STET_OK)
+            return NULL;
+    }
+    return b;
 }
 
 enum stet_rc stet_lower_region(struct stet_lower *l, const struct stet_region *r,
@@ -156,23 +188,18 @@ static enum stet_rc function_body(struct stet_lower *l, const struct stet_op *f,
     return STET_OK;
 }
 
-enum stet_rc stet_lower_call(struct stet_lower *l, struct stet_view symbol, struct stet_gval **args,
-                             uint32_t arg_count, struct stet_gval ***results, uint32_t *count)
+static enum stet_rc function_named(struct stet_lower *l, struct stet_view symbol,
+                                   const struct stet_op **out, const struct stet_block **body)
 {
     const struct stet_op *f = stet_program_function(l->program, symbol);
-    const struct stet_block *body = NULL;
 
     CHECK(f, "function @%.*s does not exist", STET_FMT(symbol));
     for (uint32_t i = 0; i < l->call_depth; i++)
         CHECK(l->calls[i] != f, "@%.*s calls itself", STET_FMT(symbol));
     if (l->call_depth >= STET_MAX_CALLS)
         return stet_lower_fail(l, STET_LIMIT, "calls are nested too deeply");
-    TRY(function_body(l, f, &body));
-    TRY(bind_args(l, body, args, arg_count));
-    l->calls[l->call_depth++] = f;
-    TRY(lower_ops(l, body, results, count));
-    l->call_depth--;
-    return STET_OK;
+    *out = f;
+    return function_body(l, f, body);
 }
 
 enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
@@ -185,6 +212,8 @@ enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
 
     CHECK(p->entry, "the program has no entry function");
     l->op = p->entry;
+    if (l->lanes > 1)
+        return stet_lower_program_lanes(l, out);
     TRY(function_body(l, p->entry, &body));
     CHECK(body->arg_count <= STET_MAX_OPERANDS, "too many arguments");
     if (!(shapes = STET_NEW_ARRAY(l->arena, struct stet_shape, body->arg_count + 64)))
@@ -196,7 +225,7 @@ enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
     for (uint32_t i = 0; i < n; i++)
         TRY(block_arg(l, b, i, &shapes[i]));
     l->block = b;
-    TRY(bind_args(l, body, b->args, n));
+    TRY(stet_lower_bind_args(l, body, b->args, n));
     l->calls[l->call_depth++] = p->entry;
     TRY(lower_ops(l, body, &b->results, &b->result_count));
     *out = b;
@@ -204,8 +233,8 @@ enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
 }
 
 /* All operands from `first` on, tuples flattened. */
-static enum stet_rc flat_operands(struct stet_lower *l, uint32_t first, struct stet_gval ***out,
-                                  uint32_t *count)
+enum stet_rc stet_lower_flat_operands(struct stet_lower *l, uint32_t first,
+                                      struct stet_gval ***out, uint32_t *count)
 {
     uint32_t n = 0;
 
@@ -230,7 +259,8 @@ static enum stet_rc flat_operands(struct stet_lower *l, uint32_t first, struct s
 }
 
 /* Consecutive values become the results of l->op, each as many as its type has. */
-static enum stet_rc bind_results(struct stet_lower *l, struct stet_gval **values, uint32_t count)
+enum stet_rc stet_lower_bind_results(struct stet_lower *l, struct stet_gval **values,
+                                     uint32_t count)
 {
     struct stet_shape shapes[64];
     uint32_t at = 0;
@@ -250,14 +280,42 @@ static enum stet_rc bind_results(struct stet_lower *l, struct stet_gval **values
     return STET_OK;
 }
 
+/* The body, with the operands as its arguments; what it returns becomes the results. For the lane
+ * that is being lowered, or for all. */
+static enum stet_rc inline_block(struct stet_lower *l, const struct stet_block *body)
+{
+    uint32_t first = l->single ? l->lane : 0, end = l->single ? l->lane + 1 : l->lanes, count;
+    struct stet_gval **values;
+
+    for (uint32_t lane = first; lane < end; lane++) {
+        stet_lower_to_lane(l, lane);
+        TRY(stet_lower_flat_operands(l, 0, &values, &count));
+        TRY(stet_lower_bind_args(l, body, values, count));
+    }
+    TRY(stet_lower_block_ops(l, body));
+    for (uint32_t lane = first; lane < end; lane++) {
+        stet_lower_to_lane(l, lane);
+        TRY(stet_lower_returned(l, body, &values, &count));
+        TRY(stet_lower_bind_results(l, values, count));
+    }
+    stet_lower_to_lane(l, first);
+    return STET_OK;
+}
+
 static enum stet_rc call_symbol(struct stet_lower *l, struct stet_view symbol)
 {
-    struct stet_gval **args, **results;
-    uint32_t arg_count, count;
+    /* Shardy's export makes functions of regions that each device runs by itself. */
+    bool manual = stet_view_starts(symbol, "xla.sdy.manual_computation_body");
+    const struct stet_block *body = NULL;
+    const struct stet_op *f;
 
-    TRY(flat_operands(l, 0, &args, &arg_count));
-    TRY(stet_lower_call(l, symbol, args, arg_count, &results, &count));
-    return bind_results(l, results, count);
+    TRY(function_named(l, symbol, &f, &body));
+    l->calls[l->call_depth++] = f;
+    l->manual += manual;
+    TRY(inline_block(l, body));
+    l->manual -= manual;
+    l->call_depth--;
+    return STET_OK;
 }
 
 enum stet_rc stet_lower_func_call(struct stet_lower *l, int arg)
@@ -272,27 +330,18 @@ enum stet_rc stet_lower_composite(struct stet_lower *l, int arg)
     return call_symbol(l, stet_lower_text(l, "decomposition"));
 }
 
-/* sdy regions on one device: the body, with the operands as its arguments. */
+/* The body, with the operands as its arguments. */
 enum stet_rc stet_lower_inline_region(struct stet_lower *l, int arg)
 {
-    struct stet_gval **args, **results;
-    uint32_t arg_count, count;
+    const struct stet_block *body;
 
     (void)arg;
     CHECK(l->op->region_count == 1, "one region is needed");
-    TRY(one_block(l, stet_op_region(l->op, 0)));
-    TRY(flat_operands(l, 0, &args, &arg_count));
-    TRY(bind_args(l, stet_op_region(l->op, 0)->blocks[0], args, arg_count));
-    TRY(lower_ops(l, stet_op_region(l->op, 0)->blocks[0], &results, &count));
-    return bind_results(l, results, count);
+    TRY(stet_lower_only_block(l, stet_op_region(l->op, 0), &body));
+    return inline_block(l, body);
 }
 
 /* ---- loops and branches ---- */
-
-static enum stet_rc bind_node(struct stet_lower *l, struct stet_gnode *n)
-{
-    return bind_results(l, n->out, n->out_count);
-}
 
 /* A region whose arguments are `count` values of these shapes (a tuple argument takes several). */
 static enum stet_rc region_with(struct stet_lower *l, const struct stet_region *r,
@@ -301,11 +350,9 @@ static enum stet_rc region_with(struct stet_lower *l, const struct stet_region *
     struct stet_gblock *b, *outer = l->block;
 
     TRY(one_block(l, r));
-    if (!(b = new_block(l, count)))
+    if (!(b = stet_lower_new_block(l, like, count)))
         return stet_lower_memory(l);
-    for (uint32_t i = 0; i < count; i++)
-        TRY(block_arg(l, b, i, &like[i]->shape));
-    TRY(bind_args(l, r->blocks[0], b->args, count));
+    TRY(stet_lower_bind_args(l, r->blocks[0], b->args, count));
     l->block = b;
     TRY(lower_ops(l, r->blocks[0], &b->results, &b->result_count));
     l->block = outer;
@@ -313,7 +360,7 @@ static enum stet_rc region_with(struct stet_lower *l, const struct stet_region *
     return STET_OK;
 }
 
-static enum stet_rc shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
+enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
                               struct stet_shape **out)
 {
     if (!(*out = STET_NEW_ARRAY(l->arena, struct stet_shape, count + 1)))
@@ -323,8 +370,8 @@ static enum stet_rc shapes_of(struct stet_lower *l, struct stet_gval **v, uint32
     return STET_OK;
 }
 
-static enum stet_rc adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
-                                 struct stet_gblock **blocks, uint32_t count)
+enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
+                                     struct stet_gblock **blocks, uint32_t count)
 {
     if (!n)
         return stet_lower_memory(l);
@@ -335,7 +382,7 @@ static enum stet_rc adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
         n->live |= blocks[i]->talks;
     }
     l->block->talks |= n->live;
-    return bind_node(l, n);
+    return STET_OK;
 }
 
 enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
@@ -343,11 +390,12 @@ enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
     struct stet_gblock **blocks = STET_NEW_ARRAY(l->arena, struct stet_gblock *, 2);
     struct stet_shape *shapes;
     struct stet_gval **in;
+    struct stet_gnode *n;
     uint32_t count;
 
     (void)arg;
     CHECK(l->op->region_count == 2, "a condition and a body are needed");
-    TRY(flat_operands(l, 0, &in, &count));
+    TRY(stet_lower_flat_operands(l, 0, &in, &count));
     if (!blocks)
         return stet_lower_memory(l);
     TRY(region_with(l, stet_op_region(l->op, 0), in, count, &blocks[0]));
@@ -359,8 +407,10 @@ enum stet_rc stet_lower_while(struct stet_lower *l, int arg)
     for (uint32_t i = 0; i < count; i++)
         CHECK(stet_shape_eq(&blocks[1]->results[i]->shape, &in[i]->shape),
               "the body changes the type of value %u", i);
-    TRY(shapes_of(l, in, count, &shapes));
-    return adopt_blocks(l, stet_graph_node(l, STET_G_WHILE, in, count, shapes, count), blocks, 2);
+    TRY(stet_lower_shapes_of(l, in, count, &shapes));
+    n = stet_graph_node(l, STET_G_WHILE, in, count, shapes, count);
+    TRY(stet_lower_adopt_blocks(l, n, blocks, 2));
+    return stet_lower_bind_results(l, n->out, n->out_count);
 }
 
 static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
@@ -368,6 +418,7 @@ static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
     uint32_t count = l->op->region_count;
     struct stet_gblock **blocks = STET_NEW_ARRAY(l->arena, struct stet_gblock *, count + 1);
     struct stet_shape *shapes;
+    struct stet_gnode *n;
 
     CHECK(count > 0, "the operation has no branch");
     if (!blocks)
@@ -380,10 +431,10 @@ static enum stet_rc branches(struct stet_lower *l, struct stet_gval *index)
             CHECK(stet_shape_eq(&blocks[i]->results[j]->shape, &blocks[0]->results[j]->shape),
                   "branches return different types");
     }
-    TRY(shapes_of(l, blocks[0]->results, blocks[0]->result_count, &shapes));
-    return adopt_blocks(l,
-                        stet_graph_node(l, STET_G_CASE, &index, 1, shapes, blocks[0]->result_count),
-                        blocks, count);
+    TRY(stet_lower_shapes_of(l, blocks[0]->results, blocks[0]->result_count, &shapes));
+    n = stet_graph_node(l, STET_G_CASE, &index, 1, shapes, blocks[0]->result_count);
+    TRY(stet_lower_adopt_blocks(l, n, blocks, count));
+    return stet_lower_bind_results(l, n->out, n->out_count);
 }
 
 enum stet_rc stet_lower_if(struct stet_lower *l, int arg)
@@ -407,7 +458,7 @@ enum stet_rc stet_lower_case(struct stet_lower *l, int arg)
     return branches(l, index);
 }
 
-/* ---- tuples, tokens, operations without effect on one device ---- */
+/* ---- tuples, tokens, operations without effect ---- */
 
 enum stet_rc stet_lower_tuple(struct stet_lower *l, int arg)
 {
@@ -415,8 +466,8 @@ enum stet_rc stet_lower_tuple(struct stet_lower *l, int arg)
     uint32_t count;
 
     (void)arg;
-    TRY(flat_operands(l, 0, &parts, &count));
-    return bind_results(l, parts, count);
+    TRY(stet_lower_flat_operands(l, 0, &parts, &count));
+    return stet_lower_bind_results(l, parts, count);
 }
 
 enum stet_rc stet_lower_pass(struct stet_lower *l, int arg)
@@ -447,7 +498,7 @@ enum stet_rc stet_lower_get_tuple_element(struct stet_lower *l, int arg)
     n = 0;
     TRY(flat_shapes(l, t->members[index], shapes, 64, &n, 0));
     CHECK(at + n <= v->count, "the tuple has too few elements");
-    return bind_results(l, v->parts + at, n);
+    return stet_lower_bind_results(l, v->parts + at, n);
 }
 
 enum stet_rc stet_lower_token(struct stet_lower *l, int arg)
@@ -459,39 +510,20 @@ enum stet_rc stet_lower_token(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, stet_graph_splat(l, &s, ""));
 }
 
-/* partition_id and replica_id of the only device. */
-enum stet_rc stet_lower_zero(struct stet_lower *l, int arg)
+/* partition_id and replica_id. */
+enum stet_rc stet_lower_lane_id(struct stet_lower *l, int replica)
 {
+    uint32_t lane = l->lane;
     struct stet_shape s;
 
-    (void)arg;
     TRY(stet_lower_shape(l, 0, &s));
-    return stet_lower_out(l, 0, stet_graph_number(l, &s, 0));
+    lane = replica ? lane / l->on.partitions : lane % l->on.partitions;
+    return stet_lower_out(l, 0, stet_graph_number(l, &s, lane));
 }
 
 enum stet_rc stet_lower_nothing(struct stet_lower *l, int arg)
 {
     (void)arg;
     CHECK(l->op->result_count == 0, "results are not expected");
-    return STET_OK;
-}
-
-/* A collective among one device returns its operand; the result type shows if more devices were
- * meant. */
-enum stet_rc stet_lower_one_device(struct stet_lower *l, int arg)
-{
-    struct stet_gval *a;
-
-    (void)arg;
-    CHECK(l->op->operand_count >= l->op->result_count, "an operand is missing");
-    for (uint32_t i = 0; i < l->op->result_count; i++) {
-        struct stet_shape s;
-
-        OPERAND(a, i);
-        TRY(stet_lower_shape(l, i, &s));
-        if (!stet_shape_eq(&s, &a->shape))
-            return stet_lower_fail(l, STET_UNSUPPORTED, "a collective over several devices");
-        TRY(stet_lower_out(l, i, a));
-    }
     return STET_OK;
 }

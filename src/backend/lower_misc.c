@@ -412,6 +412,7 @@ enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
     CHECK(in[ins - 1]->shape.dtype == STET_DT_TOKEN && out[outs - 1].dtype == STET_DT_TOKEN,
           "the last operand and result are not tokens");
     t->channel = channel.v[0];
+    t->lane = l->lane;
     t->send = send != 0;
     t->buffer = send ? 0 : 1;
     t->bytes = send ? in[0]->shape.bytes : out[0].bytes;
@@ -469,6 +470,8 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
     static const char *const identities[] = {"Sharding",
                                              "SPMDFullToShardShape",
                                              "SPMDShardToFullShape",
+                                             "xla.sdy.GlobalToLocalShape",
+                                             "xla.sdy.LocalToGlobalShape",
                                              "annotate_device_placement",
                                              "xla.sdy.FuncResultSharding",
                                              "xla.sdy.Sharding",
@@ -502,6 +505,11 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
     struct stet_view name = stet_lower_text(l, "call_target_name");
 
     (void)arg;
+    if (!l->single && stet_lower_is_border(l->op))
+        return stet_view_is(name, "SPMDFullToShardShape") ||
+                       stet_view_is(name, "xla.sdy.GlobalToLocalShape")
+                   ? stet_lower_to_tiles(l)
+                   : stet_lower_from_tiles(l);
     for (size_t i = 0; i < sizeof identities / sizeof identities[0]; i++)
         if (stet_view_is(name, identities[i]))
             return stet_lower_pass(l, 0);

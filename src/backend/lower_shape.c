@@ -156,6 +156,32 @@ static void move_all(struct stet_move *m, struct stet_gval **in, uint32_t i, str
     stet_graph_dense_strides(out, m->to_strides);
 }
 
+struct stet_gval *stet_lower_paste(struct stet_lower *l, struct stet_gval **parts,
+                                   const int64_t *starts, uint32_t count,
+                                   const struct stet_shape *s)
+{
+    struct stet_gval **in = STET_NEW_ARRAY(l->arena, struct stet_gval *, count);
+    struct stet_copy *c = new_copy(l, s, count);
+    int64_t strides[STET_MAX_RANK];
+    struct stet_gnode *n;
+
+    if (!in || !c) {
+        stet_lower_memory(l);
+        return NULL;
+    }
+    stet_graph_dense_strides(s, strides);
+    for (uint32_t i = 0; i < count; i++) {
+        int64_t to = 0;
+
+        for (uint32_t d = 0; d < s->rank; d++)
+            to += starts[(size_t)i * s->rank + d] * strides[d];
+        move_all(&c->moves[i], in, i, parts[i], s, to);
+    }
+    c->out = count;
+    n = stet_graph_call(l, &stet_kernel_copy, c, in, count, s, 1);
+    return n ? n->out[0] : NULL;
+}
+
 enum stet_rc stet_lower_concatenate(struct stet_lower *l, int arg)
 {
     int64_t dim = stet_lower_int(l, "dimension", -1), at = 0, strides[STET_MAX_RANK];

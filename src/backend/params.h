@@ -157,6 +157,7 @@ struct stet_random {
 /* STET_G_HOST: elements to the host, or from it. */
 struct stet_transfer {
     int64_t channel;
+    uint32_t lane;
     bool send;
     uint32_t buffer; /* of the elements, among the step's */
     uint64_t bytes;

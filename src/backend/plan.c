@@ -13,6 +13,31 @@ enum { PLAN_CAP_LOG2 = 36 };
 
 /* ---- making ---- */
 
+/* Of one lane, whose first argument is number `base`: the results that may take over the memory of
+ * donated arguments. */
+static void pair_donors(const struct stet_program *p, const struct stet_shape *in,
+                        const struct stet_shape *out, uint32_t results, int32_t base,
+                        int32_t *alias, bool *donatable)
+{
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        int32_t a = p->arguments[i].alias;
+
+        donatable[i] = p->arguments[i].donor || a >= 0;
+        if (a >= 0 && (uint32_t)a < results && alias[a] < 0 && stet_shape_eq(&in[i], &out[a]))
+            alias[a] = base + (int32_t)i;
+    }
+    /* a donor without a named partner gets the first result of its type that has none */
+    for (uint32_t i = 0; i < p->argument_count; i++) {
+        if (!p->arguments[i].donor || p->arguments[i].alias >= 0)
+            continue;
+        for (uint32_t j = 0; j < results; j++)
+            if (alias[j] < 0 && out[j].bytes && stet_shape_eq(&in[i], &out[j])) {
+                alias[j] = base + (int32_t)i;
+                break;
+            }
+    }
+}
+
 static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
                               struct stet_gblock *entry)
 {
@@ -21,6 +46,7 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
     struct stet_shape *out = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->result_count + 1);
     int32_t *alias = STET_NEW_ARRAY(l->arena, int32_t, entry->result_count + 1);
     bool *donatable = STET_NEW_ARRAY(l->arena, bool, entry->arg_count + 1);
+    uint32_t args = entry->arg_count / l->lanes, results = entry->result_count / l->lanes;
 
     if (!in || !out || !alias || !donatable)
         return stet_lower_memory(l);
@@ -31,28 +57,15 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
         alias[i] = -1;
     }
     /* tuple parameters are not donated element by element */
-    for (uint32_t i = 0; i < p->argument_count && p->argument_count == entry->arg_count; i++) {
-        int32_t a = p->arguments[i].alias;
-
-        donatable[i] = p->arguments[i].donor || a >= 0;
-        if (a >= 0 && (uint32_t)a < entry->result_count && alias[a] < 0 &&
-            stet_shape_eq(&in[i], &out[a]))
-            alias[a] = (int32_t)i;
-    }
-    /* a donor without a named partner gets the first result of its type that has none */
-    for (uint32_t i = 0; i < p->argument_count && p->argument_count == entry->arg_count; i++) {
-        if (!p->arguments[i].donor || p->arguments[i].alias >= 0)
-            continue;
-        for (uint32_t j = 0; j < entry->result_count; j++)
-            if (alias[j] < 0 && out[j].bytes && stet_shape_eq(&in[i], &out[j])) {
-                alias[j] = (int32_t)i;
-                break;
-            }
-    }
+    for (uint32_t lane = 0; p->argument_count == args && lane < l->lanes; lane++)
+        pair_donors(p, in + lane * args, out + lane * results, results, (int32_t)(lane * args),
+                    alias + lane * results, donatable + lane * args);
     plan->info = (struct stet_plan_info){.inputs = in,
                                          .outputs = out,
                                          .input_count = entry->arg_count,
                                          .output_count = entry->result_count,
+                                         .input_shardings = l->in_shardings,
+                                         .output_shardings = l->out_shardings,
                                          .output_alias = alias,
                                          .donatable = donatable,
                                          .constant_bytes = l->constant_bytes,
@@ -60,18 +73,29 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
     return STET_OK;
 }
 
-static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, struct stet_err *err)
+static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
+                         const struct stet_plan_devices *on, struct stet_err *err)
 {
-    struct stet_lower l = {.arena = &plan->arena, .program = p, .err = err};
+    struct stet_lower l = {.arena = &plan->arena,
+                           .program = p,
+                           .err = err,
+                           .on = *on,
+                           .lanes = on->replicas * on->partitions};
     struct stet_placement place = {.l = &l};
     struct stet_gblock *entry;
+    uint64_t ops = (uint64_t)p->op_count * l.lanes;
 
-    l.map = STET_NEW_ARRAY(l.arena, struct stet_lowered, (size_t)p->value_count + 1);
+    l.maps = STET_NEW_ARRAY(l.arena, struct stet_lowered, ((size_t)p->value_count + 1) * l.lanes);
+    l.map = l.maps;
+    l.single = l.lanes == 1;
+    l.shardings =
+        (struct stet_sharding_reader){.arena = l.arena, .err = err, .lanes = l.lanes};
+    l.facts = STET_NEW_ARRAY(l.arena, uint8_t, p->function_count + 1);
     l.calls = STET_NEW_ARRAY(l.arena, const struct stet_op *, STET_MAX_CALLS + 1);
-    if (!l.map || !l.calls)
+    if (!l.maps || !l.calls || !l.facts)
         return stet_lower_memory(&l);
-    l.most_nodes = p->op_count < (STET_MAX_NODES - STET_LEAST_NODES) / STET_NODES_PER_OP
-                       ? STET_LEAST_NODES + STET_NODES_PER_OP * p->op_count
+    l.most_nodes = ops < (STET_MAX_NODES - STET_LEAST_NODES) / STET_NODES_PER_OP
+                       ? STET_LEAST_NODES + STET_NODES_PER_OP * (uint32_t)ops
                        : STET_MAX_NODES;
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
@@ -91,6 +115,12 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p, s
 enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
                            struct stet_err *err)
 {
+    return stet_plan_new_on(out, p, &(struct stet_plan_devices){1, 1}, err);
+}
+
+enum stet_rc stet_plan_new_on(struct stet_plan **out, const struct stet_program *p,
+                              const struct stet_plan_devices *on, struct stet_err *err)
+{
     struct stet_plan *plan = stet_mem_calloc(1, sizeof *plan);
     struct stet_err own = STET_ERR_INIT;
     enum stet_rc rc;
@@ -108,7 +138,7 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
         p = &plan->legal;
     }
     if (rc == STET_OK)
-        rc = make(plan, p, err);
+        rc = make(plan, p, on, err);
     if (rc != STET_OK) {
         stet_plan_free(plan);
         return rc;
@@ -209,8 +239,8 @@ static enum stet_rc run_transfer(const struct stet_transfer *t, void *const *buf
     if (!r->host)
         return stet_fail(r->err, STET_UNSUPPORTED,
                          "the program sends to the host, but this caller has no host callbacks");
-    return t->send ? r->host->send(r->host->context, t->channel, data, t->bytes, r->err)
-                   : r->host->receive(r->host->context, t->channel, data, t->bytes, r->err);
+    return t->send ? r->host->send(r->host->context, t->lane, t->channel, data, t->bytes, r->err)
+                   : r->host->receive(r->host->context, t->lane, t->channel, data, t->bytes, r->err);
 }
 
 static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r)

@@ -12,6 +12,12 @@
 
 struct stet_plan;
 struct stet_pool; /* the worker threads, see pool.h */
+struct stet_sharding;
+
+/* How many devices a program is for. One of the two numbers is 1. Each device is a lane. */
+struct stet_plan_devices {
+    uint32_t replicas, partitions;
+};
 
 /* Counted when planned; a loop's body once. */
 struct stet_plan_cost {
@@ -21,7 +27,11 @@ struct stet_plan_cost {
 
 struct stet_plan_info {
     const struct stet_shape *inputs, *outputs;
-    uint32_t input_count, output_count; /* a tuple result counts as its elements */
+    /* A tuple result counts as its elements. With several lanes: of the first lane, then of the
+     * second, and so on. */
+    uint32_t input_count, output_count;
+    /* With several lanes: of one lane's inputs and outputs; else NULL. */
+    const struct stet_sharding *input_shardings, *output_shardings;
     /* Per output: the input whose memory it may reuse if that input is donated, or -1. */
     const int32_t *output_alias;
     const bool *donatable;  /* per input: the program donates it */
@@ -36,6 +46,9 @@ struct stet_plan_info {
  * inside. */
 enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
                            struct stet_err *err);
+/* For several devices: one plan, whose inputs and outputs are those of all devices. */
+enum stet_rc stet_plan_new_on(struct stet_plan **out, const struct stet_program *p,
+                              const struct stet_plan_devices *on, struct stet_err *err);
 void stet_plan_free(struct stet_plan *plan);
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
 /* For programs that may never end: a run in which all loops together make more iterations than this
@@ -43,12 +56,12 @@ const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
 void stet_plan_limit(struct stet_plan *plan, uint64_t turns);
 
 /* How a running program communicates with the host: `send` passes `bytes` of `data` to it,
- * `receive` waits for as many. Called on the thread that runs the plan, in the program's order. */
+ * `receive` waits for as many; `lane` is the device that does so. Called on the thread that runs the plan, in the program's order. */
 struct stet_host {
-    enum stet_rc (*send)(void *context, int64_t channel, const void *data, uint64_t bytes,
-                         struct stet_err *err);
-    enum stet_rc (*receive)(void *context, int64_t channel, void *data, uint64_t bytes,
-                            struct stet_err *err);
+    enum stet_rc (*send)(void *context, uint32_t lane, int64_t channel, const void *data,
+                         uint64_t bytes, struct stet_err *err);
+    enum stet_rc (*receive)(void *context, uint32_t lane, int64_t channel, void *data,
+                            uint64_t bytes, struct stet_err *err);
     void *context;
 };
 

@@ -89,7 +89,8 @@ int cmd_agent(int argc, char **argv)
         "stet agent [--foreground] [status|stop]",
         "Shares compiled programs between processes and hosts: fetches from the tiers in "
         "STET_TIERS\n"
-        "(redis://, http://, s3://) what the store lacks, sends there what was compiled here, and "
+        "(redis://, http://, s3://, gs://) what the store lacks, sends there what was compiled "
+        "here, and "
         "lets\n"
         "one compile what many need. `stet run` starts one by itself when tiers are configured.",
         "agent",

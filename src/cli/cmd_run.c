@@ -57,7 +57,9 @@ struct run {
 
 /* The options of the command line. */
 struct wishes {
-    bool quiet, cpu, xla_dump, torch_fix, no_store, lift;
+    bool quiet, xla_dump, torch_fix, no_store, lift;
+    bool brief;      /* print no recompiles, and one line at the end */
+    const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
         *format;
 };
@@ -225,16 +227,19 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
 static enum stet_rc start_live(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
                                struct stet_err *err)
 {
-    if (!w->quiet)
+    bool says = !w->quiet && !w->brief;
+
+    if (says)
         tap->say = stet_cli_account_say;
     return stet_live_new(&r->live, r->folder, r->id, w->json_events,
-                         r->metrics || !w->quiet ? tap : NULL, err);
+                         r->metrics || says ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
 {
     const struct stet_run_end end = {
-        .cpu = w->cpu,
+        .cpu = w->cpu != NULL,
+        .brief = w->brief,
         .torch = stet_monitor_torch_compiled(r->torch),
         .status = r->child.status,
     };
@@ -276,7 +281,7 @@ static int run(struct run *r, const struct wishes *w)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
         rc = prepare(&env, r, w, &err);
-    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, &err) != STET_OK)) {
+    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, w->cpu, &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
         forget_run(r);
@@ -284,7 +289,7 @@ static int run(struct run *r, const struct wishes *w)
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
-    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu, &err)) {
+    if (r->contract && !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu != NULL, &err)) {
         forget_run(r);
         stet_cli_complain(&err);
         return STET_EXIT_FINDING;
@@ -316,7 +321,7 @@ static int run(struct run *r, const struct wishes *w)
     write_run(r, NULL);
     stet_session_logs_note(r->folder);
     stet_launch_watch_init(&r->watch, layer);
-    r->torch = stet_monitor_torch_start(r->trace, w->quiet);
+    r->torch = stet_monitor_torch_start(r->trace, w->quiet || w->brief);
     if (r->own_trace)
         stet_monitor_torch_foreign(r->torch, r->links);
     stet_monitor_torch_printed(r->torch, stet_launch_env_get(&env, "TORCH_LOGS_OUT"), r->links);
@@ -365,7 +370,8 @@ int cmd_run(int argc, char **argv)
     struct stet_err err = STET_ERR_INIT;
     struct wishes w = {0};
     const struct stet_option options[] = {
-        {"cpu", NULL, "run on the embedded CPU backend", STET_OPTION_FLAG, &w.cpu},
+        {"cpu", "[=N]", "run on the embedded CPU backend, with N devices (default 1)",
+         STET_OPTION_MAYBE, &w.cpu},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "set for torch.compile what earlier runs of this command taught",
@@ -405,6 +411,8 @@ int cmd_run(int argc, char **argv)
     }
     args.values[args.count] = NULL;
     r.argv = args.values;
+    if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
+        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
     if (w.contract &&
@@ -412,5 +420,32 @@ int cmd_run(int argc, char **argv)
         stet_cli_complain(&err);
         return STET_EXIT_USAGE;
     }
+    return run(&r, &w);
+}
+
+int cmd_test(int argc, char **argv)
+{
+    static const struct stet_usage usage = {
+        "stet test [options] -- COMMAND [argument…]",
+        "Runs the tests of a JAX, PyTorch/XLA or TorchTPU project on the embedded CPU backend,\n"
+        "which plans a program in milliseconds where a compiler takes seconds. With pytest, the\n"
+        "summary lists the slowest compiles, and a test may have a budget of compiles.",
+        "test",
+    };
+    static struct run r;
+    struct wishes w = {.cpu = "", .no_store = true, .brief = true};
+    const struct stet_option options[] = {
+        {"quiet", NULL, "print nothing", STET_OPTION_FLAG, &w.quiet},
+        {0},
+    };
+    struct stet_args args;
+    int done = stet_cli_args_parse(&args, argc, argv, &usage, options, true);
+
+    if (done >= 0)
+        return done;
+    if (args.count == 0)
+        return stet_cli_usage_error(&usage, "no command to run");
+    args.values[args.count] = NULL;
+    r.argv = args.values;
     return run(&r, &w);
 }

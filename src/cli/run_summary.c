@@ -228,7 +228,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
         stet_cli_run_totals(&out, &d);
         stet_buf_printf(&out, "; see `stet %s`\n", d.compiles ? "explain" : "show");
     }
-    if ((d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
+    if (!end->brief && (d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
         print_causes(&out, folder, end->cpu);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);

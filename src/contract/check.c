@@ -115,8 +115,8 @@ static struct stet_line first_place(struct stet_session *x, const struct stet_si
     return (struct stet_line){u.place.file, u.place.function, u.place.line};
 }
 
-static void explain_violation(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
-                              uint32_t argument, struct stet_session_row *row)
+void stet_contract_explain(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
+                           uint32_t argument, struct stet_session_row *row)
 {
     const struct stet_sighting *s = &x->history.sightings[sighting];
     const struct stet_finding *f =
@@ -160,28 +160,30 @@ static bool is_late(const struct stet_contract *c, const struct stet_family *f,
 }
 
 enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
-                                         const struct stet_contract *c, struct stet_gate *gate,
-                                         struct stet_session *x, uint32_t sighting,
-                                         struct stet_err *err)
+                                         const struct stet_contract *c,
+                                         struct stet_contract_process *p, struct stet_session *x,
+                                         uint32_t sighting, struct stet_err *err)
 {
     const struct stet_sighting *s = &x->history.sightings[sighting];
     struct stet_violation v = {0};
     struct stet_session_row row;
     struct stet_arena arena;
-    struct stet_breach b;
+    struct stet_breach b = {0};
     struct stet_seen seen;
     enum stet_rc rc;
+    bool broken;
 
     k->compiles++;
     stet_arena_init(&arena, (size_t)64 << 20);
     rc = stet_contract_see(x, sighting, &seen, &arena, err);
+    broken = rc == STET_OK && stet_gate_breaks(&p->gate, &seen, &b);
+    stet_contract_waited_add(p, b.family, x, sighting);
     if (rc == STET_NOT_FOUND) {
         k->unreadable++;
         rc = STET_OK;
     } else if (rc == STET_OK &&
-               (stet_gate_breaks(gate, &seen, &b) || stet_contract_is_stranger(&seen, s, &b) ||
-                is_late(c, b.family, s, &b))) {
-        explain_violation(&v, x, sighting, b.number, &row);
+               (broken || stet_contract_is_stranger(&seen, s, &b) || is_late(c, b.family, s, &b))) {
+        stet_contract_explain(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;
         v.family = seen.family;
@@ -240,18 +242,22 @@ static enum stet_rc check_process(struct stet_contract_check *k, const struct st
     const struct stet_process_digest *p = &l->x.digest.processes[process];
     const struct stet_history *h = &l->x.history;
     const struct stet_bundle *b;
-    struct stet_gate gate;
+    struct stet_contract_process held;
     bool foreign = c->on_cpu && !stet_contract_on_cpu(p);
     enum stet_rc rc;
 
     if (!p->compile_count)
         return STET_OK;
     k->foreign |= foreign;
-    rc = stet_gate_init(&gate, c, foreign, err);
+    rc = stet_contract_process_init(&held, c, foreign, err);
+    if (rc != STET_OK)
+        return rc;
     for (uint32_t i = 0; rc == STET_OK && i < h->sighting_count; i++)
         if (!h->sightings[i].past && h->sightings[i].process == process)
-            rc = stet_contract_check_compile(k, c, &gate, &l->x, i, err);
-    stet_gate_release(&gate);
+            rc = stet_contract_check_compile(k, c, &held, &l->x, i, err);
+    if (rc == STET_OK)
+        rc = stet_contract_check_waited(k, &held, &l->x, err);
+    stet_contract_process_release(&held);
     b = stet_session_bundle(&l->x.digest, p);
     if (rc == STET_OK)
         rc = check_pairs(k, &c->terms.flags, true, b, p->rank, err);

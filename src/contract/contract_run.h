@@ -87,6 +87,31 @@ struct stet_contract_check {
     void *context;
 };
 
+/* What a process waited for the compiles of a family. */
+struct stet_contract_waited {
+    uint64_t ns, most_ns;
+    uint32_t compiles, dearest; /* dearest: a sighting */
+    bool told;                  /* its violation is in the list */
+};
+
+/* A process that is held to a contract. */
+struct stet_contract_process {
+    struct stet_gate gate;
+    struct stet_contract_waited *waited; /* by family; the last one of all compiles */
+};
+
+enum stet_rc stet_contract_process_init(struct stet_contract_process *p,
+                                        const struct stet_contract *c, bool foreign,
+                                        struct stet_err *err);
+void stet_contract_process_release(struct stet_contract_process *p);
+/* Counts what was waited for a compile of `family`, which may be NULL. */
+void stet_contract_waited_add(struct stet_contract_process *p, const struct stet_family *family,
+                              const struct stet_session *x, uint32_t sighting);
+/* Returns the terms whose budget was exceeded, of family `i` or (`i` = the number of families) of
+ * all; NULL when it is kept. */
+const struct stet_terms *stet_contract_waited_over(const struct stet_contract_process *p,
+                                                   uint32_t i);
+
 void stet_contract_check_init(struct stet_contract_check *k);
 void stet_contract_check_release(struct stet_contract_check *k);
 /* Checks a run against a contract. */
@@ -96,9 +121,16 @@ enum stet_rc stet_contract_check_torch(struct stet_contract_check *k, const stru
                                        const struct stet_torch *t, struct stet_err *err);
 /* Checks one compile, for callers that follow a run. */
 enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
-                                         const struct stet_contract *c, struct stet_gate *gate,
-                                         struct stet_session *x, uint32_t sighting,
-                                         struct stet_err *err);
+                                         const struct stet_contract *c,
+                                         struct stet_contract_process *p, struct stet_session *x,
+                                         uint32_t sighting, struct stet_err *err);
+/* Checks what was waited for so far; each budget is reported once. */
+enum stet_rc stet_contract_check_waited(struct stet_contract_check *k,
+                                        struct stet_contract_process *p, struct stet_session *x,
+                                        struct stet_err *err);
+/* Fills what `stet explain` knows about a compile. The violation borrows texts of `row`. */
+void stet_contract_explain(struct stet_violation *v, struct stet_session *x, uint32_t sighting,
+                           uint32_t argument, struct stet_session_row *row);
 /* Adds a violation. Its text is copied; an equal violation is only counted. */
 enum stet_rc stet_contract_check_add(struct stet_contract_check *k, const struct stet_violation *v,
                                      struct stet_err *err);

@@ -20,7 +20,7 @@ enum { PROCESSES = 64, BLOCKS = 20 };
 struct stet_contract_follower {
     struct stet_contract contract;
     struct stet_contract_check check;
-    struct stet_gate gates[PROCESSES];
+    struct stet_contract_process processes[PROCESSES];
     bool opened[PROCESSES];
     bool fail;
     unsigned told;
@@ -55,7 +55,7 @@ void stet_contract_follow_free(struct stet_contract_follower *r)
         return;
     for (int i = 0; i < PROCESSES; i++)
         if (r->opened[i])
-            stet_gate_release(&r->gates[i]);
+            stet_contract_process_release(&r->processes[i]);
     stet_contract_check_release(&r->check);
     stet_gate_contract_release(&r->contract);
     stet_mem_free(r);
@@ -170,8 +170,9 @@ static void tell(void *context, const struct stet_violation *v)
     struct stet_contract_follower *r = context;
 
     if (r->told++ < BLOCKS)
-        stet_say("stet: breach: %s of %.*s: %.*s (%.*s:%u)\n", stet_gate_clause_name(v->clause),
-                 STET_FMT(v->family), STET_FMT(v->what), STET_FMT(r->contract.file), v->line);
+        stet_say("stet: breach: %s%s%.*s: %.*s (%.*s:%u)\n", stet_gate_clause_name(v->clause),
+                 v->family.len ? " of " : "", STET_FMT(v->family), STET_FMT(v->what),
+                 STET_FMT(r->contract.file), v->line);
 }
 
 static void take(void *context, struct stet_session *x, uint32_t sighting)
@@ -185,11 +186,14 @@ static void take(void *context, struct stet_session *x, uint32_t sighting)
         bool foreign =
             r->contract.on_cpu && !stet_contract_on_cpu(&x->digest.processes[s->process]);
 
-        if (stet_gate_init(&r->gates[s->process], &r->contract, foreign, NULL) != STET_OK)
+        if (stet_contract_process_init(&r->processes[s->process], &r->contract, foreign, NULL) !=
+            STET_OK)
             return;
         r->opened[s->process] = true;
     }
-    stet_contract_check_compile(&r->check, &r->contract, &r->gates[s->process], x, sighting, NULL);
+    stet_contract_check_compile(&r->check, &r->contract, &r->processes[s->process], x, sighting,
+                                NULL);
+    stet_contract_check_waited(&r->check, &r->processes[s->process], x, NULL);
 }
 
 void stet_contract_follow_live(struct stet_contract_follower *r, struct stet_live *live)

@@ -149,7 +149,7 @@ static struct stet_family open_family(struct stet_view name, bool library)
                                 .graphs = STET_NO_BUDGET,
                                 .options = STET_NO_BUDGET,
                                 .compiles = STET_NO_BUDGET,
-                                .terms.settled = STET_NO_BUDGET};
+                                .terms = {.settled = STET_NO_BUDGET, .waited_ns = STET_NO_BUDGET}};
 }
 
 /* Gives the members of family `k` to family `i`, and removes `k`. */

@@ -198,6 +198,47 @@ static void widen_settled(struct stet_contract_update *u)
     }
 }
 
+/* Whole seconds: what a run waits is never twice the same. */
+static uint64_t next_second(uint64_t ns)
+{
+    return (ns / 1000000000 + 1) * 1000000000;
+}
+
+/* Widens the budgets of waiting to what the compiles of a process took. */
+static bool widen_waited(struct stet_contract_update *u, uint32_t process, bool foreign,
+                         struct stet_err *err)
+{
+    const struct stet_history *h = &u->l.x.history;
+    struct stet_contract_process held;
+    struct stet_arena arena;
+
+    if (stet_contract_process_init(&held, &u->c, foreign, err) != STET_OK)
+        return false;
+    for (uint32_t i = 0; i < h->sighting_count; i++) {
+        struct stet_seen seen;
+        struct stet_breach b = {0};
+
+        if (h->sightings[i].past || h->sightings[i].process != process)
+            continue;
+        stet_arena_init(&arena, (size_t)64 << 20);
+        if (stet_contract_see(&u->l.x, i, &seen, &arena, NULL) == STET_OK)
+            stet_gate_family(&held.gate, &seen, &b);
+        stet_contract_waited_add(&held, b.family, &u->l.x, i);
+        stet_arena_release(&arena);
+    }
+    for (uint32_t i = 0; i < held.gate.family_count; i++)
+        if (stet_contract_waited_over(&held, i)) {
+            u->c.families[i].terms.waited_ns = next_second(held.waited[i].ns);
+            moved(u, &u->c.families[i]);
+        }
+    if (stet_contract_waited_over(&held, held.gate.family_count)) {
+        u->c.terms.waited_ns = next_second(held.waited[held.gate.family_count].ns);
+        u->terms_moved = true;
+    }
+    stet_contract_process_release(&held);
+    return true;
+}
+
 static bool widen_all(struct stet_contract_update *u, struct stet_err *err)
 {
     bool foreign = false;
@@ -211,7 +252,7 @@ static bool widen_all(struct stet_contract_update *u, struct stet_err *err)
         foreign = u->c.on_cpu && !stet_contract_on_cpu(p);
         for (int round = 0; !fine && round < MOST_ROUNDS; round++)
             fine = pass(u, i, foreign, err);
-        if (fine < 0)
+        if (fine < 0 || !widen_waited(u, i, foreign, err))
             return false;
     }
     widen_settled(u);
@@ -327,6 +368,12 @@ static void term_pieces(struct stet_contract_update *u, const struct stet_contra
     if (t->settled != before->terms.settled && (p = add_piece(u))) {
         stet_buf_printf(&p->text, "settled by step %" PRIu64 "\n", t->settled);
         place_line(p, u->file.bytes, t->settled_line);
+    }
+    if (t->waited_ns != before->terms.waited_ns && (p = add_piece(u))) {
+        stet_buf_str(&p->text, "waited at most ");
+        stet_gate_contract_print_wait(&p->text, t->waited_ns);
+        stet_buf_char(&p->text, '\n');
+        place_line(p, u->file.bytes, t->waited_line);
     }
     if (t->has_mesh && !stet_view_eq(t->mesh, before->terms.mesh) && (p = add_piece(u))) {
         stet_buf_printf(&p->text, "mesh %.*s\n", STET_FMT(t->mesh));

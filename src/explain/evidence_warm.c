@@ -1,9 +1,8 @@
 /* Recompiles that belong to the beginning of a run, or repeat an earlier one, raise no alarm. */
 #include "explain/history_internal.h"
 
-/* Real code does not compile more programs of one function ahead; each finding looks only at this
- * many. */
-enum { MOST_AHEAD = 1024 };
+/* Each finding looks only at this many programs of its group. */
+enum { MOST_LOOKED_AT = 1024 };
 
 /* An operation outside any jitted function is reported from this turn of the loop on. */
 enum { TURNS_TOLD = 3 };
@@ -14,39 +13,9 @@ static uint32_t number_in_group(const struct stet_history *h, uint32_t at)
 {
     uint32_t n = 0;
 
-    while ((at = h->sightings[at].before) != STET_NONE && n < MOST_AHEAD)
+    while ((at = h->sightings[at].before) != STET_NONE && n < MOST_LOOKED_AT)
         n++;
     return n;
-}
-
-/* Compiled ahead: the function is called in another place as well; its programs ran once each, one
- * after the other, and then many times without a new one. */
-static bool is_ahead(struct stet_history *h, const struct stet_finding *f)
-{
-    const struct stet_sighting *s = stet_sighting_of(h, f);
-    const struct stet_order *o = s->process < h->order_count ? &h->orders[s->process] : NULL;
-    uint32_t programs = 0, later = 0, n = 0;
-
-    if (!o || !stet_python_called_elsewhere(&h->sources, s->trigger.file, s->traits->function,
-                                            s->trigger.line))
-        return false;
-    for (uint32_t at = f->sighting; at != STET_NONE; at = h->sightings[at].before)
-        if (n++ == MOST_AHEAD || !stet_place_eq(&h->sightings[at].trigger, &s->trigger))
-            return false;
-    for (size_t i = 0; i < o->count && later < MOST_AHEAD; i++) {
-        uint32_t ran = o->items[i], number;
-
-        if (ran == STET_NONE || h->sightings[ran].group != s->group)
-            continue;
-        number = number_in_group(h, ran);
-        if (later && number >= programs && stet_place_eq(&h->sightings[ran].trigger, &s->trigger))
-            return false; /* this place goes on compiling */
-        if (!later && number == programs)
-            programs++;
-        else
-            later++;
-    }
-    return programs >= 2 && later >= 2 * programs;
 }
 
 /* Had the loop's own function run more than once before this program did? */
@@ -82,6 +51,6 @@ void stet_evidence_warm(struct stet_history *h, struct stet_finding *f)
     /* Without a line, two uses of such an operation cannot be distinguished. */
     if (stet_history_is_eager(s) && !s->traits->line_count)
         f->benign = true;
-    if (!stet_history_is_eager(s) && is_ahead(h, f))
+    if (!stet_history_is_eager(s) && stet_history_is_ahead(h, f))
         f->benign = true;
 }

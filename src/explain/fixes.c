@@ -43,12 +43,24 @@ static bool is_of_argument(const struct stet_reported_change *c)
            c->kind == STET_CHANGE_ARGUMENT_WENT || c->kind == STET_CHANGE_ARGUMENT_MOVED;
 }
 
-static void write_name(struct stet_buf *out, const struct stet_reported_change *c)
+/* Was the dtype chosen by an operation inside the program? Then no argument can be converted before
+ * the call. */
+static bool is_chosen_inside(const struct stet_finding *f)
+{
+    const struct stet_reported_change *c = cause_of(f);
+
+    return f->cause == STET_CAUSE_DTYPE_CHANGE && c && !is_of_argument(c) && c->place.line;
+}
+
+static void write_name(struct stet_buf *out, const struct stet_finding *f,
+                       const struct stet_reported_change *c)
 {
     char room[STET_WORDS_MOST];
 
     if (c && is_of_argument(c))
         stet_buf_view(out, c->of.name);
+    else if (c && is_chosen_inside(f))
+        stet_buf_printf(out, "what line %u computes", c->place.line);
     else if (c)
         stet_buf_view(out, stet_words_subject(room, c->kind, &c->of));
     else
@@ -69,7 +81,7 @@ static void expand(struct stet_buf *out, const char *text, const struct stet_fin
 
     for (; *text; text++) {
         if (!strncmp(text, "{name}", 6)) {
-            write_name(out, c);
+            write_name(out, f, c);
             text += 5;
         } else if (!strncmp(text, "{from}", 6)) {
             write_dtype(out, c);
@@ -108,14 +120,16 @@ static void add_buckets(struct stet_history *h, const struct stet_finding *f, st
 void stet_fixes_write(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_buf out = STET_BUF_INIT;
+    const char *text = f->fix_text;
 
     f->fix = (struct stet_view){0};
     if (f->cause == STET_CAUSE_NONE)
         return;
-    expand(&out,
-           f->fix_text ? f->fix_text
-                       : stet_fixes_of(f->cause, stet_sighting_of(h, f)->traits->framework),
-           f);
+    if (!text && is_chosen_inside(f))
+        text = "Let {name} have one dtype ({from}) in every call.";
+    if (!text)
+        text = stet_fixes_of(f->cause, stet_sighting_of(h, f)->traits->framework);
+    expand(&out, text, f);
     add_buckets(h, f, &out);
     f->fix = stet_arena_copy(&h->arena, stet_buf_as_view(&out));
     stet_buf_release(&out);

@@ -206,6 +206,10 @@ uint32_t stet_history_turn(const struct stet_history *h, uint32_t sighting);
  * line? Such findings are judged together, at the end of a run. */
 bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f);
 
+/* While a run goes on: may it belong to a warm-up, whose end is not known yet? The function is
+ * called in another line too, and new programs were all that ran so far. */
+bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding *f);
+
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
 const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework);

@@ -176,6 +176,8 @@ void stet_history_tell_ranks(struct stet_history *h);
 /* Finds functions of the user's that run outside jit, operation by operation, and gives all their
  * programs one cause; for a whole run. False if memory runs out. */
 bool stet_explain_storms(struct stet_history *h);
+/* Was the program compiled ahead, by a warm-up whose programs others run? */
+bool stet_history_is_ahead(struct stet_history *h, const struct stet_finding *f);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* How the executions of a sighting alternate with those of its group. */

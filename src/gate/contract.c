@@ -31,7 +31,7 @@ bool stet_gate_clause_travels(enum stet_clause c)
 
 void stet_gate_contract_init(struct stet_contract *c)
 {
-    *c = (struct stet_contract){.terms.settled = STET_NO_BUDGET};
+    *c = (struct stet_contract){.terms = {.settled = STET_NO_BUDGET, .waited_ns = STET_NO_BUDGET}};
     stet_arena_init(&c->arena, (size_t)256 << 20);
 }
 
@@ -72,7 +72,7 @@ struct stet_family *stet_gate_contract_add_family(struct stet_contract *c)
                               .graphs = STET_NO_BUDGET,
                               .options = STET_NO_BUDGET,
                               .compiles = STET_NO_BUDGET,
-                              .terms.settled = STET_NO_BUDGET};
+                              .terms = {.settled = STET_NO_BUDGET, .waited_ns = STET_NO_BUDGET}};
     return f;
 }
 

@@ -66,10 +66,11 @@ struct stet_pairs {
 
 /* The clauses of a family and of the whole contract. */
 struct stet_terms {
-    uint64_t settled; /* STET_NO_BUDGET: none given */
+    uint64_t settled;   /* STET_NO_BUDGET: none given */
+    uint64_t waited_ns; /* for all compiles of a process; the same */
     bool has_mesh;
     struct stet_view mesh; /* "data=2 model=4"; empty with has_mesh: none */
-    uint32_t settled_line, mesh_line;
+    uint32_t settled_line, waited_line, mesh_line;
     struct stet_pairs flags, bundle;
 };
 
@@ -127,6 +128,8 @@ void stet_gate_contract_print_torch(struct stet_buf *out, const struct stet_cont
 void stet_gate_contract_print_frame(struct stet_buf *out, const struct stet_clause_frame *f);
 void stet_gate_contract_print_pair(struct stet_buf *out, const char *word,
                                    const struct stet_pair *p);
+/* "30 s", "1500 ms" */
+void stet_gate_contract_print_wait(struct stet_buf *out, uint64_t ns);
 void stet_gate_contract_print_dim(struct stet_buf *out, const struct stet_dim *d);
 void stet_gate_contract_print_arg(struct stet_buf *out, const struct stet_clause_arg *a);
 

@@ -203,6 +203,20 @@ static void kernels(struct stet_buf *out, struct stet_view calls)
     }
 }
 
+void stet_gate_contract_print_wait(struct stet_buf *out, uint64_t ns)
+{
+    if (ns % 1000000000)
+        stet_buf_printf(out, "%" PRIu64 " ms", ns / 1000000);
+    else
+        stet_buf_printf(out, "%" PRIu64 " s", ns / 1000000000);
+}
+
+static void waiting(struct stet_buf *out, const struct stet_terms *t)
+{
+    stet_buf_str(out, "waited at most ");
+    stet_gate_contract_print_wait(out, t->waited_ns);
+}
+
 void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_family *f)
 {
     const struct stet_terms *t = &f->terms;
@@ -225,6 +239,10 @@ void stet_gate_contract_print_family(struct stet_buf *out, const struct stet_fam
         kernels(out, f->calls);
     if (t->settled != STET_NO_BUDGET)
         stet_buf_printf(out, ", settled by step %" PRIu64, t->settled);
+    if (t->waited_ns != STET_NO_BUDGET) {
+        stet_buf_str(out, ", ");
+        waiting(out, t);
+    }
     if (t->has_mesh) {
         stet_buf_str(out, ", ");
         mesh(out, t);
@@ -281,6 +299,10 @@ static void launch(struct stet_buf *out, const struct stet_terms *t)
 {
     if (t->settled != STET_NO_BUDGET)
         stet_buf_printf(out, "settled by step %" PRIu64 "\n", t->settled);
+    if (t->waited_ns != STET_NO_BUDGET) {
+        waiting(out, t);
+        stet_buf_char(out, '\n');
+    }
     if (t->has_mesh) {
         mesh(out, t);
         stet_buf_char(out, '\n');

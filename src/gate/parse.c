@@ -43,6 +43,27 @@ static bool pair(struct stet_scan *s, struct stet_pairs *list, uint32_t line, co
     return true;
 }
 
+/* waited at most N s, or N ms */
+static bool waited(struct stet_scan *s, struct stet_terms *t)
+{
+    uint64_t unit = 1000000000;
+    const char *from;
+
+    if (!stet_gate_scan_expect(s, "at") || !stet_gate_scan_expect(s, "most"))
+        return false;
+    stet_gate_scan_skip(s);
+    from = s->at;
+    if (!stet_gate_scan_budget(s, &t->waited_ns))
+        return false;
+    if (stet_gate_scan_accept(s, "ms"))
+        unit = 1000000;
+    else if (!stet_gate_scan_accept(s, "s"))
+        return stet_scan_fail(s, s->at, "'s' or 'ms' is missing here");
+    if (__builtin_mul_overflow(t->waited_ns, unit, &t->waited_ns))
+        return stet_scan_fail(s, from, "this number is too large");
+    return true;
+}
+
 /* Clauses that a family and the whole contract share. 0: none of them; -1: failed. */
 static int term(struct stet_scan *s, struct stet_terms *t)
 {
@@ -56,6 +77,10 @@ static int term(struct stet_scan *s, struct stet_terms *t)
                        stet_gate_scan_budget(s, &t->settled)
                    ? 1
                    : -1;
+    }
+    if (stet_gate_scan_accept(s, "waited")) {
+        t->waited_line = line;
+        return waited(s, t) ? 1 : -1;
     }
     if (stet_gate_scan_accept(s, "mesh"))
         return mesh(s, t, line) ? 1 : -1;
@@ -144,7 +169,7 @@ static bool family(struct stet_scan *s, const char *begin, struct stet_view name
             fine = stet_scan_fail(
                 s, s->at,
                 "a clause is missing here: at most N programs, compiled once, settled by "
-                "step N, mesh, flags, bundle, calls or library only");
+                "step N, waited at most N s, mesh, flags, bundle, calls or library only");
     }
     f->end = (size_t)(s->at - s->start);
     return fine;
@@ -244,7 +269,7 @@ static bool statement(struct stet_scan *s)
         return stet_scan_fail(
             s, begin,
             "no statement: a family reads NAME(arguments), others begin with made, "
-            "settled, mesh, flags, bundle, frame or torch");
+            "settled, waited, mesh, flags, bundle, frame or torch");
     return family(s, begin, name);
 }
 

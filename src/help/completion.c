@@ -146,8 +146,10 @@ static void zsh_option(struct stet_buf *out, const struct stet_option *o)
         stet_buf_char(out, ')');
     } else if (o->operand) {
         stet_buf_str(out, o->kind == STET_OPTION_MAYBE ? "::" : ":");
-        zsh_text(out, o->kind == STET_OPTION_MAYBE ? "FILE" : o->operand);
-        stet_buf_str(out, ":_files");
+        zsh_text(out, o->kind != STET_OPTION_MAYBE   ? o->operand
+                      : !strcmp(o->operand, "[=N]") ? "N"
+                                                    : "FILE");
+        stet_buf_str(out, !strcmp(o->operand, "[=N]") ? ":" : ":_files");
     }
     stet_buf_str(out, "' \\\n");
 }

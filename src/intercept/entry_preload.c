@@ -1,5 +1,6 @@
 /* The layer by LD_PRELOAD: dlsym (dlsym.S) sends lookups of GetPjrtApi here, and nothing else.
  * Until the first one the library does nothing: no constructor, no allocation, no thread. */
+#include "intercept/layer.h"
 #include "intercept/object.h"
 #include "intercept/plugin.h"
 
@@ -21,6 +22,11 @@ const char stet_entry_name[] = "preload";
 
 /* Read by dlsym.S; NULL until the first call. */
 _Atomic(dlsym_function *) stet_preload_real_dlsym;
+
+/* How many compiles this process has begun: one more than the number of the latest in the journal.
+ * For test tools in the same process (python/stet/pytest_plugin.py), because the journal is written
+ * a little later. */
+uint64_t stet_layer_compiles(void);
 
 /* Called by dlsym.S. */
 dlsym_function *stet_preload_find_dlsym(void);
@@ -110,4 +116,9 @@ void *stet_entry_preload_lookup(void *handle, const char *name, void *caller)
     dlerror(); /* lookups from here on must not find our own symbol */
     errno = saved;
     return api.object;
+}
+
+__attribute__((visibility("default"))) uint64_t stet_layer_compiles(void)
+{
+    return atomic_load(&stet_layer.compiles);
 }

@@ -5,6 +5,7 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 /* Puts `value` first in a list that a framework reads. It does so at most once, because a run may
  * start another run. */
@@ -57,7 +58,19 @@ static enum stet_rc inject(struct stet_launch_env *env, const char *folder, stru
     return prepend(env, "PYTHONPATH", file, ':', err);
 }
 
-enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, struct stet_err *err)
+bool stet_launch_cpu_devices_ok(const char *devices)
+{
+    char *end;
+    long n;
+
+    if (!*devices)
+        return true;
+    n = strtol(devices, &end, 10);
+    return !*end && devices[0] >= '1' && devices[0] <= '9' && n <= 256;
+}
+
+enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
+                             struct stet_err *err)
 {
     char library[PATH_MAX], named[PATH_MAX + 8];
     enum stet_rc rc =
@@ -73,6 +86,8 @@ enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, st
         rc = set_default(env, "STET_CPU_PLATFORM", "tpu", err);
     if (rc == STET_OK)
         rc = stet_launch_env_set(env, "STET_CPU_LIBRARY", library, err);
+    if (rc == STET_OK && *devices)
+        rc = stet_launch_env_set(env, "STET_CPU_DEVICES", devices, err);
     if (rc == STET_OK)
         rc = prepend(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, ',', err);
     if (rc == STET_OK)

@@ -9,7 +9,11 @@
 #define STET_LAUNCH_CPU_LIBRARY "libstet_cpu.so"
 
 /* Sets the variables that each framework reads. It does not change a platform that the user
- * selected. `folder` is the run's folder, for links. */
-enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, struct stet_err *err);
+ * selected. `folder` is the run's folder, for links; `devices` how many devices it has ("": as
+ * many as the environment says). */
+enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
+                             struct stet_err *err);
+/* Is it a number of devices that the backend can have, or empty? */
+bool stet_launch_cpu_devices_ok(const char *devices);
 
 #endif

@@ -43,7 +43,8 @@ struct stet_live {
     uint32_t reported; /* findings already reported */
     uint32_t judged;   /* findings when all were last judged */
     uint64_t changes;
-    struct stet_map written; /* what the file of events has of each recompile */
+    struct stet_map deferred; /* findings that may belong to a warm-up */
+    struct stet_map written;  /* what the file of events has of each recompile */
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
     uint32_t visited; /* sightings already shown to it */
@@ -113,6 +114,7 @@ void stet_live_free(struct stet_live *l)
         stet_mem_free(l->orders[i].executables);
         stet_mem_free(l->orders[i].sightings);
     }
+    stet_map_release(&l->deferred);
     stet_map_release(&l->written);
     stet_mem_free(l->stacks.items);
     stet_mem_free(l->batch);
@@ -383,13 +385,18 @@ static void report(struct stet_live *l, bool last)
 
         if (!last && is_held(l, f))
             return;
-        if (f->cause != STET_CAUSE_NONE && !stet_history_outside(&l->x.history, f))
-            report_one(l, f);
+        if (f->cause == STET_CAUSE_NONE || stet_history_outside(&l->x.history, f))
+            continue;
+        if (!last && !f->benign && stet_history_may_be_ahead(&l->x.history, f) &&
+            stet_map_put(&l->deferred, l->reported, 1))
+            continue;
+        report_one(l, f);
     }
 }
 
-/* Operations outside any jitted function wait until the run is over: whether a loop runs them again
- * is known only then. What was named before may have a better name now. */
+/* Operations outside any jitted function wait until the run is over, and so do the programs of a
+ * warm-up: whether a loop runs them again, and who runs them, is known only then. What was named
+ * before may have a better name now. */
 static void report_whole(struct stet_live *l)
 {
     struct stet_history *h = &l->x.history;
@@ -400,7 +407,7 @@ static void report_whole(struct stet_live *l)
     }
     l->judged = h->finding_count;
     for (uint32_t i = 0; i < h->finding_count; i++)
-        if (h->findings[i].outside)
+        if (h->findings[i].outside || stet_map_get(&l->deferred, i) != STET_NONE)
             report_one(l, &h->findings[i]);
     if (l->events_fd >= 0)
         stet_live_each(l, amend, l);

@@ -2,6 +2,7 @@
 #include "session/run_json.h"
 
 #include "base/json.h"
+#include "journal/values_record.h"
 #include "journal/vocabulary.h"
 
 static void compile_json(struct stet_json *j, const struct stet_compile_event *c)
@@ -17,6 +18,7 @@ static void compile_json(struct stet_json *j, const struct stet_compile_event *c
     stet_json_cstr(j, "options", hash);
     stet_json_string(j, "format", c->format);
     stet_json_string(j, "name", c->name);
+    stet_json_bool(j, "operation", stet_journal_values_function(c->values).library);
     stet_json_uint(j, "bytes", c->program_size);
     stet_json_bool(j, "ended", c->ended);
     stet_json_number(j, "cost_s", (double)c->plugin_ns / 1e9);

@@ -83,7 +83,7 @@ class Agent:
     def stop(self):
         if self.process.poll() is None:
             self.process.terminate()
-        code = self.process.wait(20)
+        code = self.process.wait(60)
         self.log.close()
         return code
 

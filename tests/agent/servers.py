@@ -1,10 +1,13 @@
 """Real servers for the agent's tiers, on free ports, and a proxy that delays, cuts and lies."""
+import json
 import os
 import shutil
 import socket
 import subprocess
+import sys
 import threading
 import time
+import urllib.request
 
 # The fake plugin reads its shapes from the comments.
 PROGRAM = """// fake program p{n}
@@ -153,6 +156,27 @@ class Moto(Server):
     def command(self):
         return {"args": [self.python, os.path.join(os.path.dirname(__file__), "s3.py"), str(self.port),
                          self.dir + "/keys"]}
+
+
+class Gcs(Server):
+    """A Google Cloud Storage with its token server and metadata server (gs.py)."""
+
+    def __init__(self, folder):
+        self.dir = folder
+        self.start()
+        with open(folder + "/keys") as f:
+            self.keys = json.load(f)
+
+    def command(self):
+        return {"args": [sys.executable, os.path.join(os.path.dirname(__file__), "gs.py"), str(self.port), self.dir]}
+
+    def control(self, **change):
+        """Changes how it behaves; what it counted."""
+        address = f"http://127.0.0.1:{self.port}/control"
+        if change:
+            urllib.request.urlopen(address, json.dumps(change).encode(), timeout=60).close()
+        with urllib.request.urlopen(address, timeout=60) as answer:
+            return json.load(answer)
 
 
 class Proxy:

@@ -79,7 +79,7 @@ class Tiers(Case):
                           f"http://stet:wrongSecret88@127.0.0.1:{nginx.port}")
         a.make(self.programs[0])
         wrong.ask(self.programs[0])
-        self.assertTrue(wait_for(lambda: a.status()["tiers"][1]["puts"] == 1 and redis.process, 10))
+        self.assertTrue(wait_for(lambda: a.status()["tiers"][1]["puts"] == 1 and redis.process))
         self.assertEqual([t["puts"] for t in a.status()["tiers"][:2]], [1, 1])
         self.assertEqual([t["hits"] for t in wrong.status()["tiers"]], [0, 0])
         seen = json.dumps(a.status()) + json.dumps(wrong.status())
@@ -386,7 +386,7 @@ class Process(Case):
         env = dict(os.environ, XDG_RUNTIME_DIR=self.dir, STET_STATE_DIR=self.dir + "/state", STET_TIERS="",
                    XDG_CONFIG_HOME=self.dir)
         env.pop("STET_AGENT", None)
-        run = lambda *a: subprocess.run([STET, "agent", *a], capture_output=True, text=True, env=env, timeout=30)
+        run = lambda *a: subprocess.run([STET, "agent", *a], capture_output=True, text=True, env=env, timeout=60)
         self.assertIn("no tiers", run().stdout)
         again = run("status")
         self.assertEqual(again.returncode, 0)
@@ -397,7 +397,7 @@ class Process(Case):
 
     def test_it_ends_when_idle(self):
         a = self.host(STET_AGENT_IDLE="1")
-        self.assertEqual(a.process.wait(10), 0)
+        self.assertEqual(a.process.wait(60), 0)
 
     def test_a_socket_that_a_killed_agent_left_is_taken_over(self):
         a = self.host()

@@ -67,7 +67,7 @@ class Fleet(Case):
         self.assertEqual(once, sorted(keys))  # every program, and each by one of them
         self.assertIn(("remote", "redis"), {(c["served"], c.get("tier")) for c in compiles})
         # a host that comes later compiles nothing, and is told where it came from
-        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":%d\r\n" % len(keys), 20))
+        self.assertTrue(wait_for(lambda: redis.ask("DBSIZE") == b":%d\r\n" % len(keys)))
         late = self.host_env("late", redis)
         out, of_late = self.result(late, self.launch(late))
         self.assertEqual(out, results[0][0])

@@ -78,7 +78,7 @@ class Case(attack.Case):
         for host in self.hosts:
             for name in os.listdir(host.dir + "/runtime/stet") if os.path.isdir(host.dir + "/runtime/stet") else []:
                 if name.startswith("agent-") and not name.endswith((".lock", "~")):
-                    host.stet("agent", "stop", "--socket", f"{host.dir}/runtime/stet/{name}", timeout=30)
+                    host.stet("agent", "stop", "--socket", f"{host.dir}/runtime/stet/{name}")
 
     def host(self, name, *tiers, **env):
         self.hosts.append(Host(self, name, STET_TIERS=" ".join(tiers), **env))

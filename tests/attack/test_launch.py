@@ -119,7 +119,7 @@ class Launch(attack.Case):
             port = int(line.rsplit(":", 1)[1].split("/")[0])
 
             def ask(host):
-                with socket.create_connection(("127.0.0.1", port), timeout=30) as s:
+                with socket.create_connection(("127.0.0.1", port), timeout=60) as s:
                     s.sendall(f"GET /metrics HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
                     answer = b""
                     while part := s.recv(65536):

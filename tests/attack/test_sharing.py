@@ -210,7 +210,7 @@ class Sharing(Case):
         host.key()
         told = lambda said: [x for x in said.splitlines() if "bogus" in x or "redis" in x or "agent" in x]
         self.assertEqual(told(host.run(self.programs)[1]), [
-            "stet: running without shared tiers: bogus: no such kind of tier; there are redis, rediss, http, https, s3"])
+            "stet: running without shared tiers: bogus: no such kind of tier; there are redis, rediss, http, https, s3, gs"])
         host.forget()
         port = free_port()
         lines = told(host.run(self.programs, STET_TIERS=f"redis://user:hidden@127.0.0.1:{port}")[1])

@@ -30,7 +30,7 @@ class StoreDisk(attack.Case):
         """A trainer that is preempted while it writes an entry."""
         host = subprocess.Popen([attack.HARNESS, "--keep", attack.FAKE, file], stdout=subprocess.DEVNULL,
                                 env=self.environment(LD_PRELOAD=attack.LAYER, STET_DIR=self.dir + "/killed"))
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self.temporaries() and host.poll() is None and time.monotonic() < end:
             pass
         host.send_signal(signal.SIGKILL)
@@ -57,7 +57,7 @@ class StoreDisk(attack.Case):
                                 env=self.environment(LD_PRELOAD=attack.LAYER, STET_DIR=self.dir + "/stopped"))
         self.addCleanup(host.wait)
         self.addCleanup(host.kill)
-        end = time.monotonic() + 30
+        end = time.monotonic() + 60
         while not self.temporaries() and time.monotonic() < end:
             pass
         host.send_signal(signal.SIGSTOP)

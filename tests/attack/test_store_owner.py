@@ -5,6 +5,7 @@ Some tests give files to another user, which needs root; the others run as anyon
 import glob
 import os
 import subprocess
+import time
 import unittest
 
 import attack
@@ -174,11 +175,14 @@ class StoreOwner(attack.Case):
         program = self.file("late.mlir", attack.program())
         host = subprocess.Popen([attack.HARNESS, attack.FAKE, program], stdout=subprocess.DEVNULL,
                                 env=self.environment(LD_PRELOAD=attack.LAYER, STET_DIR=self.dir + "/late-run",
-                                                     HARNESS_UNTIL="PJRT_Client_Create=1", FAKE_COMPILE_MS="1500"))
+                                                     HARNESS_UNTIL="PJRT_Client_Create=1",
+                                                     FAKE_COMPILE_UNTIL=self.dir + "/made"))
         while not glob.glob(self.dir + "/late-run/journal/*"):
             self.assertIsNone(host.poll())
+            time.sleep(0.02)
         os.rename(theirs, self.store)
-        self.assertEqual(host.wait(30), 0)
+        self.file("made", "")
+        self.assertEqual(host.wait(60), 0)
         (end,) = [r for r in self.records(self.dir + "/late-run") if r["record"] == "compile_end"]
         self.assertEqual(end.get("served", 0), 0)
         stored = [r for r in self.records(self.dir + "/late-run") if r["record"] == "stored"]

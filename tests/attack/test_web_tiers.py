@@ -1,7 +1,7 @@
-"""HTTP and S3 servers that lie, stall, drip, answer garbage or send elsewhere: nothing of theirs is run, and a thousand
-programs cost little."""
+"""HTTP, S3 and gs servers that lie, stall, drip, answer garbage or send elsewhere: nothing of theirs is run, and a
+thousand programs cost little."""
 import attack
-from hostile import TierCase, compile_with, drip, http, pour, until_closed
+from hostile import TierCase, compile_thousand, compile_with, drip, http, pour, until_closed
 
 
 def answers(text):
@@ -28,6 +28,24 @@ class Webs(TierCase):
         self.compile_all({name: f"s3://bucket?endpoint=http://127.0.0.1:{self.server(WEBS[name]).port}"
                       for name in ("silent", "drips", "page", "huge", "error")},
                      AWS_ACCESS_KEY_ID="AKID", AWS_SECRET_ACCESS_KEY="notShown")
+
+    def test_a_gs_that_lies_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
+        self.compile_all({name: f"gs://bucket?auth=none&endpoint=http://127.0.0.1:{self.server(WEBS[name]).port}"
+                      for name in ("silent", "drips", "page", "huge", "error")})
+
+    def test_a_metadata_server_that_lies_or_stalls_costs_no_more_and_its_token_goes_nowhere(self):
+        """A token with a line break in it would add a header."""
+        storage = self.server(WEBS["error"])
+        split = b'{"access_token":"a\\r\\nX: y","expires_in":3600}'
+        webs = dict(WEBS, split=answers(b"HTTP/1.1 200 OK\r\nMetadata-Flavor: Google\r\nContent-Length: %d\r\n\r\n%s"
+                                        % (len(split), split)))
+        agents = {name: self.agent(name, f"gs://bucket?endpoint=http://127.0.0.1:{storage.port}", HOME=self.dir,
+                                   GCE_METADATA_HOST=f"127.0.0.1:{self.server(webs[name]).port}")[0]
+                  for name in ("silent", "page", "endless", "split")}
+        compile_thousand(self, {"none": ("off", {}), **{name: (path, {}) for name, path in agents.items()}})
+        for name, path in agents.items():
+            self.assertIn("no access token: ", self.status(path), name)
+        self.assertEqual(storage.connections, 0)
 
     def test_redirects_are_not_followed(self):
         """A redirect is an error, to a file as to another host."""

@@ -125,7 +125,7 @@ class Bundle(Staged):
         self.assertEqual(b["topology"]["libstet_cpu.so devices"], "1 x Stet CPU")
 
     def test_a_plugin_that_hangs_costs_its_deadline_and_no_more(self):
-        out = self.stet("bundle", "record", "--client", "--deadline=3", f"--plugin={FAKE}",
+        out = self.stet("bundle", "record", "--client", "--deadline=10", f"--plugin={FAKE}",
                         FAKE_HANG="PJRT_Client_Create")
         self.assertEqual(out.returncode, 0, out.stderr)
         self.assertEqual(json.loads(out.stdout)["plugin"]["libfake_pjrt.so api"], "0.116")

@@ -65,21 +65,21 @@ static void fill(void *data, const struct stet_shape *s, uint32_t seed)
 }
 
 /* A host that reads all that it gets, and answers with the channel's number. */
-static enum stet_rc to_host(void *context, int64_t channel, const void *data, uint64_t bytes,
-                            struct stet_err *err)
+static enum stet_rc to_host(void *context, uint32_t lane, int64_t channel, const void *data,
+                            uint64_t bytes, struct stet_err *err)
 {
     unsigned char *sum = context;
 
-    (void)channel, (void)err;
+    (void)lane, (void)channel, (void)err;
     for (uint64_t i = 0; i < bytes; i++)
         *sum ^= ((const unsigned char *)data)[i];
     return STET_OK;
 }
 
-static enum stet_rc from_host(void *context, int64_t channel, void *data, uint64_t bytes,
-                              struct stet_err *err)
+static enum stet_rc from_host(void *context, uint32_t lane, int64_t channel, void *data,
+                              uint64_t bytes, struct stet_err *err)
 {
-    (void)context, (void)err;
+    (void)context, (void)lane, (void)err;
     if (bytes)
         memset(data, (int)(channel & 1), bytes);
     return STET_OK;
@@ -127,24 +127,33 @@ static void run_twice(const struct stet_plan *plan)
         free(in[i]);
 }
 
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+static void plan_and_run(const struct stet_program *p, const struct stet_plan_devices *on)
 {
     struct stet_err err = STET_ERR_INIT;
-    struct stet_program p;
     struct stet_plan *plan;
 
-    if (stet_decode(&p, stet_view_of(data, size), &err) != STET_OK)
-        return 0;
-    if (stet_plan_new(&plan, &p, &err) != STET_OK) {
+    if (stet_plan_new_on(&plan, p, on, &err) != STET_OK) {
         CHECK(err.rc != STET_OK && err.text[0]);
     } else {
-        const struct stet_program *as_run = plan->legalised ? &plan->legal : &p;
+        const struct stet_program *as_run = plan->legalised ? &plan->legal : p;
 
         stet_plan_limit(plan, MOST_TURNS);
         if (small(stet_plan_info(plan)) && stet_program_walk(as_run, quick, NULL))
             run_twice(plan);
         stet_plan_free(plan);
     }
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_program p;
+
+    if (stet_decode(&p, stet_view_of(data, size), &err) != STET_OK)
+        return 0;
+    plan_and_run(&p, &(struct stet_plan_devices){1, 1});
+    plan_and_run(&p, &(struct stet_plan_devices){1, 4});
+    plan_and_run(&p, &(struct stet_plan_devices){2, 1});
     stet_program_release(&p);
     return 0;
 }

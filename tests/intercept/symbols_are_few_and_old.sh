@@ -1,8 +1,9 @@
-# Each shared object exports the one symbol it interposes, needs nothing newer than glibc 2.28, and
+# Each shared object exports the one symbol it interposes (the preloaded one also its count of
+# compiles, for test tools), needs nothing newer than glibc 2.28, and
 # nothing but libc; no static thread-local storage.
 . "$(dirname "$0")/lib.sh"
 [ -z "${SANITIZER:-}" ] || { echo "skipped: a sanitizer brings its own"; exit 77; }
-for pair in libstet.so:dlsym libstet_plugin.so:GetPjrtApi; do
+for pair in 'libstet.so:dlsym stet_layer_compiles' libstet_plugin.so:GetPjrtApi; do
     so="$LIB/${pair%%:*}"
     want "$so exports" "${pair##*:}" "$(nm -D --defined-only "$so" | awk '{print $3}' | paste -sd' ')"
     newest="$(objdump -T "$so" | grep -o 'GLIBC_[0-9.]*' | sort -uV | tail -1)"

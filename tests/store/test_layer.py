@@ -116,7 +116,7 @@ class Layer(unittest.TestCase):
         crashing = dict(FAKE_CRASH="PJRT_Executable_DeserializeAndLoad")
         self.compile(PLAIN)
         for times in (1, 2):
-            self.assertEqual(self.crash(PLAIN, **crashing).wait(30), -signal.SIGABRT)
+            self.assertEqual(self.crash(PLAIN, **crashing).wait(60), -signal.SIGABRT)
             self.assertEqual(self.quarantined(), times)
         self.assertEqual(self.compile(PLAIN, **crashing), (0, "condemned"))
         self.assertEqual(self.compile(PLAIN), (0, "condemned"))
@@ -138,7 +138,7 @@ class Layer(unittest.TestCase):
             time.sleep(0.5)
             self.assertIsNone(hanging.poll())
             hanging.send_signal(number)
-            self.assertEqual(hanging.wait(30), -number)
+            self.assertEqual(hanging.wait(60), -number)
         self.assertEqual(self.quarantined(), 0)
         self.assertEqual(self.compile(PLAIN), (2, "hit"))
 

@@ -146,6 +146,19 @@ class Store(unittest.TestCase):
         compiles = [c for p in json.loads(shown.stdout)["processes"] for c in p["compiles"]]
         return done.stdout, [(c["served"], c["store"]) for c in compiles if c["kind"] == "compile"]
 
+    first = None
+
+    def begin(self):
+        """A store as one run of STEP leaves it, and that run: made once for all tests that begin with it."""
+        if not Store.first:
+            Store.first = self.run_it(STEP.format(lr=0.1, comment=""))
+            Store.kept = tempfile.mkdtemp(prefix="stet-store-")
+            self.addClassCleanup(shutil.rmtree, Store.kept, ignore_errors=True)
+            shutil.copytree(self.dir + "/store", Store.kept + "/store", symlinks=True)
+        else:
+            shutil.copytree(Store.kept + "/store", self.dir + "/store", symlinks=True)
+        return Store.first
+
     def assert_cold(self, compiles):
         """Nothing came from disk; a program the process asks for twice may come from its memory."""
         self.assertIn("compiled", {served for served, _ in compiles})
@@ -164,12 +177,12 @@ class Store(unittest.TestCase):
         self.assertEqual(len(first), len(second))
 
     def test_another_path_and_a_comment_change_nothing(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         _, moved = self.run_it(STEP.format(lr=0.1, comment="# a line\n\n"), name="else/where.py")
         self.assert_warm(moved)
 
     def test_a_hint_is_not_believed(self):
-        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        cold, _ = self.begin()
         hints = glob.glob(self.dir + "/store/programs/*/*")
         self.assertGreater(len(hints), 1)
         wrong = os.readlink(hints[0])
@@ -181,12 +194,12 @@ class Store(unittest.TestCase):
         self.assert_warm(served)
 
     def test_another_constant_is_another_program(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         _, other = self.run_it(STEP.format(lr=0.2, comment=""))
         self.assertEqual([w for s, w in other if s == "compiled"], ["miss"])
 
     def test_a_flag_that_reaches_the_compiler_misses(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         _, other = self.run_it(STEP.format(lr=0.1, comment=""),
                                LIBTPU_INIT_ARGS="--xla_tpu_enable_latency_hiding_scheduler=true")
         self.assert_cold(other)
@@ -194,7 +207,7 @@ class Store(unittest.TestCase):
         self.assert_warm(dumps)
 
     def test_a_damaged_entry_is_compiled_again_and_mended(self):
-        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        cold, _ = self.begin()
         entries = glob.glob(self.dir + "/store/entries/*/*.stet")
         for path in entries:
             with open(path, "r+b") as f:
@@ -208,7 +221,7 @@ class Store(unittest.TestCase):
         self.assert_warm(third)
 
     def test_an_entry_the_plugin_refuses_is_set_aside(self):
-        cold, _ = self.run_it(STEP.format(lr=0.1, comment=""))
+        cold, _ = self.begin()
         # the same words and checksums around bytes that are no executable
         for path in glob.glob(self.dir + "/store/entries/*/*.stet"):
             subprocess.run([f"{BUILD}/bin/store-spoil", path], check=True)
@@ -232,7 +245,7 @@ class Store(unittest.TestCase):
         self.assertEqual(kinds.count("memory"), 4)
 
     def test_read_only_loads_and_never_writes(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         before = sorted(glob.glob(self.dir + "/store/**", recursive=True))
         _, served = self.run_it(STEP.format(lr=0.3, comment=""), STET_STORE_MODE="read-only")
         self.assertIn("compiled", {s for s, _ in served})
@@ -335,7 +348,7 @@ class Store(unittest.TestCase):
         return json.loads(done.stdout)["store"]["missed"]
 
     def test_each_component_that_moves_alone_is_named(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         shutil.copytree(self.dir + "/store", self.dir + "/kept", symlinks=True)
         for component in ("plugin", "platform", "topology", "host", "toolkit", "environment", "options", "program"):
             with self.subTest(component):
@@ -370,7 +383,7 @@ class Store(unittest.TestCase):
                 os.rename(self.dir + "/kept", self.dir + "/store")
 
     def test_a_program_that_was_never_in_the_store_is_new_whatever_else_differs(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         other = "import jax, jax.numpy as jnp\nprint(jax.jit(lambda x: jnp.tanh(x @ x.T).cumsum())(jnp.ones((3, 5))).sum())"
         for env in ({"JAX_EXEC_TIME_OPTIMIZATION_EFFORT": "0.5"}, {"LIBTPU_INIT_ARGS": "--xla_tpu_x=1"}):
             with self.subTest(env):
@@ -453,14 +466,14 @@ class Store(unittest.TestCase):
                     said = subprocess.run([STET, "explain"], capture_output=True, text=True, cwd=self.dir, env=self.env)
                     self.assertIn("process-local", said.stdout)
 
-    def two_ranks(self, **second):
+    def two_ranks(self, wait_ms=60000, **second):
         """How each of two processes of one job was served, over JAX's own key-value store."""
         with socket.socket() as s:
             s.bind(("localhost", 0))
             port = str(s.getsockname()[1])
         children = []
         for rank in (0, 1):
-            env = dict(self.env, PORT=port, STET_RANKS="all", STET_RANKS_WAIT_MS="3000",
+            env = dict(self.env, PORT=port, STET_RANKS="all", STET_RANKS_WAIT_MS=str(wait_ms),
                        STET_STORE=f"{self.dir}/store{rank}", STET_STATE_DIR=f"{self.dir}/state{rank}")
             if rank:
                 env.update(second)
@@ -483,7 +496,7 @@ class Store(unittest.TestCase):
         shutil.rmtree(self.dir + "/store1")
         self.assertEqual(self.two_ranks(), [{("compiled", "ranks-differ")}, {("compiled", "miss")}])
         # one rank never votes: the other compiles after one wait (unit.test_ranks counts the waits)
-        first, _ = self.two_ranks(STET_STORE="off")
+        first, _ = self.two_ranks(3000, STET_STORE="off")
         self.assertEqual(first, {("compiled", "ranks-differ")})
 
     def cache(self, *words, **env):
@@ -491,7 +504,7 @@ class Store(unittest.TestCase):
                               env=dict(self.env, XDG_CONFIG_HOME=self.dir + "/conf", **env))
 
     def test_an_archive_warms_another_store_when_its_signer_is_trusted(self):
-        cold, first = self.run_it(STEP.format(lr=0.1, comment=""))
+        cold, first = self.begin()
         archive, other = self.dir + "/archive.stet", self.dir + "/other"
         self.assertEqual(self.cache("export", archive).returncode, 3)  # no key yet
         self.assertEqual(self.cache("key", "new").returncode, 0)
@@ -508,7 +521,7 @@ class Store(unittest.TestCase):
         self.assert_warm(second)
 
     def test_one_changed_entry_of_an_archive_stays_out(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         archive, other = self.dir + "/archive.stet", self.dir + "/other"
         self.cache("key", "new")
         self.cache("export", archive)
@@ -521,7 +534,7 @@ class Store(unittest.TestCase):
         self.assertEqual((answer["refused"], answer["imported"]), (1, answer["entries"] - 1))
 
     def test_verify_loads_every_entry_back(self):
-        self.run_it(STEP.format(lr=0.1, comment=""))
+        self.begin()
         path = glob.glob(self.dir + "/store/entries/*/*.stet")[0]
         verify = [STET, "cache", "verify", "--format=json"]
         done = subprocess.run(verify, capture_output=True, text=True, env=self.env)

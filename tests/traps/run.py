@@ -3,6 +3,7 @@ the script's header expects.
 
     run.py BUILD_DIR [--only NAME…] [--seed N] [--variants N] [--keep DIR] [--verbose]
     run.py BUILD_DIR --update       also writes the table and the outputs into docs/traps
+                                    (with --variants 0 the outputs alone)
 
 An explanation is right when class, origin line, trigger line, benign or not, the number of recompiles and
 the words of the fix are as expected, and nothing else raised an alarm. No entry, or `unknown`, is missed;
@@ -21,6 +22,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import zlib
 
 import generate
 import trap as traps
@@ -192,12 +194,14 @@ def judge_one(outcome, trap, r, script):
             outcome.note("wrong", f"fix without {word!r}: {r.get('fix')}")
 
 
-def kinds_for(trap, wanted):
+def kinds_for(trap, wanted, turn):
     """Unless a number is asked for: each kind for the script that bears a trap's name in its lane, one for
-    its other forms."""
+    its other forms; with `turn`, one for each script, the kinds by turns."""
     kinds = generate.KINDS
     if not trap.variants:
         return []
+    if turn:
+        return [kinds[zlib.crc32(trap.name.encode()) % len(kinds)]]
     if wanted is None:
         wanted = 3 if trap.name.split("/")[-1] == trap.id and trap.lane in LANES else 1
         kinds = kinds[-wanted:]
@@ -212,7 +216,7 @@ def work_list(args):
         if args.only and trap.name not in args.only:
             continue
         yield trap.name, source, "original"
-        for n, kind in enumerate(kinds_for(trap, args.variants)):
+        for n, kind in enumerate(kinds_for(trap, args.variants, args.one_variant)):
             yield trap.name, generate.variant(source, kind, args.seed + n // len(generate.KINDS)), kind
 
 
@@ -252,9 +256,10 @@ def tidy(text):
     return "```\n" + text.strip() + "\n```"
 
 
-def update(outcomes):
+def update(outcomes, counts):
     before = (DOCS / "README.md").read_text().splitlines()
-    put(DOCS / "README.md", "table", table(outcomes, before))
+    if counts:
+        put(DOCS / "README.md", "table", table(outcomes, before))
     for o in outcomes:
         page = DOCS / (o.trap.id + ".md")
         if o.kind == "original" and page.exists() and o.trap.name == o.trap.id:
@@ -267,6 +272,7 @@ def main():
     parser.add_argument("--only", nargs="*", default=[])
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--variants", type=int, help="of each script; 3 of the main ones and 1 of the rest by default")
+    parser.add_argument("--one-variant", action="store_true", help="of each script, the kinds by turns")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--keep", type=pathlib.Path)
     parser.add_argument("--count", action="store_true", help="only check how often each script compiles")
@@ -283,7 +289,7 @@ def main():
     print()
     print(table(outcomes))
     if args.update:
-        update(outcomes)
+        update(outcomes, args.variants != 0)
     return 0 if outcomes and all(o.verdict == "right" for o in outcomes) else 1
 
 

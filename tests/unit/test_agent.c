@@ -54,12 +54,14 @@ TEST(tiers_keep_their_order_and_a_bad_one_is_an_error)
 {
     struct stet_tiers t;
 
-    EXPECT_INT(STET_OK, stet_agent_tiers_init(
-                            &t, STET_VIEW("redis://a # near\nhttp://b,s3://c?region=x"), NULL));
-    EXPECT_INT(3, t.count);
+    EXPECT_INT(STET_OK,
+               stet_agent_tiers_init(
+                   &t, STET_VIEW("redis://a # near\nhttp://b,s3://c?region=x gs://d"), NULL));
+    EXPECT_INT(4, t.count);
     EXPECT_STR("redis", t.items[0].kind->name);
     EXPECT_STR("http", t.items[1].kind->name);
     EXPECT_STR("s3", t.items[2].kind->name);
+    EXPECT_STR("gs", t.items[3].kind->name);
     EXPECT(stet_agent_tier_leases(&t.items[0]) && !stet_agent_tier_leases(&t.items[1]));
     stet_agent_tiers_release(&t);
     EXPECT_INT(STET_USAGE, stet_agent_tiers_init(&t, STET_VIEW("redis://a gopher://b"), NULL));
@@ -387,7 +389,7 @@ TEST(a_child_does_not_hold_its_parents_lease)
     close(listener);
     stet_remote_fork_child(); /* as the end of this process would */
     usleep(50000);
-    EXPECT_INT(STET_NOT_FOUND, stet_wire_receive(agent, &m, stet_wire_now_ms() + 2000, NULL));
+    EXPECT_INT(STET_NOT_FOUND, stet_wire_receive(agent, &m, stet_wire_now_ms() + 60000, NULL));
     kill(child, SIGKILL);
     waitpid(child, NULL, 0);
     stet_wire_close(agent);

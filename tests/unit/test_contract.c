@@ -55,6 +55,25 @@ TEST(a_family_reads_as_people_write_it)
     stet_gate_contract_release(&c);
 }
 
+TEST(a_budget_of_waiting_has_a_unit)
+{
+    struct stet_contract c = read_all(HEAD "waited at most 90 s\nf() at most 2 programs, waited at "
+                                           "most 1500 ms\n");
+    struct stet_buf out = STET_BUF_INIT;
+
+    EXPECT_INT(90000000000, c.terms.waited_ns);
+    EXPECT_INT(1500000000, c.families[0].terms.waited_ns);
+    EXPECT_INT(2, c.terms.waited_line);
+    EXPECT_INT(3, c.families[0].terms.waited_line);
+    stet_gate_contract_print(&out, &c);
+    EXPECT(strstr(out.ptr, "\nwaited at most 90 s\n") != NULL);
+    EXPECT(strstr(out.ptr, ", waited at most 1500 ms\n") != NULL);
+    stet_buf_release(&out);
+    stet_gate_contract_release(&c);
+    refuses(HEAD "waited at most 90\n", "c:2:18: 's' or 'ms' is missing here");
+    refuses(HEAD "waited at most 99999999999 s\n", "c:2:16: this number is too large");
+}
+
 TEST(kernels_have_names_without_blanks)
 {
     refuses(HEAD "f() calls \"a b\"\n", "c:2:11: the name of a kernel has no blanks");

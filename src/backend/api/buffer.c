@@ -177,7 +177,8 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 #define MEMORY(args)                                                                               \
     (STET_HAS((args), memory) && (args)->memory                                                    \
          ? (struct stet_memory *)(args)->memory                                                    \
-         : &(args)->client->device.memories[STET_DEVICE_MEMORY])
+         : &((args)->device ? (args)->device : (args)->client->devices[0])                         \
+                ->memories[STET_DEVICE_MEMORY])
 
 /* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
  * read the whole byte. */
@@ -379,7 +380,7 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
 
 PJRT_Error *cpu_PJRT_Buffer_CopyToDevice(PJRT_Buffer_CopyToDevice_Args *args)
 {
-    return duplicate(args->buffer, &args->buffer->device->memories[STET_DEVICE_MEMORY],
+    return duplicate(args->buffer, &args->dst_device->memories[STET_DEVICE_MEMORY],
                      &args->dst_buffer);
 }
 

@@ -1,6 +1,7 @@
 /* Compile: bytes → program → plan, and what frameworks query about the result. */
 #include "backend/api/cpu_api.h"
 
+#include "backend/sharding.h"
 #include "base/mem.h"
 #include "base/reader.h"
 #include "decode/decode.h"
@@ -33,6 +34,10 @@ void stet_cpu_code_unref(struct stet_cpu_code *c)
     stet_mem_free(c->memory_kinds);
     stet_mem_free(c->memory_kind_sizes);
     stet_buf_release(&c->optimized);
+    stet_buf_release(&c->assignment_proto);
+    stet_buf_release(&c->sharding_bytes);
+    stet_mem_free(c->shardings);
+    stet_mem_free(c->sharding_sizes);
     pthread_mutex_destroy(&c->optimized_lock);
     stet_mem_free(c);
 }
@@ -54,7 +59,7 @@ static uint8_t memory_in(const struct stet_attr *attrs)
 
 static bool make_memories(struct stet_cpu_code *c)
 {
-    size_t outputs = c->info->output_count, inputs = c->info->input_count, n = outputs + inputs;
+    size_t outputs = c->outputs, inputs = c->inputs, n = outputs + inputs;
 
     c->memories = stet_mem_calloc(n, sizeof *c->memories);
     c->memory_kinds = stet_mem_calloc(n, sizeof *c->memory_kinds);
@@ -71,6 +76,32 @@ static bool make_memories(struct stet_cpu_code *c)
         c->memory_kind_sizes[i] = strlen(c->memory_kinds[i]);
     }
     return true;
+}
+
+static bool make_shardings(struct stet_cpu_code *c)
+{
+    size_t n = (size_t)c->outputs + c->inputs, at = 0;
+
+    if (!c->info->output_shardings || !c->outputs) /* JAX reads no list of none */
+        return true;
+    c->shardings = stet_mem_calloc(n + 1, sizeof *c->shardings);
+    c->sharding_sizes = stet_mem_calloc(n + 1, sizeof *c->sharding_sizes);
+    if (!c->shardings || !c->sharding_sizes)
+        return false;
+    for (size_t i = 0; i < n; i++) {
+        const struct stet_sharding *s = i < c->outputs
+                                            ? &c->info->output_shardings[i]
+                                            : &c->info->input_shardings[i - c->outputs];
+
+        stet_sharding_write(&c->sharding_bytes, s, c->assignment.count);
+        c->sharding_sizes[i] = c->sharding_bytes.len - at;
+        at = c->sharding_bytes.len;
+    }
+    for (size_t i = 0, from = 0; i < n && !c->sharding_bytes.failed; i++) {
+        c->shardings[i] = c->sharding_bytes.ptr + from;
+        from += c->sharding_sizes[i];
+    }
+    return !c->sharding_bytes.failed;
 }
 
 /* Under the names that XLA uses. */
@@ -97,14 +128,15 @@ static void make_cost(struct stet_cpu_code *c)
 static bool make_lists(struct stet_cpu_code *c)
 {
     const struct stet_plan_info *info = c->info;
-    size_t n = info->output_count, dims = 0;
+    size_t n = c->outputs, dims = 0;
 
     for (size_t i = 0; i < n; i++)
         dims += info->outputs[i].rank;
     c->output_types = stet_mem_calloc(n, sizeof *c->output_types);
     c->output_ranks = stet_mem_calloc(n, sizeof *c->output_ranks);
     c->output_dims = stet_mem_calloc(dims, sizeof *c->output_dims);
-    if (!c->output_types || !c->output_ranks || !c->output_dims || !make_memories(c))
+    if (!c->output_types || !c->output_ranks || !c->output_dims || !make_memories(c) ||
+        !make_shardings(c))
         return false;
     for (size_t i = 0, at = 0; i < n; i++) {
         const struct stet_shape *s = &info->outputs[i];
@@ -123,7 +155,41 @@ static void fingerprint(struct stet_cpu_code *c)
     struct stet_hash h = stet_hash_bytes(stet_view_of(c->bytes, c->size));
 
     h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(stet_cpu_version)));
+    if (c->assignment.count > 1)
+        h = stet_hash_mix(h, stet_hash_bytes(stet_buf_as_view(&c->assignment_proto)));
     stet_hash_format(h, c->fingerprint);
+}
+
+/* DeviceAssignmentProto: replica_count, computation_count, the replicas of each computation. */
+static void put_assignment(struct stet_buf *b, const struct stet_cpu_assignment *a)
+{
+    stet_buf_char(b, 1 << 3);
+    stet_buf_varint(b, a->replicas);
+    stet_buf_char(b, 2 << 3);
+    stet_buf_varint(b, a->partitions);
+    for (uint32_t p = 0; p < a->partitions; p++) {
+        struct stet_buf ids = STET_BUF_INIT, list = STET_BUF_INIT;
+
+        for (uint32_t r = 0; r < a->replicas; r++)
+            stet_buf_varint(&ids, (uint64_t)a->ids[r * a->partitions + p]);
+        stet_buf_char(&list, 1 << 3 | 2);
+        stet_buf_varint(&list, ids.len);
+        stet_buf_view(&list, stet_buf_as_view(&ids));
+        stet_buf_char(b, 3 << 3 | 2);
+        stet_buf_varint(b, list.len);
+        stet_buf_view(b, stet_buf_as_view(&list));
+        b->failed |= ids.failed || list.failed;
+        stet_buf_release(&ids);
+        stet_buf_release(&list);
+    }
+}
+
+static enum stet_rc plan(struct stet_cpu_code *c, struct stet_err *err)
+{
+    struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions};
+    enum stet_rc rc = stet_decode(&c->program, stet_view_of(c->bytes, c->size), err);
+
+    return rc == STET_OK ? stet_plan_new_on(&c->plan, &c->program, &on, err) : rc;
 }
 
 PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, size_t size,
@@ -131,7 +197,8 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
                               size_t options_size)
 {
     struct stet_err err = STET_ERR_INIT;
-    PJRT_Error *error = stet_cpu_options_check(stet_view_of(options, options_size));
+    struct stet_cpu_assignment assignment;
+    PJRT_Error *error = stet_cpu_options_read(stet_view_of(options, options_size), &assignment);
     struct stet_cpu_code *c;
 
     if (error)
@@ -145,13 +212,14 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     c->options = copy_bytes(options, options_size);
     c->size = size;
     c->options_size = options_size;
+    c->assignment = assignment;
+    put_assignment(&c->assignment_proto, &assignment);
     snprintf(c->format, sizeof c->format, "%.*s", (int)format_size, format_size ? format : "");
-    if (!c->bytes || !c->options) {
+    if (!c->bytes || !c->options || c->assignment_proto.failed) {
         stet_cpu_code_unref(c);
         return stet_cpu_api_no_memory();
     }
-    if (stet_decode(&c->program, stet_view_of(c->bytes, size), &err) != STET_OK ||
-        stet_plan_new(&c->plan, &c->program, &err) != STET_OK) {
+    if (plan(c, &err) != STET_OK) {
         /* Includes the module's name, because many are compiled, and an operation may have no
          * line. */
         error = stet_cpu_api_error(
@@ -160,6 +228,8 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
         return error;
     }
     c->info = stet_plan_info(c->plan);
+    c->inputs = c->info->input_count / assignment.count;
+    c->outputs = c->info->output_count / assignment.count;
     snprintf(c->name, sizeof c->name, "%.*s", STET_FMT(c->info->name));
     fingerprint(c);
     if (!make_lists(c)) {
@@ -183,16 +253,39 @@ static PJRT_Error *executable_adopt(struct stet_cpu_code *code, PJRT_Executable 
     return NULL;
 }
 
+static void loaded_free(PJRT_LoadedExecutable *e)
+{
+    stet_cpu_code_unref(e->code);
+    stet_mem_free(e->devices);
+    stet_mem_free(e->logical);
+    stet_mem_free(e);
+}
+
 static PJRT_Error *loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
                                 PJRT_LoadedExecutable **out)
 {
-    *out = stet_mem_calloc(1, sizeof **out);
-    if (!*out) {
+    const struct stet_cpu_assignment *a = &code->assignment;
+    PJRT_Error *error = stet_cpu_options_fit(a, client->device_count);
+    PJRT_LoadedExecutable *e = error ? NULL : stet_mem_calloc(1, sizeof *e);
+
+    if (!e) {
         stet_cpu_code_unref(code);
+        return error ? error : stet_cpu_api_no_memory();
+    }
+    e->code = code;
+    e->client = client;
+    e->devices = stet_mem_calloc(a->count, sizeof(PJRT_Device *));
+    e->logical = stet_mem_calloc(a->count, sizeof *e->logical);
+    if (!e->devices || !e->logical) {
+        loaded_free(e);
         return stet_cpu_api_no_memory();
     }
-    (*out)->code = code;
-    (*out)->client = client;
+    for (uint32_t i = 0; i < a->count; i++) {
+        e->devices[i] = client->devices[a->ids[i]];
+        e->logical[i] = (PJRT_LogicalDeviceIds){.replica = (int)(i / a->partitions),
+                                                .partition = (int)(i % a->partitions)};
+    }
+    *out = e;
     return NULL;
 }
 
@@ -245,19 +338,19 @@ PJRT_Error *cpu_PJRT_Executable_Name(PJRT_Executable_Name_Args *args)
 
 PJRT_Error *cpu_PJRT_Executable_NumReplicas(PJRT_Executable_NumReplicas_Args *args)
 {
-    args->num_replicas = 1;
+    args->num_replicas = args->executable->code->assignment.replicas;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Executable_NumPartitions(PJRT_Executable_NumPartitions_Args *args)
 {
-    args->num_partitions = 1;
+    args->num_partitions = args->executable->code->assignment.partitions;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Executable_NumOutputs(PJRT_Executable_NumOutputs_Args *args)
 {
-    args->num_outputs = args->executable->code->info->output_count;
+    args->num_outputs = args->executable->code->outputs;
     return NULL;
 }
 
@@ -277,7 +370,7 @@ PJRT_Error *cpu_PJRT_Executable_GetCostAnalysis(PJRT_Executable_GetCostAnalysis_
 
 PJRT_Error *cpu_PJRT_Executable_OutputMemoryKinds(PJRT_Executable_OutputMemoryKinds_Args *args)
 {
-    args->num_outputs = args->executable->code->info->output_count;
+    args->num_outputs = args->executable->code->outputs;
     args->memory_kinds = args->executable->code->memory_kinds;
     args->memory_kind_sizes = args->executable->code->memory_kind_sizes;
     return NULL;
@@ -288,22 +381,22 @@ cpu_PJRT_Executable_ParameterMemoryKinds(PJRT_Executable_ParameterMemoryKinds_Ar
 {
     const struct stet_cpu_code *code = args->executable->code;
 
-    args->num_parameters = code->info->input_count;
-    args->memory_kinds = code->memory_kinds + code->info->output_count;
-    args->memory_kind_sizes = code->memory_kind_sizes + code->info->output_count;
+    args->num_parameters = code->inputs;
+    args->memory_kinds = code->memory_kinds + code->outputs;
+    args->memory_kind_sizes = code->memory_kind_sizes + code->outputs;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Executable_OutputElementTypes(PJRT_Executable_OutputElementTypes_Args *args)
 {
     args->output_types = args->executable->code->output_types;
-    args->num_output_types = args->executable->code->info->output_count;
+    args->num_output_types = args->executable->code->outputs;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Executable_OutputDimensions(PJRT_Executable_OutputDimensions_Args *args)
 {
-    args->num_outputs = args->executable->code->info->output_count;
+    args->num_outputs = args->executable->code->outputs;
     args->dims = args->executable->code->output_dims;
     args->dim_sizes = args->executable->code->output_ranks;
     return NULL;
@@ -327,16 +420,18 @@ static int64_t total_bytes(const struct stet_shape *shapes, size_t count)
 PJRT_Error *
 cpu_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *args)
 {
-    const struct stet_plan_info *info = args->executable->code->info;
+    const struct stet_cpu_code *code = args->executable->code;
+    const struct stet_plan_info *info = code->info;
     uint64_t aliased = 0;
 
-    for (uint32_t i = 0; i < info->output_count; i++) {
+    /* of one device, as for any plugin; temporaries are in the first one's memory */
+    for (uint32_t i = 0; i < code->outputs; i++) {
         if (info->output_alias[i] >= 0)
             aliased += info->outputs[i].bytes;
     }
     args->generated_code_size_in_bytes = (int64_t)info->code_bytes;
-    args->argument_size_in_bytes = total_bytes(info->inputs, info->input_count);
-    args->output_size_in_bytes = total_bytes(info->outputs, info->output_count);
+    args->argument_size_in_bytes = total_bytes(info->inputs, code->inputs);
+    args->output_size_in_bytes = total_bytes(info->outputs, code->outputs);
     args->alias_size_in_bytes = (int64_t)aliased;
     args->temp_size_in_bytes = (int64_t)info->scratch_bytes;
     if (STET_HAS(args, host_temp_size_in_bytes))
@@ -465,8 +560,7 @@ PJRT_Error *cpu_PJRT_Executable_GetCompileOptions(PJRT_Executable_GetCompileOpti
 PJRT_Error *cpu_PJRT_LoadedExecutable_Destroy(PJRT_LoadedExecutable_Destroy_Args *args)
 {
     if (args->executable)
-        stet_cpu_code_unref(args->executable->code);
-    stet_mem_free(args->executable);
+        loaded_free(args->executable);
     return NULL;
 }
 
@@ -478,32 +572,31 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_GetExecutable(PJRT_LoadedExecutable_GetExe
 PJRT_Error *
 cpu_PJRT_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *args)
 {
-    args->addressable_devices = args->executable->client->devices;
-    args->num_addressable_devices = 1;
+    args->addressable_devices = args->executable->devices;
+    args->num_addressable_devices = args->executable->code->assignment.count;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_LoadedExecutable_AddressableDeviceLogicalIds(
     PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *args)
 {
-    args->addressable_device_logical_ids = &args->executable->logical;
-    args->num_addressable_device_logical_ids = 1;
+    args->addressable_device_logical_ids = args->executable->logical;
+    args->num_addressable_device_logical_ids = args->executable->code->assignment.count;
     return NULL;
 }
 
 static void keep_assignment(PJRT_DeviceAssignmentSerialized *assignment)
 {
-    (void)assignment; /* static */
+    (void)assignment; /* the executable's */
 }
 
-/* DeviceAssignmentProto: replica_count 1, computation_count 1, one computation on device 0. */
 PJRT_Error *
 cpu_PJRT_LoadedExecutable_GetDeviceAssignment(PJRT_LoadedExecutable_GetDeviceAssignment_Args *args)
 {
-    static const char proto[] = {0x08, 1, 0x10, 1, 0x1a, 3, 0x0a, 1, 0};
+    const struct stet_buf *proto = &args->executable->code->assignment_proto;
 
-    args->serialized_bytes = proto;
-    args->serialized_bytes_size = sizeof proto;
+    args->serialized_bytes = proto->ptr;
+    args->serialized_bytes_size = proto->len;
     args->serialized_device_assignment = NULL;
     args->serialized_device_assignment_deleter = keep_assignment;
     return NULL;

@@ -91,9 +91,13 @@ struct PJRT_DeviceDescription {
     int64_t coords[3];
 };
 
+enum { STET_MAX_DEVICES = 256 };
+
 struct PJRT_TopologyDescription {
-    PJRT_DeviceDescription description;
-    PJRT_DeviceDescription *list[1];
+    uint32_t count;
+    PJRT_DeviceDescription *descriptions;
+    PJRT_DeviceDescription **list;
+    char text[32]; /* its serialised form */
 };
 
 /* Programs may keep results in the host's memory. Here both are the same, but only the device's
@@ -103,7 +107,8 @@ enum { STET_DEVICE_MEMORY, STET_HOST_MEMORY, STET_MEMORIES };
 struct stet_memory {
     PJRT_Memory base; /* first: callers follow its vtable */
     PJRT_Device *device;
-    int id; /* one of those above */
+    int kind; /* one of those above */
+    int id;   /* unique in the client */
     pthread_mutex_t lock;
     struct {
         const void *key;
@@ -116,6 +121,7 @@ struct PJRT_Device {
     PJRT_DeviceDescription *description;
     PJRT_Client *client;
     struct stet_memory memories[STET_MEMORIES];
+    PJRT_Memory *memory_list[STET_MEMORIES];
     struct stet_queue queue;
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
     void *scratch;            /* temporaries of the running program; kept for the next one */
@@ -125,10 +131,19 @@ struct PJRT_Device {
 
 struct PJRT_Client {
     PJRT_TopologyDescription topology;
-    PJRT_Device device;
-    PJRT_Device *devices[1];
-    PJRT_Memory *memories[STET_MEMORIES];
+    uint32_t device_count;
+    PJRT_Device *device; /* all of them */
+    PJRT_Device **devices;
+    PJRT_Memory **memories; /* of all devices */
     struct stet_pool *pool;
+};
+
+/* Where a program runs, from its compile options: replica r of partition p is number
+ * r * partitions + p, on device ids[that]. */
+struct stet_cpu_assignment {
+    uint32_t replicas, partitions, count; /* count: of both together */
+    int32_t ids[STET_MAX_DEVICES];
+    const char *option; /* that the ids are from */
 };
 
 /* What an executable and its loaded copies share; immutable. */
@@ -140,8 +155,11 @@ struct stet_cpu_code {
     size_t options_size;
     char format[24];
     struct stet_program program;
+    struct stet_cpu_assignment assignment;
+    struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
+    uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];
     PJRT_Buffer_Type *output_types;
     int64_t *output_dims;
@@ -149,6 +167,10 @@ struct stet_cpu_code {
     uint8_t *memories; /* of the outputs, then of the inputs */
     const char **memory_kinds;
     size_t *memory_kind_sizes;
+    /* Serialised OpShardings of the outputs, then of the inputs; none for one device. */
+    struct stet_buf sharding_bytes;
+    const char **shardings;
+    size_t *sharding_sizes;
     PJRT_NamedValue cost[3];
     struct stet_buf optimized; /* HloModuleProtoWithConfig, created at the first request */
     pthread_mutex_t optimized_lock;
@@ -175,7 +197,8 @@ struct PJRT_LoadedExecutable {
     struct stet_cpu_code *code;
     PJRT_Client *client;
     atomic_bool deleted;
-    PJRT_LogicalDeviceIds logical;
+    PJRT_Device **devices; /* as many as the assignment has */
+    PJRT_LogicalDeviceIds *logical;
 };
 
 struct PJRT_Buffer {
@@ -206,14 +229,15 @@ PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
  * Execute. */
 struct stet_callbacks {
     struct stet_host host; /* this struct is their context, so it must not move */
-    PJRT_SendCallbackInfo *sends;
+    PJRT_SendCallbackInfo *sends; /* of the first device, then of the second … */
     PJRT_RecvCallbackInfo *receives;
-    size_t send_count, receive_count;
+    size_t send_count, receive_count; /* of each device */
     PJRT_Error *failure; /* of the send that ended the run, as the framework gave it */
 };
 
 /* False when out of memory; released either way. */
-bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options);
+bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options,
+                                 size_t devices);
 void stet_backend_callbacks_release(struct stet_callbacks *c);
 
 /* ---- shared ---- */
@@ -225,9 +249,10 @@ PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *e
     __attribute__((returns_nonnull));
 PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
-/* Rejects a CompileOptionsProto that requests more than one device, or another device than the only
- * one. */
-PJRT_Error *stet_cpu_options_check(struct stet_view bytes);
+/* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
+PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
+/* Rejects devices that a client with so many does not have. */
+PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices);
 /* A minimal module with the program's parameters and results, for frameworks that read shapes from
  * it. */
 void stet_cpu_api_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code);

@@ -1,4 +1,4 @@
-/* Client, topology, device (one of each), and its memories. */
+/* Client, topology, devices and their memories. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -61,31 +61,33 @@ PJRT_Error *cpu_PJRT_Memory_Id(PJRT_Memory_Id_Args *args)
 
 PJRT_Error *cpu_PJRT_Memory_Kind(PJRT_Memory_Kind_Args *args)
 {
-    STET_TEXT(args, kind, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
+    STET_TEXT(args, kind, stet_cpu_memory_kinds[memory_of(args->memory)->kind]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_Kind_Id(PJRT_Memory_Kind_Id_Args *args)
 {
-    args->kind_id = memory_of(args->memory)->id + 1;
+    args->kind_id = memory_of(args->memory)->kind + 1;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_DebugString(PJRT_Memory_DebugString_Args *args)
 {
-    STET_TEXT(args, debug_string, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
+    STET_TEXT(args, debug_string, stet_cpu_memory_kinds[memory_of(args->memory)->kind]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_ToString(PJRT_Memory_ToString_Args *args)
 {
-    STET_TEXT(args, to_string, stet_cpu_memory_kinds[memory_of(args->memory)->id]);
+    STET_TEXT(args, to_string, stet_cpu_memory_kinds[memory_of(args->memory)->kind]);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevices_Args *args)
 {
-    args->devices = memory_of(args->memory)->device->client->devices;
+    const PJRT_Device *d = memory_of(args->memory)->device;
+
+    args->devices = &d->client->devices[d->description->id];
     args->num_devices = 1;
     return NULL;
 }
@@ -103,12 +105,11 @@ static PJRT_NamedValue named_int(const char *name, int64_t value)
 }
 
 /* A framework that expects a TPU queries the chip's coordinates. */
-static void topology_init(PJRT_TopologyDescription *t)
+static void describe(PJRT_DeviceDescription *d, int id)
 {
-    PJRT_DeviceDescription *d = &t->description;
-
-    *d = (PJRT_DeviceDescription){0};
-    snprintf(d->text, sizeof d->text, "StetCpuDevice(id=0)");
+    d->id = id;
+    d->coords[0] = id;
+    snprintf(d->text, sizeof d->text, "StetCpuDevice(id=%d)", id);
     d->attributes[0] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                                          .name = "coords",
                                          .name_size = strlen("coords"),
@@ -118,20 +119,71 @@ static void topology_init(PJRT_TopologyDescription *t)
     d->attributes[1] = named_int("core_on_chip", 0);
     d->attributes[2] = named_int("num_cores", 1);
     d->attribute_count = 3;
-    t->list[0] = d;
+}
+
+static void topology_release(PJRT_TopologyDescription *t)
+{
+    stet_mem_free(t->descriptions);
+    stet_mem_free(t->list);
+}
+
+/* False when out of memory; released either way. */
+static bool topology_init(PJRT_TopologyDescription *t, uint32_t count)
+{
+    t->count = count;
+    t->descriptions = stet_mem_calloc(count, sizeof *t->descriptions);
+    t->list = stet_mem_calloc(count, sizeof *t->list);
+    if (!t->descriptions || !t->list)
+        return false;
+    for (uint32_t i = 0; i < count; i++) {
+        describe(&t->descriptions[i], (int)i);
+        t->list[i] = &t->descriptions[i];
+    }
+    snprintf(t->text, sizeof t->text, "stet cpu topology %u", count);
+    return true;
+}
+
+/* How many devices the client has: STET_CPU_DEVICES. */
+static PJRT_Error *wanted_devices(uint32_t *count)
+{
+    const char *told = getenv("STET_CPU_DEVICES");
+    char *end = NULL;
+    long n = told && *told ? strtol(told, &end, 10) : 1;
+
+    if ((end && *end) || n < 1 || n > STET_MAX_DEVICES)
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: STET_CPU_DEVICES is \"%s\", not a number from 1 to %d",
+                               told, STET_MAX_DEVICES);
+    *count = (uint32_t)n;
+    return NULL;
+}
+
+static PJRT_Error *topology_new(PJRT_TopologyDescription **out, uint32_t count)
+{
+    PJRT_TopologyDescription *t = stet_mem_calloc(1, sizeof *t);
+
+    if (t && topology_init(t, count)) {
+        *out = t;
+        return NULL;
+    }
+    if (t)
+        topology_release(t);
+    stet_mem_free(t);
+    return stet_cpu_api_no_memory();
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
 {
-    args->topology = stet_mem_calloc(1, sizeof *args->topology);
-    if (!args->topology)
-        return stet_cpu_api_no_memory();
-    topology_init(args->topology);
-    return NULL;
+    uint32_t count = 1;
+    PJRT_Error *error = wanted_devices(&count);
+
+    return error ? error : topology_new(&args->topology, count);
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
 {
+    if (args->topology)
+        topology_release(args->topology);
     stet_mem_free(args->topology);
     return NULL;
 }
@@ -154,21 +206,19 @@ PJRT_Error *cpu_PJRT_TopologyDescription_GetDeviceDescriptions(
     PJRT_TopologyDescription_GetDeviceDescriptions_Args *args)
 {
     args->descriptions = args->topology->list;
-    args->num_descriptions = 1;
+    args->num_descriptions = args->topology->count;
     return NULL;
 }
 
-static const char topology_bytes[] = "stet cpu topology 1";
-
 static void keep_topology(PJRT_SerializedTopology *serialized)
 {
-    (void)serialized; /* static */
+    (void)serialized; /* the topology's */
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Serialize_Args *args)
 {
-    args->serialized_bytes = topology_bytes;
-    args->serialized_bytes_size = sizeof topology_bytes - 1;
+    args->serialized_bytes = args->topology->text;
+    args->serialized_bytes_size = strlen(args->topology->text);
     args->serialized_topology = NULL;
     args->serialized_topology_deleter = keep_topology;
     return NULL;
@@ -177,16 +227,18 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Seri
 PJRT_Error *
 cpu_PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args *args)
 {
-    PJRT_TopologyDescription_Create_Args make = {0};
-    PJRT_Error *error;
+    char text[sizeof args->topology->text] = "", again[sizeof text];
+    uint32_t count = 0;
 
-    if (!stet_view_is(stet_view_of(args->serialized_topology, args->serialized_topology_size),
-                      topology_bytes))
+    if (args->serialized_topology_size < sizeof text)
+        memcpy(text, args->serialized_topology, args->serialized_topology_size);
+    if (strncmp(text, "stet cpu topology ", 18) == 0)
+        count = (uint32_t)strtoul(text + 18, NULL, 10);
+    snprintf(again, sizeof again, "stet cpu topology %u", count);
+    if (count < 1 || count > STET_MAX_DEVICES || strcmp(text, again) != 0)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: not a topology of this plugin");
-    error = cpu_PJRT_TopologyDescription_Create(&make);
-    args->topology = make.topology;
-    return error;
+    return topology_new(&args->topology, count);
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args *args)
@@ -199,7 +251,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Att
 PJRT_Error *
 cpu_PJRT_TopologyDescription_Fingerprint(PJRT_TopologyDescription_Fingerprint_Args *args)
 {
-    args->fingerprint = stet_hash_bytes(stet_view_str(topology_bytes)).lo;
+    args->fingerprint = stet_hash_bytes(stet_view_str(args->topology->text)).lo;
     return NULL;
 }
 
@@ -223,32 +275,59 @@ static unsigned thread_count(void)
     return n > 0 && n <= 1024 ? (unsigned)n : 0;
 }
 
-PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
+static void device_init(PJRT_Client *c, uint32_t id)
 {
-    PJRT_Client *c = stet_mem_calloc(1, sizeof *c);
-    PJRT_Device *d;
+    PJRT_Device *d = &c->device[id];
 
-    if (!c)
-        return stet_cpu_api_no_memory();
-    c->pool = stet_pool_new(thread_count());
-    if (!c->pool) {
-        stet_mem_free(c);
-        return stet_cpu_api_no_memory();
-    }
-    topology_init(&c->topology);
-    d = &c->device;
-    d->description = c->topology.list[0];
+    d->description = c->topology.list[id];
     d->client = c;
     for (int i = 0; i < STET_MEMORIES; i++) {
         d->memories[i].base.vtable = &memory_vtable;
         d->memories[i].device = d;
-        d->memories[i].id = i;
+        d->memories[i].kind = i;
+        d->memories[i].id = (int)id * STET_MEMORIES + i;
         pthread_mutex_init(&d->memories[i].lock, NULL);
-        c->memories[i] = &d->memories[i].base;
+        d->memory_list[i] = c->memories[d->memories[i].id] = &d->memories[i].base;
     }
     pthread_mutex_init(&d->run_lock, NULL);
     stet_backend_queue_init(&d->queue);
-    c->devices[0] = d;
+    c->devices[id] = d;
+}
+
+static void client_free(PJRT_Client *c)
+{
+    if (c->pool)
+        stet_pool_free(c->pool);
+    topology_release(&c->topology);
+    stet_mem_free(c->device);
+    stet_mem_free(c->devices);
+    stet_mem_free(c->memories);
+    stet_mem_free(c);
+}
+
+PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
+{
+    uint32_t count = 1;
+    PJRT_Error *error = wanted_devices(&count);
+    PJRT_Client *c;
+
+    if (error)
+        return error;
+    c = stet_mem_calloc(1, sizeof *c);
+    if (!c)
+        return stet_cpu_api_no_memory();
+    c->device_count = count;
+    c->device = stet_mem_calloc(count, sizeof *c->device);
+    c->devices = stet_mem_calloc(count, sizeof *c->devices);
+    c->memories = stet_mem_calloc(count, STET_MEMORIES * sizeof *c->memories);
+    c->pool = stet_pool_new(thread_count());
+    if (!topology_init(&c->topology, count) || !c->device || !c->devices || !c->memories ||
+        !c->pool) {
+        client_free(c);
+        return stet_cpu_api_no_memory();
+    }
+    for (uint32_t i = 0; i < count; i++)
+        device_init(c, i);
     args->client = c;
     return NULL;
 }
@@ -268,13 +347,16 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
     if (!c)
         return NULL;
-    stet_backend_queue_release(&c->device.queue);
-    for (int i = 0; i < STET_MEMORIES; i++)
-        memory_release(&c->device.memories[i]);
-    pthread_mutex_destroy(&c->device.run_lock);
-    free(c->device.scratch);
-    stet_pool_free(c->pool);
-    stet_mem_free(c);
+    /* all queues first: what one runs may wait for another's results */
+    for (uint32_t i = 0; i < c->device_count; i++)
+        stet_backend_queue_release(&c->device[i].queue);
+    for (uint32_t i = 0; i < c->device_count; i++) {
+        for (int m = 0; m < STET_MEMORIES; m++)
+            memory_release(&c->device[i].memories[m]);
+        pthread_mutex_destroy(&c->device[i].run_lock);
+        free(c->device[i].scratch);
+    }
+    client_free(c);
     return NULL;
 }
 
@@ -313,48 +395,54 @@ PJRT_Error *cpu_PJRT_Client_TopologyDescription(PJRT_Client_TopologyDescription_
 PJRT_Error *cpu_PJRT_Client_Devices(PJRT_Client_Devices_Args *args)
 {
     args->devices = args->client->devices;
-    args->num_devices = 1;
+    args->num_devices = args->client->device_count;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
 {
     args->addressable_devices = args->client->devices;
-    args->num_addressable_devices = 1;
+    args->num_addressable_devices = args->client->device_count;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_LookupDevice(PJRT_Client_LookupDevice_Args *args)
 {
-    if (args->id != 0)
+    if (args->id < 0 || (uint32_t)args->id >= args->client->device_count)
         return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d", args->id);
-    args->device = args->client->devices[0];
+    args->device = args->client->devices[args->id];
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_LookupAddressableDevice(PJRT_Client_LookupAddressableDevice_Args *args)
 {
-    if (args->local_hardware_id != 0)
-        return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d",
-                               args->local_hardware_id);
-    args->addressable_device = args->client->devices[0];
+    int id = args->local_hardware_id;
+
+    if (id < 0 || (uint32_t)id >= args->client->device_count)
+        return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d", id);
+    args->addressable_device = args->client->devices[id];
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *args)
 {
     args->addressable_memories = args->client->memories;
-    args->num_addressable_memories = STET_MEMORIES;
+    args->num_addressable_memories = (size_t)args->client->device_count * STET_MEMORIES;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAssignment_Args *args)
 {
-    if (args->num_replicas != 1 || args->num_partitions != 1 || args->default_assignment_size < 1)
+    int64_t wanted = (int64_t)args->num_replicas * args->num_partitions;
+
+    if (args->num_replicas < 1 || args->num_partitions < 1 ||
+        wanted > args->client->device_count || args->default_assignment_size < (size_t)wanted)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                               "stet cpu: there is one device, but the program wants %d x %d",
-                               args->num_replicas, args->num_partitions);
-    args->default_assignment[0] = 0;
+                               "stet cpu: the program wants %d x %d devices, but there are %u",
+                               args->num_replicas, args->num_partitions,
+                               args->client->device_count);
+    for (int i = 0; i < wanted; i++)
+        args->default_assignment[i] = i;
     return NULL;
 }
 
@@ -413,20 +501,20 @@ PJRT_Error *cpu_PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
 
 PJRT_Error *cpu_PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
 {
-    args->local_hardware_id = 0;
+    args->local_hardware_id = args->device->description->id;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Device_AddressableMemories(PJRT_Device_AddressableMemories_Args *args)
 {
-    args->memories = args->device->client->memories;
+    args->memories = args->device->memory_list;
     args->num_memories = STET_MEMORIES;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args *args)
 {
-    args->memory = args->device->client->memories[0];
+    args->memory = args->device->memory_list[STET_DEVICE_MEMORY];
     return NULL;
 }
 

@@ -2,8 +2,11 @@
  * short, otherwise on the device's thread.
  *
  * Everything that a run needs is one allocation, made in the call: `struct launch` with its lists
- * after it. The queue is first in first out, so the inputs of a run are ready unless they
- * failed. */
+ * after it. A program of several devices is one run, on the thread of its first device; its lists
+ * have the buffers of the first device, then those of the second, and so on.
+ *
+ * A queue is first in first out, and a run waits only for buffers of earlier launches. The earliest
+ * launch that is not done can therefore always run: queues cannot wait for each other forever. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
@@ -13,9 +16,10 @@
 struct launch {
     struct stet_task task;
     struct stet_cpu_code *code;
-    PJRT_Device *device;
+    PJRT_Device *device;         /* whose thread and temporary memory it uses */
+    PJRT_Device *const *devices; /* all of them */
     struct stet_signal *done;
-    uint32_t inputs, outputs;
+    uint32_t inputs, outputs; /* of all devices */
     struct stet_cpu_block **in, **out; /* references of ours */
     struct stet_signal **after;        /* of each input */
     const void **in_data;
@@ -23,7 +27,7 @@ struct launch {
     struct stet_callbacks callbacks;
 };
 
-static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *device)
+static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *const *devices)
 {
     size_t n = code->info->input_count, m = code->info->output_count;
     struct launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
@@ -39,7 +43,8 @@ static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *device
     l->inputs = (uint32_t)n;
     l->outputs = (uint32_t)m;
     l->code = stet_cpu_code_ref(code);
-    l->device = device;
+    l->device = devices[0];
+    l->devices = devices;
     return l;
 }
 
@@ -88,6 +93,15 @@ static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
 /* Set while this thread is in a callback of that device's program. */
 static _Thread_local const PJRT_Device *talking;
 
+static bool inputs_ready(const struct launch *l)
+{
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (!stet_backend_signal_ready(l->after[i]))
+            return false;
+    }
+    return true;
+}
+
 /* `memory` is for temporaries; run_lock is held, by this thread's outer run if it is in a
  * callback. */
 static void run(struct launch *l, void *memory)
@@ -129,12 +143,20 @@ static void run_task(struct stet_task *task)
 
 /* ---- arguments ---- */
 
-static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
+/* The caller's buffer of an input. */
+static PJRT_Buffer *argument(const struct launch *l, PJRT_Buffer *const *const *lists, uint32_t i)
+{
+    return lists[i / l->code->inputs][i % l->code->inputs];
+}
+
+static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *const *lists)
 {
     const struct stet_plan_info *info = l->code->info;
 
-    for (uint32_t i = 0; args && i < l->inputs; i++) {
-        const struct stet_shape *got = &args[i]->shape, *want = &info->inputs[i];
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        PJRT_Buffer *from = argument(l, lists, i);
+        const struct stet_shape *got = &from->shape, *want = &info->inputs[i];
+        uint32_t number = i % l->code->inputs;
 
         /* Only the size must match: TorchTPU passes f32[1] for f32[], and XLA compares only sizes
          * too. JAX passes pred[0] for a token. */
@@ -143,11 +165,11 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *args)
                 : got->dtype != want->dtype || got->elements != want->elements)
             return stet_pjrt_error(
                 PJRT_Error_Code_INVALID_ARGUMENT,
-                "stet cpu: argument %u of %s is %s, but the program was compiled for %s", i,
+                "stet cpu: argument %u of %s is %s, but the program was compiled for %s", number,
                 l->code->name, stet_shape_text(got).text, stet_shape_text(want).text);
-        if (!stet_backend_buffer_borrow(args[i], &l->in[i], &l->after[i]))
+        if (!stet_backend_buffer_borrow(from, &l->in[i], &l->after[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                   "stet cpu: argument %u of %s was deleted or donated", i,
+                                   "stet cpu: argument %u of %s was deleted or donated", number,
                                    l->code->name);
         l->in_data[i] = l->in[i]->data;
     }
@@ -194,18 +216,23 @@ static bool reusable(const struct launch *l, uint32_t input)
 
 static struct stet_memory *output_memory(const struct launch *l, uint32_t output)
 {
-    return &l->device->memories[l->code->memories[output]];
+    uint32_t n = l->code->outputs;
+
+    return &l->devices[output / n]->memories[l->code->memories[output % n]];
 }
 
-static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
+static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *lists,
                                  const PJRT_ExecuteOptions *options)
 {
     const struct stet_plan_info *info = l->code->info;
 
-    for (uint32_t i = 0; args && i < l->inputs; i++) {
-        if (info->donatable[i] && may_donate(options, i) && !donate(args[i], l->in[i]))
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        uint32_t number = i % l->code->inputs;
+
+        if (info->donatable[i] && may_donate(options, number) &&
+            !donate(argument(l, lists, i), l->in[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                                   "stet cpu: argument %u of %s is donated twice", i,
+                                   "stet cpu: argument %u of %s is donated twice", number,
                                    l->code->name);
     }
     for (uint32_t i = 0; i < l->outputs; i++) {
@@ -222,15 +249,19 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *args,
     return NULL;
 }
 
-static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **out)
+static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **const *lists)
 {
+    uint32_t n = l->code->outputs;
+
     for (uint32_t i = 0; i < l->outputs; i++) {
-        out[i] = stet_backend_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
-                                           stet_cpu_block_ref(l->out[i]),
-                                           stet_backend_signal_ref(l->done));
-        if (!out[i]) {
+        PJRT_Buffer *made = stet_backend_buffer_adopt(
+            output_memory(l, i), &l->code->info->outputs[i], stet_cpu_block_ref(l->out[i]),
+            stet_backend_signal_ref(l->done));
+
+        lists[i / n][i % n] = made;
+        if (!made) {
             while (i-- > 0)
-                stet_backend_buffer_free(out[i]);
+                stet_backend_buffer_free(lists[i / n][i % n]);
             return stet_cpu_api_no_memory();
         }
     }
@@ -269,9 +300,9 @@ static void start(struct launch *l)
 {
     PJRT_Device *d = l->device;
 
-    if (talking == d) {
+    if (talking) {
         run_nested(l);
-    } else if (is_quick(l) && atomic_load(&d->queue.pending) == 0 &&
+    } else if (is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
                pthread_mutex_trylock(&d->run_lock) == 0) {
         run(l, scratch(d, l->code->info->scratch_bytes));
         pthread_mutex_unlock(&d->run_lock);
@@ -281,46 +312,65 @@ static void start(struct launch *l)
     }
 }
 
+static void free_events(PJRT_Event **events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        cpu_PJRT_Event_Destroy(&(PJRT_Event_Destroy_Args){.event = events[i]});
+        events[i] = NULL;
+    }
+}
+
+static PJRT_Error *make_events(const struct launch *l, PJRT_Event **events, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        events[i] = stet_cpu_api_event_of(l->done);
+        if (!events[i]) {
+            free_events(events, i);
+            return stet_cpu_api_no_memory();
+        }
+    }
+    return NULL;
+}
+
 PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args *args)
 {
     struct stet_cpu_code *code = args->executable->code;
-    PJRT_Device *device = args->executable->client->devices[0];
-    PJRT_Event *event = NULL;
+    PJRT_Device *const *devices = args->executable->devices;
     PJRT_Error *error;
     struct launch *l;
 
     if (atomic_load_explicit(&args->executable->deleted, memory_order_relaxed))
         return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "stet cpu: %s was deleted",
                                code->name);
-    if (args->num_devices != 1 || args->num_args != code->info->input_count)
+    if (args->num_devices != code->assignment.count || args->num_args != code->inputs)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                               "stet cpu: %s takes %u arguments on 1 device, got %zu on %zu",
-                               code->name, code->info->input_count, args->num_args,
+                               "stet cpu: %s takes %u arguments on %u device%s, got %zu on %zu",
+                               code->name, code->inputs, code->assignment.count,
+                               code->assignment.count == 1 ? "" : "s", args->num_args,
                                args->num_devices);
-    l = launch_new(code, device);
+    if (code->assignment.count == 1 && args->execute_device)
+        devices = &args->execute_device->client->devices[args->execute_device->description->id];
+    l = launch_new(code, devices);
     if (!l)
         return stet_cpu_api_no_memory();
     l->task.run = run_task;
     l->done = stet_backend_signal_new();
-    error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options)
-                ? take_inputs(l, args->num_args ? args->argument_lists[0] : NULL)
+    error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options, args->num_devices)
+                ? take_inputs(l, args->argument_lists)
                 : stet_cpu_api_no_memory();
     if (!error)
-        error = place_outputs(l, args->num_args ? args->argument_lists[0] : NULL, args->options);
-    if (!error && args->device_complete_events) {
-        event = stet_cpu_api_event_of(l->done);
-        error = event ? NULL : stet_cpu_api_no_memory();
+        error = place_outputs(l, args->argument_lists, args->options);
+    if (!error && args->device_complete_events)
+        error = make_events(l, args->device_complete_events, args->num_devices);
+    if (!error) {
+        error = make_buffers(l, args->output_lists);
+        if (error && args->device_complete_events)
+            free_events(args->device_complete_events, args->num_devices);
     }
-    if (!error)
-        error = make_buffers(l, args->output_lists[0]);
     if (error) {
-        if (event)
-            cpu_PJRT_Event_Destroy(&(PJRT_Event_Destroy_Args){.event = event});
         launch_free(l);
         return error;
     }
-    if (event)
-        args->device_complete_events[0] = event;
     start(l);
     return NULL;
 }

@@ -1,8 +1,9 @@
-/* Compile options: rejects the few values that would change results and that one device cannot
- * honour. */
+/* Compile options: how many replicas and partitions a program has, and on which devices. */
 #include "backend/api/cpu_api.h"
 
 #include "decode/proto.h"
+
+#include <stdio.h>
 
 /* Field numbers of CompileOptionsProto, ExecutableBuildOptionsProto and DeviceAssignmentProto. */
 enum {
@@ -15,9 +16,11 @@ enum {
     DEVICES_IDS = 1,
 };
 
-/* The requested values; each is 0, 1 or absent if it can be honoured. */
+/* The requested values; each is 0 if it is absent. */
 struct asked {
-    int64_t replicas, partitions, ordinal, device;
+    int64_t replicas, partitions, ordinal;
+    struct stet_ints ids[STET_MAX_DEVICES]; /* per partition: its replicas' */
+    uint32_t computations;
 };
 
 static void read_assignment(struct stet_proto p, struct stet_arena *a, struct asked *asked)
@@ -35,8 +38,9 @@ static void read_assignment(struct stet_proto p, struct stet_arena *a, struct as
             if (id.number == DEVICES_IDS)
                 stet_proto_ints(p.fault, &id, a, &ids);
         }
-        for (uint32_t i = 0; i < ids.count; i++)
-            asked->device = ids.at[i] ? ids.at[i] : asked->device;
+        if (asked->computations < STET_MAX_DEVICES)
+            asked->ids[asked->computations] = ids;
+        asked->computations++;
     }
 }
 
@@ -56,15 +60,72 @@ static void read_build(struct stet_proto p, struct stet_arena *a, struct asked *
     }
 }
 
-static PJRT_Error *refuse(const char *option, int64_t value)
+static PJRT_Error *refuse(const char *option, int64_t value, const char *why)
 {
     return stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
-                           "stet cpu: compile option executable_build_options.%s is %lld, but this "
-                           "backend has one device",
-                           option, (long long)value);
+                           "stet cpu: compile option executable_build_options.%s is %lld, but %s",
+                           option, (long long)value, why);
 }
 
-PJRT_Error *stet_cpu_options_check(struct stet_view bytes)
+static PJRT_Error *place(const struct asked *asked, struct stet_cpu_assignment *out)
+{
+    int64_t replicas = asked->replicas ? asked->replicas : 1;
+    int64_t partitions = asked->partitions ? asked->partitions : 1;
+
+    if (replicas < 1 || replicas > STET_MAX_DEVICES)
+        return refuse("num_replicas", replicas, "this backend has 1 to 256 devices");
+    if (partitions < 1 || partitions > STET_MAX_DEVICES)
+        return refuse("num_partitions", partitions, "this backend has 1 to 256 devices");
+    if (replicas > 1 && partitions > 1)
+        return refuse("num_replicas", replicas, "the program has several partitions too");
+    *out = (struct stet_cpu_assignment){.replicas = (uint32_t)replicas,
+                                        .partitions = (uint32_t)partitions,
+                                        .count = (uint32_t)(replicas * partitions)};
+    if (asked->ordinal >= STET_MAX_DEVICES)
+        return refuse("device_ordinal", asked->ordinal, "this backend has 1 to 256 devices");
+    for (uint32_t i = 0; i < out->count; i++) /* -1 means any */
+        out->ids[i] =
+            out->count == 1 && asked->ordinal > 0 ? (int32_t)asked->ordinal : (int32_t)i;
+    out->option = "device_ordinal";
+    if (!asked->computations)
+        return NULL;
+    out->option = "device_assignment";
+    if (asked->computations != out->partitions)
+        return refuse("device_assignment", asked->computations,
+                      "its number of computations is not num_partitions");
+    for (uint32_t p = 0; p < out->partitions; p++) {
+        if (asked->ids[p].count != out->replicas)
+            return refuse("device_assignment", asked->ids[p].count,
+                          "its number of replicas is not num_replicas");
+        for (uint32_t r = 0; r < out->replicas; r++) {
+            int64_t id = asked->ids[p].at[r];
+
+            if (id < 0 || id >= STET_MAX_DEVICES)
+                return refuse("device_assignment", id, "this backend has 1 to 256 devices");
+            out->ids[r * out->partitions + p] = (int32_t)id;
+        }
+    }
+    return NULL;
+}
+
+PJRT_Error *stet_cpu_options_fit(const struct stet_cpu_assignment *a, uint32_t devices)
+{
+    char why[64];
+
+    snprintf(why, sizeof why, "there %s %u device%s (STET_CPU_DEVICES)", devices == 1 ? "is" : "are",
+             devices, devices == 1 ? "" : "s");
+    if (a->replicas > devices)
+        return refuse("num_replicas", a->replicas, why);
+    if (a->partitions > devices)
+        return refuse("num_partitions", a->partitions, why);
+    for (uint32_t i = 0; i < a->count; i++) {
+        if ((uint32_t)a->ids[i] >= devices)
+            return refuse(a->option, a->ids[i], why);
+    }
+    return NULL;
+}
+
+PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out)
 {
     struct stet_proto_fault fault = {0};
     struct stet_err err = STET_ERR_INIT;
@@ -72,6 +133,7 @@ PJRT_Error *stet_cpu_options_check(struct stet_view bytes)
     struct stet_proto_field f;
     struct stet_arena arena;
     struct stet_proto p;
+    PJRT_Error *error;
 
     stet_arena_init(&arena, 1 << 20);
     stet_proto_init(&p, bytes, &fault);
@@ -79,16 +141,9 @@ PJRT_Error *stet_cpu_options_check(struct stet_view bytes)
         if (f.number == OPTIONS_BUILD)
             read_build(stet_proto_sub(&p, &f), &arena, &asked);
     }
+    error = stet_proto_finish(&fault, "compile options", &err) == STET_OK
+                ? place(&asked, out)
+                : stet_cpu_api_error((struct stet_view){0}, &err);
     stet_arena_release(&arena);
-    if (stet_proto_finish(&fault, "compile options", &err) != STET_OK)
-        return stet_cpu_api_error((struct stet_view){0}, &err);
-    if (asked.replicas > 1)
-        return refuse("num_replicas", asked.replicas);
-    if (asked.partitions > 1)
-        return refuse("num_partitions", asked.partitions);
-    if (asked.ordinal > 0) /* -1 means any */
-        return refuse("device_ordinal", asked.ordinal);
-    if (asked.device)
-        return refuse("device_assignment", asked.device);
-    return NULL;
+    return error;
 }

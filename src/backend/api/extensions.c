@@ -1,5 +1,4 @@
-/* Extensions: Layouts (everything is dense, major to minor), Shardings (none) and
- * MemoryDescriptions. */
+/* Extensions: Layouts (everything is dense, major to minor), Shardings and MemoryDescriptions. */
 #include "backend/api/cpu_api.h"
 
 #include "abi/pjrt_ext.h"
@@ -96,18 +95,18 @@ static PJRT_Error *list(PJRT_Executable *executable, const struct stet_shape *sh
 
 static PJRT_Error *output_layouts(PJRT_Layouts_PJRT_Executable_GetOutputLayouts_Args *args)
 {
-    const struct stet_plan_info *info = args->executable->code->info;
+    const struct stet_cpu_code *code = args->executable->code;
 
-    args->num_outputs = info->output_count;
-    return list(args->executable, info->outputs, info->output_count, &args->layouts);
+    args->num_outputs = code->outputs;
+    return list(args->executable, code->info->outputs, code->outputs, &args->layouts);
 }
 
 static PJRT_Error *parameter_layouts(PJRT_Layouts_PJRT_Executable_GetParameterLayouts_Args *args)
 {
-    const struct stet_plan_info *info = args->executable->code->info;
+    const struct stet_cpu_code *code = args->executable->code;
 
-    args->num_parameters = info->input_count;
-    return list(args->executable, info->inputs, info->input_count, &args->layouts);
+    args->num_parameters = code->inputs;
+    return list(args->executable, code->info->inputs, code->inputs, &args->layouts);
 }
 
 static PJRT_Error *memory_descriptions(PJRT_DeviceDescription_MemoryDescriptions_Args *args)
@@ -131,21 +130,25 @@ static PJRT_Error *memory_kind(PJRT_MemoryDescription_Kind_Args *args)
     return NULL;
 }
 
-/* One device has everything whole. Reporting this here saves JAX from reading OptimizedProgram in
- * each compile, where it would find no sharding either. */
+/* One device has everything whole, and no lists. Reporting this here saves JAX from reading
+ * OptimizedProgram in each compile. */
 static PJRT_Error *parameter_shardings(PJRT_Shardings_PJRT_Executable_ParameterShardings_Args *args)
 {
-    args->num_parameters = args->executable->code->info->input_count;
-    args->shardings = NULL;
-    args->sharding_sizes = NULL;
+    const struct stet_cpu_code *code = args->executable->code;
+
+    args->num_parameters = code->inputs;
+    args->shardings = code->shardings ? code->shardings + code->outputs : NULL;
+    args->sharding_sizes = code->shardings ? code->sharding_sizes + code->outputs : NULL;
     return NULL;
 }
 
 static PJRT_Error *output_shardings(PJRT_Shardings_PJRT_Executable_OutputShardings_Args *args)
 {
-    args->num_outputs = args->executable->code->info->output_count;
-    args->shardings = NULL;
-    args->sharding_sizes = NULL;
+    const struct stet_cpu_code *code = args->executable->code;
+
+    args->num_outputs = code->outputs;
+    args->shardings = code->shardings;
+    args->sharding_sizes = code->sharding_sizes;
     return NULL;
 }
 

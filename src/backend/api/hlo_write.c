@@ -214,33 +214,37 @@ static struct stet_view shape_that_came(const struct stet_cpu_code *code)
     return fault.rc ? (struct stet_view){0} : found;
 }
 
-static void put_module(struct stet_buf *b, unsigned field, const struct stet_cpu_code *code)
+static void put_module(struct stet_buf *b, unsigned field, const struct stet_cpu_code *code,
+                       const struct stet_plan_info *info)
 {
     struct stet_buf module = STET_BUF_INIT;
 
     put_text(&module, MODULE_NAME, code->name);
     put_text(&module, MODULE_ENTRY_NAME, "main");
-    put_computation(&module, code->info);
-    put_program_shape(&module, MODULE_PROGRAM_SHAPE, code->info);
+    put_computation(&module, info);
+    put_program_shape(&module, MODULE_PROGRAM_SHAPE, info);
     put_int(&module, MODULE_ID, 1);
     put_int(&module, MODULE_ENTRY_ID, 1);
-    put_alias(&module, code->info);
+    put_alias(&module, info);
     put_message(b, field, &module);
 }
 
 void stet_cpu_api_write_hlo(struct stet_buf *out, const struct stet_cpu_code *code)
 {
     struct stet_view shape = shape_that_came(code);
+    struct stet_plan_info one = *code->info; /* what each device has */
     struct stet_buf config = STET_BUF_INIT;
 
+    one.input_count = code->inputs;
+    one.output_count = code->outputs;
     if (shape.len) {
         put_view(out, WITH_CONFIG_MODULE, stet_view_of(code->bytes, code->size));
         put_view(&config, CONFIG_ENTRY_LAYOUT, shape);
     } else {
-        put_module(out, WITH_CONFIG_MODULE, code);
-        put_program_shape(&config, CONFIG_ENTRY_LAYOUT, code->info);
+        put_module(out, WITH_CONFIG_MODULE, code, &one);
+        put_program_shape(&config, CONFIG_ENTRY_LAYOUT, &one);
     }
-    put_int(&config, CONFIG_REPLICAS, 1);
-    put_int(&config, CONFIG_PARTITIONS, 1);
+    put_int(&config, CONFIG_REPLICAS, code->assignment.replicas);
+    put_int(&config, CONFIG_PARTITIONS, code->assignment.partitions);
     put_message(out, WITH_CONFIG_CONFIG, &config);
 }

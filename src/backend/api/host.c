@@ -135,44 +135,45 @@ static enum stet_rc no_callback(int64_t channel, struct stet_err *err)
 }
 
 /* Frameworks keep the chunk until the last argument of a callback has arrived, so it is a copy. */
-static enum stet_rc send(void *context, int64_t channel, const void *data, uint64_t bytes,
-                         struct stet_err *err)
+static enum stet_rc send(void *context, uint32_t lane, int64_t channel, const void *data,
+                         uint64_t bytes, struct stet_err *err)
 {
     struct stet_callbacks *c = context;
+    const PJRT_SendCallbackInfo *sends = c->sends + lane * c->send_count;
     PJRT_CallbackError on_error = framework_error;
 
     for (size_t i = 0; i < c->send_count; i++) {
         PJRT_Chunk chunk = {.size = bytes, .deleter = free_chunk};
 
-        if (c->sends[i].channel_id != channel)
+        if (sends[i].channel_id != channel)
             continue;
         chunk.data = malloc(bytes ? bytes : 1);
         if (!chunk.data)
             return stet_fail(err, STET_NO_MEMORY, "out of memory for a callback's argument");
         if (bytes)
             memcpy(chunk.data, data, bytes);
-        c->failure =
-            c->sends[i].send_callback(&chunk, &on_error, bytes, true, c->sends[i].user_arg);
+        c->failure = sends[i].send_callback(&chunk, &on_error, bytes, true, sends[i].user_arg);
         return c->failure ? stet_fail(err, STET_REFUSED, "a callback failed") : STET_OK;
     }
     return no_callback(channel, err);
 }
 
-static enum stet_rc receive(void *context, int64_t channel, void *data, uint64_t bytes,
-                            struct stet_err *err)
+static enum stet_rc receive(void *context, uint32_t lane, int64_t channel, void *data,
+                            uint64_t bytes, struct stet_err *err)
 {
     const struct stet_callbacks *c = context;
+    const PJRT_RecvCallbackInfo *receives = c->receives + lane * c->receive_count;
 
     for (size_t i = 0; i < c->receive_count; i++) {
         PJRT_CopyToDeviceStream *s;
         bool whole;
 
-        if (c->receives[i].channel_id != channel)
+        if (receives[i].channel_id != channel)
             continue;
         s = stream_new(data, bytes);
         if (!s)
             return stet_fail(err, STET_NO_MEMORY, "out of memory for a callback's result");
-        c->receives[i].recv_callback(s, c->receives[i].user_arg);
+        receives[i].recv_callback(s, receives[i].user_arg);
         whole = stream_wait(s);
         stream_unref(s);
         return whole ? STET_OK : stet_fail(err, STET_IO, "a callback gave no result");
@@ -180,7 +181,8 @@ static enum stet_rc receive(void *context, int64_t channel, void *data, uint64_t
     return no_callback(channel, err);
 }
 
-bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options)
+bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options,
+                                 size_t devices)
 {
     size_t sends = 0, receives = 0;
 
@@ -191,14 +193,15 @@ bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOpt
         receives = options->num_recv_ops;
     if (sends + receives == 0)
         return true;
-    c->sends = stet_mem_calloc(sends + 1, sizeof *c->sends);
-    c->receives = stet_mem_calloc(receives + 1, sizeof *c->receives);
+    c->sends = stet_mem_calloc(devices * sends + 1, sizeof *c->sends);
+    c->receives = stet_mem_calloc(devices * receives + 1, sizeof *c->receives);
     if (!c->sends || !c->receives)
         return false;
-    if (sends)
-        memcpy(c->sends, options->send_callbacks[0], sends * sizeof *c->sends);
-    if (receives)
-        memcpy(c->receives, options->recv_callbacks[0], receives * sizeof *c->receives);
+    for (size_t d = 0; d < devices && sends; d++)
+        memcpy(c->sends + d * sends, options->send_callbacks[d], sends * sizeof *c->sends);
+    for (size_t d = 0; d < devices && receives; d++)
+        memcpy(c->receives + d * receives, options->recv_callbacks[d],
+               receives * sizeof *c->receives);
     c->send_count = sends;
     c->receive_count = receives;
     return true;

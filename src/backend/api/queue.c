@@ -121,7 +121,7 @@ struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t s
         free(data);
         return NULL;
     }
-    if (memory->id != STET_DEVICE_MEMORY)
+    if (memory->kind != STET_DEVICE_MEMORY)
         return b;
     raise_to(&device->peak, atomic_fetch_add(&device->in_use, (long long)size) + (long long)size);
     raise_to(&device->largest, (long long)size);
@@ -154,7 +154,7 @@ void stet_cpu_block_unref(struct stet_cpu_block *b)
     if (!b || atomic_fetch_sub(&b->refs, 1) != 1)
         return;
     if (!b->view) {
-        if (b->memory->id == STET_DEVICE_MEMORY)
+        if (b->memory->kind == STET_DEVICE_MEMORY)
             atomic_fetch_sub(&b->memory->device->in_use, (long long)b->size);
         free(b->data);
     } else if (b->on_release) {

@@ -51,6 +51,8 @@ ROWS = [
     Row("M", "m_same_line.py", [Want("shape-drift", "return jnp.square(table[words])")], never=("dim-readback",)),
     Row("P", "p_weak.py", [Want("dtype-change", "return pressure * (1 - dt)", ("dt", "weak_type"))],
         never=("Convert operation",)),
+    Row("P", "p_precision.py", [Want("dtype-change", "inner = field.astype", ("Let what line 10 computes", "float32"))],
+        never=("before the call",)),
     Row("Q", "q_initialise.py"),
     Row("R", "r_strategies.py", [Want("identical-rehash", "state = strategy.tell(", ("static argument self", "__eq__"))],
         launches=2),
@@ -65,6 +67,9 @@ ROWS = [
     Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
         never=("the constant took",)),  # the first new value is only a new value
     Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
+    Row("W", "w_rehearsed.py"),
+    Row("W", "w_rehearsed_twice.py"),
+    Row("W", "w_first_pass.py", [Want("shape-drift", "melody")]),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",

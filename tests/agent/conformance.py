@@ -1,0 +1,88 @@
+"""What every tier over HTTP must do, whatever its server: the classes of test_s3.py and test_gs.py inherit it."""
+import json
+import os
+import signal
+import subprocess
+
+from hosts import STET
+from servers import wait_for
+
+
+class Conformance:
+    """A class gives, in setUp: `server` (a process), `url` (a tier), `keys` (its credentials as variables), `wrong`
+    (others that the server rejects), `rejected` (what the agent then shows) and `secrets` (what nothing shows)."""
+
+    def config(self, name):
+        """A user with a key of its own, who trusts nobody else."""
+        folder = f"{self.dir}/config-{name}"
+        subprocess.run([STET, "cache", "key", "new"], env=dict(os.environ, XDG_CONFIG_HOME=folder), check=True,
+                       capture_output=True)
+        return dict(self.keys, STET_TRUST="", XDG_CONFIG_HOME=folder)
+
+    def share(self, host, program):
+        self.assertEqual(host.make(program)[:4], "LEAD")
+        self.assertTrue(host.shared())
+
+    def tier_of(self, host):
+        return host.status()["tiers"][0]
+
+    def test_what_one_host_shares_another_finds_and_a_miss_is_not_an_error(self):
+        a, b = self.host(self.url, **self.keys), self.host(self.url, **self.keys)
+        for p in self.programs[:3]:
+            self.share(a, p)
+        tier = self.tier_of(a)
+        self.assertEqual((tier["puts"], tier["put_errors"], tier["errors"]), (3, 0, 0), tier)
+        for p in self.programs[:3]:
+            self.assertEqual(b.ask(p)[:2], ("FOUND", self.url.split(":")[0]))
+        self.assertEqual(b.ask(self.programs[5])[0], "LEAD")
+        tier = self.tier_of(b)
+        self.assertEqual((tier["hits"], tier["misses"], tier["errors"]), (3, 1, 0), tier)
+
+    def test_wrong_credentials_are_rejected_and_no_credentials_are_shown(self):
+        good, wrong = self.host(self.url, **self.keys), self.host(self.url, **self.wrong)
+        self.share(good, self.programs[0])
+        self.assertEqual(wrong.ask(self.programs[0])[0], "LEAD")
+        self.assertIn(self.rejected, self.tier_of(wrong)["last_error"])
+        self.assertEqual(self.tier_of(wrong)["hits"], 0)
+        for host in (good, wrong):
+            seen = json.dumps(host.status())
+            for path in (host.dir + "/log", f"/proc/{host.process.pid}/cmdline"):
+                with open(path) as f:
+                    seen += f.read()
+            for secret in self.secrets:
+                self.assertNotIn(secret, seen)
+
+    def test_the_first_signer_keeps_the_name_and_another_gets_a_slot(self):
+        one, two = self.config("one"), self.config("two")
+        self.share(self.host(self.url, **one), self.programs[0])
+        stranger = self.host(self.url, **two)
+        self.share(stranger, self.programs[0])
+        self.assertEqual(self.tier_of(stranger)["refused"], {"untrusted": 1})
+        for config in (one, two):
+            self.assertEqual(self.host(self.url, **config).ask(self.programs[0])[0], "FOUND")
+
+    def test_an_unsigned_entry_is_refused_and_replaced(self):
+        self.share(self.host(self.url, XDG_CONFIG_HOME=self.dir + "/none", **self.keys), self.programs[0])
+        one = self.config("one")
+        signer = self.host(self.url, **one)
+        self.share(signer, self.programs[0])
+        self.assertEqual(self.tier_of(signer)["refused"], {"unsigned": 1})
+        self.assertEqual(self.host(self.url, **one).ask(self.programs[0])[0], "FOUND")
+
+    def test_a_read_only_tier_is_never_written(self):
+        a, b = self.host(self.url + "&mode=read-only", **self.keys), self.host(self.url, **self.keys)
+        self.share(a, self.programs[0])
+        self.assertEqual(self.tier_of(a)["puts"], 0)
+        self.assertEqual(b.ask(self.programs[0])[0], "LEAD")
+
+    def test_a_silent_server_is_given_up_and_used_again_when_it_answers(self):
+        """The timeout of half a second is the subject: the server is stopped."""
+        a = self.host(self.url, **self.keys)
+        self.share(a, self.programs[0])
+        b = self.host(self.url + "&connect=500ms&timeout=500ms", **self.keys)
+        self.server.process.send_signal(signal.SIGSTOP)
+        self.addCleanup(self.server.process.send_signal, signal.SIGCONT)
+        self.assertEqual(b.ask(self.programs[0])[0], "LEAD")
+        self.assertEqual(self.tier_of(b)["errors"], 1)
+        self.server.process.send_signal(signal.SIGCONT)
+        self.assertTrue(wait_for(lambda: b.ask(self.programs[0])[0] == "FOUND", 180), self.tier_of(b))
