@@ -295,7 +295,7 @@ static void fill(const char *state, const char *id, uint64_t recompiles)
             .change_count = 2,
             .cost_ns = 1000000,
             .served = STET_SERVED_COMPILED,
-            .sure = STET_VIEW("certain"),
+            .sure = STET_SURE_CERTAIN,
             .evidence = STET_VIEW("parameter lr is static for jit, and its value is used here"),
             .fix = STET_VIEW("Make lr a traced argument.")};
 

@@ -166,3 +166,19 @@ void stet_cause_list_read(struct stet_cause_list *l, struct stet_view text)
         text = stet_view_of(text.ptr + n, text.len - n);
     }
 }
+
+static const char *const sure_names[] = {
+    [STET_SURE_GUESS] = "guess", [STET_SURE_LIKELY] = "likely", [STET_SURE_CERTAIN] = "certain"};
+
+const char *stet_sure_name(enum stet_sure s)
+{
+    return sure_names[s];
+}
+
+enum stet_sure stet_sure_find(struct stet_view name)
+{
+    for (int s = STET_SURE_GUESS; s <= STET_SURE_CERTAIN; s++)
+        if (stet_view_is(name, sure_names[s]))
+            return (enum stet_sure)s;
+    return STET_SURE_GUESS;
+}

@@ -82,6 +82,14 @@ const char *stet_cause_question_key(enum stet_cause_question q);
 const char *stet_cause_question_text(enum stet_cause_question q);
 const char *stet_cause_thing_name(enum stet_cause_thing t);
 
+/* ---- confidence ---- */
+
+enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
+
+const char *stet_sure_name(enum stet_sure s);
+/* STET_SURE_GUESS for a word that this version does not have. */
+enum stet_sure stet_sure_find(struct stet_view name);
+
 /* ---- several causes of one recompile ---- */
 
 /* The largest number of causes, and the room that their ids need. */

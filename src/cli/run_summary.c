@@ -70,8 +70,8 @@ static void say_programs(struct stet_buf *out, const struct stet_account *a)
     if (a->totals.settled)
         stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
     stet_text_count(out, a->totals.programs, "program");
-    if (!a->totals.settled)
-        stet_buf_printf(out, ", not settled: %.*s", STET_FMT(a->totals.settled_why));
+    if (!a->totals.settled && a->totals.unsettled)
+        stet_buf_printf(out, ", not settled: %s", stet_unsettled_text(a->totals.unsettled));
     stet_buf_char(out, '\n');
 }
 

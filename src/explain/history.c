@@ -359,10 +359,3 @@ enum stet_rc stet_history_add(struct stet_history *h, const struct stet_sighting
     *out = number;
     return s->past ? STET_OK : explain_against(h, number, against, side, err);
 }
-
-const char *stet_sure_name(enum stet_sure s)
-{
-    static const char *const names[] = {"guess", "likely", "certain"};
-
-    return names[s];
-}

@@ -63,8 +63,6 @@ struct stet_history_side {
     const struct stet_options *options; /* NULL when not known */
 };
 
-enum stet_sure { STET_SURE_GUESS, STET_SURE_LIKELY, STET_SURE_CERTAIN };
-
 /* What an answer rests on, the weakest first. */
 enum stet_rests {
     STET_RESTS_SOURCE,   /* the source alone: what flows where, which line calls what */
@@ -212,7 +210,6 @@ bool stet_history_outside(const struct stet_history *h, const struct stet_findin
  * called in another line too, and new programs were all that ran so far. */
 bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding *f);
 
-const char *stet_sure_name(enum stet_sure s);
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
 const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework);

@@ -67,9 +67,9 @@ static enum stet_flow_role role_of_bases(struct stet_flow_walk *w, stet_python_r
     return all;
 }
 
-/* A class of this file, by the types of its fields: one that holds only Python values is one. */
-static enum stet_flow_role role_of_class(struct stet_flow_walk *w, stet_python_ref class_node,
-                                         unsigned depth)
+/* By the types of its fields: a class that holds only Python values is one. */
+static enum stet_flow_role judge_class(struct stet_flow_walk *w, stet_python_ref class_node,
+                                       unsigned depth)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref body = stet_python_field(a, class_node, PY_FIELD_BODY);
@@ -86,6 +86,23 @@ static enum stet_flow_role role_of_class(struct stet_flow_walk *w, stet_python_r
     }
     return !t.arrays && !t.containers && !t.others && (t.numbers || t.objects) ? FLOW_ROLE_PYTHON
                                                                                : FLOW_ROLE_UNKNOWN;
+}
+
+/* A class of this file; each is judged once, because bases of bases can be reached by more paths
+ * than there are classes. */
+static enum stet_flow_role role_of_class(struct stet_flow_walk *w, stet_python_ref class_node,
+                                         unsigned depth)
+{
+    uint32_t index = stet_flow_class_at(w, class_node);
+    struct stet_flow_class_info *c = index == FLOW_NONE ? NULL : &w->classes[index];
+
+    if (!c)
+        return FLOW_ROLE_UNKNOWN;
+    if (!c->judged) {
+        c->judged = true; /* a class that is its own base stays unknown */
+        c->role = judge_class(w, class_node, depth);
+    }
+    return c->role;
 }
 
 /* A class of this file, or a name that it gives to a type: Array = jax.Array. */
@@ -145,7 +162,8 @@ static enum stet_flow_role role_at(struct stet_flow_walk *w, stet_python_ref typ
     const struct stet_python_ast *a = w->ast;
     struct named t = {0};
 
-    for (stet_python_ref c = type; depth <= DEEPEST && stet_flow_within(w, c, type); c++) {
+    for (stet_python_ref c = type;
+         depth <= DEEPEST && stet_flow_within(w, c, type) && stet_flow_spend(w); c++) {
         enum stet_python_kind k = stet_python_kind(a, c);
         bool part = c != type && stet_python_kind(a, w->module->parents[c]) == PY_ATTRIBUTE;
 

@@ -208,6 +208,6 @@ void stet_flow_summary_read(struct stet_flow_summary *s, struct stet_reader *r)
     s->calls = STET_NEW_ARRAY(&s->arena, struct stet_flow_call, s->call_count + 1);
     for (uint32_t i = 0; s->calls && i < s->call_count; i++)
         get_call(s, r, &s->calls[i]);
-    if (s->arena.failed || !sound(s))
+    if (s->arena.failed || !s->fns || !s->calls || !sound(s))
         stet_reader_fail(r, "an index outside of its list");
 }

@@ -1,6 +1,6 @@
 /* The forward evaluation of one file: what each expression holds when it runs, as far as the source
- * shows it, and of which parameters that depends. A listener (the rules of lint) is told of events
- * on the way and may ask about every value so far. The walk borrows the module and fills a
+ * shows it, and on which parameters that depends. A listener (the rules of lint) is called for
+ * each event and may ask about every value so far. The walk borrows the module and fills a
  * summary. */
 #ifndef STET_FLOW_WALK_H
 #define STET_FLOW_WALK_H
@@ -105,11 +105,22 @@ struct stet_flow_function {
     bool memoized; /* lru_cache and the like: runs once per argument */
 };
 
+/* What a parameter is, from its type, its default or its uses. */
+enum stet_flow_role {
+    FLOW_ROLE_UNKNOWN,
+    FLOW_ROLE_PYTHON, /* a value or an object of Python */
+    FLOW_ROLE_SCALAR, /* a number of Python */
+    FLOW_ROLE_TENSOR,
+    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
+};
+
 struct stet_flow_class_info {
     stet_python_ref node;
     uint32_t name;
     bool decorated;
     struct stet_flow_scope attributes; /* attributes of self */
+    bool judged;                       /* role is known */
+    enum stet_flow_role role;          /* of its objects (annotations.c) */
 };
 
 /* The events of a walk. The listener gets the node of the event, after it was evaluated. */
@@ -195,7 +206,7 @@ enum stet_flow_fact {
     FLOW_USES_PROCESS = 4096,  /* it asks for the number of its process */
 };
 
-/* The whole analysis of an indexed module: fills `out`, and tells the listener on the way. */
+/* The whole analysis of an indexed module: fills `out`, and calls the listener for each event. */
 enum stet_rc stet_flow_walk_file(struct stet_flow_summary *out,
                                  const struct stet_python_module *module,
                                  const struct stet_flow_listener *listener, struct stet_err *err);
@@ -214,15 +225,6 @@ uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32
 uint32_t stet_flow_class_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref object);
 uint32_t stet_flow_class_around(const struct stet_flow_walk *w);
-
-/* What a parameter is, from its type, its default or its uses. */
-enum stet_flow_role {
-    FLOW_ROLE_UNKNOWN,
-    FLOW_ROLE_PYTHON, /* a value or an object of Python */
-    FLOW_ROLE_SCALAR, /* a number of Python */
-    FLOW_ROLE_TENSOR,
-    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
-};
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);
@@ -243,7 +245,7 @@ bool stet_flow_used_as_mask(struct stet_flow_walk *w, uint32_t fn, uint32_t name
 /* conditions.c */
 /* Does the condition depend on the number of the process, as far as this file shows it? */
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
-/* The name of which the condition says that it is no array: isinstance(x, (int, float)); or 0.
+/* The name that the condition excludes from being an array: isinstance(x, (int, float)); or 0.
  * *container: it is a list or a dictionary, which may hold arrays. */
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
                                        bool *container);

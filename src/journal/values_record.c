@@ -289,8 +289,8 @@ static void holds(struct stet_journal_function *f, const struct stet_journal_val
     const char *dot = v->path.len ? memchr(v->path.ptr, '.', v->path.len) : NULL;
     size_t head = dot ? (size_t)(dot - v->path.ptr) + 1 : 0;
 
-    if (memchr(v->path.ptr, '[', v->path.len) ||
-        memchr(v->path.ptr + head, '.', dot ? v->path.len - head : 0))
+    if (v->path.len && (memchr(v->path.ptr, '[', v->path.len) ||
+                        memchr(v->path.ptr + head, '.', dot ? v->path.len - head : 0)))
         return;
     f->held = stet_hash_mix_u64(class, f->held).lo;
     if (!dot && f->object)

@@ -266,3 +266,21 @@ void stet_ledger_close(struct stet_ledger *l)
     stet_mem_free(l->path);
     stet_mem_free(l);
 }
+
+static const char *const unsettled[] = {
+    [STET_UNSETTLED_NO_STEPS] = "its steps are not known",
+    [STET_UNSETTLED_COMPILING] = "it was still compiling in its last steps",
+};
+
+const char *stet_unsettled_text(enum stet_unsettled u)
+{
+    return unsettled[u];
+}
+
+enum stet_unsettled stet_unsettled_find(struct stet_view text)
+{
+    for (int u = STET_UNSETTLED_NO_STEPS; u <= STET_UNSETTLED_COMPILING; u++)
+        if (stet_view_is(text, unsettled[u]))
+            return (enum stet_unsettled)u;
+    return STET_UNSETTLED_NONE;
+}

@@ -16,6 +16,14 @@ enum { STET_LEDGER_VERSION = 6, STET_LEDGER_RUNS_KEPT = 2000 };
 
 struct stet_ledger;
 
+/* Why a run counts as not settled. */
+enum stet_unsettled { STET_UNSETTLED_NONE, STET_UNSETTLED_NO_STEPS, STET_UNSETTLED_COMPILING };
+
+/* A sentence; NULL for STET_UNSETTLED_NONE. */
+const char *stet_unsettled_text(enum stet_unsettled u);
+/* STET_UNSETTLED_NONE for a text that this version does not write. */
+enum stet_unsettled stet_unsettled_find(struct stet_view text);
+
 /* `path` NULL means $STET_LEDGER, else <state>/ledger.db. Created if missing. STET_UNSUPPORTED if a
  * newer Stet created it, or if it is on a network file system; STET_IO if it cannot be opened. The
  * text gives the remedy. */
@@ -30,7 +38,7 @@ struct stet_ledger_run {
     uint64_t processes, compiles, loads, failed, executions, compile_ns, programs;
     bool settled;
     uint64_t settled_step;
-    const char *settled_why; /* NULL for none */
+    enum stet_unsettled unsettled;
 };
 
 struct stet_ledger_process {
@@ -105,11 +113,10 @@ struct stet_ledger_totals {
     uint64_t recompiles, lost_ns, wait_ns; /* those that are not benign */
     bool settled;
     uint64_t settled_step;
-    struct stet_view settled_why;
+    enum stet_unsettled unsettled;
 };
 
 enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
-                                    struct stet_arena *arena, struct stet_ledger_totals *out,
-                                    struct stet_err *err);
+                                    struct stet_ledger_totals *out, struct stet_err *err);
 
 #endif

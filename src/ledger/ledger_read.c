@@ -82,7 +82,7 @@ static struct stet_recompile row_of(sqlite3_stmt *s, const struct changes *c)
         .cost_ns = number(s, 17),
         .served = stet_journal_served_of(text(s, 18)),
         .benign = number(s, 19) != 0,
-        .sure = text(s, 20),
+        .sure = stet_sure_find(text(s, 20)),
         .evidence = text(s, 21),
         .has_memory = !is_null(s, 22),
         .temp_bytes = number(s, 22),
@@ -270,8 +270,7 @@ enum stet_rc stet_ledger_counters(struct stet_ledger *l, const char *run, struct
 /* ---- totals ---- */
 
 enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
-                                    struct stet_arena *arena, struct stet_ledger_totals *out,
-                                    struct stet_err *err)
+                                    struct stet_ledger_totals *out, struct stet_err *err)
 {
     sqlite3_stmt *s = NULL;
     enum stet_rc rc = STET_NOT_FOUND;
@@ -301,13 +300,11 @@ enum stet_rc stet_ledger_run_totals(struct stet_ledger *l, const char *run,
             .processes = number(s, 6),
             .settled = !is_null(s, 7),
             .settled_step = number(s, 7),
-            .settled_why = text(s, 8),
+            .unsettled = stet_unsettled_find(text(s, 8)),
             .recompiles = number(s, 9),
             .lost_ns = number(s, 10),
             .wait_ns = number(s, 11),
         };
-        if (out->settled_why.ptr)
-            out->settled_why = stet_arena_copy(arena, out->settled_why);
         rc = STET_OK;
     }
     sqlite3_finalize(s);

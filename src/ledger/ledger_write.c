@@ -146,7 +146,7 @@ static enum stet_rc add_run(struct stet_ledger *l, const struct stet_ledger_run 
     number(&b, r->compile_ns);
     number(&b, r->programs);
     number_if(&b, r->settled, r->settled_step);
-    text_if(&b, stet_view_str(r->settled_why));
+    text_if(&b, stet_view_str(stet_unsettled_text(r->unsettled)));
     rc = run_it(l, &b, err);
     sqlite3_finalize(b.s);
     return rc;
@@ -351,7 +351,7 @@ enum stet_rc stet_ledger_add_recompile(struct stet_ledger *l, const struct stet_
     number(&b, r->cost_ns);
     text(&b, stet_view_str(stet_journal_served_word(r->served)));
     number(&b, r->benign);
-    text(&b, r->sure);
+    text(&b, stet_view_str(stet_sure_name(r->sure)));
     text(&b, r->evidence);
     number_if(&b, r->has_memory, r->temp_bytes);
     number_if(&b, r->has_more, (uint64_t)r->temp_bytes_more);

@@ -72,7 +72,8 @@ struct stet_recompile {
     uint64_t cost_ns; /* the part of that inside the compiler, or in loading */
     enum stet_served served;
     bool benign;
-    struct stet_view sure, evidence; /* sure: certain, likely, guess */
+    enum stet_sure sure;
+    struct stet_view evidence;
     bool has_memory, has_more;
     uint64_t temp_bytes;
     int64_t temp_bytes_more;

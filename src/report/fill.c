@@ -333,8 +333,7 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
     r->settled_step = a->totals.settled_step;
     if (a->totals.programs) /* programs that differ in names alone are one */
         r->distinct = (uint32_t)a->totals.programs;
-    r->settled_why = a->totals.settled_why.len ? stet_arena_copy(&r->arena, a->totals.settled_why)
-                                               : (struct stet_view){0};
+    r->unsettled = a->totals.unsettled;
     for (int q = 0; q < STET_QUESTIONS; q++)
         r->questions[q] = (struct stet_report_question){
             .key = stet_cause_question_key((enum stet_cause_question)q),

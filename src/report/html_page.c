@@ -124,8 +124,7 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
     }
     if (r->settled && r->compiles)
         stet_buf_printf(out, "; settled at step %" PRIu64, r->settled_step);
-    else if (r->alarms && r->settled_why.len &&
-             stet_view_starts(r->settled_why, "it was still compiling"))
+    else if (r->alarms && r->unsettled == STET_UNSETTLED_COMPILING)
         stet_buf_str(out, "; still growing when it ended");
 }
 
@@ -165,7 +164,7 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
             tile_count(out, "settled at step", r->settled_step);
         else
             tile(out, "settled",
-                 stet_view_starts(r->settled_why, "it was still") ? "not yet" : "not known");
+                 r->unsettled == STET_UNSETTLED_COMPILING ? "not yet" : "not known");
     }
     if (r->avoided.compiles > lifted)
         tile_count(out, "from the store", r->avoided.compiles - lifted);

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "journal/format.h"
 #include "journal/vocabulary.h"
+#include "ledger/ledger.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
 #include "session/avoided.h"
@@ -122,7 +123,7 @@ struct stet_report_run {
     struct stet_startup startup;
     bool settled;
     uint64_t settled_step;
-    struct stet_view settled_why;
+    enum stet_unsettled unsettled;
     struct stet_report_question questions[STET_REPORT_QUESTIONS];
     struct stet_avoided_sum avoided, served[STET_SERVED_COUNT]; /* all, and by what served it */
     struct stet_buf avoided_json; /* the members that stet_avoided_json writes; empty for none */

@@ -64,7 +64,7 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_end_object(j);
     stet_json_object(j, "settled");
     stet_json_known(j, "step", r->settled, r->settled_step);
-    text_or_null(j, "why", r->settled_why);
+    text_or_null(j, "why", stet_view_str(stet_unsettled_text(r->unsettled)));
     stet_json_end_object(j);
 }
 
@@ -399,7 +399,7 @@ static void story(struct stet_json *j, const struct stet_report_run *r, const st
     places(j, r, t);
     changes(j, &t->lead);
     values(j, t);
-    stet_json_string(j, "sure", t->lead.sure);
+    stet_json_cstr(j, "sure", stet_sure_name(t->lead.sure));
     stet_json_string(j, "evidence", t->lead.evidence);
     stet_json_string(j, "fix", t->lead.fix);
     if (t->lead.has_more)

@@ -74,7 +74,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_json_number(j, "cost_s", (double)r->cost_ns / 1e9);
     stet_json_cstr(j, "served", stet_journal_served_word(r->served));
     stet_json_bool(j, "benign", r->benign);
-    stet_json_string(j, "sure", r->sure);
+    stet_json_cstr(j, "sure", stet_sure_name(r->sure));
     stet_json_string(j, "evidence", r->evidence);
     if (r->has_memory)
         stet_json_uint(j, "temp_bytes", r->temp_bytes);
@@ -152,8 +152,8 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_object(j, "settled");
     json_known(j, "step", a->totals.settled, a->totals.settled_step);
     stet_json_uint(j, "programs", a->totals.programs);
-    if (a->totals.settled_why.len)
-        stet_json_string(j, "why", a->totals.settled_why);
+    if (a->totals.unsettled)
+        stet_json_cstr(j, "why", stet_unsettled_text(a->totals.unsettled));
     stet_json_end_object(j);
     stet_json_object(j, "questions");
     for (int q = 0; q < STET_QUESTIONS; q++) {
@@ -252,7 +252,7 @@ static bool csv_one(void *context, const struct stet_recompile *r)
     cell(out, r->trigger.file);
     cell_number(out, r->trigger.line != 0, r->trigger.line);
     stet_buf_printf(out, "%.9f,%d,", (double)r->cost_ns / 1e9, r->benign);
-    cell(out, r->sure);
+    cell(out, stet_view_str(stet_sure_name(r->sure)));
     cell(out, r->evidence);
     cell(out, r->fix);
     stet_buf_printf(out, "%.9f\r\n", (double)r->wait_ns / 1e9);

@@ -91,7 +91,7 @@ static enum stet_rc from_ledger(struct stet_ledger *l, const struct stet_runs *r
         rc = stet_session_torch_feed(l, run, err);
     stet_arena_init(&arena, 8 << 20);
     if (rc == STET_OK)
-        rc = stet_ledger_run_totals(l, run->id, &arena, &a.totals, err);
+        rc = stet_ledger_run_totals(l, run->id, &a.totals, err);
     if (rc == STET_OK)
         rc = stet_ledger_counters(l, run->id, &arena, &a.counters, &a.counter_count, err);
     if (rc == STET_OK && !a.totals.compiles)

@@ -95,7 +95,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),
         .benign = f->benign,
-        .sure = stet_view_str(stet_sure_name(f->sure)),
+        .sure = f->sure,
         .evidence = f->evidence,
         .has_memory = s->has_memory,
         .temp_bytes = s->temp_bytes,
@@ -190,7 +190,7 @@ void stet_session_account(struct stet_account *a, struct stet_session *x)
     a->totals.programs = s.programs;
     a->totals.settled = s.settled;
     a->totals.settled_step = s.step;
-    a->totals.settled_why = stet_view_str(s.why);
+    a->totals.unsettled = s.why;
     a->counters = counters_of(x, &a->counter_count);
 }
 
@@ -283,7 +283,7 @@ static enum stet_rc feed(struct stet_ledger *l, struct stet_session *x, const st
         .programs = s.programs,
         .settled = s.settled,
         .settled_step = s.step,
-        .settled_why = s.why,
+        .unsettled = s.why,
     };
     struct stet_ledger_feed f = {l, STET_OK, err};
     enum stet_rc rc = stet_ledger_begin(l, &row, STET_LANE_XLA, err);

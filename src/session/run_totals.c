@@ -47,12 +47,8 @@ struct stet_run_totals stet_session_run_totals(struct stet_ledger *l, const stru
 {
     struct stet_run_totals t = {0};
     struct stet_run_digest d;
-    struct stet_arena arena;
 
-    stet_arena_init(&arena, 1 << 16);
-    t.explained =
-        l && run->ended_ns && stet_ledger_run_totals(l, run->id, &arena, &t.all, NULL) == STET_OK;
-    stet_arena_release(&arena);
+    t.explained = l && run->ended_ns && stet_ledger_run_totals(l, run->id, &t.all, NULL) == STET_OK;
     if (!t.explained && stet_ledger_run_load(&d, run->folder, NULL) == STET_OK) {
         t.all = (struct stet_ledger_totals){.compiles = d.compiles,
                                             .loads = d.loads,

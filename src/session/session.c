@@ -245,9 +245,9 @@ struct stet_session_settled stet_session_settled(const struct stet_session *x)
             s.step_known = false;
     if (!s.step_known) {
         s.settled = false;
-        s.why = "its steps are not known";
+        s.why = STET_UNSETTLED_NO_STEPS;
     } else if (!s.settled) {
-        s.why = "it was still compiling in its last steps";
+        s.why = STET_UNSETTLED_COMPILING;
     }
     return s;
 }

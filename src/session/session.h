@@ -71,7 +71,7 @@ struct stet_session_settled {
     bool step_known;
     uint64_t step;     /* the first step from which nothing was compiled */
     uint32_t programs; /* distinct ones */
-    const char *why;   /* the reason for not settled or not known: a sentence, a literal */
+    enum stet_unsettled why;
 };
 
 struct stet_session_settled stet_session_settled(const struct stet_session *x);

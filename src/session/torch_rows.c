@@ -182,7 +182,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
         .served = stet_session_torch_loaded(c) ? STET_SERVED_TORCH : STET_SERVED_COMPILED,
-        .sure = STET_VIEW("certain"),
+        .sure = STET_SURE_CERTAIN,
         .evidence = stet_buf_as_view(&r->evidence),
         .fix = stet_buf_as_view(&r->fix)};
 }
@@ -256,7 +256,7 @@ static void break_row(const struct stet_torch *t, uint32_t at, const uint32_t *i
                                 .cost_ns = cost * 1000,
                                 .served = STET_SERVED_COMPILED,
                                 .benign = is_torchs_own(b, cost),
-                                .sure = STET_VIEW("certain"),
+                                .sure = STET_SURE_CERTAIN,
                                 .evidence = stet_buf_as_view(&r->evidence),
                                 .fix = stet_buf_as_view(&r->fix)};
 }
@@ -304,7 +304,7 @@ static void graph_row(const struct stet_torch *t, uint32_t compile, uint32_t ind
                                            .wait_ns = cost,
                                            .cost_ns = cost,
                                            .served = STET_SERVED_COMPILED,
-                                           .sure = why ? STET_VIEW("certain") : STET_VIEW("likely"),
+                                           .sure = why ? STET_SURE_CERTAIN : STET_SURE_LIKELY,
                                            .evidence = stet_buf_as_view(&r->evidence),
                                            .fix = stet_buf_as_view(&r->fix)};
 }

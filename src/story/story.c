@@ -8,11 +8,6 @@
 
 /* ---- which strand shows the cause best ---- */
 
-static int sureness(const struct stet_recompile *r)
-{
-    return stet_view_is(r->sure, "certain") ? 2 : stet_view_is(r->sure, "likely") ? 1 : 0;
-}
-
 /* A cause that says where a value came from says more than one that describes the programs. */
 static int depth(enum stet_cause c)
 {
@@ -21,8 +16,8 @@ static int depth(enum stet_cause c)
 
 static bool is_better(const struct stet_story_strand *a, const struct stet_story_strand *b)
 {
-    if (sureness(&a->first) != sureness(&b->first))
-        return sureness(&a->first) > sureness(&b->first);
+    if (a->first.sure != b->first.sure)
+        return a->first.sure > b->first.sure;
     if (depth(a->first.cause) != depth(b->first.cause))
         return depth(a->first.cause) > depth(b->first.cause);
     if ((a->first.source.line != 0) != (b->first.source.line != 0))

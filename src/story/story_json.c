@@ -56,7 +56,7 @@ static void one(struct stet_json *j, const struct stet_story *t)
     stet_recompile_line_json(j, "source", &t->source);
     stet_recompile_line_json(j, "origin", &t->lead.origin);
     stet_recompile_line_json(j, "trigger", &t->lead.trigger);
-    stet_json_string(j, "confidence", t->lead.sure);
+    stet_json_cstr(j, "confidence", stet_sure_name(t->lead.sure));
     stet_json_string(j, "evidence", t->lead.evidence);
     values(j, t);
     stet_json_string(j, "fix", t->lead.fix);

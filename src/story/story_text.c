@@ -158,11 +158,13 @@ static void sentence(const struct pen *p, const char *label, struct stet_view te
     stet_buf_char(p->out, '\n');
 }
 
-static const char *sureness(struct stet_view sure)
+static const char *sureness(enum stet_sure sure)
 {
-    return stet_view_is(sure, "certain")  ? "evidence"
-           : stet_view_is(sure, "likely") ? "likely"
-                                          : "a guess";
+    static const char *const words[] = {[STET_SURE_GUESS] = "a guess",
+                                        [STET_SURE_LIKELY] = "likely",
+                                        [STET_SURE_CERTAIN] = "evidence"};
+
+    return words[sure];
 }
 
 static void causes(const struct pen *p, enum stet_cause cause, const struct stet_cause_list *also)

@@ -63,7 +63,6 @@ static void keep_row(struct stet_stories *s, struct stet_recompile *to,
     to->program = kept(s, r->program);
     to->against = kept(s, r->against);
     to->evidence = kept(s, r->evidence);
-    to->sure = kept(s, r->sure);
     to->fix = kept(s, r->fix);
     to->advice = kept(s, r->advice);
     to->origin = kept_line(s, r->origin);

@@ -146,7 +146,7 @@ static struct stet_recompile *recompile(const char *class, int64_t rank, uint64_
                                  .cause = stet_cause_find(stet_view_str(class)),
                                  .function = STET_VIEW("step"),
                                  .origin = {STET_VIEW("a.py"), STET_VIEW("step"), line},
-                                 .sure = STET_VIEW("certain"),
+                                 .sure = STET_SURE_CERTAIN,
                                  .wait_ns = 5000,
                                  .cost_ns = 1000};
     return r;

@@ -142,25 +142,22 @@ TEST(rows_read_back_as_they_were_written)
     struct stet_ledger_totals totals;
     struct stet_err err = STET_ERR_INIT;
     struct stet_ledger *l;
-    struct stet_arena arena;
     struct seen s;
 
     fresh();
     l = opened();
-    stet_arena_init(&arena, 1 << 16);
     EXPECT_INT(STET_OK, feed(l, "r1", "xla", STET_CAUSE_SHAPE_DRIFT, 4, "s1"));
     s = all_of(l, "r1");
     EXPECT_INT(4, s.count);
     EXPECT_INT(1, s.benign);
     EXPECT(s.right);
-    EXPECT_INT(STET_OK, stet_ledger_run_totals(l, "r1", &arena, &totals, &err));
+    EXPECT_INT(STET_OK, stet_ledger_run_totals(l, "r1", &totals, &err));
     EXPECT_INT(9, totals.compiles);
     EXPECT_INT(3, totals.recompiles);
     EXPECT_INT(2000, totals.lost_ns); /* the one from disk was not compiled */
     EXPECT_INT(9000, totals.wait_ns); /* and was waited for all the same */
     EXPECT(totals.settled && totals.settled_step == 12);
-    EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &arena, &totals, &err));
-    stet_arena_release(&arena);
+    EXPECT_INT(STET_NOT_FOUND, stet_ledger_run_totals(l, "r2", &totals, &err));
     stet_ledger_close(l);
     clean();
 }

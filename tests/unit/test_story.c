@@ -26,7 +26,7 @@ static struct stet_recompile row(const char *function, enum stet_cause cause, ui
                                    .change_count = change != NULL,
                                    .wait_ns = 10,
                                    .cost_ns = 4,
-                                   .sure = STET_VIEW("certain"),
+                                   .sure = STET_SURE_CERTAIN,
                                    .fix = STET_VIEW("mend it")};
 }
 
