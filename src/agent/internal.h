@@ -90,9 +90,10 @@ struct stet_agent {
 #undef COUNT
 };
 
-/* Handles a GET from the request to the answer and, if the client leads, to the end of its compile.
- * False if the connection is over. An entry that was found and that other tiers lack is then in
- * *found, for stet_agent_share_settle. */
+/* Handles a GET from the request to the answer. If this client is the one that compiles for all
+ * that ask for the key, it waits until the compile has ended. False if the connection must be
+ * closed. An entry that was found and that other tiers lack is in *found, for
+ * stet_agent_share_settle. */
 bool stet_agent_flight_visit(struct stet_agent *a, struct stet_wire *l,
                              const struct stet_message *m, struct stet_share **found);
 

@@ -1,10 +1,10 @@
-/* Lowering: loops and branches in which lanes meet. All lanes go through them together; lanes that
- * have the same value before and after each turn share it.
+/* Lowering: loops and branches that contain a collective. All lanes go through them together; lanes
+ * that have the same value before and after each turn share it.
  *
- * If the condition is not the same in all lanes, the loop goes on while any lane does, and a lane
- * that is done keeps its values; of branches, all are run, and each lane takes the results of its
- * own. Devices that meet must agree about the condition, in any backend, so what they exchange is
- * what they would. */
+ * If the condition is not the same in all lanes, the loop goes on while it holds in any lane, and a
+ * lane in which it does not hold keeps its values. All branches of a conditional are run, and each
+ * lane takes the results of its own branch. A correct program has the same condition on all devices
+ * that take part in a collective, so a collective exchanges what it would on real devices. */
 #include "backend/lower.h"
 
 /* Values of all lanes, `count` each; like[lane * count + i] is the first lane that shares value i

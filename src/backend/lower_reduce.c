@@ -354,8 +354,9 @@ enum stet_rc stet_lower_sort(struct stet_lower *l, int arg)
     return STET_OK;
 }
 
-/* XLA's ApproxTopK: operands, then as many initial values, and a comparison function. The caller
- * requests results of a length that suits its recall; ours are all exact. */
+/* XLA's ApproxTopK: the operands, one initial value for each, and a comparison function. The caller
+ * asks for more results than it needs, so that the best ones are probably among them. These are the
+ * exact best ones. */
 enum stet_rc stet_lower_approx_top_k(struct stet_lower *l)
 {
     const struct stet_attr *config = stet_op_attr(l->op, "mhlo.backend_config");

@@ -1,8 +1,8 @@
 /* stet ranks: prints what each process of a run does, while it runs or hangs. */
 #include "cli/command.h"
 
-#include "base/json.h"
 #include "cli/ranks_text.h"
+#include "monitor/rank_state.h"
 
 static const struct stet_usage usage = {
     "stet ranks [options] [RUN|PID]",
@@ -11,69 +11,6 @@ static const struct stet_usage usage = {
     "and the missing come first. It needs nothing from the processes, so it works while they hang.",
     "ranks",
 };
-
-static void place_json(struct stet_json *j, const char *key, const char *file, const char *function,
-                       uint64_t line)
-{
-    if (!line) {
-        stet_json_null(j, key);
-        return;
-    }
-    stet_json_object(j, key);
-    stet_json_cstr(j, "file", file);
-    stet_json_uint(j, "line", line);
-    stet_json_cstr(j, "function", function);
-    stet_json_end_object(j);
-}
-
-static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
-{
-    bool there = s->kind != STET_RANK_MISSING;
-
-    stet_json_object(j, NULL);
-    stet_json_known(j, "rank", s->rank >= 0, (uint64_t)s->rank);
-    stet_json_known(j, "pid", there, s->pid);
-    stet_json_cstr(j, "host", there ? s->host : NULL);
-    stet_json_cstr(j, "kind", stet_monitor_rank_word(s->kind));
-    stet_json_cstr(j, "blocked_for", s->blocked_in);
-    place_json(j, "line", s->file, s->function, s->line);
-    place_json(j, "innermost", s->inner_file, s->inner_function, s->inner_line);
-    stet_json_bool(j, "line_is_now", s->now);
-    stet_json_cstr(j, "why_not_now", s->why_not[0] ? s->why_not : NULL);
-    stet_json_told(j, "program", s->program);
-    stet_json_uint(j, "program_runs", s->runs);
-    stet_json_uint(j, "ranks_behind", s->behind);
-    stet_json_known(j, "behind_rank", s->behind, (uint64_t)s->behind_rank);
-    stet_json_known(j, "behind_runs", s->behind, s->behind_runs);
-    stet_json_bool(j, "counts_are_lower_bounds", s->at_least);
-    stet_json_uint(j, "executions", s->executions);
-    stet_json_known(j, "steps", s->steps_known, s->steps);
-    stet_json_uint(j, "wait_ns", s->wait_ns);
-    stet_json_uint(j, "memory_bytes", s->memory);
-    stet_json_uint(j, "memory_peak_bytes", s->memory_peak);
-    stet_json_known(j, "age_ns", there, s->age_ns);
-    stet_json_known(j, "compiling_ns", s->kind == STET_RANK_COMPILING, s->open_ns);
-    stet_json_end_object(j);
-}
-
-static void write_json(struct stet_buf *out, const struct stet_monitor_attach *a,
-                       const struct stet_rank_states *s)
-{
-    struct stet_json j;
-
-    stet_json_init(&j, out);
-    stet_json_object(&j, NULL);
-    stet_json_cstr(&j, "schema", "stet.ranks/1");
-    stet_json_cstr(&j, "run", a->id);
-    stet_json_bool(&j, "running", a->running);
-    stet_json_known(&j, "world", s->world > 0, (uint64_t)s->world);
-    stet_json_array(&j, "ranks");
-    for (size_t i = 0; i < s->count; i++)
-        rank_json(&j, &s->items[i]);
-    stet_json_end_array(&j);
-    stet_json_end_object(&j);
-    stet_buf_char(out, '\n');
-}
 
 int cmd_ranks(int argc, char **argv)
 {
@@ -95,7 +32,7 @@ int cmd_ranks(int argc, char **argv)
     if (stet_monitor_ranks_look(&s, &a, &err) != STET_OK) {
         done = stet_cli_complain(&err);
     } else if (args.format == STET_FORMAT_JSON) {
-        write_json(&json, &a, &s);
+        stet_monitor_ranks_json(&json, &a, &s);
         done = stet_cli_print(&json, STET_EXIT_FINE);
     } else {
         stet_cli_ranks_text(&text, &a, &s);

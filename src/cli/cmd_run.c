@@ -463,6 +463,7 @@ int cmd_test(int argc, char **argv)
     struct wishes w = {.cpu = "", .no_store = true, .brief = true};
     const struct stet_option options[] = {
         {"quiet", NULL, "print nothing", STET_OPTION_FLAG, &w.quiet},
+        {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {0},
     };
     struct stet_args args;
@@ -470,6 +471,8 @@ int cmd_test(int argc, char **argv)
 
     if (done >= 0)
         return done;
+    if (w.format)
+        return stet_cli_usage_error(&usage, "what the command prints is its own");
     if (args.count == 0)
         return stet_cli_usage_error(&usage, "no command to run");
     args.values[args.count] = NULL;

@@ -53,7 +53,7 @@ static enum stet_rc print_summary(struct stet_buf *out, const struct stet_sessio
     if (rc != STET_OK)
         return rc;
     if (format == STET_FORMAT_JSON)
-        stet_cli_show_json(out, &s);
+        stet_session_stats_json(out, &s);
     else
         stet_cli_show_text(out, &s, options);
     stet_session_stats_release(&s);

@@ -1,5 +1,5 @@
-/* Prints what `stet show` gathered about a program, as text or JSON. The counts come from
- * session/program_stats.h. */
+/* Prints what `stet show` gathered about a program, as text. The counts come from
+ * session/program_stats.h, which writes them as JSON too. */
 #ifndef STET_CLI_SHOW_H
 #define STET_CLI_SHOW_H
 
@@ -20,7 +20,5 @@ int stet_cli_show_file(const char *path, enum stet_format format,
 
 void stet_cli_show_text(struct stet_buf *out, const struct stet_session_stats *s,
                         const struct stet_show_options *options);
-/* Writes schema stet.show/1. */
-void stet_cli_show_json(struct stet_buf *out, const struct stet_session_stats *s);
 
 #endif

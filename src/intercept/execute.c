@@ -50,8 +50,9 @@ static bool add_last_run(struct stet_event *e, struct stet_journal *j)
     return true;
 }
 
-/* With the first execution of a program the wait for it is over. The mark is a bit of the id, so
- * the executions after it pay nothing. */
+/* Records the first execution of a program: until then its user waited for it. STET_HANDLE_FRESH, a
+ * bit of the id, marks a program that has not run; later executions find it cleared and pay
+ * nothing. */
 __attribute__((noinline)) static void first_run(struct stet_handle *h)
 {
     uint32_t id = atomic_fetch_and(&h->id, ~STET_HANDLE_FRESH);

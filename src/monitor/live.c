@@ -18,9 +18,13 @@
 
 /* A run beyond these limits is explained only at its end. */
 enum { PROCESSES = 256, COMPILES = 20000, ORDER = 1 << 16, EXECUTABLES = 1 << 22 };
-/* A stack may come after its compile, and the first execution after that. A cause that was already
- * reported is repeated as numbers. At most so many blocks are printed in a minute. */
-enum { STACK_WAIT_MS = 700, RUN_WAIT_MS = 3000, HELD_MOST = 2, BLOCKS_A_MINUTE = 20, CAUSES = 256 };
+enum {
+    STACK_WAIT_MS = 700, /* the stack of a compile may be written after the compile */
+    RUN_WAIT_MS = 3000,  /* and its first execution after that */
+    HELD_MOST = 2,       /* programs that wait for their first execution to be judged */
+    BLOCKS_A_MINUTE = 20,
+    CAUSES = 256 /* that were reported: each is reported again at its 10th, 100th, … recompile */
+};
 
 struct order {
     uint32_t *executables, *sightings;

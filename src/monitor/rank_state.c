@@ -74,8 +74,8 @@ static bool runs_of_program(const struct look *l, struct stet_hash program, uint
     return knows;
 }
 
-/* A process that was killed or stopped has not written what it did in its last tenth of a second.
- */
+/* Are the counts of the process complete? One that was killed or stopped has not written what it
+ * did in its last tenth of a second. */
 static bool has_written(const struct look *l)
 {
     return l->pulse->ended || (l->here && l->after.there && !strchr("TtZX", l->after.state));

@@ -50,5 +50,8 @@ struct stet_rank_states {
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err);
 void stet_monitor_ranks_release(struct stet_rank_states *s);
+/* Writes schema stet.ranks/1. */
+void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_attach *a,
+                             const struct stet_rank_states *s);
 
 #endif

@@ -35,5 +35,7 @@ struct stet_session_stats {
 enum stet_rc stet_session_stats_gather(struct stet_session_stats *s,
                                        const struct stet_session_program *l, struct stet_err *err);
 void stet_session_stats_release(struct stet_session_stats *s);
+/* Writes schema stet.show/1. */
+void stet_session_stats_json(struct stet_buf *out, const struct stet_session_stats *s);
 
 #endif
