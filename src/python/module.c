@@ -60,6 +60,22 @@ static void fill_rows(struct stet_python_module *m, stet_python_ref n)
     }
 }
 
+/* The node of the callee's own name: f of f(x) and of a.f(x); 0 if there is none. */
+static stet_python_ref callee_name(const struct stet_python_ast *a, stet_python_ref call)
+{
+    stet_python_ref f = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+
+    if (stet_python_kind(a, f) == PY_ATTRIBUTE)
+        f = stet_python_field(a, f, PY_FIELD_ATTRIBUTE);
+    return stet_python_kind(a, f) == PY_IDENTIFIER ? f : 0;
+}
+
+static void note_call(struct stet_python_module *m, stet_python_ref call)
+{
+    STET_VEC_PUSH(&m->calls, call);
+    STET_VEC_PUSH(&m->callees, stet_python_name(&m->ast, callee_name(&m->ast, call)));
+}
+
 static bool index_nodes(struct stet_python_module *m)
 {
     const struct stet_python_ast *a = &m->ast;
@@ -74,9 +90,9 @@ static bool index_nodes(struct stet_python_module *m)
         if (n && is_statement((enum stet_python_kind)a->nodes[n].kind))
             fill_rows(m, n);
         if (a->nodes[n].kind == PY_CALL)
-            STET_VEC_PUSH(&m->calls, n);
+            note_call(m, n);
     }
-    return !m->calls.failed;
+    return !m->calls.failed && !m->callees.failed;
 }
 
 bool stet_python_module_index(struct stet_python_module *m)
@@ -118,6 +134,7 @@ void stet_python_module_close(struct stet_python_module *m)
     stet_map_release(&m->methods);
     STET_VEC_RELEASE(&m->bindings);
     STET_VEC_RELEASE(&m->calls);
+    STET_VEC_RELEASE(&m->callees);
     if (m->parsed)
         stet_python_ast_release(&m->ast);
     stet_arena_release(&m->arena);
@@ -307,12 +324,9 @@ stet_python_ref stet_python_keyword(const struct stet_python_module *m, stet_pyt
 
 struct stet_view stet_python_callee(const struct stet_python_module *m, stet_python_ref call)
 {
-    const struct stet_python_ast *a = &m->ast;
-    stet_python_ref f = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+    stet_python_ref name = callee_name(&m->ast, call);
 
-    if (stet_python_kind(a, f) == PY_ATTRIBUTE)
-        f = stet_python_field(a, f, PY_FIELD_ATTRIBUTE);
-    return stet_python_kind(a, f) == PY_IDENTIFIER ? stet_python_text(a, f) : STET_VIEW("");
+    return name ? stet_python_text(&m->ast, name) : STET_VIEW("");
 }
 
 stet_python_ref stet_python_callee_object(const struct stet_python_module *m, stet_python_ref call)

@@ -42,7 +42,8 @@ struct stet_python_module {
     struct stet_map locals;  /* function (0: the module) and name that it binds itself -> 1 */
     struct stet_map methods; /* class and name -> its first method of this name */
     STET_VEC(stet_python_ref) calls;
-    struct stet_arena arena; /* texts of imports */
+    STET_VEC(uint32_t) callees; /* by call: the name number of stet_python_callee, or 0 */
+    struct stet_arena arena;    /* texts of imports */
     bool tried, parsed;
 };
 

@@ -321,8 +321,7 @@ static struct stet_python_value from_sites(struct stet_python_flow *x, stet_pyth
 {
     const struct stet_python_module *m = x->frame->module;
     const struct stet_python_frame *before = x->frame;
-    struct stet_view name =
-        stet_python_text(&m->ast, stet_python_field(&m->ast, function, PY_FIELD_NAME));
+    uint32_t name = stet_python_name(&m->ast, stet_python_field(&m->ast, function, PY_FIELD_NAME));
     struct stet_python_value v = nothing;
 
     *sites = 0;
@@ -332,8 +331,7 @@ static struct stet_python_value from_sites(struct stet_python_flow *x, stet_pyth
         struct stet_python_frame f = {.module = m, .function = function, .call = call};
         struct stet_python_callee callee;
 
-        if (!stet_view_eq(stet_python_callee(m, call), name) ||
-            stet_python_is_inside(m, call, function))
+        if (m->callees.items[i] != name || stet_python_is_inside(m, call, function))
             continue;
         x->frame = &caller;
         callee = stet_python_resolve(x, call);
