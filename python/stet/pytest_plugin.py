@@ -92,7 +92,8 @@ class Compiles:
 
     def judge(self, first, last, most):
         """Fails the test if more than `most` of these compiles are of functions."""
-        number, compiles = self.compiles(last)
+        number, process = self.mine(self.processes(last))
+        compiles = process["compiles"]
         functions = [c for c in compiles if first <= c["compile"] < last and not c["operation"]]
         if len(functions) <= most:
             return
@@ -107,16 +108,22 @@ class Compiles:
             lines += told(group)
         pytest.fail("\n".join(lines), pytrace=False)
 
-    def compiles(self, wanted):
-        """The number of this process in the run, and its compiles; waits until the journal has `wanted` of them."""
+    def mine(self, processes):
+        """The number of this process in the run, and what the run knows of it; or None."""
+        found = [(n, p) for n, p in enumerate(processes) if p["pid"] == os.getpid()]
+        return found[-1] if found else None
+
+    def processes(self, wanted):
+        """The processes of the run; waits until the journal of this one has `wanted` compiles."""
         until = time.monotonic() + JOURNAL_S
         while True:
             processes = answer("show", self.run, "--format=json")["processes"]
-            mine = [(n, p["compiles"]) for n, p in enumerate(processes) if p["pid"] == os.getpid()]
-            if mine and sum(c["kind"] == "compile" and c["ended"] for c in mine[-1][1]) >= wanted:
-                return mine[-1]
+            mine = self.mine(processes)
+            written = sum(c["kind"] == "compile" and c["ended"] for c in mine[1]["compiles"]) if mine else 0
+            if written >= wanted:
+                return processes
             if time.monotonic() > until:
-                pytest.fail(f"stet: run {self.run} has no record of what this test compiled", pytrace=False)
+                pytest.fail(f"stet: run {self.run} has no record of what this process compiled", pytrace=False)
             time.sleep(0.02)
 
     # ---- the summary
@@ -128,9 +135,7 @@ class Compiles:
     def pytest_terminal_summary(self, terminalreporter):
         if not self.reports:
             return
-        if self.count():
-            self.compiles(self.count())
-        seen = [c for p in answer("show", self.run, "--format=json")["processes"] for c in p["compiles"]]
+        seen = [c for p in self.processes(self.count()) for c in p["compiles"]]
         functions = sum(not c["operation"] for c in seen)
         waited, compiler = sum(c["wait_s"] for c in seen), sum(c["cost_s"] for c in seen)
         head = (f"{len(seen)} compiles ({functions} of functions, {len(seen) - functions} of single operations), "

@@ -235,7 +235,8 @@ static enum stet_rc tiles_to_whole(struct stet_lower *l, uint32_t i, const struc
     return stet_lower_out_lanes(l, i, whole);
 }
 
-enum stet_rc stet_lower_to_tiles(struct stet_lower *l)
+/* Goes into a region in which each lane has its tile, or out of it. */
+static enum stet_rc cross_border(struct stet_lower *l, bool inward)
 {
     bool sdy = stet_view_starts(call_target(l->op), "xla.sdy.");
     struct stet_gval **tiles = stet_lower_new_lanes(l);
@@ -245,30 +246,27 @@ enum stet_rc stet_lower_to_tiles(struct stet_lower *l)
     if (!tiles)
         return stet_lower_memory(l);
     if (sdy)
-        TRY(border_of(l, "in_shardings", &b));
+        TRY(border_of(l, inward ? "in_shardings" : "out_shardings", &b));
     for (uint32_t i = 0; i < l->op->result_count; i++) {
-        TRY(whole_to_tiles(l, i, sdy ? &b : NULL, tiles));
-        TRY(stet_lower_out_lanes(l, i, tiles));
+        if (inward) {
+            TRY(whole_to_tiles(l, i, sdy ? &b : NULL, tiles));
+            TRY(stet_lower_out_lanes(l, i, tiles));
+        } else {
+            TRY(stet_lower_in_lanes(l, i, tiles));
+            TRY(tiles_to_whole(l, i, sdy ? &b : NULL, tiles));
+        }
     }
     return STET_OK;
 }
 
+enum stet_rc stet_lower_to_tiles(struct stet_lower *l)
+{
+    return cross_border(l, true);
+}
+
 enum stet_rc stet_lower_from_tiles(struct stet_lower *l)
 {
-    bool sdy = stet_view_starts(call_target(l->op), "xla.sdy.");
-    struct stet_gval **tiles = stet_lower_new_lanes(l);
-    struct border b;
-
-    CHECK(l->op->operand_count == l->op->result_count, "operands and results do not fit");
-    if (!tiles)
-        return stet_lower_memory(l);
-    if (sdy)
-        TRY(border_of(l, "out_shardings", &b));
-    for (uint32_t i = 0; i < l->op->result_count; i++) {
-        TRY(stet_lower_in_lanes(l, i, tiles));
-        TRY(tiles_to_whole(l, i, sdy ? &b : NULL, tiles));
-    }
-    return STET_OK;
+    return cross_border(l, false);
 }
 
 enum stet_rc stet_lower_manual_computation(struct stet_lower *l, int arg)

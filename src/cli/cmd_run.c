@@ -378,6 +378,16 @@ static bool parse_seconds(const char *text, unsigned *out)
     return true;
 }
 
+/* The command is what the options leave. False if there is none. */
+static bool take_command(struct run *r, struct stet_args *args)
+{
+    if (args->count == 0)
+        return false;
+    args->values[args->count] = NULL;
+    r->argv = args->values;
+    return true;
+}
+
 int cmd_run(int argc, char **argv)
 {
     static const struct stet_usage usage = {
@@ -432,12 +442,8 @@ int cmd_run(int argc, char **argv)
                                     "what the command prints is its own: use --json-events=FILE");
     if (w.hang_after && !parse_seconds(w.hang_after, &w.hang_s))
         return stet_cli_usage_error(&usage, "--hang-after is a time such as 60s or 10m");
-    if (args.count == 0) {
-        stet_say("stet: no command to run\nusage: %s\n", usage.synopsis);
-        return STET_EXIT_USAGE;
-    }
-    args.values[args.count] = NULL;
-    r.argv = args.values;
+    if (!take_command(&r, &args))
+        return stet_cli_usage_error(&usage, "no command to run");
     if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
         return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
     if (w.on_breach && !w.contract)
@@ -473,9 +479,7 @@ int cmd_test(int argc, char **argv)
         return done;
     if (w.format)
         return stet_cli_usage_error(&usage, "what the command prints is its own");
-    if (args.count == 0)
+    if (!take_command(&r, &args))
         return stet_cli_usage_error(&usage, "no command to run");
-    args.values[args.count] = NULL;
-    r.argv = args.values;
     return run(&r, &w);
 }
