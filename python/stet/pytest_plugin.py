@@ -1,4 +1,4 @@
-"""A pytest plugin: `pytest --stet` counts what each test compiles, and holds tests to a budget (docs/pytest.md).
+"""A pytest plugin: `pytest --stet` counts what each test compiles, and holds tests to a budget (docs/test.md).
 
 Without --stet it adds its options and its marker and does nothing else."""
 

@@ -14,6 +14,8 @@ import unittest
 import xml.etree.ElementTree as xml
 
 BUILD, PYTEST = (os.path.abspath(sys.argv.pop(1)) for _ in range(2))
+PYTEST_COMMAND = (sys.executable, "-m", "pytest", "-p", "no:cacheprovider")
+ALL_COMPILES = ("--stet-slowest", "100")  # which five are slowest depends on the machine
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROJECT = """\
 import jax, jax.numpy as jnp, pytest
@@ -69,7 +71,7 @@ def write(path, text):
 
 
 def pytest(*args, **env):
-    return run(sys.executable, "-m", "pytest", "-p", "no:cacheprovider", *args, **env)
+    return run(*PYTEST_COMMAND, *args, **env)
 
 
 def run(*command, **env):
@@ -88,7 +90,7 @@ class Plugin(unittest.TestCase):
 
     def test_a_budget_is_kept_and_reasons_are_named(self):
         junit, page = DIR + "/junit.xml", DIR + "/summary.md"
-        code, out, err = pytest("--stet", "-q", "--junitxml=" + junit, GITHUB_STEP_SUMMARY=page)
+        code, out, err = pytest("--stet", "-q", *ALL_COMPILES, "--junitxml=" + junit, GITHUB_STEP_SUMMARY=page)
         self.assertEqual(code, 1, out + err)
         self.check(out)
         self.assertRegex(err, r"stet: run \S+: \d+ compiles")
@@ -103,14 +105,14 @@ class Plugin(unittest.TestCase):
 
     def test_workers_of_xdist_count_too(self):
         page = DIR + "/workers.md"
-        code, out, err = pytest("--stet", "-q", "-n", "2", "--dist", "loadfile", GITHUB_STEP_SUMMARY=page)
+        code, out, err = pytest("--stet", "-q", *ALL_COMPILES, "-n", "2", "--dist", "loadfile", GITHUB_STEP_SUMMARY=page)
         self.assertEqual(code, 1, out + err)
         self.check(out)
         with open(page, encoding="utf-8") as file:
             self.assertEqual(file.read().count("### Compiles"), 1)
 
     def test_stet_test_runs_any_command(self):
-        code, out, err = run("stet", "test", "--", sys.executable, "-m", "pytest", "-p", "no:cacheprovider", "-q")
+        code, out, err = run("stet", "test", "--", *PYTEST_COMMAND, "-q", *ALL_COMPILES)
         self.assertEqual(code, 1, out + err)
         self.check(out)
         self.assertNotIn("compiled again", err)  # the summary is one line
@@ -122,7 +124,8 @@ class Plugin(unittest.TestCase):
         code, out, _ = pytest("--stet", "-q", "-o", "stet_compiles=0", "test_plain.py")
         self.assertEqual(code, 1)
         self.assertRegex(out, r"1 compiles of functions, where at most 0 are allowed:\n.* jit__lambda_?, test_plain.py:3, its first compile")
-        self.assertEqual(pytest("--stet", "-q", "-o", "stet_compiles=1", "test_plain.py")[0], 0)
+        code, out, _ = pytest("--stet", "-q", "--stet-slowest=1", "-o", "stet_compiles=1", "test_plain.py")
+        self.assertEqual((code, len(re.findall(r"^ +\d+\.\d\d s  jit_", out, re.M))), (0, 1), out)
 
     def test_without_stet_budgets_are_named_and_nothing_else_happens(self):
         code, out, _ = pytest("-q", "--strict-markers", JAX_PLATFORMS="cpu")
