@@ -197,7 +197,7 @@ TEST(the_least_recently_used_go_first)
     struct stet_stored_list all;
 
     for (int i = 0; i < 3; i++) {
-        char program[8];
+        char program[16];
         struct stet_kept k;
         char path[PATH_MAX + 64];
 
