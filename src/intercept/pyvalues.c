@@ -252,8 +252,8 @@ static PyObject *in_cell(const struct stet_intercept_python *py, PyObject *cell)
 static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
                          unsigned deeper);
 
-/* A function that a closure holds closes over others in turn, as those that a library's transform
- * returns do: they tell two functions apart that one line of the library defines. */
+/* A function in a closure may have a closure itself, as the functions that a library's transform
+ * returns do. Two functions that one line of the library defines differ only there. */
 static void read_held(struct look *l, PyObject *value, struct stet_view path, unsigned deeper)
 {
     const struct stet_intercept_python *py = l->py;
