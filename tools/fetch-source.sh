@@ -4,7 +4,7 @@
 #
 # The archive is taken from third_party/ (the source distribution carries all of them) or from
 # build/third_party/archives, where a fetched one is kept. Its checksum is compared each time it is unpacked.
-# Does nothing when DIR already holds it. Two runs at once are safe: the second one waits.
+# Does nothing when DIR already holds it. Two runs at once are safe: the second one waits. Needs cmake (CMAKE names another).
 set -euo pipefail
 
 say() { echo "fetch-source: $*" >&2; }
@@ -81,9 +81,12 @@ fi
 got=$(checksum_of "$found")
 [[ $got == "$want" ]] || die "$found has the checksum $got, expected $want"
 
+# CMake unpacks every kind by itself; tar would need xz beside it.
 mkdir "$scratch/content"
-tar -xf "$found" -C "$scratch/content" --strip-components=1 --no-same-owner
-echo "$name $version $want" >"$scratch/content/.fetched"
+(cd "$scratch/content" && "${CMAKE:-cmake}" -E tar -xf "$found") || die "$found could not be unpacked"
+content=("$scratch"/content/*)
+[[ ${#content[@]} == 1 && -d ${content[0]} ]] || die "$found holds more than one folder"
+echo "$name $version $want" >"${content[0]}/.fetched"
 rm -rf "$dir"
 mkdir -p "$(dirname "$dir")"
-mv "$scratch/content" "$dir"
+mv "${content[0]}" "$dir"
