@@ -79,6 +79,18 @@ class FetchSource(Scratch):
         self.assertIn("more than one folder", got.stderr)
         self.assertFalse((self.dir / "out").exists())
 
+    def test_a_debian_package_is_unpacked(self):
+        (self.dir / "package/DEBIAN").mkdir(parents=True)
+        (self.dir / "package/DEBIAN/control").write_text(
+            "Package: lib\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n")
+        (self.dir / "package/usr").mkdir()
+        (self.dir / "package/usr/lib.c").write_text("int x")
+        self.archive = self.dir / "third_party/lib_1_all.deb"
+        self.assertEqual(0, run("dpkg-deb", "--build", self.dir / "package", self.archive).returncode)
+        self.pin(hashlib.sha256(self.archive.read_bytes()).hexdigest())
+        self.assertEqual(0, self.fetch().returncode)
+        self.assertEqual("int x", (self.dir / "out/usr/lib.c").read_text())
+
     def test_another_checksum_is_refused(self):
         self.pin("0" * 64)
         got = self.fetch()
