@@ -362,8 +362,8 @@ static int cause_wants(const struct stet_top *t, const struct stet_page *p,
     int sum = 1;
 
     for (size_t i = 0; i < n; i++)
-        sum += 1 + stet_cli_page_rows(
-                       p, advice(&text, &t->attach->pulse->causes[rows[i].index]), FIX_INDENT);
+        sum += 1 + stet_cli_page_rows(p, advice(&text, &t->attach->pulse->causes[rows[i].index]),
+                                      FIX_INDENT);
     stet_buf_release(&text);
     return sum;
 }

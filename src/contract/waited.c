@@ -104,8 +104,8 @@ uint64_t stet_contract_waited_budget(const struct stet_lanes *l)
         uint64_t sum = 0;
 
         for (uint32_t i = 0; i < h->sighting_count; i++)
-            sum += !h->sightings[i].past && h->sightings[i].process == p ? h->sightings[i].wait_ns
-                                                                         : 0;
+            sum +=
+                !h->sightings[i].past && h->sightings[i].process == p ? h->sightings[i].wait_ns : 0;
         most = sum > most ? sum : most;
     }
     return stet_contract_waited_round(2 * most);

@@ -19,7 +19,8 @@ static pid_t stopped_at_its_start(bool preload)
 
     if (pid == 0) {
         char *argv[] = {(char *)"sleep", (char *)"60", NULL};
-        char *with[] = {(char *)"LD_PRELOAD=/nowhere/libstet-of-test.so", NULL}, *without[] = {NULL};
+        char *with[] = {(char *)"LD_PRELOAD=/nowhere/libstet-of-test.so", NULL},
+             *without[] = {NULL};
 
         ptrace(PTRACE_TRACEME, 0, NULL, NULL);
         execve("/bin/sleep", argv, preload ? with : without);
