@@ -371,15 +371,13 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->detail = t->body
                     ? stet_arena_printf(&h->arena, "the body of the loop in line %u", t->loop.line)
                     : t->at.function;
-    f->evidence =
-        t->loop.line
-            ? stet_arena_printf(
-                  &h->arena,
-                  "it runs in the loop of line %u, and each of its %u operations is a "
-                  "program of its own",
-                  t->loop.line, t->programs)
-            : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
-                                t->programs);
+    /* without a number: the story counts its operations, the late ones of other loops too */
+    f->evidence = t->loop.line
+                      ? stet_arena_printf(&h->arena,
+                                          "it runs in the loop of line %u, and each of its "
+                                          "operations is a program of its own",
+                                          t->loop.line)
+                      : stet_view_str("each of its operations is a program of its own");
     f->advice = stet_arena_printf(&h->arena,
                                   "{\"storm\":{\"programs\":%u,\"turns\":%u,\"loop\":%s,"
                                   "\"others\":%u,\"jitted\":%u,\"drifts\":%u,"
