@@ -63,7 +63,7 @@ def build(seed, index, lane, program, drift, clean):
     if "$step" in truth.compiled and "advance" in names and lane == "jax":
         compiled.append(names["advance"])
     return texts, {"best": truth.best, "accepted": list(truth.accepted), "origin": at(truth.origin), "source": at(truth.source), "compiled": compiled,
-                   "planted": truth.planted, "fragments": truth.fragments, "benign_counts": truth.benign_counts,
+                   "planted": truth.planted, "fragments": truth.fragments, "benign_counts": truth.benign_counts, "devices": plan.devices,
                    "idioms": module.tags(style) if lane == "torch" else style.tags()}
 
 

@@ -44,6 +44,7 @@ class Plan:
     sizes: str = None             # rows of batch $i
     whole: int = None             # cut batches out of a data set with this many rows
     call_label: str = ""
+    devices: int = 1              # how many virtual devices the script needs
     flag: str = "True"            # the mode of a program that trains and evaluates
     prepared: bool = False        # the drift reads the batch as NumPy: do not move it to the device
     # torch.compile only
