@@ -36,6 +36,7 @@ class Plan:
     hidden: list = field(default_factory=list)
     loss: list = field(default_factory=list)
     module: list = field(default_factory=list)    # definitions beside the loop
+    step_module: list = field(default_factory=list)  # and beside the step, for both
     before: list = field(default_factory=list)
     pre: list = field(default_factory=list)
     post: list = field(default_factory=list)
