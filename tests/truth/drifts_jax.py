@@ -432,9 +432,7 @@ DRIFTS = {
 
 def possible(drift, program):
     """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number; a batch
-    of the program's own has no lists; what a library compiles by itself depends on the data alone."""
-    if not program.jit:
-        return drift in ("shape-drift", "last-batch")
+    of the program's own has no lists; a state of Python objects cannot be put on a mesh."""
     if drift == "mode-module":
         return bool(program.mode)
     if drift == "sharding-change":

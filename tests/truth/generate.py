@@ -64,7 +64,6 @@ def build(seed, index, lane, program, drift, clean):
     compiled = [names.get(name[1:], name[1:]) if name.startswith("$") else name for name in truth.compiled]
     if "$step" in truth.compiled and "advance" in names and lane == "jax":
         compiled.append(names["advance"])
-    compiled += getattr(program, "compiled", ())
     return texts, {"best": truth.best, "accepted": list(truth.accepted), "origin": at(truth.origin), "source": at(truth.source), "compiled": compiled,
                    "planted": truth.planted, "fragments": truth.fragments, "benign_counts": truth.benign_counts, "devices": plan.devices,
                    "idioms": module.tags(style) if lane == "torch" else style.tags()}

@@ -147,14 +147,14 @@ class Style:
         return f", static_argnames=({quoted},)"
 
     def jit_kind(self, plan):
-        kind = self.choice["jit"] if plan.program.jit else ""
+        kind = self.choice["jit"]
         if plan.program.jit != "jax.jit" and kind in ("partial-jit", "method-jit", "own-decorator"):
             kind = ""
         return kind
 
     def decorator(self, plan):
         kind = self.jit_kind(plan)
-        if not plan.program.jit or plan.call is not None or kind in ("assigned-jit", "method-jit"):
+        if plan.call is not None or kind in ("assigned-jit", "method-jit"):
             return []
         if plan.program.jit != "jax.jit":
             return [f"@{plan.program.jit}"]

@@ -29,7 +29,6 @@ class Program:
     weight: float = 1.0      # how often it is chosen; less for one that takes long
     flag: bool = False       # has {F}
     mode: str = ""           # the state in training mode or not, by {M}; lines that read it carry #@mode
-    compiled: tuple = ()     # what the library compiles by itself, where the program compiles nothing (jit="")
     defaults: bool = False   # a batch of the program's own goes through the step before the loop
 
     def needs(self):

@@ -166,18 +166,6 @@ NUMPYRO_HMC = REGRESSION + '''
         return $state, $state.potential_energy
 '''
 
-# A sampler that is run once for each data set; with jit_model_args, data of one size share a program.
-NUMPYRO_MCMC = REGRESSION + '''
-    $mcmc = MCMC(NUTS($model, max_tree_depth=2), num_warmup=3, num_samples=4, progress_bar=False, jit_model_args=True)
-
-    def $init():
-        return jax.random.PRNGKey(4)
-
-    def $step($state, $batch):
-        $mcmc.run($state, $batch)  #@run
-        return $state, $mcmc.get_samples()["noise"][-1]
-'''
-
 HAIKU = "import haiku as hk"
 HAIKU_OPTAX = "import haiku as hk\nimport optax\nimport typing"
 NUMPYRO = "import types\nimport numpyro\nimport numpyro.distributions as dist"
@@ -190,7 +178,5 @@ PROGRAMS = [
     Program("numpyro_svi", "numpyro", DENSE_BATCH + NUMPYRO_SVI, SVI, defaults=True, weight=0.5),
     Program("numpyro_auto", "numpyro", DENSE_BATCH + NUMPYRO_AUTO, SVI + "\nfrom numpyro.infer.autoguide import AutoNormal\nimport optax", defaults=True, weight=0.25),
     Program("numpyro_map", "numpyro", DENSE_BATCH + NUMPYRO_MAP, NUMPYRO + "\nfrom numpyro.infer.util import log_density"),
-    Program("numpyro_mcmc", "numpyro", DENSE_BATCH + NUMPYRO_MCMC, NUMPYRO + "\nfrom numpyro.infer import MCMC, NUTS", weight=0.25, jit="",
-            compiled=("_sample_fn_jit_args", "scan", "fori_collect")),
     Program("numpyro_hmc", "numpyro", DENSE_BATCH + NUMPYRO_HMC, NUMPYRO + "\nfrom numpyro.infer import HMC", defaults=True, weight=0.25),
 ]
