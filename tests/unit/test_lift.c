@@ -1,65 +1,8 @@
 /* Lifting: which values become arguments, which programs are refused, and that a lifted program
  * with the values put back is the plain one. A row is one text in which @1, @2 … are replaced. */
-#include "program_help.h"
+#include "lift_help.h"
 
 #include "base/mem.h"
-#include "lift/lift.h"
-
-struct pair {
-    struct stet_buf text[2];
-    struct stet_program program[2];
-};
-
-/* Replaces @1 by the first word of `values`, and so on. */
-static void fill(struct stet_buf *out, const char *text, const char *values)
-{
-    char words[4][64] = {"", "", "", ""};
-
-    sscanf(values, "%63s %63s %63s %63s", words[0], words[1], words[2], words[3]);
-    for (; *text; text++) {
-        if (text[0] == '@' && text[1] >= '1' && text[1] <= '4')
-            stet_buf_str(out, words[*++text - '1']);
-        else
-            stet_buf_char(out, *text);
-    }
-}
-
-static bool read_pair(struct pair *p, const char *first, const char *from, const char *second,
-                      const char *to)
-{
-    *p = (struct pair){0};
-    fill(&p->text[0], first, from);
-    fill(&p->text[1], second, to);
-    return read_program(&p->program[0], stet_buf_as_view(&p->text[0])) &&
-           read_program(&p->program[1], stet_buf_as_view(&p->text[1]));
-}
-
-static void release_pair(struct pair *p)
-{
-    for (int i = 0; i < 2; i++) {
-        stet_program_release(&p->program[i]);
-        stet_buf_release(&p->text[i]);
-    }
-}
-
-/* The text of the lifted program; the number of arguments, or -1 with the reason. */
-static int lift(const struct pair *p, struct stet_buf *out, struct stet_err *why)
-{
-    struct stet_lift_match match;
-    struct stet_lift_plan plan;
-    int arguments = -1;
-
-    if (stet_lift_refuses(&p->program[0], why) != STET_OK ||
-        stet_lift_match(&match, &p->program[0], &p->program[1], why) != STET_OK)
-        return -1;
-    if (stet_lift_plan_make(&plan, &match, NULL, why) == STET_OK) {
-        if (stet_lift_write(out, &p->program[0], &p->program[1], &match, &plan, why) == STET_OK)
-            arguments = (int)plan.argument_count;
-        stet_lift_plan_release(&plan);
-    }
-    stet_lift_match_release(&match);
-    return arguments;
-}
 
 #define MODULE(body) "module @m {\n func.func public @main(" body "}\n"
 #define ARG(rest)    MODULE("%arg0: tensor<4x6xf32>) -> tensor<4x6xf32> {\n" rest "}\n")
