@@ -22,9 +22,15 @@ static inline const struct stet_op *stet_lift_constant_of(const struct stet_op *
 /* May this use be an argument? Looks at the operation, and at the regions around it. */
 enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err);
 
+static inline bool stet_lift_names_function(const struct stet_op *op)
+{
+    return op->known == STET_FUNC_CALL || op->known == STET_STABLEHLO_COMPOSITE;
+}
+
 /* The function that contains an operation: its place among the program's functions. */
 uint32_t stet_lift_function_of(const struct stet_program *p, const struct stet_op *op);
-/* The function that a call names: its place, or UINT32_MAX. */
+/* The function that a call names, or a composite as its decomposition: its place, or
+ * UINT32_MAX. */
 uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *call);
 
 /* Bit a of masks[f]: function f, or one that it calls, reads argument a. One mask for each function

@@ -308,6 +308,20 @@ enum stet_rc stet_lift_apply(struct stet_program *out, const struct stet_program
 
 /* ---- writing and checking ---- */
 
+struct composites {
+    const struct stet_program *base;
+    const uint64_t *masks;
+};
+
+/* A compiler may have its own code for a composite, which has no further arguments: nothing in the
+ * function that it stands for can be lifted. */
+static bool is_untouched(const struct stet_op *op, void *context)
+{
+    const struct composites *c = context;
+
+    return op->known != STET_STABLEHLO_COMPOSITE || !c->masks[stet_lift_callee(c->base, op)];
+}
+
 /* The key also counts where constants are, and merged ones are at one place. The walk of
  * stet_lift_match compares the order of everything else. */
 static bool same_fingerprint(const struct stet_program *a, const struct stet_program *b)
@@ -377,7 +391,11 @@ enum stet_rc stet_lift_write(struct stet_buf *out, const struct stet_program *ba
 
     stet_arena_init(&arena, (size_t)16 << 20);
     masks = stet_lift_masks(base, m, plan, &arena);
-    rc = masks ? stet_lift_apply(&lifted, base, m, plan, masks, err) : STET_NO_MEMORY;
+    rc = masks ? STET_OK : STET_NO_MEMORY;
+    if (masks && !stet_program_walk(base, is_untouched, &(struct composites){base, masks}))
+        rc = stet_fail(err, STET_REFUSED, "a constant inside a composite operation");
+    if (rc == STET_OK)
+        rc = stet_lift_apply(&lifted, base, m, plan, masks, err);
     if (rc == STET_OK) {
         rc = stet_print_program(out, &lifted, NULL, err);
         stet_program_release(&lifted);

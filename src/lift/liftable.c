@@ -91,7 +91,7 @@ static enum stet_rc check_call(const struct visit *v, const struct stet_op *op)
     uint32_t callee = stet_lift_callee(v->program, op);
 
     if (callee == UINT32_MAX || v->program->functions[callee] == v->program->entry)
-        return stet_fail(v->err, STET_REFUSED, "a call of the entry, or of no function");
+        return stet_fail(v->err, STET_REFUSED, "a call of the entry, or of no function of the program");
     return STET_OK;
 }
 
@@ -100,7 +100,7 @@ static bool visit(const struct stet_op *op, void *context)
     const struct visit *v = context;
 
     return check_op(op, &v->spmd, v->err) == STET_OK &&
-           (op->known != STET_FUNC_CALL || check_call(v, op) == STET_OK);
+           (!stet_lift_names_function(op) || check_call(v, op) == STET_OK);
 }
 
 /* XLA writes every field of its own configuration, most of them with nothing in it. */

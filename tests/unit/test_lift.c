@@ -100,6 +100,25 @@ static const char beside_call[] = MODULE(
     ": (tensor<4xf32>) -> tensor<4xf32>\n"
     "return %1 : tensor<4xf32>\n}\n");
 
+#define SORTED(name)                                                                               \
+    "func.func private @" name "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                       \
+    "%c = stablehlo.constant dense<@2> : tensor<4xf32>\n"                                          \
+    "%0 = stablehlo.maximum %arg0, %c : tensor<4xf32>\n return %0 : tensor<4xf32>\n}\n"
+#define COMPOSITE(of)                                                                              \
+    "module @m {\nfunc.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"               \
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"                                          \
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"                                          \
+    "%1 = stablehlo.composite \"chlo.top_k\" %0 {composite_attributes = {k = 2 : i64}, "            \
+    "decomposition = @" of "} : (tensor<4xf32>) -> tensor<4xf32>\n"                                \
+    "return %1 : tensor<4xf32>\n}\n"
+
+static const char composite[] = COMPOSITE("f") SORTED("f") "}\n";
+/* The composite's function has another name, but the same place and the same operations. */
+static const char renamed[] = COMPOSITE("g") SORTED("g") "}\n";
+/* The same name is another function. */
+static const char first_of_two[] = COMPOSITE("f") SORTED("f") SORTED("g") "}\n";
+static const char second_of_two[] = COMPOSITE("f") SORTED("g") SORTED("f") "}\n";
+
 static const struct {
     const char *name, *first, *second, *from, *to;
     int arguments;
@@ -120,6 +139,8 @@ static const struct {
     {"an array that was filled with one number", branch, branch, "1.0", "[1.0,2.0,3.0,4.0]", 1},
     {"an array that becomes one number", branch, branch, "[1.0,2.0,3.0,4.0]", "1.0", 1},
     {"a value beside a custom call", beside_call, beside_call, "1.0", "2.0", 1},
+    {"a value beside a composite", composite, composite, "1.0 0.5", "2.0 0.5", 1},
+    {"a composite of another name", composite, renamed, "1.0 0.5", "2.0 0.5", 1},
     {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
 };
 
@@ -348,7 +369,18 @@ static const struct {
     {"a small element type", element, "1 i4", "2 i4", "a constant of an unusual type"},
     {"another callee", callee, "1.0 f", "2.0 g", "callee of func.call"},
     {"equal programs", rate, "1.0", "1.0", "no value differs"},
+    {"a value inside a composite", composite, "1.0 0.5", "1.0 0.25", "inside a composite"},
 };
+
+TEST(a_composite_of_another_function_is_another_program)
+{
+    struct stet_lift_match match;
+    struct pair p;
+
+    EXPECT(read_pair(&p, first_of_two, "1.0 0.5", second_of_two, "2.0 0.5"));
+    EXPECT_INT(STET_NOT_FOUND, stet_lift_match(&match, &p.program[0], &p.program[1], NULL));
+    release_pair(&p);
+}
 
 TEST(what_is_not_only_a_value_is_refused)
 {
