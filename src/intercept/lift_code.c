@@ -90,8 +90,8 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
     if (placed && code->compiled)
         keep(l, &r, &args, code);
     stet_reload_end(&r);
-    return placed || (made && stet_fail(why, STET_REFUSED,
-                                        "its arrays are on other devices") == STET_OK);
+    return placed ||
+           (made && stet_fail(why, STET_REFUSED, "its arrays are on other devices") == STET_OK);
 }
 
 /* Writes and compiles the lifted program of a family for what `m` found. */

@@ -62,10 +62,10 @@ struct stet_lifted {
     struct stet_lifted **slot; /* the framework's handle; NULL after it was destroyed */
     uint32_t refs;             /* the handle, and executables that the framework asked for */
     atomic_bool deleted;
-    PJRT_LoadedExecutable *_Atomic fallback;   /* the plain program, once it had to be compiled */
-    PJRT_Buffer **buffers; /* of each of code->devices; in the arena */
-    struct stet_lifted_device *devices;        /* buffers of other devices */
-    struct stet_arena arena;                   /* values, program and options */
+    PJRT_LoadedExecutable *_Atomic fallback; /* the plain program, once it had to be compiled */
+    PJRT_Buffer **buffers;                   /* of each of code->devices; in the arena */
+    struct stet_lifted_device *devices;      /* buffers of other devices */
+    struct stet_arena arena;                 /* values, program and options */
     struct stet_lift_value *values;
     /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
     struct stet_view program, format, options;

@@ -27,16 +27,16 @@ static struct stet_view at(const struct shardings *s, unsigned list, size_t i)
 
 static bool ask(struct stet_plugin *p, PJRT_LoadedExecutable *loaded, struct shardings *out)
 {
-    const PJRT_Shardings_Extension *x = (const PJRT_Shardings_Extension *)(const void *)
-        stet_api_extension(stet_plugin_real(p), PJRT_Extension_Type_Shardings);
+    const PJRT_Shardings_Extension *x =
+        (const PJRT_Shardings_Extension *)(const void *)stet_api_extension(
+            stet_plugin_real(p), PJRT_Extension_Type_Shardings);
     PJRT_Shardings_PJRT_Executable_ParameterShardings_Args in = {
         .struct_size = PJRT_Shardings_PJRT_Executable_ParameterShardings_Args_STRUCT_SIZE};
     PJRT_Shardings_PJRT_Executable_OutputShardings_Args to = {
         .struct_size = PJRT_Shardings_PJRT_Executable_OutputShardings_Args_STRUCT_SIZE};
 
     *out = (struct shardings){.executable = stet_executables_of(p, loaded)};
-    if (!out->executable || !x ||
-        x->base.struct_size < PJRT_Shardings_Extension_STRUCT_SIZE)
+    if (!out->executable || !x || x->base.struct_size < PJRT_Shardings_Extension_STRUCT_SIZE)
         return false;
     in.executable = to.executable = out->executable;
     if (stet_plugin_drop(p, x->PJRT_Shardings_PJRT_Executable_ParameterShardings(&in)) ||

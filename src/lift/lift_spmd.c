@@ -11,9 +11,8 @@ static const char shard_to_full[] = "SPMDShardToFullShape";
 
 static bool is_call_of(const struct stet_op *op, const char *target)
 {
-    const struct stet_attr *name = op && op->known == STET_STABLEHLO_CUSTOM_CALL
-                                       ? stet_op_attr(op, "call_target_name")
-                                       : NULL;
+    const struct stet_attr *name =
+        op && op->known == STET_STABLEHLO_CUSTOM_CALL ? stet_op_attr(op, "call_target_name") : NULL;
 
     return name && stet_view_is(stet_attr_text(name), target);
 }
@@ -30,8 +29,9 @@ bool stet_lift_spmd_is_entry(const struct stet_op *op)
 
 const struct stet_op *stet_lift_spmd_entry_of(const struct stet_op *call)
 {
-    const struct stet_op *def =
-        call->known == STET_FUNC_CALL && call->operand_count ? stet_value_def(stet_op_operand(call, 0)) : NULL;
+    const struct stet_op *def = call->known == STET_FUNC_CALL && call->operand_count
+                                    ? stet_value_def(stet_op_operand(call, 0))
+                                    : NULL;
 
     return stet_lift_spmd_is_entry(def) ? def : NULL;
 }
@@ -206,13 +206,13 @@ static const struct stet_attr *shardy_whole(struct stet_arena *a, struct stet_vi
                             (const struct stet_named_attr[]){{STET_VIEW("axes"), none},
                                                              {STET_VIEW("is_closed"), closed}},
                             2);
-    return make_record(
-        a, "sharding",
-        (const struct stet_named_attr[]){{STET_VIEW("mesh_or_ref"), symbol},
-                                         {STET_VIEW("dim_shardings"), make_list(a, dimension, rank)},
-                                         {STET_VIEW("replicated_axes"), none},
-                                         {STET_VIEW("unreduced_axes"), none}},
-        4);
+    return make_record(a, "sharding",
+                       (const struct stet_named_attr[]){
+                           {STET_VIEW("mesh_or_ref"), symbol},
+                           {STET_VIEW("dim_shardings"), make_list(a, dimension, rank)},
+                           {STET_VIEW("replicated_axes"), none},
+                           {STET_VIEW("unreduced_axes"), none}},
+                       4);
 }
 
 const struct stet_attr *stet_lift_spmd_dict(struct stet_arena *a, const struct stet_lift_spmd *s,

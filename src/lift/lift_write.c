@@ -70,8 +70,8 @@ static const struct stet_attr *longer_list(struct stet_lift_copy *c, const struc
     const struct lifting *l = c->context;
     bool is_entry = c->from->functions[c->function] == c->from->entry;
     struct stet_attr *a = stet_build_attr(c->arena, STET_ATTR_ARRAY);
-    const struct stet_attr **items = STET_NEW_ARRAY(
-        c->arena, const struct stet_attr *, (size_t)old->count + l->plan->argument_count);
+    const struct stet_attr **items = STET_NEW_ARRAY(c->arena, const struct stet_attr *,
+                                                    (size_t)old->count + l->plan->argument_count);
 
     if (!a || !items)
         return NULL;

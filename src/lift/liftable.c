@@ -91,7 +91,8 @@ static enum stet_rc check_call(const struct visit *v, const struct stet_op *op)
     uint32_t callee = stet_lift_callee(v->program, op);
 
     if (callee == UINT32_MAX || v->program->functions[callee] == v->program->entry)
-        return stet_fail(v->err, STET_REFUSED, "a call of the entry, or of no function of the program");
+        return stet_fail(v->err, STET_REFUSED,
+                         "a call of the entry, or of no function of the program");
     return STET_OK;
 }
 
@@ -206,8 +207,8 @@ static bool is_plain_element(const struct stet_type *t)
     }
 }
 
-/* Regions that may read values from outside, or get them as arguments. The others are functions of their arguments alone, and
- * compilers fold them into kernels. */
+/* Regions that may read values from outside, or get them as arguments. The others are functions of
+ * their arguments alone, and compilers fold them into kernels. */
 static bool may_capture(const struct stet_op *op)
 {
     return op->known == STET_STABLEHLO_WHILE || op->known == STET_STABLEHLO_IF ||

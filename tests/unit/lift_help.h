@@ -25,8 +25,8 @@ static inline void fill(struct stet_buf *out, const char *text, const char *valu
     }
 }
 
-static inline bool read_pair(struct pair *p, const char *first, const char *from, const char *second,
-                      const char *to)
+static inline bool read_pair(struct pair *p, const char *first, const char *from,
+                             const char *second, const char *to)
 {
     *p = (struct pair){0};
     fill(&p->text[0], first, from);

@@ -108,7 +108,7 @@ static const char beside_call[] = MODULE(
     "module @m {\nfunc.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"               \
     "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"                                          \
     "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"                                          \
-    "%1 = stablehlo.composite \"chlo.top_k\" %0 {composite_attributes = {k = 2 : i64}, "            \
+    "%1 = stablehlo.composite \"chlo.top_k\" %0 {composite_attributes = {k = 2 : i64}, "           \
     "decomposition = @" of "} : (tensor<4xf32>) -> tensor<4xf32>\n"                                \
     "return %1 : tensor<4xf32>\n}\n"
 

@@ -1,5 +1,6 @@
 /* Random programs with random values, for one device and for two: a lifted program gives the plain
- * program's results, bit by bit. STET_LIFT_PROGRAMS sets how many; the long form is part of `make soak`. */
+ * program's results, bit by bit. STET_LIFT_PROGRAMS sets how many; the long form is part of `make
+ * soak`. */
 #include "backend_help.h"
 
 #include "base/buf.h"
@@ -11,7 +12,7 @@ enum { ROWS = 4, COLUMNS = 6, VALUES = 12, CONSTANTS = 64, THREE = 3, LANES = 2 
 enum kind { ONE, SHARDY, HLO, MANUAL, HLO_MANUAL, REPLICAS, KINDS };
 
 static const struct stet_plan_devices devices_of[KINDS] = {
-    [ONE] = {1, 1},    [SHARDY] = {1, LANES},     [HLO] = {1, LANES},
+    [ONE] = {1, 1},        [SHARDY] = {1, LANES},     [HLO] = {1, LANES},
     [MANUAL] = {1, LANES}, [HLO_MANUAL] = {1, LANES}, [REPLICAS] = {LANES, 1}};
 
 /* The structure comes from one stream of random numbers and the values from another, so two
@@ -254,13 +255,14 @@ static int any(struct writer *w, int x, bool outer)
 /* What every device adds up with the others. */
 static int meet(struct writer *w, int x)
 {
-    stet_buf_printf(w->out,
-                    "%%v%d = \"stablehlo.all_reduce\"(%%v%d) <{replica_groups = dense<[[0, 1]]> : "
-                    "tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = "
-                    "0>}> ({\n^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n"
-                    "%%y = stablehlo.add %%a, %%b : tensor<f32>\n"
-                    "stablehlo.return %%y : tensor<f32>\n}) : (" FULL ") -> " FULL "\n",
-                    w->next, x);
+    stet_buf_printf(
+        w->out,
+        "%%v%d = \"stablehlo.all_reduce\"(%%v%d) <{replica_groups = dense<[[0, 1]]> : "
+        "tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = "
+        "0>}> ({\n^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n"
+        "%%y = stablehlo.add %%a, %%b : tensor<f32>\n"
+        "stablehlo.return %%y : tensor<f32>\n}) : (" FULL ") -> " FULL "\n",
+        w->next, x);
     return w->next++;
 }
 
@@ -291,12 +293,12 @@ static void manual_main(struct writer *w, int length)
     int x = w->next++;
 
     w->constant_count = 0;
-    stet_buf_printf(w->out,
-                    "func.func public @main(%%all: " WHOLE " " SDY_CUT ") -> (" WHOLE " " SDY_CUT
-                    ") {\n%%r = sdy.manual_computation(%%all) in_shardings=[<@mesh, [{\"d\"}, {}]>] "
-                    "out_shardings=[<@mesh, [{\"d\"}, {}]>] manual_axes={\"d\"} (%%v%d: " FULL
-                    ") {\n",
-                    x);
+    stet_buf_printf(
+        w->out,
+        "func.func public @main(%%all: " WHOLE " " SDY_CUT ") -> (" WHOLE " " SDY_CUT
+        ") {\n%%r = sdy.manual_computation(%%all) in_shardings=[<@mesh, [{\"d\"}, {}]>] "
+        "out_shardings=[<@mesh, [{\"d\"}, {}]>] manual_axes={\"d\"} (%%v%d: " FULL ") {\n",
+        x);
     for (int i = 0; i < length; i++) {
         x = any(w, x, true);
         if (i == length / 2)
@@ -323,13 +325,15 @@ static void hlo_manual_main(struct writer *w, int length)
 
 static void write_program(struct stet_buf *out, enum kind kind, uint64_t structure, uint64_t values)
 {
-    static const char *const attrs[KINDS] = {[ONE] = "",          [SHARDY] = SDY_CUT,
-                                             [HLO] = HLO_CUT,     [REPLICAS] = ""};
+    static const char *const attrs[KINDS] = {
+        [ONE] = "", [SHARDY] = SDY_CUT, [HLO] = HLO_CUT, [REPLICAS] = ""};
     struct writer w = {.out = out, .structure = structure, .values = values};
     int length = 1 + choose(&w, 8);
 
-    stet_buf_printf(out, "module @m attributes {mhlo.num_replicas = %u : i32, mhlo.num_partitions = "
-                    "%u : i32} {\n", devices_of[kind].replicas, devices_of[kind].partitions);
+    stet_buf_printf(out,
+                    "module @m attributes {mhlo.num_replicas = %u : i32, mhlo.num_partitions = "
+                    "%u : i32} {\n",
+                    devices_of[kind].replicas, devices_of[kind].partitions);
     if (kind == SHARDY || kind == MANUAL)
         stet_buf_str(out, "sdy.mesh @mesh = <[\"d\"=2]>\n");
     if (kind == MANUAL)

@@ -1,5 +1,6 @@
-/* Lifting programs for several devices: an argument is whole on every device, and what could compute
- * something else on another device is refused. A row is one text in which @1, @2 … are replaced. */
+/* Lifting programs for several devices: an argument is whole on every device, and what could
+ * compute something else on another device is refused. A row is one text in which @1, @2 … are
+ * replaced. */
 #include "lift_help.h"
 
 #define DEVICES(n) "module @m attributes {mhlo.num_partitions = " #n " : i32} {\n"
@@ -11,10 +12,11 @@
 #define SCALE      CONSTANT "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
 #define RETURN(v)  "return %" v " : tensor<4xf32>\n}\n"
 
-static const char shardy[] = DEVICES(2) MESH MAIN(CUT) SCALE RETURN("0") "}\n";
+static const char shardy[] = DEVICES(2) MESH MAIN(CUT)
+SCALE RETURN("0") "}\n";
 static const char hlo[] = DEVICES(2) MAIN(HLO_CUT) SCALE RETURN("0") "}\n";
-static const char replicas[] = "module @m attributes {mhlo.num_replicas = 2 : i32} {\n" MAIN("")
-    SCALE RETURN("0") "}\n";
+static const char replicas[] =
+    "module @m attributes {mhlo.num_replicas = 2 : i32} {\n" MAIN("") SCALE RETURN("0") "}\n";
 
 #define SUM(groups)                                                                                \
     "%s = \"stablehlo.all_reduce\"(%m) <{replica_groups = dense<" groups                           \
@@ -28,8 +30,10 @@ static const char replicas[] = "module @m attributes {mhlo.num_replicas = 2 : i3
     "out_shardings=[<@mesh, [{\"d\"}]>] manual_axes={\"d\"} (%x: tensor<2xf32>) {\n"               \
     "%c = stablehlo.constant dense<@1> : tensor<f32>\n"                                            \
     "%w = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2xf32>\n"             \
-    "%m = stablehlo.multiply %x, %w : tensor<2xf32>\n" SUM(groups)                                 \
-    "sdy.return %s : tensor<2xf32>\n} : (tensor<4xf32>) -> tensor<4xf32>\n" RETURN("0")
+    "%m = stablehlo.multiply %x, %w : tensor<2xf32>\n" SUM(groups) "sdy.return %s : "              \
+                                                                   "tensor<2xf32>\n} : "           \
+                                                                   "(tensor<4xf32>) -> "           \
+                                                                   "tensor<4xf32>\n" RETURN("0")
 
 static const char manual[] = DEVICES(2) MESH REGION("[[0, 1]]> : tensor<1x2xi64") "}\n";
 static const char groups[] = DEVICES(2) MESH REGION("@2> : tensor<@3xi64") "}\n";
@@ -39,8 +43,8 @@ static const char groups[] = DEVICES(2) MESH REGION("@2> : tensor<@3xi64") "}\n"
 #define BODY                                                                                       \
     "func.func private @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n"                              \
     "%c = stablehlo.constant dense<@1> : tensor<2xf32>\n"                                          \
-    "%m = stablehlo.multiply %x, %c : tensor<2xf32>\n" SUM("[[0, 1]]> : tensor<1x2xi64")           \
-    "return %s : tensor<2xf32>\n}\n"
+    "%m = stablehlo.multiply %x, %c : tensor<2xf32>\n" SUM(                                        \
+        "[[0, 1]]> : tensor<1x2xi64") "return %s : tensor<2xf32>\n}\n"
 #define MAPPED(sharding)                                                                           \
     DEVICES(2)                                                                                     \
     MAIN(HLO_CUT)                                                                                  \
@@ -60,7 +64,8 @@ static const struct {
 } lifted[] = {
     {"Shardy", shardy, "2.0", "tensor<4xf32>, tensor<f32>"},
     {"Shardy's sharding", shardy, "2.0", "{sdy.sharding = #sdy.sharding<@mesh, []>}]"},
-    {"an array in Shardy", shardy, "[1.0,2.0,3.0,4.0]", "{sdy.sharding = #sdy.sharding<@mesh, [{}]>}]"},
+    {"an array in Shardy", shardy, "[1.0,2.0,3.0,4.0]",
+     "{sdy.sharding = #sdy.sharding<@mesh, [{}]>}]"},
     {"XLA's sharding", hlo, "2.0", "{mhlo.sharding = \"{replicated}\"}]"},
     {"replicas", replicas, "2.0", "tensor<4xf32>, tensor<f32>"},
     {"a manual computation", manual, "2.0", "[<@mesh, [{\"d\"}]>, <@mesh, []>]"},
@@ -94,42 +99,46 @@ TEST(values_of_programs_for_several_devices_become_whole_arguments)
 
 static const char numbered[] = DEVICES(2) MESH MAIN(CUT) SCALE
     "%p = stablehlo.partition_id : tensor<ui32>\n" RETURN("0") "}\n";
-static const char cut_constant[] = DEVICES(2) MESH MAIN(CUT)
-    "%c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"d\"}]>]>} "
-    "dense<@1> : tensor<4xf32>\n"
-    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n" RETURN("0") "}\n";
-static const char two_meshes[] = DEVICES(2) MESH "sdy.mesh @other = <[\"e\"=2]>\n" MAIN(CUT)
-    SCALE RETURN("0") "}\n";
-static const char one_device[] = DEVICES(2) MESH "sdy.mesh @one = <[], device_ids=[0]>\n" MAIN(CUT)
-    SCALE RETURN("0") "}\n";
+static const char cut_constant[] = DEVICES(2) MESH MAIN(
+    CUT) "%c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"d\"}]>]>} "
+         "dense<@1> : tensor<4xf32>\n"
+         "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n" RETURN("0") "}\n";
+static const char two_meshes[] =
+    DEVICES(2) MESH "sdy.mesh @other = <[\"e\"=2]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
+static const char one_device[] =
+    DEVICES(2) MESH "sdy.mesh @one = <[], device_ids=[0]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
 static const char two_languages[] = DEVICES(2) MESH MAIN(CUT) SCALE
     "%1 = stablehlo.custom_call @Sharding(%0) {mhlo.sharding = \"{replicated}\"} : "
     "(tensor<4xf32>) -> tensor<4xf32>\n" RETURN("1") "}\n";
 static const char both[] =
     "module @m attributes {mhlo.num_partitions = 2 : i32, mhlo.num_replicas = 2 : i32} {\n" MESH
-        MAIN(CUT) SCALE RETURN("0") "}\n";
+    MAIN(CUT)
+SCALE RETURN("0") "}\n";
 static const char part_manual[] =
     MAPPED("{devices=[1,1,2]<=[2] last_tile_dims={manual, replicated}}");
-static const char open_region[] = DEVICES(2) MAIN(HLO_CUT)
-    "%1 = " ENTER "(%arg0) {mhlo.sharding = \"{manual}\"} : (tensor<4xf32>) -> tensor<2xf32>\n"
-    "%c = stablehlo.constant dense<@1> : tensor<2xf32>\n"
-    "%2 = stablehlo.multiply %1, %c : tensor<2xf32>\n"
-    "%3 = " LEAVE "(%2) {mhlo.sharding = \"{replicated}\"} : (tensor<2xf32>) -> tensor<4xf32>\n"
-    RETURN("3") "}\n";
+static const char open_region[] = DEVICES(2) MAIN(
+    HLO_CUT) "%1 = " ENTER
+             "(%arg0) {mhlo.sharding = \"{manual}\"} : (tensor<4xf32>) -> tensor<2xf32>\n"
+             "%c = stablehlo.constant dense<@1> : tensor<2xf32>\n"
+             "%2 = stablehlo.multiply %1, %c : tensor<2xf32>\n"
+             "%3 = " LEAVE
+             "(%2) {mhlo.sharding = \"{replicated}\"} : (tensor<2xf32>) -> tensor<4xf32>\n" RETURN(
+                 "3") "}\n";
 static const char effect[] = DEVICES(2) MAIN(HLO_CUT) SCALE
     "%1 = stablehlo.custom_call @log(%0) {has_side_effect = true, mhlo.sharding = "
     "\"{replicated}\"} : (tensor<4xf32>) -> tensor<4xf32>\n" RETURN("1") "}\n";
-static const char other_sharding[] = DEVICES(2)
-    MAIN("{mhlo.sharding = \"@2\"}") SCALE RETURN("0") "}\n";
-static const char alias[] = DEVICES(2) MESH
-    MAIN("{sdy.sharding = #sdy.sharding<@mesh, [{\"d\"}]>, jax.buffer_donor = @2}") SCALE
-    RETURN("0") "}\n";
+static const char other_sharding[] =
+    DEVICES(2) MAIN("{mhlo.sharding = \"@2\"}") SCALE RETURN("0") "}\n";
+static const char alias[] =
+    DEVICES(2) MESH MAIN("{sdy.sharding = #sdy.sharding<@mesh, [{\"d\"}]>, jax.buffer_donor = @2}")
+        SCALE RETURN("0") "}\n";
 
 static const struct {
     const char *name, *text, *from, *to, *reason;
 } refused[] = {
     {"another group", groups, "1.0 [[0,1]] 1x2", "2.0 [[1,0]] 1x2", "attribute of stablehlo.all_r"},
-    {"other groups", groups, "1.0 [[0,1]] 1x2", "2.0 [[0],[1]] 2x1", "attribute of stablehlo.all_r"},
+    {"other groups", groups, "1.0 [[0,1]] 1x2", "2.0 [[0],[1]] 2x1",
+     "attribute of stablehlo.all_r"},
     {"the number of a device", numbered, "1.0", "2.0", "depends on the device"},
     {"a constant with a sharding", cut_constant, "1.0", "2.0", "a constant with a sharding"},
     {"two meshes", two_meshes, "1.0", "2.0", "several meshes"},
