@@ -14,7 +14,7 @@ import unittest
 
 from lifted_results import compare
 
-BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
+BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
 DEVICES = [int(n) for n in sys.argv[3:]] or [2, 8]
 HERE = pathlib.Path(__file__).resolve().parent
 STET = BUILD / "bin" / "stet"
