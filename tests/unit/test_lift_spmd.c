@@ -3,6 +3,8 @@
  * replaced. */
 #include "lift_help.h"
 
+#include "base/mem.h"
+
 #define DEVICES(n) "module @m attributes {mhlo.num_partitions = " #n " : i32} {\n"
 #define MESH       "sdy.mesh @mesh = <[\"d\"=2]>\n"
 #define CUT        "{sdy.sharding = #sdy.sharding<@mesh, [{\"d\"}]>}"
@@ -172,3 +174,34 @@ TEST(what_could_differ_between_devices_is_refused)
         release_pair(&p);
     }
 }
+
+#ifdef STET_FAULT_INJECTION
+/* Each allocation fails in turn: the pair is lifted or refused, and nothing else happens. */
+TEST(no_failed_allocation_lifts_a_wrong_program)
+{
+    static const char *const texts[] = {shardy, hlo, manual, mapped, replicas};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts && !stet_test_failures; i++) {
+        struct stet_buf whole = STET_BUF_INIT;
+        struct stet_err why = STET_ERR_INIT;
+        struct pair p;
+        long n = 0;
+        bool made;
+
+        EXPECT(read_pair(&p, texts[i], "1.0", texts[i], "2.0"));
+        EXPECT_INT(1, lift(&p, &whole, &why));
+        do {
+            struct stet_buf out = STET_BUF_INIT;
+
+            stet_mem_fail_after(n++, true);
+            made = lift(&p, &out, &why) == 1;
+            stet_mem_fail_after(-1, false);
+            EXPECT(!made || stet_view_eq(stet_buf_as_view(&out), stet_buf_as_view(&whole)));
+            stet_buf_release(&out);
+        } while (!made && n < 100000 && !stet_test_failures);
+        EXPECT(made);
+        stet_buf_release(&whole);
+        release_pair(&p);
+    }
+}
+#endif
