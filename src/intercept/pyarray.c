@@ -24,8 +24,7 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
 
         if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
             return false; /* symbolic */
-        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
-        py->PyErr_Clear();
+        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow); /* sets no error */
     }
     return true;
 }
@@ -51,7 +50,7 @@ static struct stet_view dtype_name(struct stet_pyread *r, PyObject *dtype)
 bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
     PyObject *shape =
         aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
@@ -61,8 +60,10 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
         aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
     PyObject *sharding =
         stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = dtype_name(r, dtype);
         v.weak = weak == py->_Py_TrueStruct;
@@ -81,11 +82,13 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
 bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = dtype_name(r, dtype);
         stet_intercept_pyread_emit(r, k, &v);
@@ -100,13 +103,15 @@ bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytyp
 bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
     py->PyErr_Clear();
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = stet_intercept_pyread_text(py, text);
         stet_intercept_pyread_emit(r, k, &v);
