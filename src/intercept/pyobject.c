@@ -136,31 +136,43 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
 
 /* --- paths ------------------------------------------------------------------------------- */
 
+/* A path that becomes too long is cut. */
 static void append(struct stet_pyread *r, struct stet_view text)
 {
     size_t room = sizeof r->path - r->length, n = text.len < room ? text.len : room;
 
-    if (n) /* a path that long is cut */
+    if (n)
         memcpy(r->path + r->length, text.ptr, n);
     r->length += (uint32_t)n;
 }
 
-/* One or two characters. */
-static inline void append_marks(struct stet_pyread *r, const char *marks)
-{
-    while (*marks && r->length < sizeof r->path)
-        r->path[r->length++] = *marks++;
-}
 
-/* Returns the previous length, to which the caller can go back. */
-static uint32_t push(struct stet_pyread *r, const char *before, struct stet_view text,
+static void push_cut(struct stet_pyread *r, const char *before, struct stet_view text,
                      const char *after)
 {
-    uint32_t old = r->length;
+    append(r, stet_view_str(before));
+    append(r, text);
+    append(r, stet_view_str(after));
+}
 
-    append_marks(r, before);
-    append(r, stet_view_of(text.ptr, text.len < KEY_MAX ? text.len : KEY_MAX));
-    append_marks(r, after);
+/* Returns the previous length, to which the caller can go back. The marks are literals: their
+ * lengths are known where this is inlined. */
+static inline uint32_t push(struct stet_pyread *r, const char *before, struct stet_view text,
+                            const char *after)
+{
+    uint32_t old = r->length;
+    size_t head = strlen(before), tail = strlen(after), n = text.len < KEY_MAX ? text.len : KEY_MAX;
+    char *to = r->path + old;
+
+    if (sizeof r->path - old < head + n + tail) {
+        push_cut(r, before, stet_view_of(text.ptr, n), after);
+        return old;
+    }
+    memcpy(to, before, head);
+    if (n)
+        memcpy(to + head, text.ptr, n);
+    memcpy(to + head + n, after, tail);
+    r->length = old + (uint32_t)(head + n + tail);
     return old;
 }
 
@@ -212,9 +224,9 @@ struct share {
 
 static unsigned part(unsigned all, unsigned children, unsigned each)
 {
-    unsigned even = all / children;
+    unsigned for_each = all >= children * each ? each : all / children;
 
-    return all - (children - 1) * (even < each ? even : each);
+    return all - (children - 1) * for_each;
 }
 
 /* Gives the next of `children` its part, and returns what there was. */

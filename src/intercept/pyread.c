@@ -270,12 +270,13 @@ PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python 
 #undef NAME
     };
     static PyObject *names[STET_PYNAMES];
+    static size_t made;
 
-    for (size_t i = 0; i < STET_PYNAMES; i++) {
-        if (names[i])
-            continue;
-        names[i] = py->PyUnicode_InternFromString(texts[i]);
+    for (; made < STET_PYNAMES; made++) {
+        names[made] = py->PyUnicode_InternFromString(texts[made]);
         py->PyErr_Clear();
+        if (!names[made])
+            break;
     }
     return names;
 }
@@ -283,7 +284,6 @@ PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python 
 void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
 {
-    memset(r, 0, sizeof *r);
     r->py = py;
     r->out = out;
     r->room = STET_VALUES_SIZE;

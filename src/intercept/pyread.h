@@ -106,6 +106,7 @@ struct stet_pyread {
     struct stet_pyattribute attributes[128];
 };
 
+/* Begins with a reader that is all zero. */
 void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
 /* The names as Python's strings, which are made once and kept; NULL where there was no memory. With
