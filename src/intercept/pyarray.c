@@ -11,9 +11,9 @@ static void drop(const struct stet_intercept_python *py, PyObject *o)
 static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
     const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n = stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE
-                       ? py->PyTuple_Size(tuple)
-                       : -1;
+    bool is_tuple = stet_intercept_pyread_is(py, tuple, py->PyTuple_Type) || /* most of them */
+                    stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE;
+    Py_ssize_t n = is_tuple ? py->PyTuple_Size(tuple) : -1;
     int overflow = 0;
 
     if (n < 0 || n > STET_VALUES_RANK_MAX)
@@ -36,14 +36,20 @@ static struct stet_view dtype_name(struct stet_pyread *r, PyObject *dtype)
     PyObject *type;
 
     if (dtype && dtype == r->dtype)
-        return stet_view_str(r->dtype_name);
+        return stet_view_of(r->dtype_name, r->dtype_length);
     type = dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
     r->dtype = dtype;
     r->dtype_name[0] = '\0';
     if (type && stet_intercept_pyread_known(r, type)->form == STET_FORM_SKIPPED)
         stet_intercept_pyread_type_name(r->py, type, r->dtype_name, sizeof r->dtype_name);
     drop(r->py, type);
-    return stet_view_str(r->dtype_name);
+    r->dtype_length = strlen(r->dtype_name);
+    return stet_view_of(r->dtype_name, r->dtype_length);
+}
+
+static struct stet_view type_name(const struct stet_pytype *k)
+{
+    return stet_view_of(k->name, k->length);
 }
 
 /* jax.Array: its abstract value has everything that tracing uses, in slots. */
@@ -68,7 +74,7 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
         v.text = dtype_name(r, dtype);
         v.weak = weak == py->_Py_TrueStruct;
         if (sharding)
-            v.place = stet_view_str(stet_intercept_pyread_known(r, sharding)->name);
+            v.place = type_name(stet_intercept_pyread_known(r, sharding));
         stet_intercept_pyread_emit(r, k, &v);
     }
     drop(py, aval);

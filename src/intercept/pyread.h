@@ -102,6 +102,7 @@ struct stet_pyread {
     char path[STET_VALUES_PATH_MAX];
     PyObject *dtype; /* the last one whose name was needed; compared only */
     char dtype_name[64];
+    size_t dtype_length;
     struct stet_pytype types[64]; /* by address */
     struct stet_pyattribute attributes[128];
 };
