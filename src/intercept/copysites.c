@@ -20,7 +20,8 @@ static pthread_key_t key;
 static bool ready;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct thread_sites *threads;
-static struct stet_copysite ended[STET_COPIES_TO_DEVICE]; /* of threads that ended; under the lock */
+static struct stet_copysite
+    ended[STET_COPIES_TO_DEVICE]; /* of threads that ended; under the lock */
 
 /* ---- threads that end ---- */
 
@@ -31,8 +32,8 @@ static bool same_site(const struct stet_copysite *a, const struct stet_copysite 
                 memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
 
     for (uint32_t i = 0; same && i < a->line_count; i++)
-        same = a->lines[i].line == b->lines[i].line &&
-               strcmp(a->lines[i].file, b->lines[i].file) == 0;
+        same =
+            a->lines[i].line == b->lines[i].line && strcmp(a->lines[i].file, b->lines[i].file) == 0;
     return same;
 }
 

@@ -23,7 +23,7 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
         PyObject *size = py->PyTuple_GetItem(tuple, i);
 
         if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
-            return false; /* symbolic */
+            return false;                                               /* symbolic */
         v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow); /* sets no error */
     }
     return true;

@@ -146,7 +146,6 @@ static void append(struct stet_pyread *r, struct stet_view text)
     r->length += (uint32_t)n;
 }
 
-
 static void push_cut(struct stet_pyread *r, const char *before, struct stet_view text,
                      const char *after)
 {

@@ -76,8 +76,7 @@ static PyObject *code_attribute(const struct stet_intercept_python *py, PyObject
 
 static PyObject *function_name(const struct stet_intercept_python *py, PyObject *code)
 {
-    return code_attribute(py, code,
-                          py->minor < 11 ? STET_PYNAME_co_name : STET_PYNAME_co_qualname);
+    return code_attribute(py, code, py->minor < 11 ? STET_PYNAME_co_name : STET_PYNAME_co_qualname);
 }
 
 static uint32_t keep_and_drop(const struct stet_intercept_python *py, struct stet_pywalk *w,
