@@ -51,7 +51,7 @@ A detector is made of items of the [bundle](bundle.md), `and`, `or`, `not` and p
 | `package.jax` | it is there; `package` finds every package, in whatever group |
 | `package.jax < 0.11`, `<=`, `>`, `>=` | compared as versions: `2.0rc1 < 2.0`, `2.9.0+cu128 = 2.9.0` |
 | `env.X = 1`, `!=` | compared as text; an absent item matches no comparison |
-| `env.XLA_FLAGS ~ *--xla_tpu_*` | `*` stands for any text |
+| `env.XLA_FLAGS ~ *--xla_tpu_*` | `*` matches any text |
 | `package.torch ^ 2.9` | the same first two numbers |
 | `package.jaxlib > @package.jax` | compared with another item |
 | `plugin."* api" < 0.29` | names may be quoted and contain `*`: any one that matches |
