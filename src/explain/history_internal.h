@@ -178,6 +178,8 @@ void stet_history_tell_ranks(struct stet_history *h);
 bool stet_explain_storms(struct stet_history *h);
 /* Was the program compiled ahead, by a warm-up whose programs others run? */
 bool stet_history_is_ahead(struct stet_history *h, const struct stet_finding *f);
+/* May the rest of the run give a judged finding another name? Never when the run is over. */
+bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f);
 /* Fills the advice of a judged finding. */
 void stet_advice_write(struct stet_history *h, struct stet_finding *f);
 /* How the executions of a sighting alternate with those of its group. */

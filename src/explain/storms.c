@@ -1,6 +1,6 @@
 /* Functions of the user's that run outside jit. Each of their operations is a program of its own,
- * compiled when it first runs. What is true of them is their number, their function and what they
- * cost together; a difference in shape between two of them is not a cause. */
+ * compiled when it first runs. Reported are their number, their function and their total cost; that
+ * two of them differ in shape is not a cause. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
@@ -306,9 +306,9 @@ static bool gather(struct storms *x)
 
 /* ---- naming ---- */
 
-/* Most causes say how two programs differ. Of operations in several places of a function they say
- * nothing that a person can act on. These few are about the line itself; what a single operation
- * rests on must have been observed. */
+/* Most causes describe how two programs differ, which does not help when the programs are
+ * operations at several places of a function. Only these few causes are about the line itself, and
+ * only if the evidence for a single operation was observed. */
 static bool is_nameless(const struct stet_finding *f)
 {
     switch (f->cause) {
