@@ -392,16 +392,6 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct s
     stet_buf_release(&text);
 }
 
-/* How many lines waited less because their compiles were served; they are the first ones. */
-static size_t gainers(const struct stet_avoided *a)
-{
-    size_t n = 0;
-
-    while (n < a->line_count && stet_avoided_ns(&a->lines[n].all))
-        n++;
-    return n;
-}
-
 /* Lists the lines whose compiles were served. */
 static void avoided(const struct stet_top *t, struct stet_page *p, const struct stet_avoided *a,
                     size_t n, int room)
@@ -507,7 +497,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     if (t->attach->pulse->digest && t->rank == STET_ALL_RANKS)
         stet_avoided_make(&served, t->attach->pulse->digest);
     stet_avoided_sort(&served);
-    served_n = gainers(&served);
+    served_n = served.line_count;
     wants[AVOIDED] = served_n ? 1 + (int)served_n : 0;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
     wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;
