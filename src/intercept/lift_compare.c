@@ -55,8 +55,8 @@ static void release_run(struct stet_plugin *p, struct run *r)
     stet_mem_free((void *)r->outputs);
 }
 
-/* The framework's options, but no argument may be donated. False if the plugin is too old to be
- * told so and the program donates one. */
+/* The framework's options, but no argument may be donated. False if the program donates
+ * one and the plugin is too old to accept such an option. */
 static bool keep_arguments(PJRT_ExecuteOptions *out, const PJRT_ExecuteOptions *theirs,
                            const struct stet_program *base, int64_t *indices, size_t n)
 {
