@@ -3,6 +3,7 @@
 #include "cli/cache.h"
 #include "cli/command.h"
 
+#include "base/duration.h"
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
@@ -363,18 +364,14 @@ static int run(struct run *r, const struct wishes *w)
     stet_launch_child_end_alike(&r->child);
 }
 
-/* 60, 60s, 10m, 1h; at least a second, at most a week. */
+/* At least a second, at most a week. */
 static bool parse_seconds(const char *text, unsigned *out)
 {
-    enum { MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * HOUR };
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    unsigned long unit = !strcmp(end, "m") ? MINUTE : !strcmp(end, "h") ? HOUR : 1;
+    uint32_t ms;
 
-    if (*text < '0' || *text > '9' || n == 0 || n > WEEK || n * unit > WEEK ||
-        (*end && !strchr("smh", *end)) || (*end && end[1]))
+    if (!stet_duration_read(text, STET_DURATION_S, 7u * 24 * 3600 * 1000, &ms) || ms < 1000)
         return false;
-    *out = (unsigned)(n * unit);
+    *out = ms / 1000;
     return true;
 }
 
