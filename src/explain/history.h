@@ -129,6 +129,7 @@ struct stet_finding {
     enum stet_rests rests;
     bool answered;             /* a kind of evidence named the cause, not the comparison alone */
     bool doubted;              /* something observed does not fit it */
+    bool open;                 /* the rest of the run may give it another name */
     struct stet_view evidence; /* as text */
     struct stet_view detail;   /* what the fix names: a parameter, an option, a library */
     const char *fix_text;      /* the fix from observed values, instead of the default; a literal */

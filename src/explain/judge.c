@@ -255,7 +255,7 @@ static bool is_observed(const struct stet_history *h, const struct stet_finding 
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
     stet_finding_begin(f);
-    f->benign = f->prepares = false;
+    f->benign = f->prepares = f->open = false;
     f->detail = (struct stet_view){0};
     f->fix_text = NULL;
     f->reads = 0;
@@ -270,6 +270,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #undef EVIDENCE
     stet_finding_settle(f, is_observed(h, f));
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
+    f->open = stet_finding_is_open(h, f);
 }
 
 /* Findings that wait in this line become part of another finding; `cut`: also a graph of

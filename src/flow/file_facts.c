@@ -101,7 +101,7 @@ static uint32_t imported_facts(struct stet_view target)
     return facts;
 }
 
-/* What a use of an imported name says. */
+/* What the use of an imported name shows about the file. */
 static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];

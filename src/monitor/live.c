@@ -47,7 +47,7 @@ struct stet_live {
     uint32_t reported; /* findings already reported */
     uint32_t judged;   /* findings when all were last judged */
     uint64_t changes;
-    struct stet_map deferred; /* findings that may belong to a warm-up */
+    struct stet_map deferred; /* findings that may belong to a warm-up, or have no name yet */
     struct stet_map written;  /* what the file of events has of each recompile */
     void (*visit)(void *context, struct stet_session *x, uint32_t sighting);
     void *context;
@@ -368,16 +368,24 @@ static void report_one(struct stet_live *l, const struct stet_finding *f)
         say(l, &row.recompile);
 }
 
+/* Is the name of its cause not known before more of the process is seen? */
+static bool is_open(const struct stet_live *l, const struct stet_finding *f)
+{
+    const struct stet_sighting *s = &l->x.history.sightings[f->sighting];
+
+    return f->open && !l->x.digest.processes[s->process].ended;
+}
+
 /* The first steps of a loop compile programs that are normal: an optimizer creates its state in the
  * first one. A recompile is held back until it, or the program before it, has run twice, its
- * process has ended, or more recompiles followed. */
+ * process has ended, or more recompiles followed; and, as long, while its cause has no name yet. */
 static bool is_held(const struct stet_live *l, const struct stet_finding *f)
 {
     const struct stet_history *h = &l->x.history;
     const struct stet_sighting *s = &h->sightings[f->sighting];
 
     return f->cause != STET_CAUSE_NONE && !f->benign && f->against != STET_NONE &&
-           s->executions < 2 && h->sightings[f->against].executions < 2 &&
+           ((s->executions < 2 && h->sightings[f->against].executions < 2) || is_open(l, f)) &&
            l->orders[s->process].count && !l->x.digest.processes[s->process].ended &&
            l->reported + HELD_MOST >= h->finding_count;
 }
@@ -391,7 +399,7 @@ static void report(struct stet_live *l, bool last)
             return;
         if (f->cause == STET_CAUSE_NONE || stet_history_outside(&l->x.history, f))
             continue;
-        if (!last && !f->benign && stet_history_may_be_ahead(&l->x.history, f) &&
+        if (!last && !f->benign && (is_open(l, f) || stet_history_may_be_ahead(&l->x.history, f)) &&
             stet_map_put(&l->deferred, l->reported, 1))
             continue;
         report_one(l, f);
@@ -399,8 +407,8 @@ static void report(struct stet_live *l, bool last)
 }
 
 /* Operations outside any jitted function wait until the run is over, and so do the programs of a
- * warm-up: whether a loop runs them again, and who runs them, is known only then. What was named
- * before may have a better name now. */
+ * warm-up and recompiles whose cause still has no name: whether a loop runs them again, and who
+ * runs them, is known only then. What was named before may have a better name now. */
 static void report_whole(struct stet_live *l)
 {
     struct stet_history *h = &l->x.history;
@@ -468,7 +476,8 @@ void stet_live_each(struct stet_live *l,
         const struct stet_finding *f = &h->findings[i];
         struct stet_session_row row;
 
-        if (f->cause == STET_CAUSE_NONE || (!h->whole && stet_history_outside(h, f)))
+        if (f->cause == STET_CAUSE_NONE || is_open(l, f) ||
+            (!h->whole && stet_history_outside(h, f)))
             continue;
         stet_session_row(&row, h, f);
         more = visit(context, &row.recompile);

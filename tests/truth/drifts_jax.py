@@ -68,6 +68,13 @@ def static_object(plan):
     plan.truth = Truth("static-argument", ("static-argument", "baked-constant"))
 
 
+# The library's own switch between training and evaluation: a field of the model that jit takes as static.
+def mode_module(plan):
+    training = plan.decide("$training", "$i % 4 != 3", "True")
+    plan.pre.append("$state = " + plan.program.mode.replace("{M}", training) + "  #@source")
+    plan.truth = Truth("static-argument", ("static-argument", "hidden-branch"), origin=("mode",), planted=1)
+
+
 # A word chooses what is computed.
 def mode_word(plan):
     plan.add_parameter("$mode", static=True)
@@ -288,6 +295,40 @@ def donation_change(plan):
     plan.truth = Truth("donation-change", ("donation-change",), origin=("call", "source"), planted=1)
 
 
+def by_placement(plan, layout):
+    """The batch is put on the devices in another way."""
+    plan.pre.append(f'$batch = dict($batch, x=jax.device_put($batch["x"], NamedSharding($mesh, {layout})))  #@source')
+    plan.truth = Truth("sharding-change", ("sharding-change",), origin=("use_x", "call"), planted=1)
+
+
+def by_constraint(plan, layout):
+    """A constraint within the step, in a step that is jitted for each layout."""
+    plan.enter.append('$batch = dict($batch, x=jax.lax.with_sharding_constraint($batch["x"], NamedSharding($mesh, $layout)))  #@origin')
+    by_factory(plan, "$layout", layout)
+    plan.truth = Truth("sharding-change", ("sharding-change",), planted=1)
+
+
+def by_jit_option(plan, layout):
+    """jit is told where the batch must be, once for each layout."""
+    made = plan.style.jit_call(plan, "$step", ", in_shardings=($everywhere, NamedSharding($mesh, $layout))")
+    plan.call = f"$placed({layout})"
+    plan.module += ["", "@functools.lru_cache(maxsize=None)", "def $placed($layout):", f"    return {made}  #@source"]
+    plan.truth = Truth("sharding-change", ("sharding-change",), origin=("use_x", "source", "call"), planted=1)
+
+
+# The same array is laid out over two devices in another way.
+def sharding_change(plan):
+    plan.prepared, plan.devices = True, 2
+    if plan.style.choice["decision"] in ("table", "inline", "walrus"):
+        plan.style.choice["decision"] = ""
+    plan.step_module += ["from jax.sharding import Mesh, NamedSharding, PartitionSpec", '$mesh = Mesh(np.array(jax.devices()[:2]), ("rows",))',
+                         "$everywhere = NamedSharding($mesh, PartitionSpec())"]
+    plan.pre.append("$state = jax.device_put($state, $everywhere)")
+    late = plan.pick("$i > 4", "$i % 3 == 2", "$i >= 6")
+    layout = plan.decide("$spec", f'PartitionSpec() if {late} else PartitionSpec("rows")', 'PartitionSpec("rows")')
+    plan.pick(by_placement, by_constraint, by_jit_option)(plan, layout)
+
+
 # The same function is wrapped and jitted anew in every step.
 def fresh_jit(plan):
     plan.call = "$fresh"
@@ -380,7 +421,7 @@ def capacity_leak(plan):
 
 
 DRIFTS = {
-    "static-argument": static_argument, "static-object": static_object, "static-use": static_use, "mode-word": mode_word, "optional-argument": optional_argument, "baked-constant": baked_constant, "python-counter": python_counter, "slice-start": slice_start,
+    "static-argument": static_argument, "static-object": static_object, "static-use": static_use, "mode-word": mode_word, "mode-module": mode_module, "sharding-change": sharding_change, "optional-argument": optional_argument, "baked-constant": baked_constant, "python-counter": python_counter, "slice-start": slice_start,
     "python-loop": python_loop, "value-branch": value_branch, "hidden-branch": hidden_branch, "mode-flag": mode_flag,
     "optional-key": optional_key, "list-length": list_length, "host-sync": host_sync, "dtype-change": dtype_change,
     "rank-change": rank_change, "shape-drift": shape_drift, "last-batch": last_batch, "growing-cache": growing_cache,
@@ -391,5 +432,9 @@ DRIFTS = {
 
 def possible(drift, program):
     """equinox's jit takes neither donate_argnums nor a value that must stay traced as a Python number; a batch
-    of the program's own has no lists."""
+    of the program's own has no lists; a state of Python objects cannot be put on a mesh."""
+    if drift == "mode-module":
+        return bool(program.mode)
+    if drift == "sharding-change":
+        return program.jit == "jax.jit" and not program.defaults and program.framework != "nnx"
     return not (drift in ("donation-change", "optional-argument") and program.jit != "jax.jit" or drift in ("varlen", "list-length") and program.defaults)

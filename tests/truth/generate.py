@@ -5,6 +5,7 @@
 import json
 import pathlib
 import random
+import re
 import sys
 
 import drifts_jax
@@ -38,11 +39,12 @@ def jax_files(plan):
     body = [*plan.pre, f"$state, $metric = {call}($state, $batch{arguments})  #@call{plan.call_label}", *plan.post, "$history.append($metric)"]
     main = ["$state = $init()", "$history = []", *plan.before, *style.loop_lines(body, count), 'print("mean", sum(float($h) for $h in $history) / len($history))']
     imports = style.imports() + plan.program.imports.split("\n")
-    library = [*plan.step_text(), *jitted, *around]
+    library = [*plan.step_module, *plan.step_text(), *jitted, *around]
     loop = [*style.config_lines(), *plan.module, *style.loader_lines(plan, rows, count), *style.main_lines(main)]
     if style.has("other-module"):
         exported = ["$step", "$init", "$make_batch"] + [line.split(" = ")[0] for line in jitted if line.startswith("$") and " = " in line]
         exported += ["$invoke"] if around else []
+        exported += [name for line in plan.step_module for name in re.findall(r"^\$\w+|\b[A-Z]\w+(?=,|$)", line)]
         files = {"core_part.py": imports + [""] + library, "main.py": imports + [f"from core_part import {', '.join(exported)}", ""] + loop}
     else:
         files = {"main.py": imports + [""] + library + loop}
@@ -63,7 +65,7 @@ def build(seed, index, lane, program, drift, clean):
     if "$step" in truth.compiled and "advance" in names and lane == "jax":
         compiled.append(names["advance"])
     return texts, {"best": truth.best, "accepted": list(truth.accepted), "origin": at(truth.origin), "source": at(truth.source), "compiled": compiled,
-                   "planted": truth.planted, "fragments": truth.fragments, "benign_counts": truth.benign_counts,
+                   "planted": truth.planted, "fragments": truth.fragments, "benign_counts": truth.benign_counts, "devices": plan.devices,
                    "idioms": module.tags(style) if lane == "torch" else style.tags()}
 
 

@@ -36,6 +36,7 @@ class Plan:
     hidden: list = field(default_factory=list)
     loss: list = field(default_factory=list)
     module: list = field(default_factory=list)    # definitions beside the loop
+    step_module: list = field(default_factory=list)  # and beside the step, for both
     before: list = field(default_factory=list)
     pre: list = field(default_factory=list)
     post: list = field(default_factory=list)
@@ -44,6 +45,7 @@ class Plan:
     sizes: str = None             # rows of batch $i
     whole: int = None             # cut batches out of a data set with this many rows
     call_label: str = ""
+    devices: int = 1              # how many virtual devices the script needs
     flag: str = "True"            # the mode of a program that trains and evaluates
     prepared: bool = False        # the drift reads the batch as NumPy: do not move it to the device
     # torch.compile only

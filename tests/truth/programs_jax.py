@@ -28,6 +28,7 @@ class Program:
     jit: str = "jax.jit"     # what compiles the step; eqx.filter_jit takes no static_argnames
     weight: float = 1.0      # how often it is chosen; less for one that takes long
     flag: bool = False       # has {F}
+    mode: str = ""           # the state in training mode or not, by {M}; lines that read it carry #@mode
     defaults: bool = False   # a batch of the program's own goes through the step before the loop
 
     def needs(self):

@@ -236,6 +236,39 @@ LINEN_TOKENS = '''
         return jax.tree.map(lambda $p, $g: $p - 0.1 * $g, $state, $grads), $loss
 '''
 
+# Dropout knows its mode by a field of the module, which inference_mode sets from outside.
+EQUINOX_DROPOUT = '''
+    class $Net(eqx.Module):
+        $first: eqx.nn.Linear
+        $noise: eqx.nn.Dropout
+        $last: eqx.nn.Linear
+
+        def __init__(self, $key):
+            $k1, $k2 = jax.random.split($key)
+            self.$first, self.$noise, self.$last = eqx.nn.Linear(12, 16, key=$k1), eqx.nn.Dropout(0.2), eqx.nn.Linear(16, 3, key=$k2)
+
+        def __call__(self, $row, $key{P}):
+            $hidden = self.$noise(jax.nn.gelu(self.$first($row)), key=$key)  #@use_x #@mode
+            <HIDDEN>
+            return self.$last($hidden)
+
+    def $init():
+        return $Net(jax.random.key(2))
+
+    def $loss_of($net, $batch{P}):
+        <ENTER>
+        $keys = jax.random.split(jax.random.key(0), $batch["x"].shape[0])  #@use_x
+        $guess = jax.vmap(lambda $row, $key: $net($row, $key{A}))($batch["x"].astype(jnp.float32), $keys)  #@use_x
+        $loss = jnp.mean(optax.huber_loss($guess, $batch["y"].astype(jnp.float32)))  #@use_x
+        <LOSS>
+        return $loss
+
+    <JIT>
+    def $step($state, $batch{P}):
+        $loss, $grads = eqx.filter_value_and_grad($loss_of)($state, $batch{A})
+        return eqx.apply_updates($state, jax.tree.map(lambda $g: -0.05 * $g, $grads)), $loss
+'''
+
 OPTAX = "import optax"
 LINEN_IMPORTS = "import flax.linen as nn\nimport optax"
 EQX = "import equinox as eqx\nimport optax"
@@ -248,5 +281,6 @@ PROGRAMS = [
     Program("linen_norm", "linen", DENSE_BATCH + LINEN_NORM, LINEN_IMPORTS + "\nfrom flax.training import train_state", flag=True),
     Program("nnx_mlp", "nnx", DENSE_BATCH + NNX, "from flax import nnx"),
     Program("equinox_mlp", "equinox", DENSE_BATCH + EQUINOX_MLP, EQX, jit="eqx.filter_jit"),
+    Program("equinox_dropout", "equinox", DENSE_BATCH + EQUINOX_DROPOUT, EQX, jit="eqx.filter_jit", mode="eqx.nn.inference_mode($state, value=not {M})"),
     Program("equinox_gru", "equinox", SERIES_BATCH + EQUINOX_GRU, EQX, x_rank=3, sequence=True, jit="eqx.filter_jit"),
 ]

@@ -9,7 +9,6 @@ import concurrent.futures
 import json
 import os
 import pathlib
-import queue
 import random
 import shutil
 import subprocess
@@ -22,22 +21,10 @@ import traceback
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 import score  # noqa: E402
 from generate import choose, write_case  # noqa: E402
+from processes import PYTHON, SCRIPT_LIMIT_S, Forked, Whole, Witnesses, isolated, stet_run  # noqa: E402
 
-HERE = pathlib.Path(__file__).resolve().parent
-PYTHON = {"jax": "jax/bin/python", "torch": "torchtpu/bin/python"}
 LIBRARIES = {"jax": ("jax", "numpy", "optax", "flax", "flax.linen", "flax.nnx", "equinox", "haiku", "numpyro"), "torch": ("torch",)}
-SCRIPT_LIMIT_S = 180
 SHOW_S = 20
-
-
-def isolated(folder, libraries=None):
-    """An environment in which nothing of Stet or of the frameworks is shared with another case."""
-    path = {"PYTHONPATH": str(libraries)} if libraries else {}
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("STET_", "JAX_", "XLA_", "TORCH", "XDG_", "PYTHON"))}
-    state = str(folder / "state")
-    return dict(kept, STET_STATE_DIR=state, STET_STORE=state + "/store", XDG_STATE_HOME=state, XDG_CACHE_HOME=state + "/cache", HOME=state,
-                PYTHONDONTWRITEBYTECODE="1", TORCH_DEVICE_BACKEND_AUTOLOAD="0", TORCHINDUCTOR_CACHE_DIR=state + "/inductor", OMP_NUM_THREADS="1",
-                OPENBLAS_NUM_THREADS="1", CUDA_VISIBLE_DEVICES="", **path)
 
 
 def installed(args, lane):
@@ -51,57 +38,6 @@ def installed(args, lane):
         return set()
 
 
-class Witness:
-    """A process that has a framework imported and counts compiles without Stet."""
-
-    def __init__(self, args, lane):
-        self.ended = False
-        env = dict(isolated(args.scratch, args.libraries), JAX_PLATFORMS="cpu")
-        self.process = subprocess.Popen([str(args.python[lane]), str(HERE / "witness.py"), lane, str(SCRIPT_LIMIT_S)], stdin=subprocess.PIPE,
-                                        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=env, cwd=args.scratch)
-
-    def count(self, folder):
-        try:
-            self.process.stdin.write(json.dumps({"folder": str(folder), "script": "main.py"}) + "\n")
-            self.process.stdin.flush()
-            return json.loads(self.process.stdout.readline())
-        except (OSError, ValueError):
-            self.ended = True
-            return {"error": "the witness ended"}
-
-    def close(self):
-        try:
-            self.process.stdin.close()
-        except OSError:
-            pass
-        self.process.wait()
-
-
-class Witnesses:
-    """As many witnesses of each lane as there are jobs, started when they are needed."""
-
-    def __init__(self, args):
-        self.args = args
-        self.idle = {lane: queue.SimpleQueue() for lane in PYTHON}
-
-    def count(self, lane, folders):
-        try:
-            witness = self.idle[lane].get_nowait()
-        except queue.Empty:
-            witness = Witness(self.args, lane)
-        counts = [witness.count(folder) for folder in folders]
-        if witness.ended:
-            witness.close()
-        else:
-            self.idle[lane].put(witness)
-        return counts
-
-    def close(self):
-        for idle in self.idle.values():
-            while not idle.empty():
-                idle.get().close()
-
-
 def explain(args, folder):
     """What `stet explain` says about the latest run in a folder, or None and why it says nothing."""
     told = subprocess.run([str(args.build / "bin/stet"), "explain", "--format=json"], cwd=folder, env=isolated(folder), capture_output=True, text=True,
@@ -109,9 +45,9 @@ def explain(args, folder):
     return (json.loads(told.stdout), "") if told.returncode in (0, 1) else (None, told.stderr[-2000:])
 
 
-def under_stet(args, lane, folder):
+def under_stet(args, starter, lane, folder, devices):
     """Runs the script under `stet run`; what `stet explain` says afterwards, and what was printed live."""
-    command = [str(args.build / "bin/stet"), "run", *(["--cpu"] if lane == "jax" else []), "--", str(args.python[lane]), "main.py"]
+    command = stet_run(args, lane, devices, starter.command(lane))
     try:
         ran = subprocess.run(command, cwd=folder, env=isolated(folder, args.libraries), capture_output=True, text=True, timeout=SCRIPT_LIMIT_S)
         told, why = explain(args, folder)
@@ -122,17 +58,17 @@ def under_stet(args, lane, folder):
     return told, ran.stderr
 
 
-def run_case(args, witnesses, index):
+def run_case(args, witnesses, starter, index):
     folder = args.scratch / f"case{index}"
     case = write_case(args.seed, index, folder, args.lanes, args.only)
     case["folder"] = str(folder)
     case["failed"] = None
-    drift, clean = witnesses.count(case["lane"], [folder / "drift", folder / "clean"])
+    drift, clean = witnesses.count(case["lane"], [folder / "drift", folder / "clean"], case["devices"])
     happened, case["unplanted"] = score.really_planted(case, drift, clean)
     if case["unplanted"] or args.plants:
         return case
-    explained, text = under_stet(args, case["lane"], folder / "drift")
-    clean_explained, live = under_stet(args, case["lane"], folder / "clean")
+    explained, text = under_stet(args, starter, case["lane"], folder / "drift", case["devices"])
+    clean_explained, live = under_stet(args, starter, case["lane"], folder / "clean", case["devices"])
     if explained is None or clean_explained is None:
         case["failed"] = "under stet run: " + (text if explained is None else live)
         return case
@@ -141,10 +77,10 @@ def run_case(args, witnesses, index):
     return case
 
 
-def guarded(args, witnesses, index):
+def guarded(args, witnesses, starter, index):
     """run_case, whose every failure is an answer about this case alone."""
     try:
-        case = run_case(args, witnesses, index)
+        case = run_case(args, witnesses, starter, index)
         if not args.recordings:
             tidy(case)
     except Exception:
@@ -208,7 +144,7 @@ def run_all(args, results):
     wanted = wanted_cases(args, results)
     waiting, lock = iter(wanted), threading.Lock()
     until = time.monotonic() + 60 * args.minutes if args.minutes else float("inf")
-    witnesses = Witnesses(args)
+    witnesses, starter = Witnesses(args), Whole(args) if args.whole else Forked(args)
     next_index = args.first + args.cases
 
     def work():
@@ -219,7 +155,7 @@ def run_all(args, results):
                 if index is None or time.monotonic() > until:
                     next_index = next_index if index is None else min(next_index, index)
                     return
-            case = guarded(args, witnesses, index)
+            case = guarded(args, witnesses, starter, index)
             with lock:
                 results.add(case)
 
@@ -227,6 +163,7 @@ def run_all(args, results):
         for worker in [pool.submit(work) for _ in range(args.jobs)]:
             worker.result()
     witnesses.close()
+    starter.close()
     return next_index
 
 
@@ -262,6 +199,7 @@ def arguments():
     parser.add_argument("--only", help="this drift alone")
     parser.add_argument("--lane", choices=["jax", "torch"])
     parser.add_argument("--framework", help="the cases of this framework alone, of those that are asked for")
+    parser.add_argument("--whole", action="store_true", help="start a whole process for each script instead of forking one that has the framework imported")
     parser.add_argument("--plants", action="store_true", help="only count what is really planted, without Stet")
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path, help="folder for the scripts of misses; a temporary one otherwise")

@@ -69,6 +69,8 @@ def run_script(request, counter):
     os.chdir(folder)
     sys.path.insert(0, folder)
     sys.argv = [request["script"]]
+    if request["devices"] > 1:
+        sys.modules["jax"].config.update("jax_num_cpu_devices", request["devices"])
     out, sys.stdout = sys.stdout, io.StringIO()
     try:
         runpy.run_path(os.path.join(folder, request["script"]), run_name="__main__")

@@ -68,6 +68,8 @@ ROWS = [
     Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
         never=("the constant took",)),  # the first new value is only a new value
     Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
+    Row("X", "x_counting.py", [Want("python-counter", "return field * 0.9 + turn")], never=("static-argument:",)),
+    Row("X", "x_first_size.py", [Want("shape-drift", "return jnp.mean(jnp.sin(samples) ** 2)")], never=("last-batch",)),
     Row("W", "w_rehearsed.py"),
     Row("W", "w_rehearsed_twice.py"),
     Row("W", "w_first_pass.py", [Want("shape-drift", "melody")]),

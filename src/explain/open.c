@@ -1,0 +1,43 @@
+/* Which recompiles may get another name from the rest of the run. A live report waits for those:
+ * what cannot be known at the first change is not claimed. */
+#include "explain/history_internal.h"
+
+#include <math.h>
+
+/* A smaller size that came once is the last batch, or the first of many sizes. */
+static bool may_be_last(const struct stet_history *h, const struct stet_finding *f)
+{
+    const struct stet_series *sizes = stet_fixes_sizes(h, f);
+
+    return (f->cause == STET_CAUSE_LAST_BATCH || f->cause == STET_CAUSE_SHAPE_DRIFT) &&
+           f->facts.size_to < f->facts.size_from && (!sizes || sizes->distinct <= 2) &&
+           stet_turns_of(h, f).mine < 2;
+}
+
+static bool is_first_step(const struct stet_series *s)
+{
+    return s && s->findings < 2 && s->numeric && fabs(s->step) == 1;
+}
+
+/* A number that went one up or down once is a counter, or a setting. It is a setting when the new
+ * program ran again. */
+static bool may_count(const struct stet_history *h, const struct stet_finding *f)
+{
+    bool first = false;
+
+    if ((f->cause != STET_CAUSE_STATIC_ARGUMENT && f->cause != STET_CAUSE_BAKED_CONSTANT) ||
+        stet_turns_of(h, f).mine > 1)
+        return false;
+    for (uint32_t i = 0; i < f->change_count && !first; i++)
+        first = is_first_step(stet_series_of(h, f, &f->changes[i]));
+    for (uint32_t i = 0; i < f->moved_count && !first; i++)
+        first = f->moved[i].numeric && !f->moved[i].flag &&
+                is_first_step(stet_series_of_moved(h, f, &f->moved[i]));
+    return first;
+}
+
+bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f)
+{
+    return !h->whole && !f->benign && f->against != STET_NONE &&
+           (may_be_last(h, f) || may_count(h, f));
+}
