@@ -1,9 +1,9 @@
 /* See curl.h. */
 #include "agent/curl.h"
 
+#include "agent/shared_library.h"
 #include "wire/client.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -11,43 +11,27 @@ enum { PROTOCOLS = 181, PROTOCOLS_STR = 10318 }; /* CURLOPT_… */
 static const long HTTP_AND_HTTPS = 1 | 2;        /* CURLPROTO_… */
 
 static struct stet_agent_curl table;
-static bool there;
-static char why[200];
+static struct stet_agent_library library = {
+    .name = "libcurl.so.4", .other = "libcurl-gnutls.so.4", .title = "curl"};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_it(void)
 {
-    static const char *const names[] = {"libcurl.so.4", "libcurl-gnutls.so.4"};
-    void *library = NULL;
-
-    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(why, sizeof why, "libcurl.so.4 is not installed");
+    if (!stet_agent_library_open(&library))
         return;
-    }
-    there = true;
-    /* a function pointer through a data pointer, as POSIX specifies for dlsym */
-#define CURL(name)                                                                                 \
-    *(void **)&table.name = dlsym(library, #name);                                                 \
-    if (!table.name) {                                                                             \
-        there = false;                                                                             \
-        snprintf(why, sizeof why, "libcurl has no " #name);                                        \
-    }
+#define CURL(name) stet_agent_library_find(&library, #name, &table.name);
 #include "agent/curl.def"
 #undef CURL
-    if (there && table.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK) {
-        there = false;
-        snprintf(why, sizeof why, "libcurl does not start");
-    }
+    if (!library.why[0] && table.curl_global_init(CURL_GLOBAL_DEFAULT) != CURLE_OK)
+        snprintf(library.why, sizeof library.why, "libcurl does not start");
 }
 
 const struct stet_agent_curl *stet_agent_curl(struct stet_err *err)
 {
     pthread_once(&once, open_it);
-    if (there)
+    if (!library.why[0])
         return &table;
-    stet_fail(err, STET_UNSUPPORTED, "%s", why);
+    stet_fail(err, STET_UNSUPPORTED, "%s", library.why);
     return NULL;
 }
 

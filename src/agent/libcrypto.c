@@ -1,10 +1,10 @@
 /* See libcrypto.h. */
 #include "agent/libcrypto.h"
 
-#include <dlfcn.h>
+#include "agent/shared_library.h"
+
 #include <limits.h>
 #include <pthread.h>
-#include <stdio.h>
 
 typedef int (*stet_pem_password)(char *out, int room, int writing, void *context);
 
@@ -14,29 +14,15 @@ static struct {
 #undef CRYPTO
 } crypto;
 
-static bool there;
-static char why[200];
+static struct stet_agent_library library = {
+    .name = "libcrypto.so.3", .other = "libcrypto.so.1.1", .title = "OpenSSL"};
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void open_it(void)
 {
-    static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
-    void *library = NULL;
-
-    for (size_t i = 0; !library && i < sizeof names / sizeof *names; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-    if (!library) {
-        snprintf(why, sizeof why, "libcrypto.so.3 (OpenSSL) is not installed");
+    if (!stet_agent_library_open(&library))
         return;
-    }
-    there = true;
-    /* a function pointer through a data pointer, as POSIX specifies for dlsym */
-#define CRYPTO(result, name, arguments)                                                            \
-    *(void **)&crypto.name = dlsym(library, #name);                                                \
-    if (!crypto.name) {                                                                            \
-        there = false;                                                                             \
-        snprintf(why, sizeof why, "libcrypto has no " #name);                                      \
-    }
+#define CRYPTO(result, name, arguments) stet_agent_library_find(&library, #name, &crypto.name);
 #include "agent/libcrypto.def"
 #undef CRYPTO
 }
@@ -71,8 +57,8 @@ enum stet_rc stet_libcrypto_sign(struct stet_view pem, struct stet_view text, st
     bool good;
 
     pthread_once(&once, open_it);
-    if (!there)
-        return stet_fail(err, STET_UNSUPPORTED, "%s", why);
+    if (library.why[0])
+        return stet_fail(err, STET_UNSUPPORTED, "%s", library.why);
     key = read_key(pem);
     context = key ? crypto.EVP_MD_CTX_new() : NULL;
     good = context && crypto.EVP_DigestSignInit(context, NULL, crypto.EVP_sha256(), NULL, key) == 1;

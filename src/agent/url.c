@@ -1,6 +1,8 @@
 /* Secrets go only to `user` and `password`; the other parts of an address may be shown. */
 #include "agent/url.h"
 
+#include "base/duration.h"
+
 #include <stdlib.h>
 
 static int hex(char c)
@@ -129,19 +131,10 @@ enum stet_rc stet_agent_url_ms(const struct stet_url *u, const char *name, uint3
                                struct stet_arena *a, uint32_t *out, struct stet_err *err)
 {
     const char *text = stet_agent_url_get(u, name, a);
-    unsigned long long n;
-    char *end;
 
     *out = otherwise;
-    if (!text)
-        return STET_OK;
-    n = strtoull(text, &end, 10);
-    if (!strcmp(end, "s"))
-        n *= 1000;
-    if (end == text || (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0) ||
-        n > 7ull * 24 * 3600 * 1000)
+    if (text && !stet_duration_read(text, STET_DURATION_MS, 7u * 24 * 3600 * 1000, out))
         return stet_fail(err, STET_USAGE, "%s=%s: not a time such as 500ms or 2s", name, text);
-    *out = (uint32_t)n;
     return STET_OK;
 }
 

@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "program/build.h"
+#include "program/hlo.h"
 
 /* ---- errors ---- */
 
@@ -32,57 +33,15 @@ void stet_lower_describe(struct stet_lower *l, enum stet_rc rc, const char *fmt,
 
 /* ---- types ---- */
 
-static enum stet_dtype integer_dtype(const struct stet_type *t)
-{
-    bool u = t->sign == STET_UNSIGNED;
-
-    switch (t->width) {
-    case 1:
-        return STET_DT_PRED;
-    case 4:
-        return u ? STET_DT_U4 : STET_DT_S4;
-    case 8:
-        return u ? STET_DT_U8 : STET_DT_S8;
-    case 16:
-        return u ? STET_DT_U16 : STET_DT_S16;
-    case 32:
-        return u ? STET_DT_U32 : STET_DT_S32;
-    case 64:
-        return u ? STET_DT_U64 : STET_DT_S64;
-    default:
-        return STET_DT_INVALID;
-    }
-}
-
 static enum stet_dtype element_dtype(const struct stet_type *t)
 {
-    switch (t->kind) {
-    case STET_TYPE_INTEGER:
-        return integer_dtype(t);
-    case STET_TYPE_INDEX:
-        return STET_DT_S64;
-    case STET_TYPE_FLOAT:
-        switch (t->flavour) {
-        case STET_F16:
-            return STET_DT_F16;
-        case STET_BF16:
-            return STET_DT_BF16;
-        case STET_F32:
-            return STET_DT_F32;
-        case STET_F64:
-            return STET_DT_F64;
-        default:
-            return STET_DT_INVALID;
-        }
-    case STET_TYPE_COMPLEX:
-        if (!t->element || t->element->kind != STET_TYPE_FLOAT)
-            return STET_DT_INVALID;
-        return t->element->flavour == STET_F32   ? STET_DT_C64
-               : t->element->flavour == STET_F64 ? STET_DT_C128
-                                                 : STET_DT_INVALID;
-    default:
-        return STET_DT_INVALID;
-    }
+    static const enum stet_dtype dtypes[STET_ELEMENTS] = {
+#define DTYPE(name, bytes, hlo) [STET_ELEMENT_##name] = STET_DT_##name,
+        STET_ELEMENT_DTYPES(DTYPE)
+#undef DTYPE
+    };
+
+    return t->kind == STET_TYPE_INDEX ? STET_DT_S64 : dtypes[stet_hlo_element_of(t)];
 }
 
 enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,

@@ -7,7 +7,7 @@ static const struct {
     const char *name;
     size_t bytes;
 } dtypes[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo, pjrt) [STET_DT_##name] = {hlo, bytes},
+#define DTYPE(name, bytes, hlo) [STET_DT_##name] = {hlo, bytes},
     STET_DTYPES(DTYPE)
 #undef DTYPE
 };

@@ -5,31 +5,33 @@
 
 #include "base/view.h"
 
-/* DTYPE(name, bytes, HLO name, PJRT buffer type). 4-bit integers are stored one to a byte, as the
+/* DTYPE(name, bytes, HLO name). 4-bit integers are stored one to a byte, as the
  * 8-bit integer of the same value; in data from a host the upper half is undefined. */
+#define STET_ELEMENT_DTYPES(DTYPE)                                                                 \
+    DTYPE(PRED, 1, "pred")                                                                         \
+    DTYPE(S4, 1, "s4")                                                                             \
+    DTYPE(S8, 1, "s8")                                                                             \
+    DTYPE(S16, 2, "s16")                                                                           \
+    DTYPE(S32, 4, "s32")                                                                           \
+    DTYPE(S64, 8, "s64")                                                                           \
+    DTYPE(U4, 1, "u4")                                                                             \
+    DTYPE(U8, 1, "u8")                                                                             \
+    DTYPE(U16, 2, "u16")                                                                           \
+    DTYPE(U32, 4, "u32")                                                                           \
+    DTYPE(U64, 8, "u64")                                                                           \
+    DTYPE(BF16, 2, "bf16")                                                                         \
+    DTYPE(F16, 2, "f16")                                                                           \
+    DTYPE(F32, 4, "f32")                                                                           \
+    DTYPE(F64, 8, "f64")                                                                           \
+    DTYPE(C64, 8, "c64")                                                                           \
+    DTYPE(C128, 16, "c128")
 #define STET_DTYPES(DTYPE)                                                                         \
-    DTYPE(PRED, 1, "pred", PJRT_Buffer_Type_PRED)                                                  \
-    DTYPE(S4, 1, "s4", PJRT_Buffer_Type_S4)                                                        \
-    DTYPE(S8, 1, "s8", PJRT_Buffer_Type_S8)                                                        \
-    DTYPE(S16, 2, "s16", PJRT_Buffer_Type_S16)                                                     \
-    DTYPE(S32, 4, "s32", PJRT_Buffer_Type_S32)                                                     \
-    DTYPE(S64, 8, "s64", PJRT_Buffer_Type_S64)                                                     \
-    DTYPE(U4, 1, "u4", PJRT_Buffer_Type_U4)                                                        \
-    DTYPE(U8, 1, "u8", PJRT_Buffer_Type_U8)                                                        \
-    DTYPE(U16, 2, "u16", PJRT_Buffer_Type_U16)                                                     \
-    DTYPE(U32, 4, "u32", PJRT_Buffer_Type_U32)                                                     \
-    DTYPE(U64, 8, "u64", PJRT_Buffer_Type_U64)                                                     \
-    DTYPE(BF16, 2, "bf16", PJRT_Buffer_Type_BF16)                                                  \
-    DTYPE(F16, 2, "f16", PJRT_Buffer_Type_F16)                                                     \
-    DTYPE(F32, 4, "f32", PJRT_Buffer_Type_F32)                                                     \
-    DTYPE(F64, 8, "f64", PJRT_Buffer_Type_F64)                                                     \
-    DTYPE(C64, 8, "c64", PJRT_Buffer_Type_C64)                                                     \
-    DTYPE(C128, 16, "c128", PJRT_Buffer_Type_C128)                                                 \
-    DTYPE(TOKEN, 0, "token", PJRT_Buffer_Type_TOKEN)
+    STET_ELEMENT_DTYPES(DTYPE)                                                                     \
+    DTYPE(TOKEN, 0, "token")
 
 enum stet_dtype {
     STET_DT_INVALID,
-#define DTYPE(name, bytes, hlo, pjrt) STET_DT_##name,
+#define DTYPE(name, bytes, hlo) STET_DT_##name,
     STET_DTYPES(DTYPE)
 #undef DTYPE
         STET_DT_COUNT

@@ -7,6 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#undef stet_fail /* err.h: macros for the analyzer */
+#undef stet_fail_at
+#undef stet_fail_errno
+
 static void record(struct stet_err *err, enum stet_rc rc, uint64_t offset, const char *fmt,
                    va_list ap)
 {

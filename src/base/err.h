@@ -39,4 +39,10 @@ enum stet_rc stet_fail_errno(struct stet_err *err, const char *fmt, ...)
 
 const char *stet_rc_name(enum stet_rc rc);
 
+#ifdef __clang_analyzer__ /* it sees one file at a time: these show it what they return */
+#define stet_fail(err, rc, ...)    ((void)(stet_fail)(err, rc, __VA_ARGS__), (rc))
+#define stet_fail_at(err, rc, ...) ((void)(stet_fail_at)(err, rc, __VA_ARGS__), (rc))
+#define stet_fail_errno(err, ...)  ((void)(stet_fail_errno)(err, __VA_ARGS__), STET_IO)
+#endif
+
 #endif

@@ -257,6 +257,8 @@ struct stet_buckets_set stet_buckets_powers(struct stet_buckets_curve *c)
     int64_t powers[64], size = 1;
     uint32_t n = 0;
 
+    if (c->rank != 1)
+        return (struct stet_buckets_set){0};
     while (size < c->shapes[0].dims[0])
         size *= 2;
     powers[n++] = size;

@@ -38,6 +38,16 @@ static void came(struct stet_buf *out, uint64_t n, uint64_t all, const char *fro
         stet_buf_printf(out, "; %" PRIu64 " came from %s", n, from);
 }
 
+void stet_cli_account_programs(struct stet_buf *out, const struct stet_account *a)
+{
+    if (a->totals.settled)
+        stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
+    stet_text_count(out, a->totals.programs, "program");
+    if (!a->totals.settled && a->totals.unsettled)
+        stet_buf_printf(out, ", not settled: %s", stet_unsettled_text(a->totals.unsettled));
+    stet_buf_char(out, '\n');
+}
+
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t)
 {
     stet_account_kinds(out, t->events);
@@ -81,12 +91,7 @@ static void head(struct stet_buf *out, const struct stet_account *a,
     stet_buf_char(out, '\n');
     if (!torch) {
         stet_buf_str(out, "  ");
-        if (a->totals.settled)
-            stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
-        stet_text_count(out, a->totals.programs, "program");
-        if (!a->totals.settled && a->totals.unsettled)
-            stet_buf_printf(out, ", not settled: %s", stet_unsettled_text(a->totals.unsettled));
-        stet_buf_char(out, '\n');
+        stet_cli_account_programs(out, a);
     }
     for (int q = 0; q < STET_QUESTIONS; q++) {
         const struct stet_answer *answer = &t->answers[q];

@@ -6,6 +6,8 @@
 #include "session/account.h"
 
 /* Appends "5 recompiles (waited 1.2 s, compiler 0.9 s)", and how many of them a store served. */
+/* "settled at step 3 with 4 programs", as a line. */
+void stet_cli_account_programs(struct stet_buf *out, const struct stet_account *a);
 void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally *t);
 
 struct stet_account_view {

@@ -3,58 +3,35 @@
 #include "cli/cache.h"
 #include "cli/command.h"
 
-#include "base/fs.h"
-#include "base/json.h"
-#include "base/mem.h"
+#include "base/duration.h"
 #include "bundle/gather_run.h"
 #include "cli/ranks_text.h"
 #include "cli/run_text.h"
 #include "contract/follow.h"
 #include "launch/agent_start.h"
-#include "launch/child.h"
-#include "launch/child_env.h"
 #include "launch/cpu.h"
+#include "launch/run_start.h"
 #include "launch/torch_learn.h"
-#include "launch/watch.h"
 #include "launch/xla_dump_flags.h"
-#include "ledger/run_new.h"
 #include "monitor/live.h"
 #include "monitor/publish.h"
 #include "monitor/torch_follow.h"
 #include "session/framework_logs.h"
-#include "stet_version.h"
-#include "store/store.h"
 
-#include <limits.h>
-#include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-static const char layer[] = "libstet.so";
-
-/* One run: the contents of run.json. */
 struct run {
-    char id[STET_RUN_ID];
-    char folder[PATH_MAX];
-    struct timespec started, ended;
-    char **argv;
-    struct stet_launch_child child;
-    struct stet_launch_watch watch;
+    struct stet_launch_run on_disk;
     struct stet_live *live; /* NULL when nothing is reported during the run */
-    char trace[PATH_MAX];   /* where torch.compile's trace goes */
-    char links[PATH_MAX];   /* the run's own folder for it */
-    bool own_trace;         /* the user selected another folder */
     struct stet_monitor_torch *torch;
     struct stet_learn *learn;                /* NULL without --torch-fix */
     struct stet_contract_follower *contract; /* NULL without --contract */
     pid_t recorder;                          /* records the bundle, beside the command */
     struct stet_monitor_publisher *metrics;  /* NULL without metrics options */
     struct stet_hang *hang;                  /* NULL without --hang-after */
-    bool over;
 };
 
 /* The options of the command line. */
@@ -67,106 +44,6 @@ struct wishes {
     unsigned hang_s;
 };
 
-static uint64_t nanoseconds(struct timespec t)
-{
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
-/* run.json is written before the command starts, when its pid is known, and when it ends. So
- * everything the command does belongs to a run, even if `stet run` is killed. */
-static enum stet_rc write_run(const struct run *r, struct stet_err *err)
-{
-    struct stet_buf out = STET_BUF_INIT;
-    struct stet_json j;
-
-    stet_ledger_run_record_begin(&j, &out, r->id, r->argv);
-    if (r->child.pid)
-        stet_json_int(&j, "pid", r->child.pid);
-    stet_json_int(&j, "parent", getpid());
-    stet_json_cstr(&j, "stet_version", STET_VERSION);
-    stet_json_uint(&j, "started_ns", nanoseconds(r->started));
-    if (r->own_trace)
-        stet_json_cstr(&j, "torch_trace", r->trace);
-    if (stet_monitor_publish_address(r->metrics))
-        stet_json_cstr(&j, "metrics", stet_monitor_publish_address(r->metrics));
-    if (r->over) {
-        stet_json_uint(&j, "ended_ns", nanoseconds(r->ended));
-        if (WIFSIGNALED(r->child.status))
-            stet_json_int(&j, "signal", WTERMSIG(r->child.status));
-        else
-            stet_json_int(&j, "exit", WEXITSTATUS(r->child.status));
-        stet_launch_watch_json(&r->watch, &j);
-    }
-    return stet_ledger_run_record_end(&j, r->folder, r->over, err);
-}
-
-/* Removes a run whose command did not start. */
-static void forget_run(const struct run *r)
-{
-    static const char *const files[] = {"run.json", "libstet.so", STET_LAUNCH_CPU_LIBRARY,
-                                        "python"};
-    char path[PATH_MAX + 16];
-
-    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        snprintf(path, sizeof path, "%s/%s", r->folder, files[i]);
-        unlink(path);
-    }
-    rmdir(r->folder);
-}
-
-/* Sets the folder for stored executables. It does not change the user's own choice. */
-static enum stet_rc set_store(struct stet_launch_env *env, const struct wishes *w,
-                              struct stet_err *err)
-{
-    const char *told = stet_launch_env_get(env, "STET_STORE");
-    struct stet_err why = STET_ERR_INIT;
-    struct stet_store store;
-    char *folder;
-    enum stet_rc rc;
-
-    if (w->no_store)
-        return stet_launch_env_set(env, "STET_STORE", "off", err);
-    if (told && *told != '/')
-        return STET_OK;
-    folder = stet_store_default(NULL);
-    if (folder && stet_store_open(&store, folder, &why) == STET_REFUSED)
-        stet_say("stet: the store is off: %s\n", why.text);
-    rc = folder && !told ? stet_launch_env_set(env, "STET_STORE", folder, err) : STET_OK;
-    stet_mem_free(folder);
-    return rc;
-}
-
-/* Sets the environment variables that each lane needs. */
-static enum stet_rc prepare(struct stet_launch_env *env, struct run *r, const struct wishes *w,
-                            struct stet_err *err)
-{
-    char library[PATH_MAX];
-    const char *own;
-    enum stet_rc rc = stet_launch_find_library(layer, library, sizeof library, err);
-
-    if (rc == STET_OK)
-        rc = stet_launch_env_listable(library, sizeof library, r->folder, err);
-    if (rc == STET_OK)
-        rc = stet_launch_env_preload(env, library, err);
-    if (rc == STET_OK)
-        rc = stet_launch_env_set(env, "STET_DIR", r->folder, err);
-    if (rc == STET_OK)
-        rc = stet_launch_env_set(env, "STET_RUN", r->id, err);
-    if (rc == STET_OK)
-        rc = set_store(env, w, err);
-    if (rc == STET_OK && w->lift)
-        rc = stet_launch_env_set(env, "STET_LIFT", "1", err);
-    /* torch.compile writes its structured trace there, unless the user chose a folder. */
-    if (snprintf(r->links, sizeof r->links, "%s/torch", r->folder) >= (int)sizeof r->links)
-        return stet_fail(err, STET_LIMIT, "%s: path too long", r->folder);
-    own = stet_launch_env_get(env, "TORCH_TRACE");
-    r->own_trace = own && *own;
-    snprintf(r->trace, sizeof r->trace, "%s", r->own_trace ? own : r->links);
-    if (rc == STET_OK && !r->own_trace)
-        rc = stet_launch_env_set(env, "TORCH_TRACE", r->trace, err);
-    return rc;
-}
-
 enum { LIVE_MS = 250 };
 
 /* Searches for processes without a journal, at growing intervals, and reads the journals often. */
@@ -174,17 +51,17 @@ static void follow(struct run *r, char *const *environment)
 {
     int wait = 20, until = 20;
 
-    while (!stet_launch_child_wait(&r->child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
+    while (!stet_launch_child_wait(&r->on_disk.child, r->live && wait > LIVE_MS ? LIVE_MS : wait)) {
         stet_live_poll(r->live, false);
         stet_monitor_torch_poll(r->torch, false);
         stet_monitor_torch_ranks(r->torch, r->live);
-        stet_bundle_follow(&r->recorder, r->folder, r->argv, environment);
+        stet_bundle_follow(&r->recorder, r->on_disk.folder, r->on_disk.argv, environment);
         stet_cli_hang_poll(r->hang);
         stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
             continue;
-        stet_launch_watch_sample(&r->watch, r->child.pid);
+        stet_launch_watch_sample(&r->on_disk.watch, r->on_disk.child.pid);
         wait = wait < 1000 ? wait * 2 : 2000;
         until = wait;
     }
@@ -201,7 +78,7 @@ static void learn(struct run *r, struct stet_launch_env *env)
     struct stet_buf out = STET_TEXT_INIT;
     struct stet_err err = STET_ERR_INIT;
 
-    r->learn = stet_launch_learn_new(r->argv, &err);
+    r->learn = stet_launch_learn_new(r->on_disk.argv, &err);
     if (!r->learn || stet_launch_learn_apply(r->learn, env, &out, &err) != STET_OK)
         stet_cli_complain(&err);
     if (out.len)
@@ -218,8 +95,8 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
         .port = w->metrics_port,
         .file = w->metrics_file,
         .names = w->metrics_host,
-        .run = r->id,
-        .started_ns = nanoseconds(r->started),
+        .run = r->on_disk.id,
+        .started_ns = stet_launch_run_ns(r->on_disk.started),
         .quiet = w->quiet,
     };
 
@@ -235,7 +112,7 @@ static enum stet_rc start_live(struct run *r, const struct wishes *w, struct ste
 
     if (says)
         tap->say = stet_cli_account_say;
-    return stet_live_new(&r->live, r->folder, r->id, w->json_events,
+    return stet_live_new(&r->live, r->on_disk.folder, r->on_disk.id, w->json_events,
                          r->metrics || says ? tap : NULL, err);
 }
 
@@ -245,10 +122,10 @@ static void summary(const struct run *r, const struct wishes *w)
         .cpu = w->cpu != NULL,
         .brief = w->brief,
         .torch = stet_monitor_torch_compiled(r->torch),
-        .status = r->child.status,
+        .status = r->on_disk.child.status,
     };
 
-    stet_cli_run_summary(r->folder, r->id, &r->watch, &end);
+    stet_cli_run_summary(r->on_disk.folder, r->on_disk.id, &r->on_disk.watch, &end);
 }
 
 static int complain_of_start(const struct stet_err *why, bool no_folder)
@@ -267,10 +144,65 @@ static int run_without_layer(const struct run *r, const struct stet_err *why, bo
 
     complain_of_start(why, no_folder);
     stet_say("stet: running the command without the layer\n");
-    execvp(r->argv[0], r->argv);
-    stet_fail_errno(&err, "cannot run %s", r->argv[0]);
+    execvp(r->on_disk.argv[0], r->on_disk.argv);
+    stet_fail_errno(&err, "cannot run %s", r->on_disk.argv[0]);
     stet_cli_complain(&err);
     return 127;
+}
+
+static bool ended_well(const struct run *r)
+{
+    return WIFEXITED(r->on_disk.child.status) && !WEXITSTATUS(r->on_disk.child.status);
+}
+
+/* Until the command ends. */
+static void watch_command(struct run *r, const struct wishes *w, const struct stet_launch_env *env)
+{
+    stet_session_logs_note(r->on_disk.folder);
+    stet_launch_watch_init(&r->on_disk.watch, STET_LAUNCH_LAYER);
+    r->torch = stet_monitor_torch_start(r->on_disk.trace, w->quiet || w->brief);
+    if (r->on_disk.own_trace)
+        stet_monitor_torch_foreign(r->torch, r->on_disk.links);
+    stet_monitor_torch_printed(r->torch, stet_launch_env_get(env, "TORCH_LOGS_OUT"),
+                               r->on_disk.links);
+    if (w->json_events)
+        stet_monitor_torch_events(r->torch, r->live);
+    stet_monitor_torch_learn(r->torch, r->learn, r->on_disk.folder);
+    r->hang = w->hang_s ? stet_cli_hang_new(r->on_disk.id, w->hang_s) : NULL;
+    follow(r, env->vars);
+}
+
+/* Closes and prints what the run recorded. True if it broke its contract. */
+static bool finish(struct run *r, const struct wishes *w, struct stet_launch_env *env)
+{
+    struct stet_err err = STET_ERR_INIT;
+    bool broken;
+
+    stet_cli_hang_free(r->hang);
+    stet_monitor_torch_events(r->torch, NULL);
+    stet_monitor_publish_end(r->metrics);
+    r->metrics = NULL;
+    r->on_disk.metrics = NULL;
+    stet_live_free(r->live);
+    stet_launch_dump_tidy(r->on_disk.folder);
+    clock_gettime(CLOCK_REALTIME, &r->on_disk.ended);
+    stet_bundle_follow(&r->recorder, r->on_disk.folder, r->on_disk.argv, env->vars);
+    stet_bundle_wait(r->recorder);
+    stet_cli_cache_tidy(stet_launch_env_get(env, "STET_STORE"));
+    stet_launch_env_release(env);
+    r->on_disk.over = true;
+    if (stet_launch_run_write(&r->on_disk, &err) != STET_OK)
+        stet_cli_complain(&err);
+    if (!w->quiet)
+        summary(r, w);
+    if (!w->quiet)
+        stet_launch_agent_report(r->on_disk.id);
+    stet_monitor_torch_end(r->torch, ended_well(r));
+    stet_launch_learn_free(r->learn);
+    stet_launch_watch_release(&r->on_disk.watch);
+    broken = r->contract && stet_contract_follow_end(r->contract, r->on_disk.folder);
+    stet_contract_follow_free(r->contract);
+    return broken;
 }
 
 static int run(struct run *r, const struct wishes *w)
@@ -278,35 +210,37 @@ static int run(struct run *r, const struct wishes *w)
     struct stet_err err = STET_ERR_INIT;
     struct stet_live_tap tap = {0};
     struct stet_launch_env env = {0};
-    enum stet_rc rc = stet_ledger_run_new(r->folder, sizeof r->folder, r->id, &r->started, &err);
-    bool no_folder = rc != STET_OK, broken;
+    enum stet_rc rc = stet_ledger_run_new(r->on_disk.folder, sizeof r->on_disk.folder,
+                                          r->on_disk.id, &r->on_disk.started, &err);
+    bool no_folder = rc != STET_OK;
 
     if (rc == STET_OK)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
-        rc = prepare(&env, r, w, &err);
-    if (w->cpu && (rc != STET_OK || stet_launch_cpu(&env, r->folder, w->cpu, &err) != STET_OK)) {
+        rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store, w->lift, &err);
+    if (w->cpu &&
+        (rc != STET_OK || stet_launch_cpu(&env, r->on_disk.folder, w->cpu, &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
-        forget_run(r);
+        stet_launch_run_forget(&r->on_disk);
         return complain_of_start(&err, no_folder);
     }
     if (rc != STET_OK)
         return run_without_layer(r, &err, no_folder);
     if (r->contract &&
-        !stet_contract_follow_launch(r->contract, &env, r->folder, w->cpu != NULL, &err)) {
-        forget_run(r);
+        !stet_contract_follow_launch(r->contract, &env, r->on_disk.folder, w->cpu != NULL, &err)) {
+        stet_launch_run_forget(&r->on_disk);
         stet_cli_complain(&err);
         return STET_EXIT_FINDING;
     }
-    if (stet_launch_dump_prepare(&env, r->folder, w->xla_dump, &err) != STET_OK) {
+    if (stet_launch_dump_prepare(&env, r->on_disk.folder, w->xla_dump, &err) != STET_OK) {
         stet_cli_complain(&err); /* less is recorded then; the command is not affected */
         err = (struct stet_err)STET_ERR_INIT;
     }
     if (start_metrics(r, w, &tap, &err) != STET_OK || start_live(r, w, &tap, &err) != STET_OK) {
         stet_launch_env_release(&env);
         stet_monitor_publish_end(r->metrics);
-        forget_run(r);
+        stet_launch_run_forget(&r->on_disk);
         return stet_cli_complain(&err);
     }
     if (r->contract)
@@ -314,67 +248,31 @@ static int run(struct run *r, const struct wishes *w)
     if (w->torch_fix)
         learn(r, &env);
     stet_launch_agent(&env);
-    write_run(r, NULL);
-    rc = stet_launch_child_start(&r->child, r->argv, env.vars, &err);
+    r->on_disk.metrics = stet_monitor_publish_address(r->metrics);
+    stet_launch_run_write(&r->on_disk, NULL);
+    rc = stet_launch_child_start(&r->on_disk.child, r->on_disk.argv, env.vars, &err);
     if (rc != STET_OK) {
         stet_launch_env_release(&env);
         stet_cli_complain(&err);
         stet_monitor_publish_end(r->metrics);
-        forget_run(r);
+        stet_launch_run_forget(&r->on_disk);
         return rc == STET_NOT_FOUND ? 127 : 126;
     }
-    write_run(r, NULL);
-    stet_session_logs_note(r->folder);
-    stet_launch_watch_init(&r->watch, layer);
-    r->torch = stet_monitor_torch_start(r->trace, w->quiet || w->brief);
-    if (r->own_trace)
-        stet_monitor_torch_foreign(r->torch, r->links);
-    stet_monitor_torch_printed(r->torch, stet_launch_env_get(&env, "TORCH_LOGS_OUT"), r->links);
-    if (w->json_events)
-        stet_monitor_torch_events(r->torch, r->live);
-    stet_monitor_torch_learn(r->torch, r->learn, r->folder);
-    r->hang = w->hang_s ? stet_cli_hang_new(r->id, w->hang_s) : NULL;
-    follow(r, env.vars);
-    stet_cli_hang_free(r->hang);
-    stet_monitor_torch_events(r->torch, NULL);
-    stet_monitor_publish_end(r->metrics);
-    r->metrics = NULL;
-    stet_live_free(r->live);
-    stet_launch_dump_tidy(r->folder);
-    clock_gettime(CLOCK_REALTIME, &r->ended);
-    stet_bundle_follow(&r->recorder, r->folder, r->argv, env.vars);
-    stet_bundle_wait(r->recorder);
-    stet_cli_cache_tidy(stet_launch_env_get(&env, "STET_STORE"));
-    stet_launch_env_release(&env);
-    r->over = true;
-    if (write_run(r, &err) != STET_OK)
-        stet_cli_complain(&err);
-    if (!w->quiet)
-        summary(r, w);
-    if (!w->quiet)
-        stet_launch_agent_report(r->id);
-    stet_monitor_torch_end(r->torch, WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status));
-    stet_launch_learn_free(r->learn);
-    stet_launch_watch_release(&r->watch);
-    broken = r->contract && stet_contract_follow_end(r->contract, r->folder);
-    stet_contract_follow_free(r->contract);
-    if (broken && WIFEXITED(r->child.status) && !WEXITSTATUS(r->child.status))
+    stet_launch_run_write(&r->on_disk, NULL);
+    watch_command(r, w, &env);
+    if (finish(r, w, &env) && ended_well(r))
         return STET_EXIT_FINDING; /* violations found only at the end */
-    stet_launch_child_end_alike(&r->child);
+    stet_launch_child_end_alike(&r->on_disk.child);
 }
 
-/* 60, 60s, 10m, 1h; at least a second, at most a week. */
+/* At least a second, at most a week. */
 static bool parse_seconds(const char *text, unsigned *out)
 {
-    enum { MINUTE = 60, HOUR = 3600, WEEK = 7 * 24 * HOUR };
-    char *end;
-    unsigned long n = strtoul(text, &end, 10);
-    unsigned long unit = !strcmp(end, "m") ? MINUTE : !strcmp(end, "h") ? HOUR : 1;
+    uint32_t ms;
 
-    if (*text < '0' || *text > '9' || n == 0 || n > WEEK || n * unit > WEEK ||
-        (*end && !strchr("smh", *end)) || (*end && end[1]))
+    if (!stet_duration_read(text, STET_DURATION_S, 7u * 24 * 3600 * 1000, &ms) || ms < 1000)
         return false;
-    *out = (unsigned)(n * unit);
+    *out = ms / 1000;
     return true;
 }
 
@@ -384,7 +282,7 @@ static bool take_command(struct run *r, struct stet_args *args)
     if (args->count == 0)
         return false;
     args->values[args->count] = NULL;
-    r->argv = args->values;
+    r->on_disk.argv = args->values;
     return true;
 }
 

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "cli/run_text.h"
 #include "explain/words.h"
+#include "session/place_json.h"
 
 #define BOLD(v)  stet_pen(STET_PEN_BOLD, (v)->colour)
 #define RED(v)   stet_pen(STET_PEN_RED, (v)->colour)
@@ -159,11 +160,7 @@ static void json_change(struct stet_json *j, const struct stet_change *c)
     stet_json_string(j, "what", stet_words_subject(what, c->kind, &c->of));
     stet_json_told(j, "from", c->from);
     stet_json_told(j, "to", c->to);
-    stet_json_told(j, "file", c->line ? c->file : (struct stet_view){0});
-    if (c->line)
-        stet_json_uint(j, "line", c->line);
-    else
-        stet_json_null(j, "line");
+    stet_session_place_json(j, c->file, c->line);
     if (c->line && c->column)
         stet_json_uint(j, "column", c->column);
     if (c->line_in_a) {

@@ -65,16 +65,6 @@ static void top_lines(struct stet_buf *out, const struct stet_stories *s)
 
 /* ---- all of it ---- */
 
-static void say_programs(struct stet_buf *out, const struct stet_account *a)
-{
-    if (a->totals.settled)
-        stet_buf_printf(out, "settled at step %" PRIu64 " with ", a->totals.settled_step);
-    stet_text_count(out, a->totals.programs, "program");
-    if (!a->totals.settled && a->totals.unsettled)
-        stet_buf_printf(out, ", not settled: %s", stet_unsettled_text(a->totals.unsettled));
-    stet_buf_char(out, '\n');
-}
-
 static void say_questions(struct stet_buf *out, const struct stet_account_tally *t)
 {
     for (int q = 0; q < STET_QUESTIONS; q++) {
@@ -105,7 +95,7 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
         stet_cli_account_lost(out, t);
     if (a->totals.compiles) {
         stet_buf_str(out, t->alarms ? "; " : "");
-        say_programs(out, a);
+        stet_cli_account_programs(out, a);
     } else {
         stet_buf_char(out, '\n');
     }

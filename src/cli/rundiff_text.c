@@ -4,6 +4,7 @@
 #include "base/human.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "session/place_json.h"
 #include "session/rundiff.h"
 
 #include <inttypes.h>
@@ -97,11 +98,7 @@ static void json(struct stet_buf *out, const struct stet_rundiff *m)
         stet_json_told(&j, "from", e->from);
         stet_json_told(&j, "to", e->to);
         stet_json_told(&j, "function", e->function);
-        stet_json_told(&j, "file", e->line ? e->file : (struct stet_view){0});
-        if (e->line)
-            stet_json_uint(&j, "line", e->line);
-        else
-            stet_json_null(&j, "line");
+        stet_session_place_json(&j, e->file, e->line);
         stet_json_end_object(&j);
     }
     stet_json_end_array(&j);

@@ -148,10 +148,7 @@ static void json_one(struct stet_json *j, const struct stet_violation *v,
     stet_json_string(j, "message", v->what);
     stet_json_object(j, "contract");
     stet_json_string(j, "file", c->file);
-    if (v->line)
-        stet_json_uint(j, "line", v->line);
-    else
-        stet_json_null(j, "line");
+    stet_json_known(j, "line", v->line != 0, v->line);
     stet_json_end_object(j);
     json_text(j, "class", stet_view_str(stet_cause_id(v->cause)));
     stet_recompile_line_json(j, "origin", &v->origin);

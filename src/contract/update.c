@@ -89,7 +89,6 @@ static bool widen(struct stet_contract_update *u, const struct stet_seen *s,
     case STET_CLAUSE_MESH:
         if (!own) {
             u->c.terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
-            u->terms_moved = true;
             return u->c.terms.mesh.ptr != NULL;
         }
         f->terms.mesh = stet_arena_copy(&u->c.arena, s->mesh);
@@ -129,8 +128,7 @@ static int pass(struct stet_contract_update *u, uint32_t process, bool foreign,
     return fine;
 }
 
-static bool widen_pairs(struct stet_contract_update *u, struct stet_pairs *list,
-                        const struct stet_pairs *fresh)
+static void widen_pairs(struct stet_pairs *list, const struct stet_pairs *fresh)
 {
     for (uint32_t i = 0; i < list->count; i++) {
         struct stet_pair *p = &list->items[i];
@@ -147,9 +145,7 @@ static bool widen_pairs(struct stet_contract_update *u, struct stet_pairs *list,
             continue;
         p->unset = !other || other->unset;
         p->value = other ? other->value : (struct stet_view){0};
-        u->terms_moved = true;
     }
-    return true;
 }
 
 static bool widen_frames(struct stet_contract_update *u)
@@ -194,7 +190,6 @@ static void widen_settled(struct stet_contract_update *u)
             s->step < u->c.terms.settled)
             continue;
         u->c.terms.settled = s->step + 1;
-        u->terms_moved = true;
     }
 }
 
@@ -225,10 +220,8 @@ static bool widen_waited(struct stet_contract_update *u, uint32_t process, bool 
             u->c.families[i].terms.waited_ns = stet_contract_waited_round(held.waited[i].ns);
             moved(u, &u->c.families[i]);
         }
-    if (stet_contract_waited_over(&held, held.gate.family_count)) {
+    if (stet_contract_waited_over(&held, held.gate.family_count))
         u->c.terms.waited_ns = stet_contract_waited_round(held.waited[held.gate.family_count].ns);
-        u->terms_moved = true;
-    }
     stet_contract_process_release(&held);
     return true;
 }
@@ -250,9 +243,9 @@ static bool widen_all(struct stet_contract_update *u, struct stet_err *err)
             return false;
     }
     widen_settled(u);
-    widen_pairs(u, &u->c.terms.flags, &u->fresh.terms.flags);
+    widen_pairs(&u->c.terms.flags, &u->fresh.terms.flags);
     if (!foreign)
-        widen_pairs(u, &u->c.terms.bundle, &u->fresh.terms.bundle);
+        widen_pairs(&u->c.terms.bundle, &u->fresh.terms.bundle);
     return widen_frames(u) || no_memory(err);
 }
 

@@ -25,7 +25,7 @@ struct stet_contract_update {
     /* Used only while the update is made. */
     uint32_t families, frames; /* the number in the file */
     bool *family_moved, *frame_moved;
-    bool terms_moved, torch_moved, failed, has_contract, has_run, has_fresh;
+    bool torch_moved, failed, has_contract, has_run, has_fresh;
 };
 
 /* Release `u` even after a failure. */

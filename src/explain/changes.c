@@ -1,6 +1,7 @@
 /* Adding, grouping and locating changes; sizes and what follows from them. */
 #include "explain/changes.h"
 
+#include "base/arena_array.h"
 #include "base/mem.h"
 #include "explain/words.h"
 #include "fingerprint/scalar.h"
@@ -112,19 +113,12 @@ static bool same_group(const struct stet_change *x, const struct stet_change *y)
 static bool make_room(struct stet_comparison *c)
 {
     struct stet_diff *d = c->out;
-    struct stet_change *bigger;
-    uint32_t room = c->room ? c->room * 2 : 32;
+    struct stet_change *changes =
+        stet_arena_grow(&d->arena, d->changes, d->change_count, &c->room, sizeof *changes);
 
-    if (d->change_count < c->room)
-        return true;
-    bigger = STET_NEW_ARRAY(&d->arena, struct stet_change, room);
-    if (!bigger)
-        return false;
-    if (d->change_count)
-        memcpy(bigger, d->changes, d->change_count * sizeof *bigger);
-    d->changes = bigger;
-    c->room = room;
-    return true;
+    if (changes)
+        d->changes = changes;
+    return changes != NULL;
 }
 
 struct stet_change *stet_explain_change_add(struct stet_comparison *c,

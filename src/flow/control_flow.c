@@ -5,19 +5,14 @@
 
 static const struct stet_flow_value unknown = {.kind = FLOW_V_UNKNOWN};
 
-/* Conditions that mean "this code is not being compiled" when true. */
-static const char *const compiling[] = {
-    "is_compiling",   "is_torchdynamo_compiling", "is_tracing",
-    "is_scripting",   "is_torch_fx_proxy",        "is_dynamo_compiling",
-    "is_fake_tensor", "is_jax_tracing",           NULL};
-
+/* Is the condition true only where this code is not being compiled? */
 static bool is_negated(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
 
     n = stet_python_bare(a, n);
     if (stet_python_kind(a, n) == PY_NOT)
-        return stet_flow_mentions(w, n, compiling);
+        return stet_flow_means(w, n, PY_MEANS_COMPILING);
     if (stet_python_kind(a, n) == PY_BOOLEAN)
         return is_negated(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
                is_negated(w, stet_python_field(a, n, PY_FIELD_RIGHT));
@@ -102,7 +97,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
-    bool about_compiling = stet_flow_mentions(w, test, compiling);
+    bool about_compiling = stet_flow_means(w, test, PY_MEANS_COMPILING);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
     bool periodic, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
@@ -154,16 +149,15 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 
 static void run_with(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const module[] = {"torch_xla", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref clause = stet_python_child_of(a, n, PY_WITH_CLAUSE);
-    static const char *const silent[] = {"no_grad", "inference_mode", NULL};
-    bool step = false, no_grad = clause && stet_flow_mentions(w, clause, silent), apart = false;
+    bool step = false, no_grad = stet_flow_means(w, clause, PY_MEANS_NO_GRADIENT), apart = false;
     char room[160];
 
     for (stet_python_ref c = clause ? stet_python_child(a, clause) : 0; c;
          c = stet_python_next(a, c)) {
         stet_python_ref value = stet_python_field(a, c, PY_FIELD_VALUE), call = value;
+        struct stet_view dotted;
 
         if (!value)
             continue;
@@ -175,14 +169,12 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
         } else {
             stet_flow_eval(w, value);
         }
-        if (stet_python_kind(a, call) == PY_CALL &&
-            stet_view_is(stet_python_callee(w->module, call), "step") &&
-            stet_flow_mentions(w, stet_python_field(a, call, PY_FIELD_FUNCTION), module))
-            step = true;
-        apart |= stet_python_kind(a, call) == PY_CALL &&
-                 stet_view_is(stet_python_imported(
-                                  w->module, stet_python_field(a, call, PY_FIELD_FUNCTION), room),
-                              "jax.ensure_compile_time_eval");
+        dotted = stet_python_kind(a, call) == PY_CALL
+                     ? stet_python_imported(w->module,
+                                            stet_python_field(a, call, PY_FIELD_FUNCTION), room)
+                     : STET_VIEW("");
+        step |= stet_view_is(dotted, "torch_xla.step");
+        apart |= stet_view_is(dotted, "jax.ensure_compile_time_eval");
     }
     stet_flow_tell(w, FLOW_ON_WITH, n);
     w->quiet += apart;

@@ -101,22 +101,11 @@ static uint32_t imported_facts(struct stet_view target)
     return facts;
 }
 
-/* The longest dotted name that begins with this identifier. */
-static stet_python_ref whole_name(const struct stet_flow_walk *w, stet_python_ref n)
-{
-    const stet_python_ref *parents = w->module->parents;
-
-    while (stet_python_kind(w->ast, parents[n]) == PY_ATTRIBUTE &&
-           stet_python_field(w->ast, parents[n], PY_FIELD_OBJECT) == n)
-        n = parents[n];
-    return n;
-}
-
 /* What the use of an imported name shows about the file. */
 static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];
-    struct stet_view dotted = stet_python_imported(w->module, whole_name(w, n), room);
+    struct stet_view dotted = stet_python_imported(w->module, stet_flow_whole_name(w, n), room);
     const struct stet_python_transform *t = stet_python_transform(dotted);
     uint32_t facts = stet_view_ends(dotted, ".mark_dynamic") ? FLOW_MARKS_DYNAMIC : 0;
 

@@ -44,7 +44,7 @@ static void note_binding(struct stet_flow_walk *w, const struct stet_python_bind
 }
 
 /* eqx.tree_at(lambda m: m.rate, model, …) */
-static void note_tree_at(struct stet_flow_walk *w, stet_python_ref call)
+static void note_replaced(struct stet_flow_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref where = stet_python_argument(w->module, call, 0);
@@ -61,13 +61,17 @@ static void note_tree_at(struct stet_flow_walk *w, stet_python_ref call)
 void stet_flow_note_moves(struct stet_flow_walk *w)
 {
     const struct stet_python_module *m = w->module;
+    char room[160];
 
     for (uint32_t i = 0; i < m->bindings.count; i++)
         note_binding(w, &m->bindings.items[i]);
-    for (uint32_t i = 0; i < m->calls.count; i++)
-        if (stet_view_is(stet_python_callee(m, m->calls.items[i]), "tree_at") &&
+    for (uint32_t i = 0; i < m->calls.count; i++) {
+        stet_python_ref f = stet_python_field(w->ast, m->calls.items[i], PY_FIELD_FUNCTION);
+
+        if (stet_python_library_meaning(stet_python_imported(m, f, room)) == PY_MEANS_REPLACES &&
             stet_python_loop_around(m, m->calls.items[i]))
-            note_tree_at(w, m->calls.items[i]);
+            note_replaced(w, m->calls.items[i]);
+    }
 }
 
 bool stet_flow_object_attribute_moved(const struct stet_flow_walk *w, uint32_t object,

@@ -156,6 +156,14 @@ bool stet_flow_mentions(const struct stet_flow_walk *w, stet_python_ref n, const
     return false;
 }
 
+bool stet_flow_holds_shape(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++)
+        if (stet_flow_value_of(w, c).kind == FLOW_V_SHAPE)
+            return true;
+    return false;
+}
+
 static void release(struct stet_flow_walk *w)
 {
     for (uint32_t i = 0; i < w->fn_count; i++)

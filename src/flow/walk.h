@@ -254,6 +254,15 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
 stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,
                                   uint64_t *deps);
 
+/* meanings.c */
+/* The longest dotted name that begins with this identifier. */
+stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n);
+/* Does something inside n, or a function of this file that it names, have this meaning? */
+bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
+                     enum stet_python_meaning meaning);
+/* Are objects of this class with equal fields equal, with one hash? */
+bool stet_flow_compares_by_value(const struct stet_flow_walk *w, uint32_t class_index);
+
 /* file_facts.c */
 uint32_t stet_flow_file_facts(struct stet_flow_walk *w);
 /* The origins of an expression (enum stet_python_from), as far as this file shows them. */
@@ -376,6 +385,8 @@ static inline bool stet_flow_name_is(const struct stet_flow_walk *w, uint32_t na
     return name && stet_view_is(w->ast->names.items[name], text);
 }
 
+/* Is the value of something inside n a shape, a part of one, or computed from one? */
+bool stet_flow_holds_shape(const struct stet_flow_walk *w, stet_python_ref n);
 /* Is an identifier of one of these texts somewhere inside n? */
 bool stet_flow_mentions(const struct stet_flow_walk *w, stet_python_ref n,
                         const char *const *names);

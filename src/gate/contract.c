@@ -1,6 +1,8 @@
 /* The model: growing it, sizes, names of clauses. */
 #include "gate/contract.h"
 
+#include "base/arena_array.h"
+
 static const struct {
     const char *name, *about;
     bool travels;
@@ -41,27 +43,10 @@ void stet_gate_contract_release(struct stet_contract *c)
     *c = (struct stet_contract){0};
 }
 
-/* A list with room for one more, doubled in the arena. */
-static void *grow(struct stet_arena *arena, void *items, uint32_t count, uint32_t *room,
-                  size_t size)
-{
-    uint32_t more = *room ? *room * 2 : 4;
-    void *bigger;
-
-    if (count < *room)
-        return items;
-    if (more < *room || !(bigger = stet_arena_alloc(arena, more, size)))
-        return NULL;
-    if (count)
-        memcpy(bigger, items, count * size);
-    *room = more;
-    return bigger;
-}
-
 struct stet_family *stet_gate_contract_add_family(struct stet_contract *c)
 {
-    struct stet_family *all = grow(&c->arena, c->families, c->family_count, &c->family_room,
-                                   sizeof *all),
+    struct stet_family *all = stet_arena_grow(&c->arena, c->families, c->family_count,
+                                              &c->family_room, sizeof *all),
                        *f;
 
     if (!all)
@@ -79,7 +64,7 @@ struct stet_family *stet_gate_contract_add_family(struct stet_contract *c)
 struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c)
 {
     struct stet_clause_frame *all =
-        grow(&c->arena, c->frames, c->frame_count, &c->frame_room, sizeof *all);
+        stet_arena_grow(&c->arena, c->frames, c->frame_count, &c->frame_room, sizeof *all);
 
     if (!all)
         return NULL;
@@ -91,7 +76,8 @@ struct stet_clause_frame *stet_gate_contract_add_frame(struct stet_contract *c)
 
 struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct stet_arena *arena)
 {
-    struct stet_clause_arg *all = grow(arena, f->args, f->arg_count, &f->arg_room, sizeof *all);
+    struct stet_clause_arg *all =
+        stet_arena_grow(arena, f->args, f->arg_count, &f->arg_room, sizeof *all);
 
     if (!all)
         return NULL;
@@ -102,7 +88,7 @@ struct stet_clause_arg *stet_gate_family_add_arg(struct stet_family *f, struct s
 
 struct stet_pair *stet_gate_pairs_add(struct stet_pairs *p, struct stet_arena *arena)
 {
-    struct stet_pair *all = grow(arena, p->items, p->count, &p->room, sizeof *all);
+    struct stet_pair *all = stet_arena_grow(arena, p->items, p->count, &p->room, sizeof *all);
 
     if (!all)
         return NULL;
@@ -157,7 +143,7 @@ bool stet_gate_dim_add(struct stet_dim *d, int64_t size, struct stet_arena *aren
         d->step = 1;
         return true;
     }
-    all = grow(arena, d->values, d->count, &d->room, sizeof *all);
+    all = stet_arena_grow(arena, d->values, d->count, &d->room, sizeof *all);
     if (!all)
         return false;
     d->values = all;

@@ -1,30 +1,17 @@
 /* Buffers of the plugin that hold the values of a lifted program. */
 #include "intercept/lift_family.h"
+#include "program/hlo.h"
 
 static PJRT_Buffer_Type type_of(const struct stet_type *t)
 {
-    bool is_unsigned = t->sign == STET_UNSIGNED;
+    static const PJRT_Buffer_Type types[STET_ELEMENTS] = {
+#define INTEGER(name, text, bits, sign) [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#define FLOAT(name, text)               [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#define COMPLEX(name, text, parts)      [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#include "program/elements.def"
+    };
 
-    if (t->kind == STET_TYPE_FLOAT)
-        return t->flavour == STET_F16    ? PJRT_Buffer_Type_F16
-               : t->flavour == STET_BF16 ? PJRT_Buffer_Type_BF16
-               : t->flavour == STET_F32  ? PJRT_Buffer_Type_F32
-               : t->flavour == STET_F64  ? PJRT_Buffer_Type_F64
-                                         : PJRT_Buffer_Type_INVALID;
-    switch (t->kind == STET_TYPE_INTEGER ? t->width : 0) {
-    case 1:
-        return PJRT_Buffer_Type_PRED;
-    case 8:
-        return is_unsigned ? PJRT_Buffer_Type_U8 : PJRT_Buffer_Type_S8;
-    case 16:
-        return is_unsigned ? PJRT_Buffer_Type_U16 : PJRT_Buffer_Type_S16;
-    case 32:
-        return is_unsigned ? PJRT_Buffer_Type_U32 : PJRT_Buffer_Type_S32;
-    case 64:
-        return is_unsigned ? PJRT_Buffer_Type_U64 : PJRT_Buffer_Type_S64;
-    default:
-        return PJRT_Buffer_Type_INVALID;
-    }
+    return types[stet_hlo_element_of(t)];
 }
 
 static void end_event(struct stet_plugin *p, PJRT_Event *event)

@@ -7,8 +7,6 @@
 #include "intercept/reload.h"
 #include "intercept/writer.h"
 
-static const char plugin_said[] = "the plugin: ";
-
 /* Where it runs: on as many devices as the program names. */
 static bool find_devices(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
                          struct stet_lift_code *code)
@@ -37,8 +35,9 @@ static bool compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args,
     code->compiled = true;
     if (!error)
         return true;
+    code->rejected = true;
     stet_plugin_error_text(p, error, &said);
-    stet_fail(why, STET_REFUSED, "%s%.*s", plugin_said, STET_FMT(said));
+    stet_fail(why, STET_REFUSED, "the plugin: %.*s", STET_FMT(said));
     stet_plugin_drop(p, error);
     return false;
 }
@@ -148,8 +147,7 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
     stet_intercept_lift_unlock();
     made = lift(l, f, earlier, other, m, args, code, &why) && own_values(code);
     if (!made) {
-        stet_intercept_lift_quarantine(
-            f, l->index, stet_view_starts(stet_view_str(why.text), plugin_said), why.text);
+        stet_intercept_lift_quarantine(f, l->index, code->rejected, why.text);
         stet_intercept_lift_code_put(code);
         return NULL;
     }

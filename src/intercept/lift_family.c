@@ -79,25 +79,26 @@ void stet_intercept_lift_family_free(struct stet_lift_family *f)
     stet_mem_free(f);
 }
 
-void stet_intercept_lift_family_put(struct stet_lift_family *f)
+/* True if it was the last reference. */
+static bool drop_reference(uint32_t *refs)
 {
     bool last;
 
     stet_intercept_lift_lock();
-    last = --f->refs == 0;
+    last = --*refs == 0;
     stet_intercept_lift_unlock();
-    if (last)
+    return last;
+}
+
+void stet_intercept_lift_family_put(struct stet_lift_family *f)
+{
+    if (drop_reference(&f->refs))
         stet_intercept_lift_family_free(f);
 }
 
 void stet_intercept_lift_code_put(struct stet_lift_code *c)
 {
-    bool last;
-
-    stet_intercept_lift_lock();
-    last = --c->refs == 0;
-    stet_intercept_lift_unlock();
-    if (!last)
+    if (!drop_reference(&c->refs))
         return;
     if (c->loaded) {
         stet_ask_finish(c->family->plugin, c->loaded);

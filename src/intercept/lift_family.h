@@ -20,6 +20,7 @@ struct stet_lift_code {
     uint32_t device_count;
     uint64_t compile_ns; /* in the plugin, to compile or to load it */
     bool compiled;       /* not loaded from the store */
+    bool rejected;       /* the plugin answered its compile with an error */
     struct stet_lift_plan plan;
     struct stet_arena arena;      /* of the values below */
     struct stet_lift_value *base; /* the values of the family's first program */

@@ -2,6 +2,7 @@
  * what others wait for: its end shows the agent that this process died. */
 #include "intercept/remote.h"
 
+#include "base/duration.h"
 #include "intercept/layer.h"
 #include "wire/client.h"
 
@@ -28,19 +29,14 @@ static _Atomic int64_t patience_ns;
 static char folder[PATH_MAX];        /* of the run, for notes to its later processes; "" for none */
 static _Atomic int lines[LINES_MAX]; /* descriptors plus one; 0: free */
 
-static uint32_t read_ms(const char *name, uint32_t otherwise)
+/* A variable that holds another thing than a time of at most a day is ignored. */
+static uint32_t read_ms(const char *name, uint32_t ms)
 {
     const char *text = getenv(name);
-    unsigned long n;
-    char *end;
 
-    if (!text || !*text)
-        return otherwise;
-    n = strtoul(text, &end, 10);
-    if (!strcmp(end, "s"))
-        n *= 1000;
-    return (*end && strcmp(end, "s") != 0 && strcmp(end, "ms") != 0) || n > 86400000 ? otherwise
-                                                                                     : (uint32_t)n;
+    if (text)
+        stet_duration_read(text, STET_DURATION_MS, 24u * 3600 * 1000, &ms);
+    return ms;
 }
 
 static int64_t patience_limit(void)

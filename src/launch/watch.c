@@ -3,6 +3,7 @@
 #include "launch/watch.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <dirent.h>
 #include <elf.h>
@@ -39,16 +40,7 @@ static bool is_known(const struct stet_launch_watch *w, struct stet_known k)
 
 static void remember(struct stet_launch_watch *w, struct stet_known k)
 {
-    if (w->known_count == w->known_room && w->known_room < MOST_KNOWN) {
-        size_t room = w->known_room ? w->known_room * 2 : 64;
-        struct stet_known *bigger = stet_mem_resize(w->known, room, sizeof *bigger);
-
-        if (!bigger)
-            return;
-        w->known = bigger;
-        w->known_room = room;
-    }
-    if (w->known_count < w->known_room)
+    if (stet_vec_grow(&w->known, &w->known_room, w->known_count, 1, sizeof k, MOST_KNOWN))
         w->known[w->known_count++] = k;
 }
 

@@ -199,7 +199,8 @@ static bool is_plain_element(const struct stet_type *t)
 {
     switch (t->kind) {
     case STET_TYPE_INTEGER:
-        return t->width == 1 || t->width == 8 || t->width == 16 || t->width == 32 || t->width == 64;
+        return (t->width == 1 && t->sign == STET_SIGNLESS) || t->width == 8 || t->width == 16 ||
+               t->width == 32 || t->width == 64;
     case STET_TYPE_FLOAT:
         return t->flavour <= STET_F64;
     default:

@@ -319,7 +319,6 @@ static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const shapes[] = {"shape", "size", "ndim", "len", NULL};
     stet_python_ref test = stet_python_bare(w->ast, n);
     uint64_t deps;
 
@@ -340,7 +339,7 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
         (stet_python_at(w->ast, test)->op == 's' || stet_python_at(w->ast, test)->op == 't'))
         return; /* another number is as little None as the one before */
     deps = switches(w, n);
-    if (deps && !stet_flow_mentions(w, n, shapes)) /* each shape has its own program anyway */
+    if (deps && !stet_flow_holds_shape(w, n)) /* each shape has its own program anyway */
         lint_report(w, LINT_RULE_late_branch, n, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_VARYING,
                     deps, "`%.*s` turns over while the caller's loop runs",
                     STET_FMT(lint_quote(w, n)));

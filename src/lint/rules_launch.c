@@ -90,23 +90,24 @@ static bool environment_write(struct stet_flow_walk *w, stet_python_ref n, struc
                               struct stet_view *value)
 {
     const struct stet_python_ast *a = w->ast;
-    static const char *const environ[] = {"environ", NULL};
     stet_python_ref key, given;
+    char room[160];
 
     if (stet_python_kind(a, n) == PY_ASSIGNMENT) {
         stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
 
-        if (stet_python_kind(a, left) != PY_SUBSCRIPT || !stet_flow_mentions(w, left, environ))
+        if (stet_python_kind(a, left) != PY_SUBSCRIPT ||
+            !stet_view_is(
+                stet_python_imported(w->module, stet_python_field(a, left, PY_FIELD_VALUE), room),
+                "os.environ"))
             return false;
         key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
         given = stet_python_field(a, n, PY_FIELD_RIGHT);
     } else {
-        struct stet_view callee = stet_python_callee(w->module, n);
-        stet_python_ref object = stet_python_callee_object(w->module, n);
+        struct stet_view dotted =
+            stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room);
 
-        if (!(stet_view_is(callee, "setdefault") && object &&
-              stet_flow_mentions(w, object, environ)) &&
-            !stet_view_is(callee, "putenv"))
+        if (!stet_view_is(dotted, "os.environ.setdefault") && !stet_view_is(dotted, "os.putenv"))
             return false;
         key = stet_python_argument(w->module, n, 0);
         given = stet_python_argument(w->module, n, 1);

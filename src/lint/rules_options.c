@@ -27,17 +27,15 @@ void rule_donation_change(struct stet_flow_walk *w, stet_python_ref n)
 /* Does the expression, or the one that a name was bound to, mention a layout? */
 static bool speaks_of_layout(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const words[] = {"Layout", "Format", "major_to_minor", "DeviceLocalLayout",
-                                        NULL};
     const struct stet_python_ast *a = w->ast;
 
-    if (stet_flow_mentions(w, n, words))
+    if (stet_flow_means(w, n, PY_MEANS_LAYOUT))
         return true;
     for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
         struct stet_flow_binding *b =
             stet_python_name(a, c) ? stet_flow_lookup(w, w->fn, stet_python_name(a, c)) : NULL;
 
-        if (b && b->value.from && stet_flow_mentions(w, b->value.from, words))
+        if (b && b->value.from && stet_flow_means(w, b->value.from, PY_MEANS_LAYOUT))
             return true;
     }
     return false;
@@ -64,7 +62,6 @@ void rule_layout_change(struct stet_flow_walk *w, stet_python_ref n)
 /* jit(…).lower(described(spec)): a sharding that comes from a parameter. */
 static void look_lowered(struct stet_flow_walk *w, stet_python_ref call)
 {
-    static const char *const words[] = {"sharding", "NamedSharding", NULL};
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
 
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
@@ -75,7 +72,7 @@ static void look_lowered(struct stet_flow_walk *w, stet_python_ref call)
         struct stet_flow_value v = stet_flow_value_of(w, c), maker = stet_flow_value_of(w, f);
 
         if (f && maker.kind == FLOW_V_FN && (v.deps & ~FLOW_ALWAYS) &&
-            stet_flow_mentions(w, w->fns[maker.index].node, words))
+            stet_flow_means(w, w->fns[maker.index].node, PY_MEANS_SHARDING))
             lint_report(w, LINT_RULE_sharding_change, c, 0, LINT_VARYING, v.deps & ~FLOW_ALWAYS,
                         "the sharding of `%.*s` differs between the calls",
                         STET_FMT(lint_quote(w, c)));
@@ -122,18 +119,9 @@ void rule_default_argument(struct stet_flow_walk *w, stet_python_ref n)
     }
 }
 
-static bool holds_kernel(const struct stet_flow_walk *w, stet_python_ref n)
-{
-    static const char *const kernels[] = {"pallas_call", "triton_call", "ffi_call", "custom_call",
-                                          NULL};
-
-    return n && stet_flow_mentions(w, n, kernels);
-}
-
 /* A kernel on one side of a branch that a shape or an argument decides. */
 void rule_kernel_fallback(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const shapes[] = {"shape", "size", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref test = stet_python_bare(a, n), body;
     char op = stet_python_at(a, test)->op;
@@ -142,10 +130,10 @@ void rule_kernel_fallback(struct stet_flow_walk *w, stet_python_ref n)
         op == 's' || op == 't' || op == 'i' || op == 'n')
         return;
     if (stet_python_field(a, w->statement, PY_FIELD_CONDITION) != n ||
-        !stet_flow_mentions(w, test, shapes))
+        !stet_flow_holds_shape(w, test))
         return;
     body = stet_python_field(a, w->statement, PY_FIELD_CONSEQUENCE);
-    if (holds_kernel(w, body) && !stet_python_child_of(a, body, PY_RAISE))
+    if (stet_flow_means(w, body, PY_MEANS_KERNEL) && !stet_python_child_of(a, body, PY_RAISE))
         lint_report(w, LINT_RULE_kernel_fallback, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
                     "the kernel is used only where `%.*s`", STET_FMT(lint_quote(w, n)));
 }

@@ -177,8 +177,6 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t fn = stet_flow_fn_at(w, n);
     const struct stet_flow_jit *j;
-    uint32_t hash = stet_python_ast_name(w->ast, "__hash__"),
-             frozen = stet_python_ast_name(w->ast, "frozen");
 
     if (fn == FLOW_NONE || !w->fns[fn].jit || !w->out->fns[fn].is_method)
         return;
@@ -188,7 +186,7 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
         return;
     if (takes_class(w, fn))
         return; /* one program for all objects */
-    if (frozen || (hash && stet_flow_method(w, w->fns[fn].owner, hash) != FLOW_NONE))
+    if (w->fns[fn].owner != FLOW_NONE && stet_flow_compares_by_value(w, w->fns[fn].owner))
         return;
     lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",
                 STET_FMT(w->out->fns[fn].name));

@@ -86,37 +86,20 @@ enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name)
 
 /* ---- element types ---- */
 
-static const struct {
+static const struct element {
     const char *name;
-    unsigned char width;
-    enum stet_sign sign;
-} integers[] = {
-    {"pred", 1, STET_SIGNLESS}, {"s1", 1, STET_SIGNED},     {"u1", 1, STET_UNSIGNED},
-    {"s2", 2, STET_SIGNLESS},   {"u2", 2, STET_UNSIGNED},   {"s4", 4, STET_SIGNLESS},
-    {"u4", 4, STET_UNSIGNED},   {"s8", 8, STET_SIGNLESS},   {"u8", 8, STET_UNSIGNED},
-    {"s16", 16, STET_SIGNLESS}, {"u16", 16, STET_UNSIGNED}, {"s32", 32, STET_SIGNLESS},
-    {"u32", 32, STET_UNSIGNED}, {"s64", 64, STET_SIGNLESS}, {"u64", 64, STET_UNSIGNED},
-};
-
-static const struct {
-    const char *name;
-    enum stet_float flavour;
-} floats[] = {
-    {"f16", STET_F16},
-    {"bf16", STET_BF16},
-    {"f32", STET_F32},
-    {"f64", STET_F64},
-    {"f8e5m2", STET_F8E5M2},
-    {"f8e4m3", STET_F8E4M3},
-    {"f8e4m3fn", STET_F8E4M3FN},
-    {"f8e5m2fnuz", STET_F8E5M2FNUZ},
-    {"f8e4m3fnuz", STET_F8E4M3FNUZ},
-    {"f8e4m3b11fnuz", STET_F8E4M3B11FNUZ},
-    {"f8e3m4", STET_F8E3M4},
-    {"f8e8m0fnu", STET_F8E8M0FNU},
-    {"f4e2m1fn", STET_F4E2M1FN},
-    {"f6e2m3fn", STET_F6E2M3FN},
-    {"f6e3m2fn", STET_F6E3M2FN},
+    enum stet_element id;
+    struct stet_type type;
+} elements[] = {
+#define INTEGER(name, text, bits, signedness)                                                      \
+    {text,                                                                                         \
+     STET_ELEMENT_##name,                                                                          \
+     {.kind = STET_TYPE_INTEGER, .width = bits, .sign = STET_##signedness}},
+#define FLOAT(name, text)                                                                          \
+    {text, STET_ELEMENT_##name, {.kind = STET_TYPE_FLOAT, .flavour = STET_##name}},
+#define COMPLEX(name, text, parts)                                                                 \
+    {text, STET_ELEMENT_##name, {.kind = STET_TYPE_COMPLEX, .flavour = STET_##parts}},
+#include "program/elements.def"
 };
 
 #define COUNT(table) (sizeof(table) / sizeof *(table))
@@ -136,19 +119,36 @@ bool stet_hlo_is_option(struct stet_view attr)
     return false;
 }
 
+/* NULL if HLO has no such type. */
+static const struct element *find_element(const struct stet_type *t)
+{
+    bool is_complex = t->kind == STET_TYPE_COMPLEX;
+    enum stet_float flavour = is_complex ? t->element->flavour : t->flavour;
+    /* HLO's signed integers are MLIR's signless ones */
+    enum stet_sign sign = t->sign == STET_SIGNED && t->width > 1 ? STET_SIGNLESS : t->sign;
+
+    if (is_complex && t->element->kind != STET_TYPE_FLOAT)
+        return NULL;
+    for (const struct element *e = elements; e < elements + COUNT(elements); e++)
+        if (e->type.kind == t->kind &&
+            (t->kind == STET_TYPE_INTEGER ? e->type.width == t->width && e->type.sign == sign
+                                          : e->type.flavour == flavour))
+            return e;
+    return NULL;
+}
+
+enum stet_element stet_hlo_element_of(const struct stet_type *t)
+{
+    const struct element *e = find_element(t);
+
+    return e ? e->id : STET_ELEMENT_NONE;
+}
+
 const char *stet_hlo_element_name(const struct stet_type *t)
 {
-    if (t->kind == STET_TYPE_COMPLEX)
-        return t->element->flavour == STET_F64 ? "c128" : "c64";
-    if (t->kind == STET_TYPE_INTEGER)
-        for (size_t i = 0; i < COUNT(integers); i++)
-            if (integers[i].width == t->width && integers[i].sign == t->sign)
-                return integers[i].name;
-    if (t->kind == STET_TYPE_FLOAT)
-        for (size_t i = 0; i < COUNT(floats); i++)
-            if (floats[i].flavour == t->flavour)
-                return floats[i].name;
-    return NULL;
+    const struct element *e = find_element(t);
+
+    return e ? e->name : NULL;
 }
 
 static const struct stet_type *complex_of(struct stet_arena *a, enum stet_float flavour)
@@ -164,15 +164,17 @@ static const struct stet_type *complex_of(struct stet_arena *a, enum stet_float 
 
 const struct stet_type *stet_hlo_element(struct stet_arena *a, struct stet_view name)
 {
-    for (size_t i = 0; i < COUNT(floats); i++)
-        if (stet_view_is(name, floats[i].name))
-            return stet_type_float(floats[i].flavour);
-    for (size_t i = 0; i < COUNT(integers); i++)
-        if (stet_view_is(name, integers[i].name))
-            return stet_type_integer(a, integers[i].width, integers[i].sign);
-    if (stet_view_is(name, "c64"))
-        return complex_of(a, STET_F32);
-    if (stet_view_is(name, "c128"))
-        return complex_of(a, STET_F64);
+    for (const struct element *e = elements; e < elements + COUNT(elements); e++) {
+        if (!stet_view_is(name, e->name))
+            continue;
+        switch (e->type.kind) {
+        case STET_TYPE_FLOAT:
+            return stet_type_float(e->type.flavour);
+        case STET_TYPE_COMPLEX:
+            return complex_of(a, e->type.flavour);
+        default:
+            return stet_type_integer(a, e->type.width, e->type.sign);
+        }
+    }
     return NULL;
 }

@@ -76,9 +76,19 @@ enum stet_hlo_form stet_hlo_attr_form(enum stet_hlo_attr a);
 /* STET_HLO_A_NONE if there is no such name. */
 enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name);
 
+enum stet_element {
+    STET_ELEMENT_NONE,
+#define INTEGER(name, text, bits, sign) STET_ELEMENT_##name,
+#define FLOAT(name, text)               STET_ELEMENT_##name,
+#define COMPLEX(name, text, parts)      STET_ELEMENT_##name,
+#include "program/elements.def"
+    STET_ELEMENTS
+};
+
+/* NONE if HLO has no such type. */
+enum stet_element stet_hlo_element_of(const struct stet_type *t);
 /* "f32" for the element type, NULL if HLO has no such type. The reverse creates the type in the
- * arena, NULL if the name is unknown. HLO's s32 is MLIR's signless i32; s1 is SIGNED because i1 is
- * pred. */
+ * arena, NULL if the name is unknown. */
 const char *stet_hlo_element_name(const struct stet_type *t);
 const struct stet_type *stet_hlo_element(struct stet_arena *a, struct stet_view name);
 

@@ -201,21 +201,23 @@ static bool index_arguments(struct stet_program *p, const struct stet_block *bod
     return true;
 }
 
-static uint32_t output_count(const struct stet_block *body)
+/* The terminator, whose operands are the outputs; NULL for an empty block. */
+static const struct stet_op *last_op(const struct stet_block *body)
 {
-    return body->op_count ? body->ops[body->op_count - 1]->operand_count : 0;
+    return body->op_count ? body->ops[body->op_count - 1] : NULL;
 }
 
 static bool index_outputs(struct stet_program *p, const struct stet_block *body)
 {
     const struct stet_attr *attrs = stet_op_attr(p->entry, "res_attrs");
-    const struct stet_op *last = body->op_count ? body->ops[body->op_count - 1] : NULL;
+    const struct stet_op *last = last_op(body);
+    uint32_t count = last ? last->operand_count : 0;
 
-    p->output_count = output_count(body);
-    p->outputs = STET_NEW_ARRAY(&p->arena, struct stet_result, p->output_count);
+    p->output_count = count;
+    p->outputs = STET_NEW_ARRAY(&p->arena, struct stet_result, count);
     if (!p->outputs)
         return false;
-    for (uint32_t i = 0; i < p->output_count; i++) {
+    for (uint32_t i = 0; i < count; i++) {
         const struct stet_attr *dict = dict_at(attrs, i);
         const struct said said = read_dict(dict);
 
@@ -242,7 +244,8 @@ enum stet_rc stet_program_index(struct stet_program *p, struct stet_err *err)
         return STET_OK;
     if (!p->arguments && !p->outputs) /* the last block of the program */
         stet_arena_reserve(&p->arena, body->arg_count * sizeof *p->arguments +
-                                          output_count(body) * sizeof *p->outputs);
+                                          (last_op(body) ? last_op(body)->operand_count : 0) *
+                                              sizeof *p->outputs);
     if (!p->arguments && !index_arguments(p, body))
         goto no_memory;
     if (!p->outputs && !index_outputs(p, body))

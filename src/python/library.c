@@ -6,7 +6,7 @@
 
 struct named {
     const char *name;
-    enum stet_python_effect effect;
+    unsigned what; /* enum stet_python_effect, or enum stet_python_meaning; 0: nothing known */
 };
 
 static struct named libraries[] = {
@@ -27,6 +27,10 @@ static struct named variables[] = {
 };
 static struct named types[] = {
 #define TYPE(name, effect) {name, PY_GIVES_##effect},
+#include "python/library.def"
+};
+static struct named meanings[] = {
+#define MEANS(name, meaning) {name, PY_MEANS_##meaning},
 #include "python/library.def"
 };
 static const char *const constructors[] = {
@@ -70,11 +74,12 @@ static void sort_tables(void)
     qsort(libraries, COUNT(libraries), sizeof *libraries, by_name);
     qsort(methods, COUNT(methods), sizeof *methods, by_name);
     qsort(variables, COUNT(variables), sizeof *variables, by_name);
+    qsort(meanings, COUNT(meanings), sizeof *meanings, by_name);
     qsort(types, COUNT(types), sizeof *types, by_name);
     qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
 }
 
-static enum stet_python_effect find(const struct named *table, size_t count, struct stet_view name)
+static unsigned find(const struct named *table, size_t count, struct stet_view name)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     size_t low = 0, high = name.len ? count : 0; /* no table has an empty name */
@@ -85,28 +90,27 @@ static enum stet_python_effect find(const struct named *table, size_t count, str
         int order = memcmp(name.ptr, table[middle].name, name.len < n ? name.len : n);
 
         if (order == 0 && name.len == n)
-            return table[middle].effect;
+            return table[middle].what;
         if (order > 0 || (order == 0 && name.len > n))
             low = middle + 1;
         else
             high = middle;
     }
-    return PY_GIVES_NOTHING_KNOWN;
+    return 0;
 }
 
 /* The longest name of the table that covers this one. */
-static enum stet_python_effect find_covering(const struct named *table, size_t count,
-                                             struct stet_view dotted)
+static unsigned find_covering(const struct named *table, size_t count, struct stet_view dotted)
 {
-    enum stet_python_effect effect = find(table, count, dotted);
+    unsigned what = find(table, count, dotted);
 
-    while (effect == PY_GIVES_NOTHING_KNOWN && dotted.len) {
+    while (!what && dotted.len) {
         const char *dot = memrchr(dotted.ptr, '.', dotted.len - 1);
 
         dotted.len = dot ? (size_t)(dot - dotted.ptr) + 1 : 0;
-        effect = find(table, count, dotted);
+        what = find(table, count, dotted);
     }
-    return effect;
+    return what;
 }
 
 enum stet_python_effect stet_python_library(struct stet_view dotted)
@@ -117,6 +121,11 @@ enum stet_python_effect stet_python_library(struct stet_view dotted)
 enum stet_python_effect stet_python_library_type(struct stet_view dotted)
 {
     return find_covering(types, COUNT(types), dotted);
+}
+
+enum stet_python_meaning stet_python_library_meaning(struct stet_view dotted)
+{
+    return find_covering(meanings, COUNT(meanings), dotted);
 }
 
 enum stet_python_effect stet_python_library_method(struct stet_view name)

@@ -47,6 +47,19 @@ enum stet_python_effect {
     PY_GIVES_PROCESS, /* the number of this process among all, or whether it is the first one */
 };
 
+/* What the use of a name shows. */
+enum stet_python_meaning {
+    PY_MEANS_NOTHING_KNOWN,
+    PY_MEANS_COMPILING, /* true while the code is traced or compiled */
+    PY_MEANS_NO_GRADIENT,
+    PY_MEANS_REPLACES, /* its second argument, with what its first one selects replaced */
+    PY_MEANS_KERNEL,   /* a kernel that is not the compiler's own */
+    PY_MEANS_LAYOUT,
+    PY_MEANS_SHARDING,
+    PY_MEANS_BY_VALUE, /* objects of a class are compared by their fields */
+    PY_MEANS_FROZEN,   /* the same, if an argument asks for it */
+};
+
 enum stet_python_transform_kind {
     PY_NO_TRANSFORM,
     PY_JITS,     /* gives a compiled function */
@@ -97,6 +110,7 @@ enum stet_python_effect stet_python_library(struct stet_view dotted);
  * (HOST), a container (HOLDS, UNKNOWN where that may be an array too), or what its parameters are
  * (THROUGH). Builtins have no dot. */
 enum stet_python_effect stet_python_library_type(struct stet_view dotted);
+enum stet_python_meaning stet_python_library_meaning(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);
 enum stet_python_effect stet_python_library_attribute(struct stet_view name);
 /* NULL when the function is not a transform. */

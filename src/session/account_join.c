@@ -5,6 +5,7 @@
 #include "session/account_join.h"
 
 #include "base/mem.h"
+#include "base/vec.h"
 #include "fingerprint/source_place.h"
 
 #include <stdio.h>
@@ -48,16 +49,9 @@ static bool gather(void *context, const struct stet_recompile *r)
 
     if (!is_guard(r) || j->count >= MOST_GUARDS)
         return true;
-    if (j->count == j->room) {
-        uint32_t room = j->room ? j->room * 2 : 16;
-
-        g = stet_mem_resize(j->guards, room, sizeof *g);
-        if (!g) {
-            j->failed = true;
-            return false;
-        }
-        j->guards = g;
-        j->room = room;
+    if (!stet_vec_room(&j->guards, &j->room, j->count, sizeof *g)) {
+        j->failed = true;
+        return false;
     }
     g = &j->guards[j->count++];
     *g = (struct stet_guard_row){.function = keep(j, r->function),

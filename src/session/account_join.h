@@ -10,7 +10,8 @@ struct stet_joined {
     const struct stet_account *below; /* borrowed */
     struct stet_arena arena;
     struct stet_guard_row *guards;
-    uint32_t count, room;
+    uint32_t count;
+    size_t room;
     bool failed;
 };
 

@@ -7,6 +7,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "session/frameworks.h"
+#include "session/place_json.h"
 
 #include <unistd.h>
 
@@ -16,11 +17,7 @@ static void json_change(struct stet_json *j, const struct stet_row_change *c)
     stet_json_string(j, "what", c->what);
     stet_json_told(j, "from", c->from);
     stet_json_told(j, "to", c->to);
-    stet_json_told(j, "file", c->line ? c->file : (struct stet_view){0});
-    if (c->line)
-        stet_json_uint(j, "line", c->line);
-    else
-        stet_json_null(j, "line");
+    stet_session_place_json(j, c->file, c->line);
     stet_json_cstr(j, "kind", stet_cause_change_id(c->kind));
     if (c->facet.ptr)
         stet_json_string(j, "facet", c->facet);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "fingerprint/traits.h"
+#include "session/place_json.h"
 
 #include <stdlib.h>
 
@@ -156,15 +157,6 @@ static void by_json(struct stet_json *j, const struct stet_avoided_sum by[STET_S
     stet_json_end_object(j);
 }
 
-static void place_json(struct stet_json *j, const struct stet_trigger *at)
-{
-    stet_json_told(j, "file", at->line ? at->file : (struct stet_view){0});
-    if (at->line)
-        stet_json_uint(j, "line", at->line);
-    else
-        stet_json_null(j, "line");
-}
-
 void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
 {
     if (a->all.compiles) {
@@ -174,7 +166,7 @@ void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
         stet_json_array(j, "lines");
         for (size_t i = 0; i < a->line_count; i++) {
             stet_json_object(j, NULL);
-            place_json(j, &a->lines[i].at);
+            stet_session_place_json(j, a->lines[i].at.file, a->lines[i].at.line);
             sum_json(j, &a->lines[i].all);
             by_json(j, a->lines[i].by);
             stet_json_end_object(j);
@@ -189,7 +181,7 @@ void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
         stet_json_object(j, NULL);
         stet_json_string(j, "function",
                          stet_text_function(stet_traits_function_of(a->refusals[i].name)));
-        place_json(j, &a->refusals[i].at);
+        stet_session_place_json(j, a->refusals[i].at.file, a->refusals[i].at.line);
         stet_json_string(j, "why", a->refusals[i].why);
         stet_json_end_object(j);
     }

@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/buf.h"
+#include "base/duration.h"
 #include "base/fs.h"
 #include "base/hash.h"
 #include "base/json.h"
@@ -137,6 +138,26 @@ TEST(a_buffer_stops_at_its_cap_and_stays_failed)
         stet_buf_printf(&b, "%03d,", i);
     EXPECT(b.failed && b.len <= 300);
     stet_buf_release(&b);
+}
+
+TEST(durations_have_a_unit_or_the_callers)
+{
+    static const struct {
+        const char *text;
+        uint32_t ms; /* 0: not a duration */
+    } cases[] = {{"500ms", 500},  {"2s", 2000}, {"10m", 600000},
+                 {"1h", 3600000}, {"7", 7000},  {"604800", 604800000},
+                 {"604801", 0},   {"", 0},      {"s", 0},
+                 {"-1s", 0},      {" 1s", 0},   {"1 s", 0},
+                 {"1sec", 0},     {"1.5s", 0},  {"99999999999999999999h", 0}};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t ms = 1;
+        bool read = stet_duration_read(cases[i].text, STET_DURATION_S, 604800000, &ms);
+
+        EXPECT(read == (cases[i].ms != 0));
+        EXPECT(ms == (read ? cases[i].ms : 1));
+    }
 }
 
 TEST(hashing_in_pieces_equals_hashing_at_once)

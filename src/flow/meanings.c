@@ -1,0 +1,153 @@
+/* What the use of a name shows (MEANS in library.def), by what the name resolves to: an import, a
+ * name that the file gives to one, or a function of the file that returns it. A name alone decides
+ * nothing. */
+#include "flow/walk.h"
+
+enum { DEEPEST = 4 /* names and functions that refer to each other */ };
+
+stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const stet_python_ref *parents = w->module->parents;
+
+    while (stet_python_kind(w->ast, parents[n]) == PY_ATTRIBUTE &&
+           stet_python_field(w->ast, parents[n], PY_FIELD_OBJECT) == n)
+        n = parents[n];
+    return n;
+}
+
+static bool any_means(const struct stet_flow_walk *w, stet_python_ref n,
+                      enum stet_python_meaning meaning, unsigned depth);
+
+/* Does the function return such a value as it is? One that negates or chooses it means another
+ * thing. */
+static bool returns(const struct stet_flow_walk *w, stet_python_ref function,
+                    enum stet_python_meaning meaning, unsigned depth)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = function; stet_flow_within(w, c, function); c++) {
+        stet_python_ref value =
+            a->nodes[c].kind == PY_RETURN ? stet_python_bare(a, stet_python_child(a, c)) : 0;
+        enum stet_python_kind k = value ? stet_python_kind(a, value) : PY_NONE_;
+        bool plain = k == PY_CALL || k == PY_BOOLEAN;
+
+        for (stet_python_ref v = value; plain && stet_flow_within(w, v, value); v++)
+            plain = a->nodes[v].kind != PY_NOT && a->nodes[v].kind != PY_CONDITIONAL;
+        if (plain && any_means(w, value, meaning, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+/* A name of this file: `tracing = torch.jit.is_tracing`, or a function. */
+static bool own_name_means(const struct stet_flow_walk *w, stet_python_ref n,
+                           enum stet_python_meaning meaning, unsigned depth)
+{
+    const struct stet_python_module *m = w->module;
+    uint32_t name = stet_python_name(w->ast, n), first = name ? m->first_binding[name] : 0;
+    const struct stet_python_binding *b = first ? &m->bindings.items[first - 1] : NULL;
+
+    if (!b || b->next || b->scope || b->attribute || depth > DEEPEST)
+        return false;
+    if (b->how == PY_BIND_FUNCTION)
+        return returns(w, b->value, meaning, depth);
+    return b->how == PY_BIND_VALUE && b->position < 0 &&
+           (stet_python_kind(w->ast, b->value) == PY_ATTRIBUTE ||
+            stet_python_kind(w->ast, b->value) == PY_IDENTIFIER) &&
+           any_means(w, b->value, meaning, depth + 1);
+}
+
+static bool any_means(const struct stet_flow_walk *w, stet_python_ref n,
+                      enum stet_python_meaning meaning, unsigned depth)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++) {
+        stet_python_ref whole;
+        struct stet_view dotted;
+
+        if (a->nodes[c].kind != PY_IDENTIFIER || a->nodes[c].field == PY_FIELD_ATTRIBUTE)
+            continue;
+        whole = stet_flow_whole_name(w, c);
+        dotted = stet_python_imported(w->module, whole, room);
+        if (dotted.len ? stet_python_library_meaning(dotted) == meaning
+                       : whole == c && own_name_means(w, c, meaning, depth))
+            return true;
+    }
+    return false;
+}
+
+bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
+                     enum stet_python_meaning meaning)
+{
+    return any_means(w, n, meaning, 0);
+}
+
+/* @dataclass(frozen=True): does the decorator make equal objects have one hash? */
+static bool decorates_by_value(const struct stet_flow_walk *w, stet_python_ref decorator)
+{
+    stet_python_ref f = stet_python_bare(w->ast, stet_python_child(w->ast, decorator)), call = 0;
+    char room[160];
+
+    if (stet_python_kind(w->ast, f) == PY_CALL) {
+        call = f;
+        f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
+    }
+    switch (stet_python_library_meaning(stet_python_imported(w->module, f, room))) {
+    case PY_MEANS_BY_VALUE:
+        return true;
+    case PY_MEANS_FROZEN:
+        return call && (stet_python_keyword(w->module, call, STET_VIEW("frozen")) ||
+                        stet_python_keyword(w->module, call, STET_VIEW("unsafe_hash")));
+    default:
+        return false;
+    }
+}
+
+static bool base_by_value(const struct stet_flow_walk *w, stet_python_ref base, unsigned depth);
+
+static bool class_by_value(const struct stet_flow_walk *w, stet_python_ref class_node,
+                           unsigned depth)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref outer = w->module->parents[class_node];
+    stet_python_ref bases = stet_python_field(a, class_node, PY_FIELD_SUPERCLASSES);
+
+    if (stet_python_method(w->module, class_node, STET_VIEW("__hash__")))
+        return true;
+    for (stet_python_ref c =
+             stet_python_kind(a, outer) == PY_DECORATED ? stet_python_child(a, outer) : 0;
+         c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR && decorates_by_value(w, c))
+            return true;
+    for (stet_python_ref c = bases ? stet_python_child(a, bases) : 0; c; c = stet_python_next(a, c))
+        if (base_by_value(w, c, depth))
+            return true;
+    return false;
+}
+
+static bool base_by_value(const struct stet_flow_walk *w, stet_python_ref base, unsigned depth)
+{
+    const struct stet_python_module *m = w->module;
+    stet_python_ref own;
+    struct stet_view dotted;
+    char room[160];
+
+    if (stet_python_kind(w->ast, base) == PY_CALL) /* class Point(namedtuple("Point", "x y")) */
+        base = stet_python_field(w->ast, base, PY_FIELD_FUNCTION);
+    dotted = stet_python_imported(m, base, room);
+    if (dotted.len)
+        return stet_python_library_meaning(dotted) == PY_MEANS_BY_VALUE;
+    own = stet_python_name(w->ast, base)
+              ? stet_python_defined(m, stet_python_function_around(m, base),
+                                    stet_python_name(w->ast, base))
+              : 0;
+    return own && stet_python_kind(w->ast, own) == PY_CLASS && depth < DEEPEST &&
+           class_by_value(w, own, depth + 1);
+}
+
+bool stet_flow_compares_by_value(const struct stet_flow_walk *w, uint32_t class_index)
+{
+    return class_by_value(w, w->classes[class_index].node, 0);
+}
