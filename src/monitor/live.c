@@ -399,8 +399,7 @@ static void report(struct stet_live *l, bool last)
             return;
         if (f->cause == STET_CAUSE_NONE || stet_history_outside(&l->x.history, f))
             continue;
-        if (!last && !f->benign &&
-            (is_open(l, f) || stet_history_may_be_ahead(&l->x.history, f)) &&
+        if (!last && !f->benign && (is_open(l, f) || stet_history_may_be_ahead(&l->x.history, f)) &&
             stet_map_put(&l->deferred, l->reported, 1))
             continue;
         report_one(l, f);
@@ -408,8 +407,8 @@ static void report(struct stet_live *l, bool last)
 }
 
 /* Operations outside any jitted function wait until the run is over, and so do the programs of a
- * warm-up and recompiles whose cause still has no name: whether a loop runs them again, and who runs them, is known only then. What was named
- * before may have a better name now. */
+ * warm-up and recompiles whose cause still has no name: whether a loop runs them again, and who
+ * runs them, is known only then. What was named before may have a better name now. */
 static void report_whole(struct stet_live *l)
 {
     struct stet_history *h = &l->x.history;
