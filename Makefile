@@ -23,7 +23,7 @@ setup-bench:
 setup-all:
 	@tools/setup-debian.sh build bench test
 setup-release:
-	@tools/setup-debian.sh build release aarch64
+	@tools/setup-debian.sh build release
 
 $(ENV)/%/.complete: tools/requirements/%.txt tools/python-env.sh | setup-build
 	@tools/python-env.sh $* $(ENV)/$*

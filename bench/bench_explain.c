@@ -159,7 +159,9 @@ static void measure_history(struct history *b, uint32_t many)
 
     while (b->count < many)
         send(b, &b->program);
-    if (stet_history_judge(&b->h, &err) != STET_OK)
+    /* As while a run goes on. stet_history_judge is for a run that is over: from then on every
+     * judgement looks at the run as a whole. */
+    if (stet_history_judge_from(&b->h, 0, &err) != STET_OK)
         fail(&err);
     for (int i = 0; i < ROUNDS; i++) {
         times[i] = explain(b, &b->program, &cause);

@@ -70,9 +70,11 @@ macro(stet_need_libraries)
     set(STET_LIBRARIES ${CMAKE_BINARY_DIR}/libraries)
     execute_process(COMMAND ${CMAKE_COMMAND} -E env CC=${CMAKE_C_COMPILER} CMAKE=${CMAKE_COMMAND} NINJA=${CMAKE_MAKE_PROGRAM}
       ${CMAKE_SOURCE_DIR}/tools/build-libraries.sh ${STET_LIBRARIES} RESULT_VARIABLE failed)
-    if(NOT failed)
-      stet_find_libraries()
+    if(failed)
+      message(FATAL_ERROR "Stet's libraries could not be built; the reason is above.\n"
+        "Debian, Ubuntu have them: apt-get install ${names}\nOr install a wheel, which needs none: docs/install.md")
     endif()
+    stet_find_libraries()
   endif()
   if(missing)
     list(JOIN missing " " names)

@@ -3,7 +3,7 @@
 set(third_party ${CMAKE_SOURCE_DIR}/build/third_party CACHE PATH "where fetched sources lie")
 
 function(stet_fetch_source name)
-  execute_process(COMMAND ${CMAKE_SOURCE_DIR}/tools/fetch-source.sh ${name} ${third_party}/${name}
+  execute_process(COMMAND ${CMAKE_COMMAND} -E env CMAKE=${CMAKE_COMMAND} ${CMAKE_SOURCE_DIR}/tools/fetch-source.sh ${name} ${third_party}/${name}
     RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "${name} could not be fetched")

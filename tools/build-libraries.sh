@@ -23,6 +23,7 @@ logged() { # logged COMMAND…: its output only when it fails
 for tool in "$CC" "${CMAKE:=cmake}" "${NINJA:=ninja}" make; do
     command -v "$tool" >/dev/null || { say "$tool is not installed, and the libraries are built with it"; exit 1; }
 done
+export CMAKE
 
 exec 9>"$prefix/lock"
 flock 9

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the missing Debian packages of tools/packages.txt. Needs root or sudo only when one is missing.
-# usage: setup-debian.sh PURPOSE…     purposes: the names in brackets there: build bench test aarch64 release
+# usage: setup-debian.sh PURPOSE…     purposes: the names in brackets there: build bench test release
 #
 # Nothing is removed or upgraded for its own sake. When all is installed, this takes a moment.
 set -euo pipefail

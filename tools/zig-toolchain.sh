@@ -32,10 +32,14 @@ tool ranlib "$zig" ranlib
 
 {
     if [[ $machine != "$(uname -m)" ]]; then
+        [[ $machine == aarch64 ]] || { echo "zig-toolchain: only aarch64 is cross-built" >&2; exit 1; }
         echo "set(CMAKE_SYSTEM_NAME Linux)"
         echo "set(CMAKE_SYSTEM_PROCESSOR $machine)"
-        # Debian's package libc6-arm64-cross has the C library there.
-        qemu=$(command -v "qemu-$machine") && echo "set(CMAKE_CROSSCOMPILING_EMULATOR $qemu -L /usr/$machine-linux-gnu)"
+        # What is built runs in the pinned qemu, with the C library and the libcurl of Debian.
+        "$root/tools/fetch-source.sh" qemu-user "$root/build/third_party/qemu-user"
+        "$root/tools/debian-root.sh" arm64 "$root/build/third_party/arm64-root" libc6 libcurl4
+        echo "set(CMAKE_CROSSCOMPILING_EMULATOR $root/build/third_party/qemu-user/usr/bin/qemu-$machine"
+        echo "    -L $root/build/third_party/arm64-root)"
     fi
     cat <<END
 set(CMAKE_C_COMPILER $dir/cc)

@@ -1,3 +1,4 @@
+/* See api.h. The names of the entries come from entries.def. */
 #include "abi/api.h"
 
 static const char *const entry_names[] = {

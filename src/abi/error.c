@@ -1,3 +1,4 @@
+/* See error.h. */
 #include "abi/error.h"
 #include "base/mem.h"
 

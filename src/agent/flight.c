@@ -57,7 +57,7 @@ struct visit {
     struct stet_store store, aside; /* aside: for entries that only STET_TRUST=any lets in */
     struct stet_hash key;
     char run[STET_REPORT_RUN];
-    uint32_t wait_ms;  /* it must hear from us this often */
+    uint32_t wait_ms;  /* it expects a message this often */
     uint64_t until_ms; /* the first answer */
     uint64_t give_up_ms, next_beat_ms;
     bool look; /* never waits for another */

@@ -176,8 +176,8 @@ static void keep(struct stet_gs_token *t, const struct stet_gs_answer *answer, u
     t->fresh_until_ms = t->expires_ms - margin;
 }
 
-/* With the lock, which is released meanwhile. A token that is old but valid serves on if there is
- * no other. */
+/* Call it with the lock held; the lock is released during the request. If no new token can be had,
+ * an old one that is still valid stays in use. */
 static enum stet_rc replace(struct stet_gs_token *t, uint64_t until_ms, struct stet_err *err)
 {
     struct stet_gs_answer *answer = stet_mem_calloc(1, sizeof *answer);

@@ -183,7 +183,7 @@ static void settle(struct call *c, enum stet_rc rc)
     void *session = c->session;
     struct stet_breaker *b = &t->breaker;
     bool keep = false;
-    /* an operation that the server does not support is no reason to skip the server */
+    /* a server that does not support an operation is not skipped for that */
     bool fine = rc == STET_OK || rc == STET_NOT_FOUND || rc == STET_UNSUPPORTED;
 
     pthread_mutex_lock(&t->lock);

@@ -1,4 +1,4 @@
-/* Lowering: matrix products and convolutions, as strides over the views that their operands are. */
+/* Lowering: matrix products and convolutions, with operands read as strided views. */
 #include "backend/lower.h"
 #include "backend/params.h"
 

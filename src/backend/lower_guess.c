@@ -1,5 +1,6 @@
-/* Which sharding a result gets that the program leaves open: that of the arrays it is made of, as
- * far as that is plain. It decides only where the result's tiles are; any answer is right. */
+/* Chooses the sharding of a result for which the program has none: that of the arrays it is
+ * computed from, if this is simple. It decides only where the result's tiles are, so any choice is
+ * correct. */
 #include "backend/lower.h"
 
 /* How a value is found: the call whose body we are in. */

@@ -51,7 +51,8 @@ static enum stet_rc find_shared(struct stet_lower *l, struct bundle *b, const ui
     return STET_OK;
 }
 
-/* The shared values' stand-ins (`values`, as many as flat) back to what `lane` has. */
+/* Looks up in `values`, which has one value for each group of lanes that share it, the ones that
+ * belong to `lane`. */
 static void unshare(const struct bundle *b, struct stet_gval **values, uint32_t lane,
                     struct stet_gval **out)
 {
@@ -169,7 +170,7 @@ static enum stet_rc keep_of_done(struct stet_lower *l, const struct bundle *in,
     return STET_OK;
 }
 
-/* The body; `finer` tells which lanes still share what they shared before. */
+/* The body; `finer` holds which lanes still share what they shared before. */
 static enum stet_rc loop_body(struct stet_lower *l, const struct bundle *in, bool same,
                               struct stet_gblock **out, struct bundle *finer)
 {

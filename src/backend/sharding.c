@@ -185,7 +185,7 @@ static enum stet_rc read_tiled(struct stet_sharding_reader *r, struct stet_view 
         return stet_fail(r->err, STET_NO_MEMORY, "out of memory for a sharding");
     if (!read_devices(&t, devices, (uint32_t)total))
         return bad(r, text, "its list of devices does not fit");
-    out->rank = rank;
+    *out = (struct stet_sharding){.rank = rank};
     memcpy(out->tiles, dims, rank * sizeof *dims);
     return fill_tiles(r, text, devices, (uint32_t)inner, out);
 }

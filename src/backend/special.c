@@ -1,4 +1,4 @@
-/* lgamma, digamma, the inverse of erf, the scaled Bessel function I1. Twin: ref/special.c. */
+/* lgamma, digamma, the inverse of erf, the scaled Bessel function I1. Twin: ref/ref_special.c. */
 #include "backend/kernels/special.h"
 
 #include <math.h>

@@ -1,5 +1,5 @@
-/* Folders with all that is in them: their size, removing them. A file of its own: the layer needs
- * no nftw. */
+/* Folders with everything in them: their size, and removing them. Separate from fs.c, so that the
+ * layer does not link nftw. */
 #include "base/fs.h"
 
 #include <ftw.h>

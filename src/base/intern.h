@@ -1,6 +1,6 @@
 /* An interner. Each different text is stored once and gets a number, counted from 0 in order of
- * arrival. Equal texts have equal numbers and equal pointers. The table owns its copies, unless it
- * is told to borrow the texts. */
+ * arrival. Equal texts have equal numbers and equal pointers. The table owns its copies, unless the
+ * caller lets it borrow the texts. */
 #ifndef STET_BASE_INTERN_H
 #define STET_BASE_INTERN_H
 

@@ -184,7 +184,7 @@ static void take_journal(struct stet_inventory *v, const char *path)
                 if (known[i].id == c->plugin)
                     take_client(v, c, known[i].path);
         } else if (e.kind == STET_REC_execs) {
-            break; /* what is told of plugins comes before the loop */
+            break; /* records about plugins come before the loop */
         }
     }
     stet_journal_reader_close(&r);
@@ -205,7 +205,7 @@ enum stet_rc stet_bundle_of_run(struct stet_inventory *v, const char *folder, st
     snprintf(path, sizeof path, "%s/bundle.json", folder);
     rc = stet_fs_is_plain(path) ? stet_bundle_inventory_read(v, path, err) : STET_NOT_FOUND;
     if (rc == STET_IO || rc == STET_NOT_FOUND) {
-        rc = STET_OK; /* an older run, or one in plugin mode: its journals tell */
+        rc = STET_OK; /* an older run, or one in plugin mode: see its journals */
         if (err)
             *err = (struct stet_err)STET_ERR_INIT;
         stet_bundle_inventory_init(v);
@@ -263,7 +263,7 @@ static _Noreturn void record(const char *folder, char *const *argv, char *const 
     int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 
     for (int fd = 0; null >= 0 && fd < 3; fd++)
-        dup2(null, fd); /* nobody waits for our output */
+        dup2(null, fd); /* no process reads our output */
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     setpgid(0, 0); /* a signal for the command is not for us */
     if (nice(10) == -1)

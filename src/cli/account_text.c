@@ -93,11 +93,10 @@ static void head(struct stet_buf *out, const struct stet_account *a,
 
         stet_buf_printf(out, "  %-46s %s%s%s",
                         stet_cause_question_text((enum stet_cause_question)q),
-                        stet_pen(answer->count ? STET_PEN_RED : STET_PEN_GREEN, colour),
-                        answer->count ? "yes" : "no", stet_pen(STET_PEN_PLAIN, colour));
-        if (answer->count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", answer->count,
-                            stet_cause_id(answer->cause));
+                        stet_pen(stet_answer_yes(answer) ? STET_PEN_RED : STET_PEN_GREEN, colour),
+                        stet_answer_yes(answer) ? "yes" : "no", stet_pen(STET_PEN_PLAIN, colour));
+        stet_buf_str(out, stet_answer_yes(answer) ? ", " : "");
+        stet_answer_text(out, answer);
         stet_buf_char(out, '\n');
     }
     if (a->avoided)

@@ -7,6 +7,7 @@
 #include "base/json.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 static const struct stet_usage usage = {
     "stet contract init|update [options] [RUN]",
@@ -60,7 +61,25 @@ static int tell(enum stet_format format, const char *file, const char *run,
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-static int init(const char *run, const char *file, bool force, bool helpers,
+/* "40s", "500ms", or 40, which are seconds. */
+static bool read_wait(const char *text, uint64_t *ns)
+{
+    char *end;
+    unsigned long long n = strtoull(text, &end, 10);
+    uint64_t unit = !strcmp(end, "ms") ? 1000000 : 1000000000;
+
+    return text[0] >= '0' && text[0] <= '9' && n &&
+           (!end[0] || !strcmp(end, "s") || !strcmp(end, "ms")) &&
+           !__builtin_mul_overflow((uint64_t)n, unit, ns);
+}
+
+struct init_how {
+    bool force, helpers;
+    bool waited;        /* a budget of waiting is asked for: */
+    uint64_t waited_ns; /* 0: from the run */
+};
+
+static int init(const char *run, const char *file, const struct init_how *how,
                 enum stet_format format)
 {
     struct stet_err err = STET_ERR_INIT;
@@ -71,16 +90,18 @@ static int init(const char *run, const char *file, bool force, bool helpers,
     bool to_stdout = !strcmp(file, "-");
     unsigned recompiles;
 
-    if (!to_stdout && !force && stet_fs_exists(file)) {
+    if (!to_stdout && !how->force && stet_fs_exists(file)) {
         stet_say("stet: %s is there already: `stet contract update`, or --force\n", file);
         return STET_EXIT_USAGE;
     }
     if (stet_contract_lanes_open(&l, run, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (stet_contract_make(&c, &l, helpers, &err) != STET_OK) {
+    if (stet_contract_make(&c, &l, how->helpers, &err) != STET_OK) {
         stet_contract_lanes_close(&l);
         return stet_cli_complain(&err);
     }
+    if (how->waited)
+        c.terms.waited_ns = how->waited_ns ? how->waited_ns : stet_contract_waited_budget(&l);
     recompiles = doubt(&l);
     stet_contract_write(&out, &c, &l);
     if (to_stdout)
@@ -98,15 +119,20 @@ static int init(const char *run, const char *file, bool force, bool helpers,
 int cmd_contract(int argc, char **argv)
 {
     const char *file = STET_CONTRACT_FILE, *run;
-    bool force = false, write = false, helpers = false;
+    const char *waited = NULL;
+    struct init_how how = {0};
+    bool write = false;
     const struct stet_option options[] = {
         {"output", "FILE", "init: where to write it (default " STET_CONTRACT_FILE "; - prints it)",
          STET_OPTION_VALUE, &file},
         {"o", "FILE", "the same", STET_OPTION_VALUE, &file},
         {"contract", "FILE", "update: which one", STET_OPTION_VALUE, &file},
-        {"force", NULL, "init: replace what is there", STET_OPTION_FLAG, &force},
+        {"force", NULL, "init: replace what is there", STET_OPTION_FLAG, &how.force},
         {"helpers", NULL, "init: list the framework's own helpers one by one", STET_OPTION_FLAG,
-         &helpers},
+         &how.helpers},
+        {"waited", "[=SECONDS]",
+         "init: limit what a process waits for its compiles (default: twice what the run waited)",
+         STET_OPTION_MAYBE, &waited},
         {"write", NULL, "update: make the changes", STET_OPTION_FLAG, &write},
         {0},
     };
@@ -118,8 +144,11 @@ int cmd_contract(int argc, char **argv)
     if (args.count < 1 || args.count > 2)
         return stet_cli_usage_error(&usage, "give init or update, and at most one run");
     run = args.count == 2 ? args.values[1] : NULL;
+    how.waited = waited != NULL;
+    if (waited && waited[0] && !read_wait(waited, &how.waited_ns))
+        return stet_cli_usage_error(&usage, "--waited takes seconds: 40, 40s or 500ms");
     if (!strcmp(args.values[0], "init"))
-        return init(run, file, force, helpers, args.format);
+        return init(run, file, &how, args.format);
     if (!strcmp(args.values[0], "update"))
         return stet_cli_contract_update(run, file, write, args.format);
     return stet_cli_usage_error(&usage, "give init or update");

@@ -87,7 +87,7 @@ static int explain_dump(const char *folder, const struct choices *c)
 /* More compiles than this have another reason than a cold store. */
 enum { MOST_COMPILES = 20000 };
 
-/* What the run's journals say beyond its recompiles. */
+/* What the run's journals contain besides its recompiles. */
 struct journals {
     struct stet_run_digest digest;
     struct stet_avoided avoided;

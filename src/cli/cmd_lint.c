@@ -18,7 +18,7 @@ static const struct stet_usage usage = {
     "Finds Python code that will compile again and again, or not at all, once it is under\n"
     "jax.jit, torch.compile or PyTorch/XLA: with the reason, the fix and the trap's page. PATH is\n"
     "a file or a folder (default: this folder); - reads standard input.\n"
-    "A comment `# stet: ignore[rule]` puts a finding aside; exit 1 when one is left.",
+    "A comment `# stet: ignore[rule]` suppresses a finding; exit 1 when one is left.",
     "lint",
 };
 

@@ -152,7 +152,7 @@ static enum stet_rc write_export(const struct export *e, const struct stet_repor
     return rc;
 }
 
-/* Writes what is wanted; `said` gets the names of the files. */
+/* Writes the requested files; `said` gets their names. */
 static enum stet_rc write_files(struct side *const *sides, size_t count, struct stet_view json,
                                 const struct targets *t, struct stet_buf *said,
                                 struct stet_err *err)

@@ -406,7 +406,7 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_MAYBE, &w.cpu},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
-        {"torch-fix", NULL, "set for torch.compile what earlier runs of this command taught",
+        {"torch-fix", NULL, "apply the torch.compile settings that earlier runs showed to help",
          STET_OPTION_FLAG, &w.torch_fix},
         {"quiet", NULL, "print no recompiles and no summary", STET_OPTION_FLAG, &w.quiet},
         {"contract", "FILE", "hold the run to a contract: flags at launch, every compile",

@@ -144,6 +144,70 @@ void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char 
     put(p, style, stet_view_str(text), room);
 }
 
+void stet_cli_page_tail(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
+{
+    int columns = columns_of(text);
+    size_t from = 0;
+
+    if (room <= 0)
+        return;
+    if (columns > room) {
+        for (; columns > room - 1 && from < text.len; from += glyph_at(text, from).bytes)
+            columns -= glyph_at(text, from).columns;
+        put(p, style, STET_VIEW("…"), 1);
+    }
+    put(p, style, stet_view_of(text.ptr + from, text.len - from), room);
+}
+
+/* Cuts the words that fit into `room` columns off the text; at least one, however long. */
+static struct stet_view next_row(struct stet_view *text, int room)
+{
+    struct stet_view all = stet_view_trim(*text);
+    size_t end = 0, next;
+
+    for (; end < all.len; end = next) {
+        for (next = end; next < all.len && all.ptr[next] == ' ';)
+            next++;
+        while (next < all.len && all.ptr[next] != ' ')
+            next++;
+        if (end && columns_of(stet_view_of(all.ptr, next)) > room)
+            break;
+    }
+    *text = stet_view_of(all.ptr + end, all.len - end);
+    return stet_view_of(all.ptr, end);
+}
+
+int stet_cli_page_rows(const struct stet_page *p, struct stet_view text, int indent)
+{
+    int rows = 0;
+
+    while (stet_view_trim(text).len) {
+        next_row(&text, p->width - indent);
+        rows++;
+    }
+    return rows;
+}
+
+void stet_cli_page_wrap(struct stet_page *p, enum stet_style style, struct stet_view text,
+                        int indent, int most)
+{
+    for (int i = 0; i < most && stet_view_trim(text).len; i++) {
+        bool last = i + 1 == most;
+        struct stet_view rest = text, row = next_row(&rest, p->width - indent);
+
+        if (last && rest.len) { /* room for the mark */
+            rest = text;
+            row = next_row(&rest, p->width - indent - 2);
+        }
+        stet_cli_page_to(p, indent);
+        put(p, style, row, p->width);
+        if (last && rest.len)
+            put(p, style, STET_VIEW(" …"), 2);
+        stet_cli_page_line(p);
+        text = rest;
+    }
+}
+
 /* Removes the last character of the row; returns its columns. */
 static int take_back(struct stet_page *p)
 {

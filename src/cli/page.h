@@ -42,6 +42,15 @@ void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char
 /* Writes at most `room` columns, ending in … when the text is cut; then blanks up to `room`. */
 void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet_view text,
                          int room);
+/* Writes at most `room` columns of the text's end, after … when its beginning is cut. */
+void stet_cli_page_tail(struct stet_page *p, enum stet_style style, struct stet_view text,
+                        int room);
+/* How many rows the text takes when it is wrapped at words, each row after `indent` blanks. */
+int stet_cli_page_rows(const struct stet_page *p, struct stet_view text, int indent);
+/* Writes the text so, in `most` rows at most. The last one ends in … after a word when there is
+ * more. */
+void stet_cli_page_wrap(struct stet_page *p, enum stet_style style, struct stet_view text,
+                        int indent, int most);
 /* Writes the text right-aligned in `room` columns. */
 void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room);
 /* Writes blanks up to a column. */

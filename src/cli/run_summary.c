@@ -79,10 +79,8 @@ static void say_questions(struct stet_buf *out, const struct stet_account_tally 
 {
     for (int q = 0; q < STET_QUESTIONS; q++) {
         stet_buf_printf(out, "stet: %s %s", stet_cause_question_text((enum stet_cause_question)q),
-                        t->answers[q].count ? "yes" : "no");
-        if (t->answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (%s)", t->answers[q].count,
-                            stet_cause_id(t->answers[q].cause));
+                        stet_answer_yes(&t->answers[q]) ? "yes, " : "no");
+        stet_answer_text(out, &t->answers[q]);
         stet_buf_char(out, '\n');
     }
 }
@@ -111,7 +109,7 @@ static enum stet_rc say_account(void *context, const struct stet_account *a,
     } else {
         stet_buf_char(out, '\n');
     }
-    if (t->alarms && s->cpu)
+    if (t->alarms && s->cpu && a->totals.compiles)
         stet_buf_str(out, "stet: the compiler is Stet's CPU backend; a device's compiler takes "
                           "longer\n");
     say_questions(out, t);

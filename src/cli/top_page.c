@@ -29,7 +29,8 @@ static void bar(const struct stet_top *t, struct stet_page *p)
         t->paused ? "  PAUSED" : "");
     if (t->rank != STET_ALL_RANKS)
         stet_cli_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
-    stet_cli_page_printf(p, STET_STYLE_BAR, "  %s", a->run.command);
+    stet_cli_page_printf(p, STET_STYLE_BAR, "  ");
+    stet_cli_page_tail(p, STET_STYLE_BAR, stet_view_str(a->run.command), p->width - p->column);
     stet_cli_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
     stet_cli_page_line(p);
     stet_buf_release(&outcome);
@@ -287,7 +288,7 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
     if (room < 2)
         return;
     stet_cli_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
-    stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles        cost  grew");
+    stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles      waited  grew");
     stet_cli_page_line(p);
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         const struct stet_pulse_family *f = &sums[rows[i].index];
@@ -300,7 +301,7 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
         stet_cli_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs),
                             9);
         stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, duration(&a, f->compile_ns), 12);
+        stet_cli_page_right(p, STET_STYLE_PLAIN, duration(&a, f->wait_ns), 12);
         stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
         stet_cli_page_line(p);
     }
@@ -316,54 +317,99 @@ static struct stet_view short_file(const struct stet_top *t, struct stet_view fi
                : file;
 }
 
-static void cause_rows(const struct stet_top *t, struct stet_page *p,
-                       const struct stet_pulse_cause *c, bool with_fix)
-{
-    struct text a;
+enum { FIX_INDENT = 5 };
 
+/* What changed, and the fix: "lr 0.05 → 0.045. Make lr a traced argument." */
+static struct stet_view advice(struct stet_buf *out, const struct stet_pulse_cause *c)
+{
+    out->len = 0;
+    stet_buf_printf(out, "%s%s%s", c->what, c->what[0] && c->fix[0] ? ": " : "", c->fix);
+    return stet_view_of(out->ptr, out->failed ? 0 : out->len);
+}
+
+/* As `stet run` prints a story in one line. A long path loses its beginning. */
+static void cause_row(const struct stet_top *t, struct stet_page *p,
+                      const struct stet_pulse_cause *c)
+{
+    struct stet_buf place = STET_BUF_INIT;
+    struct text waited, last;
+    int room;
+
+    duration(&waited, c->wait_ns);
+    ago(&last, t->now_ns, c->last_ns);
     stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, stet_cause_id(c->cause));
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %.*s%s",
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, " in %.*s%s",
                          STET_FMT(stet_text_function(stet_view_str(c->function))),
                          c->lane == STET_LANE_TORCH ? " (torch)" : "");
-    if (c->line)
-        stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
-                             STET_FMT(short_file(t, stet_view_str(c->file))), c->line);
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", duration(&a, c->wait_ns));
-    stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, c->last_ns));
-    if (p->width >= 110 && c->what[0])
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, "  %s", c->what);
-    stet_cli_page_line(p);
-    if (!with_fix)
-        return;
-    stet_cli_page_printf(p, STET_STYLE_FAINT, "     %s", p->width >= 110 ? "" : c->what);
-    if (p->width < 110 && c->what[0])
-        stet_cli_page_printf(p, STET_STYLE_FAINT, "; ");
-    stet_cli_page_printf(p, STET_STYLE_FAINT, "%s", c->fix);
+    if (c->line) {
+        room = p->width - p->column - (int)strlen(waited.bytes) - (int)sizeof ", , waited " + 1;
+        stet_buf_printf(&place, "%.*s:%" PRIu64, STET_FMT(short_file(t, stet_view_str(c->file))),
+                        c->line);
+        stet_cli_page_printf(p, STET_STYLE_PLAIN, ", ");
+        stet_cli_page_tail(p, STET_STYLE_STRONG, stet_buf_as_view(&place), room < 12 ? 12 : room);
+        stet_buf_release(&place);
+    }
+    stet_cli_page_printf(p, STET_STYLE_PLAIN, ", waited %s", waited.bytes);
+    if (p->column + 2 + (int)strlen(last.bytes) <= p->width)
+        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", last.bytes);
     stet_cli_page_line(p);
 }
 
+static int cause_wants(const struct stet_top *t, const struct stet_page *p,
+                       const struct stet_top_row *rows, size_t n)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    int sum = 1;
+
+    for (size_t i = 0; i < n; i++)
+        sum += 1 + stet_cli_page_rows(p, advice(&text, &t->attach->pulse->causes[rows[i].index]),
+                                      FIX_INDENT);
+    stet_buf_release(&text);
+    return sum;
+}
+
+/* Each cause has a row; the rows that are left go to the advice of the first ones. */
 static void causes(const struct stet_top *t, struct stet_page *p, const struct stet_top_row *rows,
                    size_t n, int room)
 {
-    bool with_fix = (int)(2 * n) < room;
+    struct stet_buf text = STET_BUF_INIT;
+    int left = room - 1 - (int)n;
 
     if (room < 2)
         return;
     heading(p, n ? " why it compiled again" : " nothing was compiled again");
-    for (size_t i = 0; i < n && room > 1; i++) {
-        cause_rows(t, p, &t->attach->pulse->causes[rows[i].index], with_fix);
-        room -= with_fix ? 2 : 1;
+    for (size_t i = 0; i < n && (int)i < room - 1; i++) {
+        const struct stet_pulse_cause *c = &t->attach->pulse->causes[rows[i].index];
+        struct stet_view words = advice(&text, c);
+        int wants = stet_cli_page_rows(p, words, FIX_INDENT), gets = wants < left ? wants : left;
+
+        cause_row(t, p, c);
+        if (gets <= 0)
+            continue;
+        stet_cli_page_wrap(p, STET_STYLE_FAINT, words, FIX_INDENT, gets);
+        left -= gets;
     }
+    stet_buf_release(&text);
+}
+
+/* How many lines waited less because their compiles were served; they are the first ones. */
+static size_t gainers(const struct stet_avoided *a)
+{
+    size_t n = 0;
+
+    while (n < a->line_count && stet_avoided_ns(&a->lines[n].all))
+        n++;
+    return n;
 }
 
 /* Lists the lines whose compiles were served. */
 static void avoided(const struct stet_top *t, struct stet_page *p, const struct stet_avoided *a,
-                    int room)
+                    size_t n, int room)
 {
     if (room < 2)
         return;
     heading(p, "   lifted    store   memory    avoided  line that did not wait");
-    for (size_t i = 0; i < a->line_count && (int)i < room - 1; i++) {
+    for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         const struct stet_avoided_line *l = &a->lines[i];
         struct text b;
 
@@ -447,7 +493,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     struct stet_top_row *of_causes = of_families + STET_PULSE_FAMILIES;
     int wants[SECTIONS], gets[SECTIONS];
     struct stet_avoided served = {0};
-    size_t processes_n, families_n, causes_n;
+    size_t processes_n, families_n, causes_n, served_n;
 
     if (!rows || !sums) {
         stet_mem_free(rows);
@@ -457,18 +503,19 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     processes_n = stet_monitor_top_processes(t, rows);
     families_n = stet_monitor_top_families(t, of_families, sums);
     causes_n = stet_monitor_top_causes(t, of_causes);
-    wants[CAUSES] = 1 + 2 * (int)causes_n;
+    wants[CAUSES] = cause_wants(t, p, of_causes, causes_n);
     if (t->attach->pulse->digest && t->rank == STET_ALL_RANKS)
         stet_avoided_make(&served, t->attach->pulse->digest);
     stet_avoided_sort(&served);
-    wants[AVOIDED] = served.line_count ? 1 + (int)served.line_count : 0;
+    served_n = gainers(&served);
+    wants[AVOIDED] = served_n ? 1 + (int)served_n : 0;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
     wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;
     wants[FAMILIES] = families_n ? 1 + (int)families_n : 0;
     wants[DEVICES] = t->attach->pulse->device_count ? 1 + (int)t->attach->pulse->device_count : 0;
     share(stet_page_left(p), wants, gets);
     causes(t, p, of_causes, causes_n, gets[CAUSES]);
-    avoided(t, p, &served, gets[AVOIDED]);
+    avoided(t, p, &served, served_n, gets[AVOIDED]);
     stet_avoided_release(&served);
     processes(t, p, rows, processes_n, gets[PROCESSES]);
     torch_processes(t, p, gets[TORCH]);

@@ -7,7 +7,7 @@
 
 struct stet_bucket_clause {
     struct stet_buckets_curve *curve;          /* its best set is written */
-    const struct stet_size_function *function; /* whose sizes they are; NULL: as the next two say */
+    const struct stet_size_function *function; /* whose sizes they are; NULL: of the next two */
     const char *function_name, *argument;      /* "tokens:1" */
 };
 

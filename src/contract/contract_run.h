@@ -49,6 +49,11 @@ bool stet_contract_same_version(struct stet_view have, struct stet_view wanted);
  * programs that no function of the user's made share one family. */
 enum stet_rc stet_contract_make(struct stet_contract *c, struct stet_lanes *l, bool helpers,
                                 struct stet_err *err);
+/* Returns twice what the process that waited most for its compiles waited, in whole seconds: a
+ * budget that a run on a busier machine keeps too. */
+uint64_t stet_contract_waited_budget(const struct stet_lanes *l);
+/* Rounds up to a whole second, and at least to the next one: no run waits the same time twice. */
+uint64_t stet_contract_waited_round(uint64_t ns);
 /* Adds the clauses for torch.compile. False when out of memory. */
 bool stet_contract_take_torch(struct stet_contract *c, const struct stet_torch *t);
 /* Writes the contract as a file, with explanatory comments. */

@@ -198,12 +198,6 @@ static void widen_settled(struct stet_contract_update *u)
     }
 }
 
-/* Whole seconds: what a run waits is never twice the same. */
-static uint64_t next_second(uint64_t ns)
-{
-    return (ns / 1000000000 + 1) * 1000000000;
-}
-
 /* Widens the budgets of waiting to what the compiles of a process took. */
 static bool widen_waited(struct stet_contract_update *u, uint32_t process, bool foreign,
                          struct stet_err *err)
@@ -228,11 +222,11 @@ static bool widen_waited(struct stet_contract_update *u, uint32_t process, bool 
     }
     for (uint32_t i = 0; i < held.gate.family_count; i++)
         if (stet_contract_waited_over(&held, i)) {
-            u->c.families[i].terms.waited_ns = next_second(held.waited[i].ns);
+            u->c.families[i].terms.waited_ns = stet_contract_waited_round(held.waited[i].ns);
             moved(u, &u->c.families[i]);
         }
     if (stet_contract_waited_over(&held, held.gate.family_count)) {
-        u->c.terms.waited_ns = next_second(held.waited[held.gate.family_count].ns);
+        u->c.terms.waited_ns = stet_contract_waited_round(held.waited[held.gate.family_count].ns);
         u->terms_moved = true;
     }
     stet_contract_process_release(&held);

@@ -89,3 +89,24 @@ enum stet_rc stet_contract_check_waited(struct stet_contract_check *k,
     }
     return rc;
 }
+
+uint64_t stet_contract_waited_round(uint64_t ns)
+{
+    return (ns / 1000000000 + 1) * 1000000000;
+}
+
+uint64_t stet_contract_waited_budget(const struct stet_lanes *l)
+{
+    const struct stet_history *h = &l->x.history;
+    uint64_t most = 0;
+
+    for (size_t p = 0; p < l->x.digest.process_count; p++) {
+        uint64_t sum = 0;
+
+        for (uint32_t i = 0; i < h->sighting_count; i++)
+            sum +=
+                !h->sightings[i].past && h->sightings[i].process == p ? h->sightings[i].wait_ns : 0;
+        most = sum > most ? sum : most;
+    }
+    return stet_contract_waited_round(2 * most);
+}

@@ -1,9 +1,8 @@
-/* Several causes in one recompile: what each of them alone would have cost in this run. A cause
- * that takes n values makes n - 1 more programs, whatever the others do; each costs what this one
- * did. */
+/* Several causes in one recompile: how many programs each of them alone would have added to this
+ * run. A cause that takes n values makes n - 1 more programs, whatever the others do. Seconds are
+ * not given: the stories count what was waited, and a second number for one cause would contradict
+ * them. */
 #include "explain/history_internal.h"
-
-#include <stdio.h>
 
 enum { STET_FACET_NONE = STET_NO_FACET };
 
@@ -43,16 +42,6 @@ static void sort(struct stet_alone *causes, uint32_t count)
         }
 }
 
-static void cost(char *out, size_t room, double ns)
-{
-    if (ns >= 1e9)
-        snprintf(out, room, "%.1f s", ns / 1e9);
-    else if (ns >= 1e6)
-        snprintf(out, room, "%.0f ms", ns / 1e6);
-    else
-        snprintf(out, room, "%.0f us", ns / 1e3);
-}
-
 uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
                        struct stet_alone out[STET_ALSO_MOST + 1])
 {
@@ -71,7 +60,6 @@ uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *
 
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
 {
-    const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_alone causes[STET_ALSO_MOST + 1];
     struct stet_view text = f->evidence;
     uint32_t count = stet_alone_of(h, f, causes), also = 0;
@@ -79,14 +67,10 @@ void stet_alone_rank(struct stet_history *h, struct stet_finding *f)
     for (uint32_t i = 0; i < count; i++)
         if (causes[i].cause != f->cause)
             f->also[also++] = causes[i].cause;
-    for (uint32_t i = 0; i < count; i++) {
-        char each[32];
-
-        cost(each, sizeof each, (double)causes[i].programs * (double)s->wait_ns);
-        text = stet_arena_printf(&h->arena, "%.*s%s%s %llu program%s more (%s)", STET_FMT(text),
-                                 i ? ", " : "; alone: ", stet_cause_id(causes[i].cause),
+    for (uint32_t i = 0; i < count; i++)
+        text = stet_arena_printf(&h->arena, "%.*s%s%llu by %s", STET_FMT(text),
+                                 i ? ", " : "; programs that each cause alone adds: ",
                                  (unsigned long long)causes[i].programs,
-                                 causes[i].programs == 1 ? "" : "s", each);
-    }
+                                 stet_cause_id(causes[i].cause));
     f->evidence = text;
 }

@@ -1,6 +1,6 @@
-/* Decides among the answers of all kinds of evidence. An answer names a cause and what it rests on;
- * the rules for which one stands, and how sure it is, are in arbiter.c and nowhere else.
- * docs/explain.md has them as a table. */
+/* Decides among the answers of all kinds of evidence. An answer names a cause and what it rests on.
+ * arbiter.c alone has the rules for which answer is accepted and how sure it is; docs/explain.md
+ * has them as a table. */
 #ifndef STET_EXPLAIN_ARBITER_H
 #define STET_EXPLAIN_ARBITER_H
 
@@ -24,7 +24,7 @@ struct stet_finding_answer {
                                   .rests = STET_RESTS_##by,                                        \
                                   .sure = STET_SURE_##how})
 
-/* Better evidence for the cause that stands. */
+/* Better evidence for the cause that was accepted before. */
 static inline struct stet_finding_answer
 stet_finding_same(const struct stet_finding *f, enum stet_rests rests, enum stet_sure sure)
 {
@@ -33,14 +33,14 @@ stet_finding_same(const struct stet_finding *f, enum stet_rests rests, enum stet
 
 /* Starts from what the two programs show. */
 void stet_finding_begin(struct stet_finding *f);
-/* Hears an answer. Returns true if it stands: the caller then sets the lines and the detail that
- * belong to it. The text says what was observed, and is copied. */
+/* Considers an answer. Returns true if it is accepted: the caller then sets the lines and the
+ * detail that belong to it. The text describes what was observed, and is copied. */
 bool stet_finding_hear(struct stet_history *h, struct stet_finding *f, struct stet_finding_answer a,
                        const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Makes a further cause, new code, the first one: it explains more than a number that moved with
  * it. */
 void stet_finding_promote(struct stet_finding *f, enum stet_cause cause);
-/* An observation that does not fit what stands. */
+/* Notes an observation that contradicts the accepted cause. */
 void stet_finding_doubt(struct stet_finding *f);
 /* Lowers the confidence to what was earned. `observed`: Python's values are known for both
  * compiles. */

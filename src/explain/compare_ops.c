@@ -74,7 +74,8 @@ static void compare_plumbing(struct stet_comparison *c, const struct stet_op *a,
     stet_explain_compare_results(c, a, b);
 }
 
-/* Chains are short: greedy alignment by kind from the source upwards. */
+/* Pairs the operations of two chains greedily by their kind, beginning at the source of the value.
+ * Chains are short, so that is good enough. */
 static void compare_chains(struct stet_comparison *c, const struct chain *x, const struct chain *y)
 {
     uint32_t i = x->count, j = y->count;

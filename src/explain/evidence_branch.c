@@ -1,4 +1,5 @@
-/* Operations that differ without another reason: which lines are new, and what decided on them. */
+/* Operations that differ without another reason: finds the new lines, and what decided
+ * that they run. */
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
@@ -229,13 +230,14 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
                       "the first program of %.*s, when the loop had long been running",
                       STET_FMT(s->traits->function));
     f->origin = f->facts.new_line.line ? f->facts.new_line : s->traits->place;
-    /* evaluation, logging, sampling: compiled once, however late; told if a step waited long */
+    /* evaluation, logging, sampling: compiled once, however late; reported if a step waited
+     * long */
     f->benign = s->wait_ns < LATE_TOLD_NS;
 }
 
 /* JAX drops parameters that a program does not use. A parameter that is always passed but appears
  * or disappears is evidence of a branch, not of an optional field. If the two calls were not seen,
- * the source tells: no default, no field of a batch. */
+ * the source decides: the parameter has no default and is no field of a batch. */
 static bool is_always_passed(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);

@@ -46,8 +46,8 @@ static void static_size(struct stet_history *h, struct stet_finding *f)
     }
 }
 
-/* A number in an object that a library's wrapper makes static is no argument that its user made
- * static: it is compiled in. */
+/* A number in an object that a library's wrapper makes static is not a static argument of
+ * the user's: it is compiled in as a constant. */
 static bool is_field(const struct stet_finding *f, const struct stet_moved *m)
 {
     return m->wrapped && m->numeric && !m->flag && f->cause == STET_CAUSE_BAKED_CONSTANT;

@@ -172,9 +172,9 @@ static bool is_constant(const struct stet_finding *f, const struct stet_moved *m
     return false;
 }
 
-/* The argument that differs and is no array: a static one, or a number of another type. What
- * decided a branch is an argument that did not become a constant, if one of those differs; the call
- * itself is its line if no variable held it. */
+/* Finds the argument that differs and is not an array: a static one, or a number of another type.
+ * For a branch, an argument that did not become a constant is preferred, because it decided the
+ * branch. If no variable held the value, its line is that of the call. */
 static bool bound_number(struct stet_history *h, struct stet_finding *f)
 {
     bool branch = stet_cause_question(f->cause) == STET_QUESTION_BRANCH, decides = false;

@@ -171,7 +171,7 @@ uint32_t stet_history_on_line(const struct stet_history *h, uint32_t process,
 }
 
 /* Did JAX make the program itself, without a call of the function? The frames were read and hold no
- * such call, and the arguments are no parameters of the function. The backward half of a
+ * such call, and the arguments are not parameters of the function. The backward half of a
  * differentiated function is such a program. */
 static bool is_derived(const struct stet_sighting *s)
 {

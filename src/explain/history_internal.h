@@ -153,7 +153,7 @@ const struct stet_moved *stet_finding_constant_holder(const struct stet_finding 
                                                       uint32_t change);
 /* Removes a cause that another one explains. */
 void stet_finding_drop(struct stet_finding *f, enum stet_cause cause);
-/* What each cause of a finding alone would have cost. */
+/* What each cause of a finding alone would have added. */
 struct stet_alone {
     enum stet_cause cause;
     uint64_t programs; /* that this cause alone would have added */
@@ -163,7 +163,7 @@ struct stet_alone {
  * cause. */
 uint32_t stet_alone_of(const struct stet_history *h, const struct stet_finding *f,
                        struct stet_alone out[STET_ALSO_MOST + 1]);
-/* Ranks further causes by what each alone would have cost, and adds that to the evidence. */
+/* Ranks further causes by what each alone would have added, and appends that to the evidence. */
 void stet_alone_rank(struct stet_history *h, struct stet_finding *f);
 /* Fills the fix of a judged finding. */
 void stet_fixes_write(struct stet_history *h, struct stet_finding *f);

@@ -1,6 +1,6 @@
 /* Functions of the user's that run outside jit. Each of their operations is a program of its own,
- * compiled when it first runs. What is true of them is their number, their function and what they
- * cost together; a difference in shape between two of them is not a cause. */
+ * compiled when it first runs. Reported are their number, their function and their total cost; that
+ * two of them differ in shape is not a cause. */
 #include "explain/history_internal.h"
 
 #include "base/mem.h"
@@ -306,9 +306,9 @@ static bool gather(struct storms *x)
 
 /* ---- naming ---- */
 
-/* Most causes say how two programs differ. Of operations in several places of a function they say
- * nothing that a person can act on. These few are about the line itself; what a single operation
- * rests on must have been observed. */
+/* Most causes describe how two programs differ, which does not help when the programs are
+ * operations at several places of a function. Only these few causes are about the line itself, and
+ * only if the evidence for a single operation was observed. */
 static bool is_nameless(const struct stet_finding *f)
 {
     switch (f->cause) {
@@ -371,15 +371,13 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->detail = t->body
                     ? stet_arena_printf(&h->arena, "the body of the loop in line %u", t->loop.line)
                     : t->at.function;
-    f->evidence =
-        t->loop.line
-            ? stet_arena_printf(
-                  &h->arena,
-                  "it runs in the loop of line %u, and each of its %u operations is a "
-                  "program of its own",
-                  t->loop.line, t->programs)
-            : stet_arena_printf(&h->arena, "each of its %u operations is a program of its own",
-                                t->programs);
+    /* without a number: the story counts its operations, the late ones of other loops too */
+    f->evidence = t->loop.line
+                      ? stet_arena_printf(&h->arena,
+                                          "it runs in the loop of line %u, and each of its "
+                                          "operations is a program of its own",
+                                          t->loop.line)
+                      : stet_view_str("each of its operations is a program of its own");
     f->advice = stet_arena_printf(&h->arena,
                                   "{\"storm\":{\"programs\":%u,\"turns\":%u,\"loop\":%s,"
                                   "\"others\":%u,\"jitted\":%u,\"drifts\":%u,"

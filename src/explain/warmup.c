@@ -1,5 +1,5 @@
-/* Programs that were compiled ahead: a warm-up asks for each size, and then others call the same
- * function without a new one. */
+/* Programs that were compiled ahead: a warm-up calls a function once for each size, and later
+ * callers of that function need no new program. */
 #include "explain/history_internal.h"
 
 /* Real code does not compile more programs of one function ahead; each finding looks only at this

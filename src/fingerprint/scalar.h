@@ -28,7 +28,7 @@ bool stet_scalar_eq(const struct stet_scalar *a, const struct stet_scalar *b);
 /* Do two numbers differ by at most `tolerance` times their sizes? */
 bool stet_scalar_close(double x, double y, double tolerance);
 /* The number that its shortest decimal means: 0.1 for an f32 that was written as 0.1, though the
- * f32 itself is a little more. False for NaN and for what is no number. */
+ * f32 itself is a little more. False for NaN and for what is not a number. */
 bool stet_scalar_decimal(const struct stet_scalar *s, double *out);
 /* "0.001", "-1e+30", "8", "inf". Terminated. */
 void stet_scalar_format(const struct stet_scalar *s, char text[STET_SCALAR_TEXT]);

@@ -112,7 +112,7 @@ static stet_python_ref whole_name(const struct stet_flow_walk *w, stet_python_re
     return n;
 }
 
-/* What a use of an imported name says. */
+/* What the use of an imported name shows about the file. */
 static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];

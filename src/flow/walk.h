@@ -302,7 +302,7 @@ static inline bool stet_flow_room(struct stet_flow_walk *w, void *items, size_t 
 /* Returns the value of an expression; unknown before it was evaluated. */
 static inline struct stet_flow_value stet_flow_value_of(const struct stet_flow_walk *w,
                                                         stet_python_ref n);
-/* Tells the listener. */
+/* Calls the listener. */
 static inline void stet_flow_tell(struct stet_flow_walk *w, enum stet_flow_event event,
                                   stet_python_ref n)
 {

@@ -16,8 +16,8 @@ struct stet_cache_move {
 struct stet_cache_why {
     const struct stet_torch_key *nearest; /* NULL: nothing to compare with */
     bool gone;                            /* it has exactly the same key: the entry was lost */
-    bool part;                            /* more was told than is kept: what is not kept, of
-                                             the two lists or of all keys, was not compared */
+    bool part;                            /* the trace has more than is kept: components that
+                                             were dropped were not compared */
     size_t count;                         /* of components that changed; the first ones are kept */
     struct stet_cache_move moves[STET_CACHE_MOVES];
 };

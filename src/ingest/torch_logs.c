@@ -165,7 +165,7 @@ void stet_torch_text(struct stet_torch_log *log, const struct stet_trace_line *l
     } else if (tag(&v, "[__graph_breaks] ")) {
         if (stet_view_starts(v, "Graph break")) {
             stet_torch_text_flush(log);
-            /* The trace has it too. */
+            /* A break that the trace records is not taken from the log again. */
             log->text_break = is_traced(log, compile) ? STET_TORCH_NONE : compile;
         }
         if (log->text_break != STET_TORCH_NONE) {

@@ -160,7 +160,7 @@ static bool some_entry_had(const struct stet_torch *t, uint32_t compile,
 }
 
 /* A plain name may be a parameter, a default or a variable of an enclosing function: the guard
- * writes all three alike, only the source tells. */
+ * writes all three alike, and only the source shows which it is. */
 static enum stet_cause cause_of_name(const struct stet_torch *t, uint32_t compile,
                                      const struct stet_torch_why *why)
 {

@@ -20,12 +20,55 @@ static pthread_key_t key;
 static bool ready;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the list */
 static struct thread_sites *threads;
+static struct stet_copysite
+    ended[STET_COPIES_TO_DEVICE]; /* of threads that ended; under the lock */
 
+/* ---- threads that end ---- */
+
+static bool same_site(const struct stet_copysite *a, const struct stet_copysite *b)
+{
+    bool same = a->count && a->line_count == b->line_count && a->type == b->type &&
+                a->rank == b->rank && a->rank <= STET_COPY_RANK &&
+                memcmp(a->dims, b->dims, a->rank * sizeof *a->dims) == 0;
+
+    for (uint32_t i = 0; same && i < a->line_count; i++)
+        same =
+            a->lines[i].line == b->lines[i].line && strcmp(a->lines[i].file, b->lines[i].file) == 0;
+    return same;
+}
+
+/* In place of the same site of an earlier thread, of one that was taken, or of the oldest. */
+static void keep_ended(const struct stet_copysite *s)
+{
+    struct stet_copysite *to = ended;
+    uint64_t count = 0;
+
+    for (size_t i = 0; i < STET_COPIES_TO_DEVICE; i++) {
+        struct stet_copysite *e = &ended[i];
+
+        if (same_site(e, s)) {
+            count = e->count;
+            to = e;
+            break;
+        }
+        if ((e->fresh ? e->ns : 0) < (to->fresh ? to->ns : 0))
+            to = e;
+    }
+    *to = *s;
+    to->count += count;
+}
+
+/* A thread that loads a batch may end before the compile that its batch causes. What it read back
+ * is not kept: that belongs to the thread that waits for the compile. */
 static void forget(void *p)
 {
     struct thread_sites *t = p, **at;
 
     pthread_mutex_lock(&lock);
+    for (size_t i = STET_COPIES_TO_HOST; i < STET_COPIES_MOST; i++) {
+        if (t->sites[i].fresh)
+            keep_ended(&t->sites[i]);
+    }
     for (at = &threads; *at && *at != t; at = &(*at)->next)
         ;
     if (*at)
@@ -187,6 +230,7 @@ size_t stet_intercept_copysites_take(unsigned long thread,
                    STET_COPIES_MOST);
         atomic_store_explicit(&t->busy, false, memory_order_release);
     }
+    take_fresh(ended, STET_COPIES_TO_DEVICE, out, &n, STET_COPIES_MOST);
     pthread_mutex_unlock(&lock);
     return n;
 }
@@ -196,6 +240,7 @@ void stet_intercept_copysites_after_fork(void)
     struct thread_sites *mine = ready ? pthread_getspecific(key) : NULL;
 
     pthread_mutex_init(&lock, NULL);
+    memset(ended, 0, sizeof ended); /* a thread may have been writing */
     threads = mine;
     if (mine) {
         mine->next = NULL;

@@ -1,7 +1,8 @@
 /* The last copies between host and device of each Python thread, with the user's lines that caused
  * them. They show what a program read back before a compile, and where it made its arguments.
  * A thread notes its own copies. The walk over Python's stacks during a compile takes them from
- * there into the journal. A copy costs some 100 ns more; an execution costs nothing. */
+ * there into the journal. Copies to the device of threads that ended are kept until then, in a
+ * fixed number of places. A copy costs some 100 ns more; an execution costs nothing. */
 #ifndef STET_INTERCEPT_COPYSITES_H
 #define STET_INTERCEPT_COPYSITES_H
 

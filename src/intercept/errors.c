@@ -1,5 +1,5 @@
 /* Errors that the plugin returns: recorded with code and message, and passed on unchanged. Errors
- * that the layer itself creates (contract.c) are handled here and never reach the plugin. */
+ * that the layer itself creates (enforce.c) are handled here and never reach the plugin. */
 #include "abi/error.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"

@@ -44,9 +44,11 @@ struct stet_layer stet_layer;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool started;
-static pid_t starter;        /* the process that started; not its children */
-static pthread_t fork_owner; /* the thread that holds everything for its fork... */
-static bool fork_owned;      /* ...when there is one */
+static pid_t starter; /* the process that started; not its children */
+/* The thread that holds everything for its fork; 0 for none. A thread whose fork could not be
+ * prepared reads it without any lock, so owner and "there is one" have to be one word: from two, it
+ * could take itself for the owner, by its own earlier fork, and release another thread's locks. */
+static _Atomic(pthread_t) fork_owner;
 
 bool stet_layer_wanted(void)
 {
@@ -234,8 +236,7 @@ static void before_fork(void)
     if (stet_intercept_writer_fork_prepare()) {
         stet_plugin_fork_prepare();
         stet_journal_fork_prepare(stet_layer.journal);
-        fork_owner = pthread_self();
-        fork_owned = true;
+        atomic_store(&fork_owner, pthread_self());
     }
     stet_ask_fork_prepare();
     stet_ahead_fork_prepare();
@@ -249,10 +250,9 @@ static void before_fork(void)
 /* False if before_fork could not stop the writer: a disk that hangs must not hang forks. */
 static bool fork_was_prepared(void)
 {
-    bool ours = fork_owned && pthread_equal(fork_owner, pthread_self());
+    pthread_t self = pthread_self();
 
-    fork_owned = fork_owned && !ours;
-    return ours;
+    return atomic_compare_exchange_strong(&fork_owner, &self, 0);
 }
 
 static void after_fork_in_parent(void)

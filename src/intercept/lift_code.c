@@ -9,16 +9,20 @@
 
 static const char plugin_said[] = "the plugin: ";
 
-static PJRT_Device *device_of(struct stet_plugin *p, PJRT_LoadedExecutable *loaded)
+/* Where it runs: on as many devices as the program names. */
+static bool find_devices(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
+                         struct stet_lift_code *code)
 {
     PJRT_LoadedExecutable_AddressableDevices_Args args = {
         .struct_size = PJRT_LoadedExecutable_AddressableDevices_Args_STRUCT_SIZE,
         .executable = loaded};
 
     if (stet_plugin_drop(p, stet_plugin_real(p)->PJRT_LoadedExecutable_AddressableDevices(&args)) ||
-        args.num_addressable_devices != 1)
-        return NULL;
-    return args.addressable_devices[0];
+        args.num_addressable_devices != stet_lift_devices(&code->family->base))
+        return false;
+    code->devices = args.addressable_devices;
+    code->device_count = (uint32_t)args.num_addressable_devices;
+    return true;
 }
 
 /* The plugin's error text is in `why` if it refuses. */
@@ -70,7 +74,7 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
                                      .compile_options = options.ptr,
                                      .compile_options_size = options.len};
     struct stet_reload r;
-    bool made = stet_reload_try(&r, p, &args, &unknown);
+    bool made = stet_reload_try(&r, p, &args, &unknown), placed = false;
 
     if (made)
         code->compile_ns = r.load_ns;
@@ -78,13 +82,16 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
         made = compile(p, &args, code, why);
     if (made) {
         code->loaded = args.executable;
-        code->device = device_of(p, args.executable);
+        placed = find_devices(p, args.executable, code) &&
+                 (code->device_count == 1 ||
+                  stet_intercept_lift_same_places(code->family, args.executable,
+                                                  code->plan.argument_count));
     }
-    if (code->device && code->compiled)
+    if (placed && code->compiled)
         keep(l, &r, &args, code);
     stet_reload_end(&r);
-    return code->device ||
-           (made && stet_fail(why, STET_REFUSED, "it has not one device") == STET_OK);
+    return placed ||
+           (made && stet_fail(why, STET_REFUSED, "its arrays are on other devices") == STET_OK);
 }
 
 /* Writes and compiles the lifted program of a family for what `m` found. */

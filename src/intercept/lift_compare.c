@@ -11,7 +11,7 @@
 enum { ULP_MAX = 4 };
 
 struct run {
-    PJRT_Buffer **outputs; /* `count` of them */
+    PJRT_Buffer **outputs; /* `count` of them, those of the first device first */
     size_t count;
 };
 
@@ -22,23 +22,29 @@ struct found {
 
 /* ---- executing ---- */
 
+/* `arguments` has `stride` of them for each device, of which the program reads `n`. */
 static PJRT_Error *execute(struct stet_plugin *p, PJRT_LoadedExecutable *loaded,
                            const PJRT_LoadedExecutable_Execute_Args *like,
-                           PJRT_ExecuteOptions *options, PJRT_Buffer *const *arguments, size_t n,
-                           struct run *r)
+                           PJRT_ExecuteOptions *options, PJRT_Buffer *const *arguments,
+                           size_t stride, size_t n, struct run *r)
 {
-    PJRT_Buffer *const *lists[1] = {arguments};
-    PJRT_Buffer **outputs[1] = {r->outputs};
+    PJRT_Buffer *const *lists[STET_LIFT_DEVICES];
+    PJRT_Buffer **outputs[STET_LIFT_DEVICES];
+    size_t devices = like->num_devices;
     PJRT_LoadedExecutable_Execute_Args args = {.struct_size =
                                                    PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE,
                                                .executable = loaded,
                                                .options = options,
                                                .argument_lists = lists,
-                                               .num_devices = 1,
+                                               .num_devices = devices,
                                                .num_args = n,
                                                .output_lists = outputs,
                                                .execute_device = like->execute_device};
 
+    for (size_t d = 0; d < devices; d++) {
+        lists[d] = arguments + d * stride;
+        outputs[d] = r->outputs + d * (r->count / devices);
+    }
     return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(&args);
 }
 
@@ -49,8 +55,8 @@ static void release_run(struct stet_plugin *p, struct run *r)
     stet_mem_free((void *)r->outputs);
 }
 
-/* The framework's options, but no argument may be donated. False if the plugin is too old to be
- * told so and the program donates one. */
+/* The framework's options, but no argument may be donated. False if the program donates
+ * one and the plugin is too old to accept such an option. */
 static bool keep_arguments(PJRT_ExecuteOptions *out, const PJRT_ExecuteOptions *theirs,
                            const struct stet_program *base, int64_t *indices, size_t n)
 {
@@ -216,31 +222,42 @@ struct trial {
     struct stet_lift_code *code;
     const PJRT_LoadedExecutable_Execute_Args *args;
     PJRT_ExecuteOptions options;
-    PJRT_Buffer **arguments; /* the framework's, then the values */
+    PJRT_Buffer **arguments; /* of each device: the framework's, then the values */
     int64_t *indices;
     struct run plain, lifted;
 };
 
-static bool prepare(struct trial *t)
+static bool prepare_device(struct trial *t, size_t d)
 {
     struct stet_lift_code *c = t->code;
     size_t n = t->args->num_args, more = c->plan.argument_count;
-    PJRT_Device *device = t->args->execute_device ? t->args->execute_device : c->device;
+    PJRT_Device *device = t->args->execute_device ? t->args->execute_device : c->devices[d];
+    PJRT_Buffer **to = t->arguments + d * (n + more);
 
-    t->arguments = stet_mem_calloc(n + more, sizeof(PJRT_Buffer *));
+    if (n)
+        memcpy((void *)to, (const void *)t->args->argument_lists[d], n * sizeof *to);
+    for (size_t i = 0; i < more; i++) {
+        to[n + i] = stet_intercept_lifted_buffer(c, (uint32_t)i, c->base[i].bytes, device);
+        if (!to[n + i])
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(struct trial *t)
+{
+    struct stet_lift_code *c = t->code;
+    size_t n = t->args->num_args, more = c->plan.argument_count, devices = t->args->num_devices;
+
+    t->arguments = stet_mem_calloc((n + more) * devices, sizeof(PJRT_Buffer *));
     t->indices = stet_mem_calloc(n + more, sizeof *t->indices);
-    t->plain.count = t->lifted.count = c->family->base.output_count;
+    t->plain.count = t->lifted.count = c->family->base.output_count * devices;
     t->plain.outputs = stet_mem_calloc(t->plain.count + 1, sizeof(PJRT_Buffer *));
     t->lifted.outputs = stet_mem_calloc(t->plain.count + 1, sizeof(PJRT_Buffer *));
     if (!t->arguments || !t->indices || !t->plain.outputs || !t->lifted.outputs)
         return false;
-    if (n)
-        memcpy((void *)t->arguments, (const void *)t->args->argument_lists[0],
-               n * sizeof *t->arguments);
-    for (size_t i = 0; i < more; i++) {
-        t->arguments[n + i] =
-            stet_intercept_lifted_buffer(c, (uint32_t)i, c->base[i].bytes, device);
-        if (!t->arguments[n + i])
+    for (size_t d = 0; d < devices; d++) {
+        if (!prepare_device(t, d))
             return false;
     }
     return keep_arguments(&t->options, t->args->options, &c->family->base, t->indices, n + more);
@@ -254,12 +271,24 @@ static PJRT_Error *run_both(struct trial *t)
 
     if (STET_HAS(&t->options, num_non_donatable_input_indices))
         t->options.num_non_donatable_input_indices = n;
-    error = execute(p, t->code->family->plain, t->args, &t->options, t->arguments, n, &t->plain);
+    error = execute(p, t->code->family->plain, t->args, &t->options, t->arguments, n + more, n,
+                    &t->plain);
     if (STET_HAS(&t->options, num_non_donatable_input_indices))
         t->options.num_non_donatable_input_indices = n + more;
     return error ? error
                  : execute(p, t->code->loaded, t->args, &t->options, t->arguments, n + more,
-                           &t->lifted);
+                           n + more, &t->lifted);
+}
+
+static void free_values(struct trial *t)
+{
+    size_t n = t->args->num_args, more = t->code->plan.argument_count;
+
+    for (size_t d = 0; t->arguments && d < t->args->num_devices; d++) {
+        for (size_t i = 0; i < more; i++)
+            stet_intercept_lifted_buffer_free(t->code->family->plugin,
+                                              t->arguments[d * (n + more) + n + i]);
+    }
 }
 
 enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
@@ -278,8 +307,7 @@ enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
         snprintf(why, room, "the plugin cannot run both programs");
     else
         verdict = compare_runs(p, &t.plain, &t.lifted, why, room);
-    for (size_t i = 0; t.arguments && i < code->plan.argument_count; i++)
-        stet_intercept_lifted_buffer_free(p, t.arguments[args->num_args + i]);
+    free_values(&t);
     release_run(p, &t.plain);
     release_run(p, &t.lifted);
     stet_mem_free((void *)t.arguments);

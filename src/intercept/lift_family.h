@@ -16,7 +16,8 @@ struct stet_lift_code {
     uint64_t index; /* of the compile that created it */
     uint32_t refs;
     PJRT_LoadedExecutable *loaded;
-    PJRT_Device *device; /* where it runs if the framework names none */
+    PJRT_Device *const *devices; /* where it runs; the plugin's list, which `loaded` owns */
+    uint32_t device_count;
     uint64_t compile_ns; /* in the plugin, to compile or to load it */
     bool compiled;       /* not loaded from the store */
     struct stet_lift_plan plan;
@@ -61,10 +62,10 @@ struct stet_lifted {
     struct stet_lifted **slot; /* the framework's handle; NULL after it was destroyed */
     uint32_t refs;             /* the handle, and executables that the framework asked for */
     atomic_bool deleted;
-    PJRT_LoadedExecutable *_Atomic fallback;   /* the plain program, once it had to be compiled */
-    PJRT_Buffer *buffers[STET_LIFT_ARGUMENTS]; /* of code->device */
-    struct stet_lifted_device *devices;        /* buffers of other devices */
-    struct stet_arena arena;                   /* values, program and options */
+    PJRT_LoadedExecutable *_Atomic fallback; /* the plain program, once it had to be compiled */
+    PJRT_Buffer **buffers;                   /* of each of code->devices; in the arena */
+    struct stet_lifted_device *devices;      /* buffers of other devices */
+    struct stet_arena arena;                 /* values, program and options */
     struct stet_lift_value *values;
     /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
     struct stet_view program, format, options;
@@ -112,6 +113,11 @@ PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t 
 void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer);
 /* Releases what the lifted executables of a client hold. */
 void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client *client);
+
+/* Are the lifted program's arguments and results where the family's first program has them, and the
+ * `more` further arguments whole on every device? */
+bool stet_intercept_lift_same_places(struct stet_lift_family *f, PJRT_LoadedExecutable *lifted,
+                                     uint32_t more);
 
 /* The bytes that a later process may load. */
 PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,

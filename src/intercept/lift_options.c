@@ -16,33 +16,37 @@ static uint32_t list_length(struct stet_view value)
     return n;
 }
 
-/* Does this option forbid more arguments? Counts the entries of the list that grows. */
-static bool forbids(const struct stet_options_item *item, uint32_t *listed)
+/* The list that has one entry for each argument, or one for all. */
+struct listed {
+    uint32_t count;
+    bool one; /* the entry for all */
+};
+
+/* Does this option forbid more arguments? */
+static bool forbids(const struct stet_options_item *item, struct listed *listed)
 {
     struct stet_view path = item->path;
 
     if (stet_view_ends(path, "allow_spmd_sharding_propagation_to_parameters"))
-        *listed = list_length(item->value);
+        *listed = (struct listed){list_length(item->value), stet_view_is(item->value, "true")};
     if (stet_view_starts(path, "argument_layouts"))
         return true;
     if (stet_view_is(path, "parameter_is_tupled_arguments"))
         return !stet_view_is(item->value, "false");
-    if (stet_view_ends(path, "build_options.num_replicas") ||
-        stet_view_ends(path, "build_options.num_partitions"))
-        return !stet_view_is(item->value, "1") && !stet_view_is(item->value, "0");
-    return false;
+    return stet_view_ends(path, "use_auto_spmd_partitioning") &&
+           !stet_view_is(item->value, "false");
 }
 
 /* A message that occurs twice is merged and its lists are joined, so the addition goes to the
  * end. */
-static void add_entries(struct stet_buf *out, uint32_t more)
+static void add_entries(struct stet_buf *out, uint32_t free, uint32_t fixed)
 {
     struct stet_buf inner = STET_BUF_INIT;
 
     stet_buf_varint(&inner, PROPAGATION_TO_PARAMETERS << 3 | BYTES);
-    stet_buf_varint(&inner, more);
-    for (uint32_t i = 0; i < more; i++)
-        stet_buf_char(&inner, 0);
+    stet_buf_varint(&inner, free + fixed);
+    for (uint32_t i = 0; i < free + fixed; i++)
+        stet_buf_char(&inner, i < free);
     stet_buf_varint(out, BUILD_OPTIONS << 3 | BYTES);
     stet_buf_varint(out, inner.len);
     stet_buf_view(out, stet_buf_as_view(&inner));
@@ -54,7 +58,7 @@ bool stet_intercept_lift_options(struct stet_view options, uint32_t count, uint3
                                  struct stet_buf *out)
 {
     struct stet_options read;
-    uint32_t listed = 0;
+    struct listed listed = {0};
     bool refused = false;
 
     if (stet_options_decode(&read, options, NULL) != STET_OK)
@@ -62,11 +66,11 @@ bool stet_intercept_lift_options(struct stet_view options, uint32_t count, uint3
     for (size_t i = 0; i < read.count; i++)
         refused |= forbids(&read.items[i], &listed);
     stet_options_release(&read);
-    if (refused || (listed > 1 && listed != count))
+    if (refused || (listed.count > 1 && listed.count != count))
         return false;
-    if (listed > 1) {
+    if (listed.count > 1 || listed.one) { /* the new arguments stay where the program puts them */
         stet_buf_view(out, options);
-        add_entries(out, more);
+        add_entries(out, listed.count == 1 && count ? count - 1 : 0, more);
     }
     return !out->failed;
 }

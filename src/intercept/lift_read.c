@@ -5,8 +5,8 @@
 #include "legalize/hlo_to_stablehlo.h"
 #include "program/ops.h"
 
-/* StableHLO has no layouts: the entry's must be the usual ones, which a compiler chooses without
- * being told. */
+/* StableHLO has no layouts: the entry's must be the usual ones, which a compiler chooses
+ * by default. */
 static bool has_usual_layouts(const struct stet_program *hlo)
 {
     const struct stet_attr *all = stet_op_attr(hlo->module, "entry_computation_layout");

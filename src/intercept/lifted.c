@@ -40,75 +40,9 @@ static struct stet_plugin *plugin_of(const struct stet_lifted *l)
 
 /* ---- buffers ---- */
 
-static PJRT_Buffer_Type type_of(const struct stet_type *t)
+static void free_buffers(struct stet_plugin *p, PJRT_Buffer **buffers, size_t count)
 {
-    bool is_unsigned = t->sign == STET_UNSIGNED;
-
-    if (t->kind == STET_TYPE_FLOAT)
-        return t->flavour == STET_F16    ? PJRT_Buffer_Type_F16
-               : t->flavour == STET_BF16 ? PJRT_Buffer_Type_BF16
-               : t->flavour == STET_F32  ? PJRT_Buffer_Type_F32
-               : t->flavour == STET_F64  ? PJRT_Buffer_Type_F64
-                                         : PJRT_Buffer_Type_INVALID;
-    switch (t->kind == STET_TYPE_INTEGER ? t->width : 0) {
-    case 1:
-        return PJRT_Buffer_Type_PRED;
-    case 8:
-        return is_unsigned ? PJRT_Buffer_Type_U8 : PJRT_Buffer_Type_S8;
-    case 16:
-        return is_unsigned ? PJRT_Buffer_Type_U16 : PJRT_Buffer_Type_S16;
-    case 32:
-        return is_unsigned ? PJRT_Buffer_Type_U32 : PJRT_Buffer_Type_S32;
-    case 64:
-        return is_unsigned ? PJRT_Buffer_Type_U64 : PJRT_Buffer_Type_S64;
-    default:
-        return PJRT_Buffer_Type_INVALID;
-    }
-}
-
-static void end_event(struct stet_plugin *p, PJRT_Event *event)
-{
-    PJRT_Event_Destroy_Args args = {.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE,
-                                    .event = event};
-
-    if (event)
-        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Event_Destroy(&args));
-}
-
-PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
-                                          struct stet_view bytes, PJRT_Device *device)
-{
-    struct stet_plugin *p = code->family->plugin;
-    const struct stet_type *type = code->plan.arguments[argument].type;
-    PJRT_Client_BufferFromHostBuffer_Args args = {
-        .struct_size = PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE,
-        .client = code->family->client,
-        .data = bytes.ptr,
-        .type = type_of(type->element),
-        .dims = type->dims,
-        .num_dims = type->rank,
-        .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
-        .device = device};
-
-    if (args.type == PJRT_Buffer_Type_INVALID ||
-        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Client_BufferFromHostBuffer(&args)))
-        return NULL;
-    end_event(p, args.done_with_host_buffer);
-    return args.buffer;
-}
-
-void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer)
-{
-    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
-                                     .buffer = buffer};
-
-    if (buffer)
-        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Buffer_Destroy(&args));
-}
-
-static void free_buffers(struct stet_plugin *p, PJRT_Buffer **buffers)
-{
-    for (size_t i = 0; i < STET_LIFT_ARGUMENTS; i++) {
+    for (size_t i = 0; i < count; i++) {
         stet_intercept_lifted_buffer_free(p, buffers[i]);
         buffers[i] = NULL;
     }
@@ -119,11 +53,24 @@ static bool make_buffers(struct stet_lifted *l, PJRT_Device *device, PJRT_Buffer
     for (uint32_t i = 0; i < l->code->plan.argument_count; i++) {
         buffers[i] = stet_intercept_lifted_buffer(l->code, i, l->values[i].bytes, device);
         if (!buffers[i]) {
-            free_buffers(plugin_of(l), buffers);
+            free_buffers(plugin_of(l), buffers, i);
             return false;
         }
     }
     return true;
+}
+
+/* On every device of the program. */
+static bool make_own_buffers(struct stet_lifted *l)
+{
+    uint32_t n = l->code->plan.argument_count;
+
+    l->buffers = STET_NEW_ARRAY(&l->arena, PJRT_Buffer *, (size_t)n * l->code->device_count);
+    for (uint32_t d = 0; l->buffers && d < l->code->device_count; d++) {
+        if (!make_buffers(l, l->code->devices[d], l->buffers + (size_t)d * n))
+            return false;
+    }
+    return l->buffers != NULL;
 }
 
 /* Another device than the compile's: a portable executable may run anywhere. */
@@ -150,21 +97,25 @@ static PJRT_Buffer **buffers_there(struct stet_lifted *l, PJRT_Device *device)
     return d->buffers;
 }
 
+/* `device` is what the framework names; it may name one for a program of one device. */
 static PJRT_Buffer **buffers_on(struct stet_lifted *l, PJRT_Device *device)
 {
-    return !device || device == l->code->device ? l->buffers : buffers_there(l, device);
+    return !device || device == l->code->devices[0] ? l->buffers : buffers_there(l, device);
 }
 
 /* ---- lifetimes ---- */
 
 static void free_all_buffers(struct stet_lifted *l)
 {
-    free_buffers(plugin_of(l), l->buffers);
+    size_t n = l->code->plan.argument_count;
+
+    if (l->buffers)
+        free_buffers(plugin_of(l), l->buffers, n * l->code->device_count);
     while (l->devices) {
         struct stet_lifted_device *d = l->devices;
 
         l->devices = d->next;
-        free_buffers(plugin_of(l), d->buffers);
+        free_buffers(plugin_of(l), d->buffers, n);
         stet_mem_free(d);
     }
 }
@@ -263,7 +214,7 @@ struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
     stet_intercept_lift_lock();
     code->refs++;
     stet_intercept_lift_unlock();
-    if (!copy_parts(l, values, args) || !make_buffers(l, code->device, l->buffers)) {
+    if (!copy_parts(l, values, args) || !make_own_buffers(l)) {
         free_lifted(l);
         return NULL;
     }
@@ -380,29 +331,42 @@ static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_E
     stet_intercept_lift_unlock();
 }
 
+/* The framework's arguments of each device, and the values after them. */
+static void fill_lists(const PJRT_LoadedExecutable_Execute_Args *args, PJRT_Buffer *const *values,
+                       size_t more, PJRT_Buffer **list, PJRT_Buffer *const **lists)
+{
+    for (size_t d = 0; d < args->num_devices; d++) {
+        lists[d] = list;
+        if (args->num_args)
+            memcpy((void *)list, (const void *)args->argument_lists[d],
+                   args->num_args * sizeof *list);
+        memcpy((void *)(list + args->num_args), (const void *)(values + d * more),
+               more * sizeof *list);
+        list += args->num_args + more;
+    }
+}
+
 static PJRT_Error *run_lifted(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
 {
     struct stet_plugin *p = plugin_of(l);
     uint32_t more = l->code->plan.argument_count;
+    size_t count = (args->num_args + more) * args->num_devices;
     PJRT_Buffer *few[ARGUMENTS_ON_STACK], **list = few;
     PJRT_Buffer **values = buffers_on(l, args->execute_device);
-    PJRT_Buffer *const *lists[1];
+    PJRT_Buffer *const *lists[STET_LIFT_DEVICES];
     PJRT_LoadedExecutable_Execute_Args copy = {.struct_size =
                                                    PJRT_LoadedExecutable_Execute_Args_STRUCT_SIZE};
     PJRT_Error *error;
 
-    if (args->num_args + more > ARGUMENTS_ON_STACK)
-        list = stet_mem_calloc(args->num_args + more, sizeof(PJRT_Buffer *));
+    if (count > ARGUMENTS_ON_STACK)
+        list = stet_mem_calloc(count, sizeof(PJRT_Buffer *));
     if (!values || !list) {
         if (list != few)
             stet_mem_free((void *)list);
         return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
                                "stet: no memory for the values of a lifted program");
     }
-    if (args->num_args)
-        memcpy((void *)list, (const void *)args->argument_lists[0], args->num_args * sizeof *list);
-    memcpy((void *)(list + args->num_args), (const void *)values, more * sizeof *list);
-    lists[0] = list;
+    fill_lists(args, values, more, list, lists);
     copy.executable = l->code->loaded;
     copy.options = args->options;
     copy.argument_lists = lists;
@@ -436,9 +400,10 @@ PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
     struct stet_lifted *l = at(args->executable);
 
     (void)p;
-    if (!l || atomic_load(&l->deleted) || args->num_devices != 1 || !STET_HAS(args, execute_device))
+    if (!l || atomic_load(&l->deleted) || args->num_devices != l->code->device_count ||
+        !STET_HAS(args, execute_device))
         return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                               "stet: a lifted executable was deleted, or runs on many devices");
+                               "stet: a lifted executable was deleted, or runs elsewhere");
     if (__builtin_expect(
             atomic_load_explicit(&l->code->state, memory_order_acquire) != STET_LIFT_GOOD, 0)) {
         test_code(l->code, args);

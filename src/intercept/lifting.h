@@ -19,7 +19,7 @@ struct stet_lift_candidate;
 struct stet_pending_write;
 struct stet_lifted;
 
-/* The index of what is no compile of the journal. */
+/* The index of a compile that the journal does not record. */
 #define STET_LIFTING_NO_COMPILE UINT64_MAX
 
 /* One compile and lifting; on the caller's stack. */

@@ -79,7 +79,8 @@ void stet_plugin_after_fork(void);
 uint32_t stet_plugin_client(struct stet_plugin *p, const PJRT_Client *client);
 /* Records the memory statistics of a client's devices, at most once in ten seconds. */
 void stet_plugin_look_at_memory(struct stet_plugin *p, PJRT_Client *client, bool at_once);
-/* The framework requested a device's statistics: counted, and recorded at the same rate. */
+/* Call it when the framework requested a device's statistics: counts the request, and records the
+ * statistics, also at most once in ten seconds. */
 void stet_plugin_memory_reported(struct stet_plugin *p, const PJRT_Device_MemoryStats_Args *s);
 
 #endif

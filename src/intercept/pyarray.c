@@ -11,9 +11,9 @@ static void drop(const struct stet_intercept_python *py, PyObject *o)
 static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journal_value *v)
 {
     const struct stet_intercept_python *py = r->py;
-    Py_ssize_t n = stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE
-                       ? py->PyTuple_Size(tuple)
-                       : -1;
+    bool is_tuple = stet_intercept_pyread_is(py, tuple, py->PyTuple_Type) || /* most of them */
+                    stet_intercept_pyread_known(r, tuple)->form == STET_FORM_TUPLE;
+    Py_ssize_t n = is_tuple ? py->PyTuple_Size(tuple) : -1;
     int overflow = 0;
 
     if (n < 0 || n > STET_VALUES_RANK_MAX)
@@ -23,9 +23,8 @@ static bool read_dims(struct stet_pyread *r, PyObject *tuple, struct stet_journa
         PyObject *size = py->PyTuple_GetItem(tuple, i);
 
         if (!size || !stet_intercept_pyread_is(py, size, py->PyLong_Type))
-            return false; /* symbolic */
-        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow);
-        py->PyErr_Clear();
+            return false;                                               /* symbolic */
+        v->dims[i] = py->PyLong_AsLongLongAndOverflow(size, &overflow); /* sets no error */
     }
     return true;
 }
@@ -37,21 +36,27 @@ static struct stet_view dtype_name(struct stet_pyread *r, PyObject *dtype)
     PyObject *type;
 
     if (dtype && dtype == r->dtype)
-        return stet_view_str(r->dtype_name);
+        return stet_view_of(r->dtype_name, r->dtype_length);
     type = dtype ? stet_intercept_pyread_attribute(r, dtype, STET_PYNAME_type, STET_BY_SLOT) : NULL;
     r->dtype = dtype;
     r->dtype_name[0] = '\0';
     if (type && stet_intercept_pyread_known(r, type)->form == STET_FORM_SKIPPED)
         stet_intercept_pyread_type_name(r->py, type, r->dtype_name, sizeof r->dtype_name);
     drop(r->py, type);
-    return stet_view_str(r->dtype_name);
+    r->dtype_length = strlen(r->dtype_name);
+    return stet_view_of(r->dtype_name, r->dtype_length);
+}
+
+static struct stet_view type_name(const struct stet_pytype *k)
+{
+    return stet_view_of(k->name, k->length);
 }
 
 /* jax.Array: its abstract value has everything that tracing uses, in slots. */
 bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *aval = stet_intercept_pyread_attribute(r, o, STET_PYNAME_aval, STET_BY_NANOBIND);
     PyObject *shape =
         aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_shape, STET_BY_SLOT) : NULL;
@@ -61,13 +66,15 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
         aval ? stet_intercept_pyread_attribute(r, aval, STET_PYNAME_weak_type, STET_BY_SLOT) : NULL;
     PyObject *sharding =
         stet_intercept_pyread_attribute(r, o, STET_PYNAME__sharding, STET_BY_NANOBIND);
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = dtype_name(r, dtype);
         v.weak = weak == py->_Py_TrueStruct;
         if (sharding)
-            v.place = stet_view_str(stet_intercept_pyread_known(r, sharding)->name);
+            v.place = type_name(stet_intercept_pyread_known(r, sharding));
         stet_intercept_pyread_emit(r, k, &v);
     }
     drop(py, aval);
@@ -81,11 +88,13 @@ bool stet_intercept_pyarray_jax(struct stet_pyread *r, const struct stet_pytype 
 bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = dtype_name(r, dtype);
         stet_intercept_pyread_emit(r, k, &v);
@@ -100,13 +109,15 @@ bool stet_intercept_pyarray_numpy(struct stet_pyread *r, const struct stet_pytyp
 bool stet_intercept_pyarray_torch(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     const struct stet_intercept_python *py = r->py;
-    struct stet_journal_value v = {.kind = STET_VALUE_ARRAY};
+    struct stet_journal_value v;
     PyObject *shape = stet_intercept_pyread_attribute(r, o, STET_PYNAME_shape, STET_BY_GETTER);
     PyObject *dtype = stet_intercept_pyread_attribute(r, o, STET_PYNAME_dtype, STET_BY_GETTER);
     PyObject *text = dtype ? py->PyObject_Repr(dtype) : NULL;
-    bool known = shape && read_dims(r, shape, &v);
+    bool known;
 
     py->PyErr_Clear();
+    stet_journal_value_init(&v, STET_VALUE_ARRAY);
+    known = shape && read_dims(r, shape, &v);
     if (known) {
         v.text = stet_intercept_pyread_text(py, text);
         stet_intercept_pyread_emit(r, k, &v);

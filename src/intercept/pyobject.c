@@ -61,8 +61,9 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
 {
     struct stet_view text = stet_intercept_pyread_text(r->py, o);
     bool shown = r->scope >= STET_SCOPE_ARGUMENT && is_word(text);
-    struct stet_journal_value v = {.kind = shown ? STET_VALUE_WORD : STET_VALUE_HIDDEN};
+    struct stet_journal_value v;
 
+    stet_journal_value_init(&v, shown ? STET_VALUE_WORD : STET_VALUE_HIDDEN);
     if (shown)
         v.text = text;
     else
@@ -73,20 +74,20 @@ static void read_string(struct stet_pyread *r, const struct stet_pytype *k, PyOb
 static void read_int(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     int overflow = 0;
-    struct stet_journal_value v = {.kind = STET_VALUE_INT};
+    int64_t number = r->py->PyLong_AsLongLongAndOverflow(o, &overflow); /* sets no error */
+    struct stet_journal_value v;
 
-    v.number = r->py->PyLong_AsLongLongAndOverflow(o, &overflow);
-    r->py->PyErr_Clear();
-    if (overflow)
-        v = (struct stet_journal_value){.kind = STET_VALUE_OBJECT};
+    stet_journal_value_init(&v, overflow ? STET_VALUE_OBJECT : STET_VALUE_INT);
+    v.number = overflow ? 0 : number;
     stet_intercept_pyread_emit(r, k, &v);
 }
 
 static void read_float(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
-    struct stet_journal_value v = {.kind = STET_VALUE_FLOAT, .real = r->py->PyFloat_AsDouble(o)};
+    struct stet_journal_value v;
 
-    r->py->PyErr_Clear();
+    stet_journal_value_init(&v, STET_VALUE_FLOAT);
+    v.real = r->py->PyFloat_AsDouble(o); /* sets no error */
     stet_intercept_pyread_emit(r, k, &v);
 }
 
@@ -116,9 +117,10 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
         code ? stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_firstlineno, STET_BY_C)
              : NULL;
     int overflow = 0;
-    struct stet_journal_value v = {.kind = STET_VALUE_FUNCTION,
-                                   .address = (uint64_t)(uintptr_t)function};
+    struct stet_journal_value v;
 
+    stet_journal_value_init(&v, STET_VALUE_FUNCTION);
+    v.address = (uint64_t)(uintptr_t)function;
     if (code && !name)
         name = stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_name, STET_BY_C);
     v.text = stet_intercept_pyread_text(py, name);
@@ -134,26 +136,42 @@ static void read_function(struct stet_pyread *r, const struct stet_pytype *k, Py
 
 /* --- paths ------------------------------------------------------------------------------- */
 
-static void append(struct stet_pyread *r, const char *text, size_t n)
+/* A path that becomes too long is cut. */
+static void append(struct stet_pyread *r, struct stet_view text)
 {
-    size_t room = sizeof r->path - r->length;
+    size_t room = sizeof r->path - r->length, n = text.len < room ? text.len : room;
 
-    if (n > room)
-        n = room; /* a path that long is cut */
-    memcpy(r->path + r->length, text, n);
+    if (n)
+        memcpy(r->path + r->length, text.ptr, n);
     r->length += (uint32_t)n;
 }
 
-/* Returns the previous length, to which the caller can go back. */
-static uint32_t push(struct stet_pyread *r, const char *before, struct stet_view text,
+static void push_cut(struct stet_pyread *r, const char *before, struct stet_view text,
                      const char *after)
 {
-    uint32_t old = r->length;
+    append(r, stet_view_str(before));
+    append(r, text);
+    append(r, stet_view_str(after));
+}
 
-    append(r, before, strlen(before));
-    if (text.len)
-        append(r, text.ptr, text.len < KEY_MAX ? text.len : KEY_MAX);
-    append(r, after, strlen(after));
+/* Returns the previous length, to which the caller can go back. The marks are literals: their
+ * lengths are known where this is inlined. */
+static inline uint32_t push(struct stet_pyread *r, const char *before, struct stet_view text,
+                            const char *after)
+{
+    uint32_t old = r->length;
+    size_t head = strlen(before), tail = strlen(after), n = text.len < KEY_MAX ? text.len : KEY_MAX;
+    char *to = r->path + old;
+
+    if (sizeof r->path - old < head + n + tail) {
+        push_cut(r, before, stet_view_of(text.ptr, n), after);
+        return old;
+    }
+    memcpy(to, before, head);
+    if (n)
+        memcpy(to + head, text.ptr, n);
+    memcpy(to + head + n, after, tail);
+    r->length = old + (uint32_t)(head + n + tail);
     return old;
 }
 
@@ -190,8 +208,11 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
 
 static void read_length(struct stet_pyread *r, const struct stet_pytype *k, Py_ssize_t n)
 {
-    stet_intercept_pyread_emit(
-        r, k, &(struct stet_journal_value){.kind = STET_VALUE_LENGTH, .number = n});
+    struct stet_journal_value v;
+
+    stet_journal_value_init(&v, STET_VALUE_LENGTH);
+    v.number = n;
+    stet_intercept_pyread_emit(r, k, &v);
 }
 
 /* What the children of a container may use. */
@@ -202,9 +223,9 @@ struct share {
 
 static unsigned part(unsigned all, unsigned children, unsigned each)
 {
-    unsigned even = all / children;
+    unsigned for_each = all >= children * each ? each : all / children;
 
-    return all - (children - 1) * (even < each ? even : each);
+    return all - (children - 1) * for_each;
 }
 
 /* Gives the next of `children` its part, and returns what there was. */
@@ -249,7 +270,7 @@ static void end_container(struct stet_pyread *r, const struct stet_pytype *k, Py
     if (!r->cut || r->level > CUT_LEVEL)
         return;
     r->room = STET_VALUES_SIZE;
-    append(r, STET_VALUES_CUT, sizeof STET_VALUES_CUT - 1);
+    append(r, STET_VIEW(STET_VALUES_CUT));
     read_length(r, k, n);
     r->length = old;
     r->room = room;
@@ -371,7 +392,7 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
 {
     const struct stet_intercept_python *py = r->py;
     PyObject *dict = depth && inside ? py->PyObject_GenericGetDict(o, NULL) : NULL;
-    struct stet_journal_value v = {.kind = STET_VALUE_OBJECT, .address = (uint64_t)(uintptr_t)o};
+    struct stet_journal_value v;
     PyObject *wrapped = dict ? stet_intercept_pyread_key(py, dict, "__wrapped__") : NULL;
 
     py->PyErr_Clear();
@@ -380,6 +401,8 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
         py->Py_DecRef(dict);
         return;
     }
+    stet_journal_value_init(&v, STET_VALUE_OBJECT);
+    v.address = (uint64_t)(uintptr_t)o;
     stet_intercept_pyread_emit(r, k, &v);
     if (inside)
         read_wrapped(r, o);
@@ -389,14 +412,22 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
     py->Py_DecRef(dict);
 }
 
+/* None and the two booleans. */
+static void read_constant(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
+{
+    bool none = o == r->py->_Py_NoneStruct;
+    struct stet_journal_value v;
+
+    stet_journal_value_init(&v, none ? STET_VALUE_NONE : STET_VALUE_BOOL);
+    v.number = o == r->py->_Py_TrueStruct;
+    stet_intercept_pyread_emit(r, k, &v);
+}
+
 static void read_scalar(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o)
 {
     switch (k->form) {
     case STET_FORM_BOOL:
-        stet_intercept_pyread_emit(
-            r, k,
-            &(struct stet_journal_value){.kind = STET_VALUE_BOOL,
-                                         .number = o == r->py->_Py_TrueStruct});
+        read_constant(r, k, o);
         break;
     case STET_FORM_INT:
         read_int(r, k, o);
@@ -473,7 +504,7 @@ static void read_object(struct stet_pyread *r, PyObject *o, unsigned depth, unsi
     }
     k = *stet_intercept_pyread_known(r, o); /* the next type may take its slot in the table */
     if (o == r->py->_Py_NoneStruct)
-        stet_intercept_pyread_emit(r, &k, &(struct stet_journal_value){.kind = STET_VALUE_NONE});
+        read_constant(r, &k, o);
     else
         read_known(r, &k, o, depth, inside);
 }

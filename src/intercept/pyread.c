@@ -262,35 +262,37 @@ static stet_pyget *get_slot(const struct stet_intercept_python *py, PyObject *ty
     return found.get;
 }
 
-void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
-                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
+PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python *py)
 {
-    static const char *const names[] = {
+    static const char *const texts[] = {
 #define NAME(name) #name,
         STET_PYREAD_NAMES
 #undef NAME
     };
+    static PyObject *names[STET_PYNAMES];
+    static size_t made;
 
-    memset(r, 0, sizeof *r);
+    for (; made < STET_PYNAMES; made++) {
+        names[made] = py->PyUnicode_InternFromString(texts[made]);
+        py->PyErr_Clear();
+        if (!names[made])
+            break;
+    }
+    return names;
+}
+
+void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
+                                struct stet_journal_values *out, bool hide_numbers, uint64_t salt)
+{
     r->py = py;
     r->out = out;
     r->room = STET_VALUES_SIZE;
     r->hide_numbers = hide_numbers;
     r->salt = salt;
-    for (size_t i = 0; i < STET_PYNAMES; i++)
-        r->names[i] = py->PyUnicode_InternFromString(names[i]);
-    py->PyErr_Clear();
+    r->names = stet_intercept_pyread_names(py);
     r->get_member = get_slot(py, py->PyMemberDescr_Type);
     r->get_getset = get_slot(py, py->PyGetSetDescr_Type);
     r->get_property = get_slot(py, py->PyProperty_Type);
     r->tensor = module_has(py, "torch", "Tensor");
     r->parameter = module_has(py, "torch.nn.parameter", "Parameter");
-}
-
-void stet_intercept_pyread_release(struct stet_pyread *r)
-{
-    for (size_t i = 0; i < STET_PYNAMES; i++) {
-        if (r->names[i])
-            r->py->Py_DecRef(r->names[i]);
-    }
 }

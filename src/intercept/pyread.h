@@ -86,8 +86,8 @@ struct stet_pyattribute {
 struct stet_pyread {
     const struct stet_intercept_python *py;
     struct stet_journal_values *out;
-    PyObject *names[STET_PYNAMES]; /* references */
-    PyObject *tensor, *parameter;  /* torch's two types, or NULL; compared only */
+    PyObject *const *names;
+    PyObject *tensor, *parameter; /* torch's two types, or NULL; compared only */
     stet_pyget *get_member, *get_getset, *get_property;
     enum stet_journal_value_scope scope;
     uint32_t frame;
@@ -102,13 +102,17 @@ struct stet_pyread {
     char path[STET_VALUES_PATH_MAX];
     PyObject *dtype; /* the last one whose name was needed; compared only */
     char dtype_name[64];
+    size_t dtype_length;
     struct stet_pytype types[64]; /* by address */
     struct stet_pyattribute attributes[128];
 };
 
+/* Begins with a reader that is all zero. */
 void stet_intercept_pyread_init(struct stet_pyread *r, const struct stet_intercept_python *py,
                                 struct stet_journal_values *out, bool hide_numbers, uint64_t salt);
-void stet_intercept_pyread_release(struct stet_pyread *r);
+/* The names as Python's strings, which are made once and kept; NULL where there was no memory. With
+ * the interpreter's lock held. */
+PyObject *const *stet_intercept_pyread_names(const struct stet_intercept_python *py);
 
 /* The type of an object, borrowed from it. */
 static inline PyObject *stet_intercept_pyread_type(const struct stet_intercept_python *py,

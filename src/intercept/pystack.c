@@ -27,6 +27,7 @@ struct stet_pystack {
     atomic_int holders;
     atomic_bool claimed; /* set by the walk when it begins, or by the caller that gives up */
     atomic_bool first;   /* of a load: the walk is done, or the call is over; the later one sends */
+    bool mine;           /* the walk claimed it */
     struct stet_flag begun, done;
     const struct stet_intercept_python *py;
     const char *missing; /* why there are no frames; a literal */
@@ -157,26 +158,25 @@ static void read_values(void *data, PyObject *frame, unsigned long thread)
     s->values_ns = stet_journal_now() - before;
 }
 
-static void walk(struct stet_pystack *s)
+/* Takes the walk only when other threads are paused, because that may take until the call is over.
+ */
+static void walk_alone(void *p)
 {
+    struct stet_pystack *s = p;
     uint64_t before = stet_journal_now();
 
+    if (atomic_exchange(&s->claimed, true))
+        return;
+    s->mine = true;
     s->missing = stet_pywalk(s->py, &s->walk, read_values, s);
     s->walk_ns = stet_journal_now() - before - s->values_ns;
 }
 
-/* With the GIL held. Takes the walk only when other threads are paused, because that may take until
- * the call is over. */
+/* With the GIL held. */
 static void walk_now(struct stet_pystack *s)
 {
-    bool mine;
-
-    stet_intercept_python_pause(s->py);
-    mine = !atomic_exchange(&s->claimed, true);
-    if (mine)
-        walk(s);
-    stet_intercept_python_resume(s->py);
-    if (!mine)
+    stet_intercept_python_alone(s->py, walk_alone, s);
+    if (!s->mine)
         return;
     stet_counters_watch(s->py);
     stet_intercept_phases_watch(s->py);

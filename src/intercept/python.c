@@ -116,20 +116,39 @@ const struct stet_intercept_python *stet_intercept_python(void)
 
 static bool can_pause(const struct stet_intercept_python *py)
 {
-    return py->_PyEval_StopTheWorld && py->_PyEval_StartTheWorld && py->PyThreadState_GetFrame &&
+    bool stops = py->_PyEval_StopTheWorld && py->_PyEval_StartTheWorld;
+
+    return (stops || py->PyUnstable_GC_VisitObjects) && py->PyThreadState_GetFrame &&
            py->PyInterpreterState_ThreadHead && py->PyThreadState_Next;
 }
 
-void stet_intercept_python_pause(const struct stet_intercept_python *py)
+struct errand {
+    void (*work)(void *);
+    void *data;
+};
+
+/* Called with the first object; returns that no other one is wanted. */
+static int run_errand(PyObject *first, void *p)
 {
-    if (py->free_threaded)
-        py->_PyEval_StopTheWorld(py->PyInterpreterState_Head());
+    const struct errand *e = p;
+
+    (void)first;
+    e->work(e->data);
+    return 0;
 }
 
-void stet_intercept_python_resume(const struct stet_intercept_python *py)
+void stet_intercept_python_alone(const struct stet_intercept_python *py, void (*work)(void *),
+                                 void *data)
 {
-    if (py->free_threaded)
+    if (!py->free_threaded) {
+        work(data);
+    } else if (py->_PyEval_StopTheWorld) {
+        py->_PyEval_StopTheWorld(py->PyInterpreterState_Head());
+        work(data);
         py->_PyEval_StartTheWorld(py->PyInterpreterState_Head());
+    } else { /* 3.13 pauses its threads only around such a visit */
+        py->PyUnstable_GC_VisitObjects(run_errand, &(struct errand){work, data});
+    }
 }
 
 const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
@@ -143,7 +162,7 @@ const char *stet_intercept_python_unfit(const struct stet_intercept_python *py)
         return "Python is finalising";
     /* Without a GIL other threads' objects change while they are read. */
     if (py->free_threaded && !can_pause(py))
-        return "this free-threaded Python cannot pause its threads; from 3.14 on it can";
+        return "this free-threaded Python cannot pause its threads";
     /* PyGILState_Ensure supports only the main interpreter. */
     first = py->PyInterpreterState_Head();
     if (!first || py->PyInterpreterState_Next(first))

@@ -75,6 +75,7 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
     PY_MAY(void, _PyEval_StopTheWorld, (void *)) /* free-threaded, from 3.14 */                    \
     PY_MAY(void, _PyEval_StartTheWorld, (void *))                                                  \
+    PY_MAY(void, PyUnstable_GC_VisitObjects, (int (*)(PyObject *, void *), void *))                \
     PY_MAY(void *, PyInterpreterState_ThreadHead, (void *))                                        \
     PY_MAY(void *, PyThreadState_Next, (void *))
 
@@ -133,10 +134,10 @@ const struct stet_intercept_python *stet_intercept_python(void);
 const char *stet_intercept_python_unfit(const struct stet_intercept_python *py);
 /* Does this thread hold the GIL? In a free-threaded Python: is it attached to the interpreter? */
 bool stet_intercept_python_held(const struct stet_intercept_python *py);
-/* With the GIL held. A free-threaded Python pauses every other thread where a garbage collection
- * would; in others the GIL is enough, and nothing happens. */
-void stet_intercept_python_pause(const struct stet_intercept_python *py);
-void stet_intercept_python_resume(const struct stet_intercept_python *py);
+/* Does the work with the GIL held, while no other thread changes an object. A free-threaded Python
+ * pauses every other thread where a garbage collection would; in others the GIL is enough. */
+void stet_intercept_python_alone(const struct stet_intercept_python *py, void (*work)(void *),
+                                 void *data);
 /* With the GIL held: a module that something imported, borrowed; else NULL. Imports nothing. */
 PyObject *stet_intercept_python_module(const struct stet_intercept_python *py, const char *name);
 

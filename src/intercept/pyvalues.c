@@ -26,6 +26,7 @@ enum {
     WRAPPERS_MAX = 4,
     HELD_DEPTH = 3,     /* functions that close over functions */
     GLOBALS_MAX = 4096, /* globals examined for those that code names */
+    FILES_KEPT = 16,
 };
 
 /* Where frames of these versions keep their locals. These versions get no more feature releases, so
@@ -39,12 +40,19 @@ enum {
     FRAME_39_LOCALS = 360,
 };
 
+/* Whose file it is; many frames have the same one. */
+struct file {
+    PyObject *name; /* only compared: the frames' code keeps it */
+    bool installed, calls;
+};
+
 struct look {
     struct stet_pyread read;
     const struct stet_intercept_python *py;
     bool call_found, jit_found, mesh_found;
     unsigned user_frames, frame_objects; /* of the user's: frames read, objects left */
     size_t globals;                      /* left to examine */
+    struct file files[FILES_KEPT];       /* by the address of their name */
 };
 
 /* --- one frame's variables ----------------------------------------------------------------- */
@@ -252,8 +260,8 @@ static PyObject *in_cell(const struct stet_intercept_python *py, PyObject *cell)
 static void read_closure(struct look *l, PyObject *code, PyObject *closure, struct stet_view owner,
                          unsigned deeper);
 
-/* A function that a closure holds closes over others in turn, as those that a library's transform
- * returns do: they tell two functions apart that one line of the library defines. */
+/* A function in a closure may have a closure itself, as the functions that a library's transform
+ * returns do. Two functions that one line of the library defines differ only there. */
 static void read_held(struct look *l, PyObject *value, struct stet_view path, unsigned deeper)
 {
     const struct stet_intercept_python *py = l->py;
@@ -515,6 +523,18 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
         py->Py_DecRef(name);
 }
 
+static const struct file *file_of(struct look *l, PyObject *name)
+{
+    struct file *f = &l->files[((uintptr_t)name >> 4) % FILES_KEPT];
+    struct stet_view text;
+
+    if (name && f->name == name)
+        return f;
+    text = stet_intercept_pyread_text(l->py, name);
+    *f = (struct file){name, stet_path_is_installed(text), holds_calls(text)};
+    return f;
+}
+
 static void read_frame(struct look *l, PyObject *frame, uint32_t index)
 {
     const struct stet_intercept_python *py = l->py;
@@ -522,13 +542,13 @@ static void read_frame(struct look *l, PyObject *frame, uint32_t index)
     PyObject *name =
         code ? stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_filename, STET_BY_C)
              : NULL;
-    struct stet_view file = stet_intercept_pyread_text(py, name);
+    const struct file *file = file_of(l, name);
 
     l->read.frame = index;
-    if (!stet_path_is_installed(file)) {
+    if (!file->installed) {
         if (l->user_frames < USER_FRAMES_MAX && l->frame_objects)
             read_user(l, frame, code);
-    } else if (!l->jit_found && !l->user_frames && holds_calls(file)) {
+    } else if (!l->jit_found && !l->user_frames && file->calls) {
         read_call(l, frame, code);
     }
     if (name)
@@ -573,6 +593,5 @@ void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObje
     }
     if (next && next != frame)
         py->Py_DecRef(next);
-    stet_intercept_pyread_release(&l.read);
     py->PyErr_Clear();
 }

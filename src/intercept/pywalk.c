@@ -57,10 +57,18 @@ static uint32_t keep(const struct stet_intercept_python *py, struct stet_pywalk 
 
 /* An attribute of a code object, whose type is the interpreter's own; a new reference or NULL. */
 static PyObject *code_attribute(const struct stet_intercept_python *py, PyObject *code,
-                                const char *name)
+                                enum stet_pyread_name name)
 {
-    PyObject *s = code ? py->PyObject_GetAttrString(code, name) : NULL;
+    static const char *const texts[] = {
+#define NAME(name) #name,
+        STET_PYREAD_NAMES
+#undef NAME
+    };
+    PyObject *known = py->values ? stet_intercept_pyread_names(py)[name] : NULL, *s = NULL;
 
+    if (code)
+        s = known ? py->PyObject_GenericGetAttr(code, known)
+                  : py->PyObject_GetAttrString(code, texts[name]);
     if (!s)
         py->PyErr_Clear();
     return s;
@@ -68,7 +76,7 @@ static PyObject *code_attribute(const struct stet_intercept_python *py, PyObject
 
 static PyObject *function_name(const struct stet_intercept_python *py, PyObject *code)
 {
-    return code_attribute(py, code, py->minor < 11 ? "co_name" : "co_qualname");
+    return code_attribute(py, code, py->minor < 11 ? STET_PYNAME_co_name : STET_PYNAME_co_qualname);
 }
 
 static uint32_t keep_and_drop(const struct stet_intercept_python *py, struct stet_pywalk *w,
@@ -89,7 +97,7 @@ static void take_frame(const struct stet_intercept_python *py, struct stet_pywal
     int line = py->PyFrame_GetLineNumber(frame);
 
     f->line = line > 0 ? (uint32_t)line : 0;
-    f->file = keep_and_drop(py, w, code_attribute(py, code, "co_filename"));
+    f->file = keep_and_drop(py, w, code_attribute(py, code, STET_PYNAME_co_filename));
     f->function = keep_and_drop(py, w, function_name(py, code));
     if (code)
         py->Py_DecRef(code);

@@ -9,7 +9,7 @@
 /* One request to the agent, and its result. Zeroed: no request was made. */
 struct stet_remote {
     unsigned lease; /* not 0: others wait for this compile; ends with kept or failed */
-    unsigned line;  /* not 0: the agent waits to hear of what it found; ends with took or refuse */
+    unsigned line;  /* not 0: the agent waits for the result of the load; took or refuse ends it */
     enum stet_agent_answer answer;
     bool once;            /* set before asking: the store is a folder for this one load */
     char tier[16];        /* found: where it came from */

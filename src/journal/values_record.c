@@ -6,7 +6,9 @@
 
 #include <string.h>
 
-/* A cursor over a scratch area: the value is built there and copied when it is complete. */
+enum { VALUE_MOST = 1024 }; /* bytes of one value */
+
+/* A value is written where it will be, and counts when it is complete. */
 struct cursor {
     unsigned char *next, *end;
     bool full;
@@ -23,15 +25,11 @@ static void put(struct cursor *c, const void *bytes, size_t n)
     c->next += n;
 }
 
-static void put_varint(struct cursor *c, uint64_t v)
+static void put_long_varint(struct cursor *c, uint64_t v)
 {
     unsigned char bytes[10];
     size_t n = 0;
 
-    if (v < 0x80 && c->next < c->end && !c->full) { /* most of them */
-        *c->next++ = (unsigned char)v;
-        return;
-    }
     do {
         bytes[n] = (unsigned char)(v & 0x7f);
         v >>= 7;
@@ -40,6 +38,14 @@ static void put_varint(struct cursor *c, uint64_t v)
         n++;
     } while (v);
     put(c, bytes, n);
+}
+
+static inline void put_varint(struct cursor *c, uint64_t v)
+{
+    if (v < 0x80 && c->next < c->end && !c->full) /* most of them */
+        *c->next++ = (unsigned char)v;
+    else
+        put_long_varint(c, v);
 }
 
 /* Zigzag: small negative numbers stay short. */
@@ -115,11 +121,27 @@ static void put_payload(struct cursor *c, const struct stet_journal_value *v)
     }
 }
 
+/* Writes the length before a value of `n` bytes, for which one byte was left. */
+static void put_length(struct cursor *c, unsigned char *length, size_t n)
+{
+    if (n < 0x80) {
+        *length = (unsigned char)n;
+        return;
+    }
+    if (c->next == c->end) {
+        c->full = true;
+        return;
+    }
+    memmove(length + 2, length + 1, n);
+    length[0] = (unsigned char)(n & 0x7f) | 0x80;
+    length[1] = (unsigned char)(n >> 7);
+    c->next++;
+}
+
 void stet_journal_values_add(struct stet_journal_values *v, const struct stet_journal_value *value)
 {
-    unsigned char scratch[1024];
-    struct cursor c = {scratch, scratch + sizeof scratch, false};
-    struct cursor out = {v->bytes + v->used, v->bytes + sizeof v->bytes, false};
+    unsigned char *length = v->bytes + v->used, *end = v->bytes + sizeof v->bytes;
+    struct cursor c = {length + 1, end, length == end};
 
     put_varint(&c, value->kind);
     put_varint(&c, value->scope);
@@ -127,11 +149,14 @@ void stet_journal_values_add(struct stet_journal_values *v, const struct stet_jo
     put_text(&c, value->path);
     put_text(&c, value->type);
     put_payload(&c, value);
-    put_text(&out, stet_view_of(scratch, (size_t)(c.next - scratch)));
-    if (c.full || out.full)
+    if (!c.full && c.next - length <= VALUE_MOST)
+        put_length(&c, length, (size_t)(c.next - length - 1));
+    else
+        c.full = true;
+    if (c.full)
         v->dropped++;
     else
-        v->used = (uint32_t)(out.next - v->bytes);
+        v->used = (uint32_t)(c.next - v->bytes);
 }
 
 static struct stet_view read_text(struct stet_reader *r)

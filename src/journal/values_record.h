@@ -12,6 +12,9 @@
 #include "base/json.h"
 #include "base/reader.h"
 
+#include <stddef.h>
+#include <string.h>
+
 #define STET_VALUES_SIZE     ((size_t)24 << 10)
 #define STET_VALUES_PATH_MAX 256
 #define STET_VALUES_RANK_MAX 16
@@ -69,6 +72,14 @@ struct stet_journal_value {
     uint32_t rank;          /* ARRAY */
     int64_t dims[STET_VALUES_RANK_MAX];
 };
+
+/* Makes an empty value. The dimensions count only up to the rank. */
+static inline void stet_journal_value_init(struct stet_journal_value *v,
+                                           enum stet_journal_value_kind kind)
+{
+    memset(v, 0, offsetof(struct stet_journal_value, dims));
+    v->kind = kind;
+}
 
 /* A buffer to append to. Start with `used` and `dropped` zero. */
 struct stet_journal_values {

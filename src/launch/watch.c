@@ -8,6 +8,7 @@
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,6 +119,35 @@ static bool environment_has_preload(const char *path, const char *library)
     return found;
 }
 
+/* Is a file mapped that is neither the program nor its interpreter? The interpreter maps the layer
+ * before anything else, so until then the process has only just been started. */
+static bool is_loaded(pid_t pid, ino_t program, const char *interpreter)
+{
+    char path[PATH_MAX + 64];
+    struct stat st = {0};
+    unsigned long inode;
+    char *line = NULL;
+    size_t room = 0;
+    bool found = false;
+    FILE *f;
+
+    snprintf(path, sizeof path, "/proc/%ld/root%s", (long)pid, interpreter);
+    if (stat(path, &st) != 0)
+        return true;
+    snprintf(path, sizeof path, "/proc/%ld/maps", (long)pid);
+    f = fopen(path, "re");
+    while (f && !found && getdelim(&line, &room, '\n', f) > 0)
+        found = sscanf(line, "%*s %*s %*s %*s %lu", &inode) == 1 && inode && inode != program &&
+                inode != st.st_ino;
+    free(line);
+    if (f)
+        fclose(f);
+    return found;
+}
+
+/* Returned for a process that is still being started. */
+static const char not_yet[] = "not loaded yet";
+
 /* Returns why the layer is not in this process, or NULL when it is there or the process has
  * ended. */
 static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
@@ -145,6 +175,8 @@ static const char *why_absent(const struct stet_launch_watch *w, pid_t pid)
         return "musl libc";
     if (mapped < 0)
         return NULL; /* between fork and exec, or ending */
+    if (!is_loaded(pid, st.st_ino, found))
+        return not_yet;
     snprintf(path, sizeof path, "/proc/%ld/environ", (long)pid);
     if (!environment_has_preload(path, w->library))
         return "environment without LD_PRELOAD";
@@ -182,6 +214,8 @@ static void look_at(struct stet_launch_watch *w, pid_t pid)
     if (is_known(w, k))
         return;
     reason = why_absent(w, pid);
+    if (reason == not_yet)
+        return; /* the next sample decides */
     if (reason)
         add_stranger(w, pid, reason);
     remember(w, k);

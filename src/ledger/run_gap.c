@@ -113,7 +113,7 @@ static bool by_caller(const struct stet_compile_event *c)
 }
 
 /* A thread that compiles what it needs is at a line of the loop. Where other threads compile, the
- * line says nothing, and programs of one operation share a name. */
+ * line has no meaning, and programs of one operation share a name. */
 static uint64_t place_of(const struct stet_compile_event *c)
 {
     struct stet_hash h = stet_hash_bytes(c->name);

@@ -1,3 +1,4 @@
+/* See run_new.h. */
 #include "ledger/run_new.h"
 
 #include "base/fs.h"

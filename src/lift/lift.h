@@ -23,6 +23,7 @@ struct stet_buf;
 enum {
     STET_LIFT_ARGUMENTS = 64, /* of one lifted program, at most */
     STET_LIFT_NONE = 255,     /* a use that stays a constant */
+    STET_LIFT_DEVICES = 256,  /* that one program runs on, at most */
 };
 
 enum stet_lift_kind {
@@ -33,6 +34,9 @@ enum stet_lift_kind {
 
 /* Does anything in the program forbid lifting, wherever its constants are? STET_OK if not. */
 enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err);
+
+/* How many devices a program that is not refused runs on: its replicas or its partitions. */
+uint32_t stet_lift_devices(const struct stet_program *p);
 
 /* ---- comparing two programs ---- */
 

@@ -45,7 +45,7 @@ static struct stet_region *copy_regions(struct stet_lift_copy *c, const struct s
                 return NULL;
             regions[r].block_count++;
             copy_block(c, stet_op_region(op, r)->blocks[i], regions[r].blocks[i],
-                       op->known == STET_FUNC_FUNC);
+                       stet_lift_is_closed(op));
         }
     }
     return regions;

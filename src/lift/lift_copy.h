@@ -14,7 +14,8 @@ struct stet_lift_copy {
     uint32_t function;           /* in progress: its place among the original's functions */
     /* Creates what replaces `op`; false if the operation is copied as it is. */
     bool (*replace)(struct stet_lift_copy *c, const struct stet_op *op);
-    /* Creates the arguments of a function's block, whose copy is `to`. */
+    /* Creates the arguments of a function's or a manual computation's block, whose copy is
+     * `to`. */
     void (*arguments)(struct stet_lift_copy *c, const struct stet_block *from,
                       struct stet_block *to);
     void *context;

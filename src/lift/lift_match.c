@@ -95,7 +95,8 @@ static const char *starts_of(const struct stet_op *op)
 
 uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *call)
 {
-    const struct stet_attr *a = stet_op_attr(call, "callee");
+    const struct stet_attr *a =
+        stet_op_attr(call, call->known == STET_FUNC_CALL ? "callee" : "decomposition");
 
     if (!a || a->kind != STET_ATTR_SYMBOL || a->count)
         return UINT32_MAX;
@@ -106,11 +107,13 @@ uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *ca
     return UINT32_MAX;
 }
 
-/* Names of modules and of private functions do not count, and a call counts by its callee. */
+/* Names of modules and of private functions do not count, and what names a function counts by the
+ * function. */
 static bool is_aside(const struct stet_op *op, struct stet_view name)
 {
     return stet_view_is(name, "sym_name") ||
-           (op->known == STET_FUNC_CALL && stet_view_is(name, "callee"));
+           (op->known == STET_FUNC_CALL && stet_view_is(name, "callee")) ||
+           (op->known == STET_STABLEHLO_COMPOSITE && stet_view_is(name, "decomposition"));
 }
 
 static bool is_start_attr(const struct stet_op *op, struct stet_view name)
@@ -144,7 +147,7 @@ static bool match_attrs(struct walk *w, const struct stet_op *a, const struct st
     }
     if (i < a->attr_count || k < b->attr_count)
         return differ(w, a, "number of attributes");
-    if (a->known != STET_FUNC_CALL)
+    if (!stet_lift_names_function(a))
         return true;
     f = stet_lift_callee(w->base, a);
     return f != UINT32_MAX && f == stet_lift_callee(w->other, b) ? true : differ(w, a, "callee");

@@ -115,12 +115,22 @@ static void undo_function(struct stet_lift_copy *c, const struct stet_op *op)
         stet_lift_copy_op(c, op, NULL, 0, attrs, op->attr_count);
 }
 
-/* The arguments at the end must be the ones that the callee reads. */
+/* The lifted arguments that an operation passes on: those that the callee reads, or all. */
+static uint64_t passed_on(const struct stet_lift_copy *c, const struct stet_op *op)
+{
+    const struct undoing *u = c->context;
+    uint32_t callee = op->known == STET_FUNC_CALL ? stet_lift_callee(c->from, op) : UINT32_MAX;
+
+    if (op->known == STET_SDY_MANUAL_COMPUTATION)
+        return u->masks[c->function];
+    return callee == UINT32_MAX ? 0 : u->masks[callee];
+}
+
+/* They must be at the end. */
 static uint32_t own_operands(const struct stet_lift_copy *c, const struct stet_op *op)
 {
     struct undoing *u = c->context;
-    uint32_t callee = stet_lift_callee(c->from, op);
-    uint64_t mask = callee == UINT32_MAX ? 0 : u->masks[callee];
+    uint64_t mask = passed_on(c, op);
     uint32_t more = (uint32_t)__builtin_popcountll(mask), at = op->operand_count - more;
 
     if (op->operand_count < more) {
@@ -231,6 +241,28 @@ static void undo_operands(struct stet_lift_copy *c, const struct stet_op *op, ui
         stet_lift_copy_op(c, op, operands, count, op->attrs, op->attr_count);
 }
 
+static void undo_manual(struct stet_lift_copy *c, const struct stet_op *op)
+{
+    struct undoing *u = c->context;
+    uint32_t count = own_operands(c, op);
+    struct stet_value **operands = stet_lift_copy_operands(c, op, 0);
+    struct stet_named_attr *attrs =
+        STET_NEW_ARRAY(c->arena, struct stet_named_attr, op->attr_count);
+
+    for (uint32_t i = 0; operands && i < count; i++)
+        operands[i] = value_of(c, stet_op_operand(op, i));
+    for (uint32_t i = 0; attrs && i < op->attr_count; i++) {
+        attrs[i] = op->attrs[i];
+        if (count < op->operand_count && stet_view_is(attrs[i].name, "in_shardings")) {
+            attrs[i].value =
+                stet_lift_spmd_fewer(c->arena, attrs[i].value, op->operand_count - count);
+            u->bad |= !attrs[i].value;
+        }
+    }
+    if (operands && attrs && !u->bad)
+        stet_lift_copy_op(c, op, operands, count, attrs, op->attr_count);
+}
+
 static bool replace(struct stet_lift_copy *c, const struct stet_op *op)
 {
     struct undoing *u = c->context;
@@ -243,6 +275,8 @@ static bool replace(struct stet_lift_copy *c, const struct stet_op *op)
         make_plain(c, op, op->known == STET_STABLEHLO_DYNAMIC_SLICE);
     else if (op->known == STET_STABLEHLO_BROADCAST_IN_DIM && is_lifted(u, op, 0, STET_LIFT_SPLAT))
         undo_splat(c, op);
+    else if (op->known == STET_SDY_MANUAL_COMPUTATION)
+        undo_manual(c, op);
     else
         undo_operands(c, op, op->known == STET_FUNC_CALL ? own_operands(c, op) : op->operand_count);
     return true;
@@ -251,17 +285,53 @@ static bool replace(struct stet_lift_copy *c, const struct stet_op *op)
 /* ---- the program ---- */
 
 /* Arguments are marked before the copy, because a pad's broadcast comes before its starts. */
+static void mark_block(struct undoing *u, const struct stet_op *op, uint64_t mask)
+{
+    const struct stet_block *body =
+        stet_op_region(op, 0)->block_count ? stet_op_region(op, 0)->blocks[0] : NULL;
+    uint32_t n = (uint32_t)__builtin_popcountll(mask);
+    uint32_t at = body && body->arg_count >= n ? body->arg_count - n : 0;
+
+    u->bad |= !body || body->arg_count < n;
+    for (uint8_t a = 0; a < u->plan->argument_count && !u->bad; a++) {
+        if (mask >> a & 1)
+            u->argument_of[body->args[at++].id] = a;
+    }
+}
+
+struct marking {
+    struct undoing *undoing;
+    const struct stet_program *program;
+};
+
+/* The body of a manual computation has its own arguments. In XLA's language, a custom call of its
+ * own brings each argument into the region. */
+static bool mark_inner(const struct stet_op *op, void *context)
+{
+    struct marking *m = context;
+    struct undoing *u = m->undoing;
+    uint32_t f;
+
+    if (op->known == STET_SDY_MANUAL_COMPUTATION && op->region_count) {
+        f = stet_lift_function_of(m->program, op);
+        u->bad |= f == UINT32_MAX;
+        if (!u->bad)
+            mark_block(u, op, u->masks[f]);
+    } else if (stet_lift_spmd_is_entry(op) &&
+               argument_of(u, stet_op_operand(op, 0)) != STET_LIFT_NONE) {
+        u->argument_of[op->results[0].id] = argument_of(u, stet_op_operand(op, 0));
+        u->drop[op->id] = true;
+    }
+    return !u->bad;
+}
+
 static void mark_arguments(struct undoing *u, const struct stet_program *p)
 {
-    for (uint32_t f = 0; f < p->function_count; f++) {
-        const struct stet_block *body = stet_op_region(p->functions[f], 0)->blocks[0];
-        uint32_t at = body->arg_count - (uint32_t)__builtin_popcountll(u->masks[f]);
+    struct marking m = {u, p};
 
-        for (uint8_t a = 0; a < u->plan->argument_count && at < body->arg_count; a++) {
-            if (u->masks[f] >> a & 1)
-                u->argument_of[body->args[at++].id] = a;
-        }
-    }
+    for (uint32_t f = 0; f < p->function_count && !u->bad; f++)
+        mark_block(u, p->functions[f], u->masks[f]);
+    stet_program_walk(p, mark_inner, &m);
 }
 
 static bool mark_dropped(const struct stet_op *op, void *context)

@@ -11,6 +11,7 @@ struct lifting {
     const struct stet_lift_match *match;
     const struct stet_lift_plan *plan;
     const uint64_t *masks;
+    struct stet_lift_spmd spmd;
     bool *keep;  /* by operation id: a constant that is still read */
     size_t next; /* use; the copy meets them in the order of the match */
     struct stet_value *arguments[STET_LIFT_ARGUMENTS]; /* of the function in progress */
@@ -61,24 +62,28 @@ static const struct stet_attr *longer_type(struct stet_lift_copy *c, const struc
     return a;
 }
 
-/* The dictionaries of the arguments, with an empty one for each that is added. */
+/* The dictionaries of the arguments. One that is added is empty, or says that the argument is whole
+ * on every device: only the entry's arguments have places. */
 static const struct stet_attr *longer_list(struct stet_lift_copy *c, const struct stet_attr *old)
 {
+    static const struct stet_lift_spmd unsharded;
     const struct lifting *l = c->context;
-    uint32_t more = (uint32_t)__builtin_popcountll(l->masks[c->function]);
+    bool is_entry = c->from->functions[c->function] == c->from->entry;
     struct stet_attr *a = stet_build_attr(c->arena, STET_ATTR_ARRAY);
-    struct stet_attr *empty = stet_build_attr(c->arena, STET_ATTR_DICT);
-    const struct stet_attr **items =
-        STET_NEW_ARRAY(c->arena, const struct stet_attr *, (size_t)old->count + more);
+    const struct stet_attr **items = STET_NEW_ARRAY(c->arena, const struct stet_attr *,
+                                                    (size_t)old->count + l->plan->argument_count);
 
-    if (!a || !empty || !items)
+    if (!a || !items)
         return NULL;
     if (old->count)
         memcpy((void *)items, (const void *)old->items, old->count * sizeof *items);
-    for (uint32_t i = 0; i < more; i++)
-        items[old->count + i] = empty;
+    a->count = old->count;
+    for (uint32_t i = 0; i < l->plan->argument_count; i++) {
+        if (l->masks[c->function] >> i & 1)
+            items[a->count++] = stet_lift_spmd_dict(c->arena, is_entry ? &l->spmd : &unsharded,
+                                                    l->plan->arguments[i].type);
+    }
     a->items = items;
-    a->count = old->count + more;
     return a;
 }
 
@@ -102,14 +107,52 @@ static void lift_call(struct stet_lift_copy *c, const struct stet_op *op,
                       struct stet_value **operands)
 {
     const struct lifting *l = c->context;
+    const struct stet_op *entry = stet_lift_spmd_entry_of(op), *made;
     uint64_t mask = l->masks[stet_lift_callee(c->from, op)];
     uint32_t n = op->operand_count;
 
     for (uint32_t a = 0; a < l->plan->argument_count; a++) {
-        if (mask >> a & 1)
-            operands[n++] = l->arguments[a];
+        if (!(mask >> a & 1))
+            continue;
+        operands[n] = l->arguments[a];
+        if (entry) { /* enters as the call's own operands do */
+            made = stet_lift_copy_new(c, entry->known, l->arguments[a]->type, &l->arguments[a], 1,
+                                      entry->attrs, entry->attr_count);
+            operands[n] = made ? (struct stet_value *)(uintptr_t)&made->results[0] : NULL;
+        }
+        n++;
     }
     stet_lift_copy_op(c, op, operands, n, op->attrs, op->attr_count);
+}
+
+/* A manual computation gets all lifted arguments of the function that it is in. */
+static void lift_manual(struct stet_lift_copy *c, const struct stet_op *op,
+                        struct stet_value **operands)
+{
+    struct lifting *l = c->context;
+    struct stet_value *outer[STET_LIFT_ARGUMENTS];
+    const struct stet_type *types[STET_LIFT_ARGUMENTS];
+    struct stet_named_attr *attrs =
+        STET_NEW_ARRAY(c->arena, struct stet_named_attr, op->attr_count);
+    uint32_t n = 0;
+
+    memcpy((void *)outer, (const void *)l->arguments, sizeof outer);
+    for (uint32_t a = 0; a < l->plan->argument_count; a++) {
+        if (!(l->masks[c->function] >> a & 1))
+            continue;
+        types[n] = l->plan->arguments[a].type;
+        operands[op->operand_count + n++] = l->arguments[a];
+    }
+    for (uint32_t i = 0; attrs && i < op->attr_count; i++) {
+        attrs[i] = op->attrs[i];
+        if (n && stet_view_is(attrs[i].name, "in_shardings")) {
+            attrs[i].value = stet_lift_spmd_more(c->arena, &l->spmd, attrs[i].value, types, n);
+            c->arena->failed |= !attrs[i].value;
+        }
+    }
+    if (!c->arena->failed)
+        stet_lift_copy_op(c, op, operands, op->operand_count + n, attrs, op->attr_count);
+    memcpy((void *)l->arguments, (const void *)outer, sizeof outer);
 }
 
 /* ---- uses ---- */
@@ -226,6 +269,8 @@ static bool replace(struct stet_lift_copy *c, const struct stet_op *op)
     take_starts(c, rank, operands + op->operand_count, &lifted);
     if (op->known == STET_FUNC_CALL)
         lift_call(c, op, operands);
+    else if (op->known == STET_SDY_MANUAL_COMPUTATION)
+        lift_manual(c, op, operands);
     else if (!lifted)
         stet_lift_copy_op(c, op, operands, op->operand_count, op->attrs, op->attr_count);
     else if (slice)
@@ -245,6 +290,8 @@ enum stet_rc stet_lift_apply(struct stet_program *out, const struct stet_program
         .from = base, .replace = replace, .arguments = make_arguments, .context = &l};
     enum stet_rc rc;
 
+    if (stet_lift_spmd_read(&l.spmd, base, err) != STET_OK)
+        return STET_REFUSED;
     l.keep = stet_mem_calloc((size_t)base->op_count + 1, sizeof *l.keep);
     if (!l.keep)
         return stet_fail(err, STET_NO_MEMORY, "out of memory to lift a program");
@@ -260,6 +307,20 @@ enum stet_rc stet_lift_apply(struct stet_program *out, const struct stet_program
 }
 
 /* ---- writing and checking ---- */
+
+struct composites {
+    const struct stet_program *base;
+    const uint64_t *masks;
+};
+
+/* A compiler may have its own code for a composite, which has no further arguments: nothing in the
+ * function that it stands for can be lifted. */
+static bool is_untouched(const struct stet_op *op, void *context)
+{
+    const struct composites *c = context;
+
+    return op->known != STET_STABLEHLO_COMPOSITE || !c->masks[stet_lift_callee(c->base, op)];
+}
 
 /* The key also counts where constants are, and merged ones are at one place. The walk of
  * stet_lift_match compares the order of everything else. */
@@ -330,7 +391,11 @@ enum stet_rc stet_lift_write(struct stet_buf *out, const struct stet_program *ba
 
     stet_arena_init(&arena, (size_t)16 << 20);
     masks = stet_lift_masks(base, m, plan, &arena);
-    rc = masks ? stet_lift_apply(&lifted, base, m, plan, masks, err) : STET_NO_MEMORY;
+    rc = masks ? STET_OK : STET_NO_MEMORY;
+    if (masks && !stet_program_walk(base, is_untouched, &(struct composites){base, masks}))
+        rc = stet_fail(err, STET_REFUSED, "a constant inside a composite operation");
+    if (rc == STET_OK)
+        rc = stet_lift_apply(&lifted, base, m, plan, masks, err);
     if (rc == STET_OK) {
         rc = stet_print_program(out, &lifted, NULL, err);
         stet_program_release(&lifted);

@@ -32,15 +32,16 @@ static enum stet_rc check_types(const struct stet_op *op, struct stet_err *err)
     return STET_OK;
 }
 
-/* On one device, which stet_lift_refuses makes sure of, a sharding changes nothing. JAX constrains
- * random keys to an empty mesh in every program that uses them. */
+/* Of Shardy, what only says where arrays are, and the region in which each device computes by
+ * itself. JAX constrains random keys to an empty mesh in every program that uses them. */
 static bool is_of_known_dialect(const struct stet_op *op)
 {
     struct stet_view name = stet_op_name(op);
 
     return stet_view_starts(name, "stablehlo.") || stet_view_starts(name, "chlo.") ||
            stet_view_starts(name, "func.") || op->known == STET_BUILTIN_MODULE ||
-           op->known == STET_SDY_MESH || op->known == STET_SDY_SHARDING_CONSTRAINT;
+           op->known == STET_SDY_MESH || op->known == STET_SDY_SHARDING_CONSTRAINT ||
+           op->known == STET_SDY_MANUAL_COMPUTATION || op->known == STET_SDY_RETURN;
 }
 
 /* A custom call without an effect may run twice, and its attributes are compared like any other. So
@@ -52,7 +53,8 @@ static bool is_closed_call(const struct stet_op *op)
     return !called || !called->count;
 }
 
-static enum stet_rc check_op(const struct stet_op *op, struct stet_err *err)
+static enum stet_rc check_op(const struct stet_op *op, const struct stet_lift_spmd *spmd,
+                             struct stet_err *err)
 {
     unsigned facts = stet_op_facts(op);
 
@@ -61,8 +63,10 @@ static enum stet_rc check_op(const struct stet_op *op, struct stet_err *err)
                          STET_FMT(stet_op_name(op)));
     if (forbids[op->known])
         return stet_fail(err, STET_REFUSED, "%s", forbids[op->known]);
-    if (facts & STET_OP_COLLECTIVE)
-        return stet_fail(err, STET_REFUSED, "a collective");
+    if (facts & STET_OP_COLLECTIVE && spmd->devices == 1)
+        return stet_fail(err, STET_REFUSED, "a collective of one device");
+    if (stet_lift_is_constant(op) && op->attr_count > 1)
+        return stet_fail(err, STET_REFUSED, "a constant with a sharding or another attribute");
     if (facts & STET_OP_EFFECT || (facts & STET_OP_ASK && !stet_op_is_pure(op)))
         return stet_fail(err, STET_REFUSED, "a side effect");
     if (facts & STET_OP_ASK && !is_closed_call(op))
@@ -77,6 +81,7 @@ static enum stet_rc check_op(const struct stet_op *op, struct stet_err *err)
 
 struct visit {
     const struct stet_program *program;
+    struct stet_lift_spmd spmd;
     struct stet_err *err;
 };
 
@@ -86,7 +91,8 @@ static enum stet_rc check_call(const struct visit *v, const struct stet_op *op)
     uint32_t callee = stet_lift_callee(v->program, op);
 
     if (callee == UINT32_MAX || v->program->functions[callee] == v->program->entry)
-        return stet_fail(v->err, STET_REFUSED, "a call of the entry, or of no function");
+        return stet_fail(v->err, STET_REFUSED,
+                         "a call of the entry, or of no function of the program");
     return STET_OK;
 }
 
@@ -94,15 +100,8 @@ static bool visit(const struct stet_op *op, void *context)
 {
     const struct visit *v = context;
 
-    return check_op(op, v->err) == STET_OK &&
-           (op->known != STET_FUNC_CALL || check_call(v, op) == STET_OK);
-}
-
-static bool is_one(const struct stet_op *module, const char *name)
-{
-    const struct stet_attr *a = stet_op_attr(module, name);
-
-    return !a || stet_attr_int(a) == 1;
+    return check_op(op, &v->spmd, v->err) == STET_OK &&
+           (!stet_lift_names_function(op) || check_call(v, op) == STET_OK);
 }
 
 /* XLA writes every field of its own configuration, most of them with nothing in it. */
@@ -164,8 +163,6 @@ static enum stet_rc check_arguments(const struct stet_program *p, struct stet_er
     for (uint32_t i = 0; i < p->argument_count; i++) {
         if (!is_static(p->arguments[i].value->type))
             return stet_fail(err, STET_REFUSED, "an argument is not a tensor of fixed shape");
-        if (p->arguments[i].sharding)
-            return stet_fail(err, STET_REFUSED, "a sharded argument");
     }
     return STET_OK;
 }
@@ -173,6 +170,7 @@ static enum stet_rc check_arguments(const struct stet_program *p, struct stet_er
 enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err)
 {
     struct stet_err own = STET_ERR_INIT;
+    struct visit v = {.program = p};
     enum stet_rc rc;
 
     if (!err)
@@ -181,14 +179,15 @@ enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *er
         return stet_fail(err, STET_REFUSED, "its format is not MLIR");
     if (!p->entry || p->left_out || p->constant_bytes > CONSTANT_BYTES_MAX)
         return stet_fail(err, STET_REFUSED, "no entry, or too large constants");
-    if (!is_one(p->module, "mhlo.num_partitions") || !is_one(p->module, "mhlo.num_replicas"))
-        return stet_fail(err, STET_REFUSED, "several devices");
-    rc = check_attrs(p->module, err);
+    v.err = err;
+    rc = stet_lift_spmd_read(&v.spmd, p, err);
+    if (rc == STET_OK)
+        rc = check_attrs(p->module, err);
     if (rc == STET_OK)
         rc = check_functions(p, err);
     if (rc == STET_OK)
         rc = check_arguments(p, err);
-    if (rc == STET_OK && !stet_program_walk(p, visit, &(struct visit){p, err}))
+    if (rc == STET_OK && !stet_program_walk(p, visit, &v))
         rc = STET_REFUSED;
     return rc;
 }
@@ -208,12 +207,12 @@ static bool is_plain_element(const struct stet_type *t)
     }
 }
 
-/* Regions that may read values from outside. The others are functions of their arguments alone, and
- * compilers fold them into kernels. */
+/* Regions that may read values from outside, or get them as arguments. The others are functions of
+ * their arguments alone, and compilers fold them into kernels. */
 static bool may_capture(const struct stet_op *op)
 {
     return op->known == STET_STABLEHLO_WHILE || op->known == STET_STABLEHLO_IF ||
-           op->known == STET_STABLEHLO_CASE || op->known == STET_FUNC_FUNC;
+           op->known == STET_STABLEHLO_CASE || stet_lift_is_closed(op);
 }
 
 static enum stet_rc check_around(const struct stet_op *op, struct stet_err *err)
@@ -234,7 +233,8 @@ enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *
 
     if (use->is_start)
         return check_around(op, err);
-    if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE))
+    if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE) &&
+        !stet_lift_spmd_is_constraint(op))
         return stet_fail(err, STET_REFUSED, "a constant that %.*s reads",
                          STET_FMT(stet_op_name(op)));
     if (!is_plain_element(stet_op_operand(op, use->index)->type->element))

@@ -17,7 +17,7 @@ enum lint_mode {
     LINT_ROOTED,   /* one of `deps` is a tensor or an argument of the compiled function itself */
 };
 
-/* When a candidate is worth a note only, whatever its rule says. */
+/* When a candidate is only a note, whatever severity its rule has. */
 enum lint_minor {
     LINT_FULL,
     LINT_MINOR,

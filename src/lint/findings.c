@@ -44,7 +44,8 @@ static bool needs_value(const struct lint_candidate *c)
             (c->rule == LINT_RULE_slice_start || c->rule == LINT_RULE_topk_k));
 }
 
-/* Compiled itself, it needs a value that is no argument of it: what is around it gives a number. */
+/* If the function itself is compiled, does it use a number of the function around it, instead of an
+ * argument of its own? */
 static bool is_of_closure(const struct linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];

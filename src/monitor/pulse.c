@@ -294,6 +294,7 @@ static void on_sighting(struct stet_pulse *p, const struct stet_sighting *s)
     }
     f->compiles++;
     f->compile_ns += s->cost_ns;
+    f->wait_ns += s->wait_ns;
     if (is_new_program(p, readable ? s->traits->fingerprint.key : s->program)) {
         f->programs++;
         f->grown_ns = s->time_ns;

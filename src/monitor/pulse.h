@@ -59,6 +59,7 @@ struct stet_pulse_family {
     struct stet_hash skeleton;
     char name[64];
     uint64_t programs, compiles, compile_ns;
+    uint64_t wait_ns;  /* for all of its compiles, the first one too */
     uint64_t grown_ns; /* CLOCK_REALTIME of its newest program */
 };
 

@@ -2,9 +2,11 @@
 #include "monitor/pulse_internal.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 #include "base/vec.h"
 #include "session/account.h"
 #include "session/torch_lane.h"
+#include "story/story_text.h"
 
 #include <stdio.h>
 
@@ -141,7 +143,7 @@ static void forget(struct stet_pulse *p)
 /* Stories are sorted, the harmless ones last. */
 static void take_story(struct stet_pulse *p, const struct stet_story *t, const struct counting *k)
 {
-    const struct stet_line *at = t->lead.origin.line ? &t->lead.origin : &t->lead.trigger;
+    struct stet_buf names = STET_TEXT_INIT;
     struct stet_pulse_cause *c;
 
     if (t->benign || p->cause_count == STET_PULSE_CAUSES)
@@ -150,12 +152,14 @@ static void take_story(struct stet_pulse *p, const struct stet_story *t, const s
     *c = (struct stet_pulse_cause){.lane = t->lead.lane,
                                    .rank = t->lead.rank,
                                    .cause = t->cause,
-                                   .line = at->line,
+                                   .line = t->source.line,
                                    .times = t->count,
                                    .wait_ns = t->wait_ns,
                                    .cost_ns = t->cost_ns};
-    snprintf(c->function, sizeof c->function, "%.*s", STET_FMT(t->lead.function));
-    snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(at->file));
+    stet_story_text_names(&names, t);
+    snprintf(c->function, sizeof c->function, "%s", names.ptr ? names.ptr : "");
+    stet_buf_release(&names);
+    snprintf(c->file, sizeof c->file, "%.*s", STET_FMT(t->source.file));
     tell(c, &t->lead);
     for (size_t i = 0; i < t->count && t->recompiles[i] < k->count; i++) {
         const struct row *r = &k->rows[t->recompiles[i]];

@@ -110,6 +110,7 @@ static void families_json(struct stet_json *j, const struct stet_pulse *p)
         stet_json_uint(j, "programs", f->programs);
         stet_json_uint(j, "compiles", f->compiles);
         seconds(j, "compile_s", f->compile_ns);
+        seconds(j, "wait_s", f->wait_ns);
         stet_json_uint(j, "grown_ns", f->grown_ns);
         stet_json_end_object(j);
     }

@@ -1,4 +1,4 @@
-/* What the kernel says about a thread of another process. */
+/* What the kernel reports about a thread of another process. */
 #ifndef STET_MONITOR_THREAD_STATE_H
 #define STET_MONITOR_THREAD_STATE_H
 

@@ -74,16 +74,17 @@ size_t stet_monitor_top_families(const struct stet_top *t, struct stet_top_row *
         sums[k].programs += f->programs;
         sums[k].compiles += f->compiles;
         sums[k].compile_ns += f->compile_ns;
+        sums[k].wait_ns += f->wait_ns;
         if (f->grown_ns > sums[k].grown_ns)
             sums[k].grown_ns = f->grown_ns;
     }
     for (size_t i = 0; i < n; i++) {
         const struct stet_pulse_family *f = &sums[rows[i].index];
 
-        rows[i].order = t->sort == STET_SORT_LAST   ? f->grown_ns
-                        : t->sort == STET_SORT_LOST ? f->compile_ns
-                                                    : f->programs;
-        rows[i].tie = UINT64_MAX - f->compile_ns; /* the dearest first */
+        rows[i].order = t->sort == STET_SORT_LAST       ? f->grown_ns
+                        : t->sort == STET_SORT_COMPILES ? f->compiles
+                                                        : f->wait_ns;
+        rows[i].tie = UINT64_MAX - f->wait_ns; /* the most expensive first */
     }
     if (n)
         qsort(rows, n, sizeof *rows, largest_first);
@@ -100,9 +101,10 @@ size_t stet_monitor_top_causes(const struct stet_top *t, struct stet_top_row *ro
 
         if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
             continue;
-        rows[n++] = (struct stet_top_row){t->sort == STET_SORT_LOST       ? c->wait_ns
+        /* equal ones keep the order of the stories: the most expensive first */
+        rows[n++] = (struct stet_top_row){t->sort == STET_SORT_LAST       ? c->last_ns
                                           : t->sort == STET_SORT_COMPILES ? c->times
-                                                                          : c->last_ns,
+                                                                          : c->wait_ns,
                                           i, i};
     }
     if (n)

@@ -18,6 +18,7 @@ void stet_python_sources_release(struct stet_python_sources *s)
     stet_mem_free(s->snippet);
     stet_arena_release(&s->snippet_text);
     stet_map_release(&s->by_path);
+    stet_map_release(&s->absent);
     stet_map_release(&s->answers);
     STET_VEC_RELEASE(&s->reads);
     stet_python_parser_free(s->parser);
@@ -159,16 +160,14 @@ static const struct stet_python_module *longest(struct stet_python_sources *s,
     return NULL;
 }
 
-const struct stet_python_module *stet_python_import(struct stet_python_sources *s,
+static const struct stet_python_module *find_import(struct stet_python_sources *s,
                                                     const struct stet_python_module *from,
+                                                    struct stet_view folder,
                                                     struct stet_view dotted, struct stet_view *rest)
 {
-    struct stet_view folder = from->path ? folder_of(stet_view_str(from->path)) : STET_VIEW("");
     bool relative = dotted.len && *dotted.ptr == '.';
     const struct stet_python_module *m = NULL;
 
-    if (!folder.len)
-        return NULL;
     if (relative)
         dotted = stet_view_of(dotted.ptr + 1, dotted.len - 1);
     while (relative && dotted.len && *dotted.ptr == '.') {
@@ -182,4 +181,25 @@ const struct stet_python_module *stet_python_import(struct stet_python_sources *
         folder = folder_of(folder);
     }
     return m == from ? NULL : m;
+}
+
+/* Imports of installed packages are not found beside the project. The search asks the file system
+ * for dozens of paths, so its failure is remembered. */
+const struct stet_python_module *stet_python_import(struct stet_python_sources *s,
+                                                    const struct stet_python_module *from,
+                                                    struct stet_view dotted, struct stet_view *rest)
+{
+    struct stet_view folder = from->path ? folder_of(stet_view_str(from->path)) : STET_VIEW("");
+    const struct stet_python_module *m;
+    uint64_t key;
+
+    if (!folder.len)
+        return NULL;
+    key = stet_hash_mix(stet_hash_bytes(folder), stet_hash_bytes(dotted)).lo;
+    if (stet_map_get(&s->absent, key) != STET_MAP_NONE)
+        return NULL;
+    m = find_import(s, from, folder, dotted, rest);
+    if (!m)
+        stet_map_put(&s->absent, key, 0);
+    return m;
 }

@@ -22,6 +22,7 @@ struct stet_python_sources {
     uint32_t count;
     size_t bytes; /* of text, in all files */
     struct stet_map by_path;
+    struct stet_map absent; /* folder and import of which no file was found */
     struct stet_python_parser *parser;
     struct stet_python_module *snippet; /* the last line that was read without its file */
     struct stet_arena snippet_text;

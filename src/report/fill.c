@@ -310,11 +310,6 @@ static void join_torch(struct stet_report_run *r, const struct stet_torch *t)
     }
 }
 
-static struct stet_view kept(struct stet_report_run *r, const char *text)
-{
-    return text[0] ? stet_arena_copy(&r->arena, stet_view_str(text)) : (struct stet_view){0};
-}
-
 static enum stet_rc take_account(void *context, const struct stet_account *a,
                                  const struct stet_account_tally *tally, struct stet_err *err)
 {
@@ -338,9 +333,7 @@ static enum stet_rc take_account(void *context, const struct stet_account *a,
         r->questions[q] = (struct stet_report_question){
             .key = stet_cause_question_key((enum stet_cause_question)q),
             .text = stet_cause_question_text((enum stet_cause_question)q),
-            .count = tally->answers[q].count,
-            .cause = tally->answers[q].cause,
-            .evidence = kept(r, tally->answers[q].evidence)};
+            .answer = tally->answers[q]};
     rc = a->each(a->source, take_recompile, t, err);
     return rc == STET_OK && (r->failed_memory || !finish_stories(r)) ? no_memory(err) : rc;
 }

@@ -2,6 +2,8 @@
 #include "report/html_page.h"
 
 #include "base/human.h"
+#include "base/text.h"
+#include "story/story_text.h"
 
 #include "report_app.h"
 #include "report_base.h"
@@ -100,21 +102,45 @@ static void duration(struct stet_buf *out, const struct stet_report_run *r, uint
     stet_buf_str(out, "</span>");
 }
 
+/* "train_step and 2 more" */
+static void functions(struct stet_buf *out, const struct stet_story *t)
+{
+    struct stet_buf names = STET_TEXT_INIT;
+
+    stet_story_text_names(&names, t);
+    stet_html_page_text(out, stet_view_of(names.ptr, names.len));
+    stet_buf_release(&names);
+}
+
+static void place(struct stet_buf *out, const struct stet_line *at)
+{
+    if (!at->line)
+        return;
+    stet_buf_str(out, " <code>");
+    stet_html_page_text(out, stet_text_path(at->file));
+    stet_buf_printf(out, ":%" PRIu64 "</code>", at->line);
+}
+
+/* The most expensive story, or NULL if nothing is to be mended. */
+static const struct stet_story *culprit_of(const struct stet_report_run *r)
+{
+    return r->stories.count && !r->stories.items[0].benign ? &r->stories.items[0] : NULL;
+}
+
+/* The headline: cause, function, line and wait of the most expensive story. */
 static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
-    if (r->alarms) {
-        if (r->recompiles || r->alarms == r->recompiles)
-            count(out, r->recompiles, "recompile");
-        if (r->alarms > r->recompiles && r->recompiles)
-            stet_buf_str(out, " and ");
-        if (r->alarms > r->recompiles)
-            count(out, r->alarms - r->recompiles, "other finding");
-        stet_buf_str(out, ": waited ");
-        duration(out, r, r->wait_ns);
-        if (r->lost_ns != r->wait_ns) {
-            stet_buf_str(out, ", compiler ");
-            duration(out, r, r->lost_ns);
-        }
+    const struct stet_story *t = culprit_of(r);
+
+    if (t) {
+        stet_buf_printf(out, "%zu× ", t->count);
+        html_cstr(out, stet_cause_id(t->cause));
+        stet_buf_str(out, " in ");
+        functions(out, t);
+        stet_buf_str(out, t->source.line ? "," : "");
+        place(out, &t->source);
+        stet_buf_str(out, ", waited ");
+        duration(out, r, t->wait_ns);
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
@@ -122,10 +148,6 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
     } else {
         stet_buf_str(out, "Nothing was compiled");
     }
-    if (r->settled && r->compiles)
-        stet_buf_printf(out, "; settled at step %" PRIu64, r->settled_step);
-    else if (r->alarms && r->unsettled == STET_UNSETTLED_COMPILING)
-        stet_buf_str(out, "; still growing when it ended");
 }
 
 static void tile(struct stet_buf *out, const char *name, const char *value)
@@ -149,30 +171,61 @@ static void tile_time(struct stet_buf *out, const struct stet_report_run *r, con
     stet_buf_str(out, "</dd></div>\n");
 }
 
+static void tile_share(struct stet_buf *out, const struct stet_report_run *r)
+{
+    uint32_t processes;
+    double share = stet_report_share(r, &processes);
+    char text[16];
+
+    if (share < 0)
+        return;
+    snprintf(text, sizeof text, share < 0.01 ? "%.1f %%" : "%.0f %%", 100 * share);
+    tile(out, processes > 1 ? "of the time of its processes" : "of the run\xe2\x80\x99s time",
+         text);
+}
+
+/* What all findings cost, and what was saved. */
 static void tiles(struct stet_buf *out, const struct stet_report_run *r)
+{
+    if (!r->alarms && !r->avoided.compiles)
+        return;
+    stet_buf_str(out, "<dl class=\"tiles\">\n");
+    if (r->recompiles)
+        tile_count(out, "recompiles in all", r->recompiles);
+    if (r->alarms > r->recompiles)
+        tile_count(out, "other findings", r->alarms - r->recompiles);
+    if (r->alarms) {
+        tile_time(out, r, "waited for them", r->wait_ns);
+        tile_share(out, r);
+    }
+    if (stet_avoided_ns(&r->avoided))
+        tile_time(out, r, "saved by Stet", stet_avoided_ns(&r->avoided));
+    stet_buf_str(out, "</dl>\n");
+}
+
+/* "10 compiles, 3 ms in the compiler; 10 programs; settled at step 8" */
+static void in_short(struct stet_buf *out, const struct stet_report_run *r)
 {
     uint64_t lifted = r->served[STET_SERVED_LIFTED].compiles;
 
-    stet_buf_str(out, "<dl class=\"tiles\">\n");
-    tile_count(out, "compiles", r->compiles + r->torch_compiles);
-    tile_time(out, r, "compiling", r->compile_ns + r->torch_ns);
-    tile_count(out, "recompiles", r->recompiles);
-    tile_time(out, r, "waited for them", r->wait_ns);
+    stet_buf_str(out, "<p class=\"what\">");
+    count(out, r->compiles + r->torch_compiles, "compile");
+    stet_buf_str(out, ", ");
+    duration(out, r, r->compile_ns + r->torch_ns);
+    stet_buf_str(out, " in the compiler");
     if (r->compiles) {
-        tile_count(out, "programs", r->distinct);
-        if (r->settled)
-            tile_count(out, "settled at step", r->settled_step);
-        else
-            tile(out, "settled",
-                 r->unsettled == STET_UNSETTLED_COMPILING ? "not yet" : "not known");
+        stet_buf_str(out, "; ");
+        count(out, r->distinct, "program");
     }
     if (r->avoided.compiles > lifted)
-        tile_count(out, "from the store", r->avoided.compiles - lifted);
+        stet_buf_printf(out, "; %" PRIu64 " came from the store", r->avoided.compiles - lifted);
     if (lifted)
-        tile_count(out, "lifted", lifted);
-    if (stet_avoided_ns(&r->avoided))
-        tile_time(out, r, "so saved", stet_avoided_ns(&r->avoided));
-    stet_buf_str(out, "</dl>\n");
+        stet_buf_printf(out, "; %" PRIu64 " lifted", lifted);
+    if (r->settled && r->compiles)
+        stet_buf_printf(out, "; settled at step %" PRIu64, r->settled_step);
+    else if (r->compiles && r->unsettled == STET_UNSETTLED_COMPILING)
+        stet_buf_str(out, "; still compiling when it ended");
+    stet_buf_str(out, "</p>\n");
 }
 
 static void questions(struct stet_buf *out, const struct stet_report_run *r)
@@ -181,14 +234,16 @@ static void questions(struct stet_buf *out, const struct stet_report_run *r)
     for (int i = 0; i < STET_REPORT_QUESTIONS; i++) {
         const struct stet_report_question *q = &r->questions[i];
 
-        stet_buf_printf(out, "<li><span class=\"answer %s\">%s</span><span>",
-                        q->count ? "bad" : "good", q->count ? "yes" : "no");
+        bool yes = stet_answer_yes(&q->answer);
+
+        stet_buf_printf(out, "<li><span class=\"answer %s\">%s</span><span>", yes ? "bad" : "good",
+                        yes ? "yes" : "no");
         html_cstr(out, q->text);
-        if (q->count) {
-            stet_buf_printf(out, " <b>%" PRIu64 "×</b> ", q->count);
-            html_cstr(out, stet_cause_id(q->cause));
+        stet_buf_char(out, ' ');
+        stet_answer_text(out, &q->answer);
+        if (yes) {
             stet_buf_str(out, "<small>");
-            stet_html_page_text(out, q->evidence);
+            html_cstr(out, q->answer.evidence);
             stet_buf_str(out, "</small>");
         }
         stet_buf_str(out, "</span></li>\n");
@@ -215,15 +270,6 @@ static void outcome(struct stet_buf *out, const struct stet_run *run)
         stet_buf_printf(out, ", exit %d", run->exit_code);
     else if (!run->ended_ns)
         stet_buf_str(out, ", running or cut off");
-}
-
-static void place(struct stet_buf *out, const struct stet_line *at)
-{
-    if (!at->line)
-        return;
-    stet_buf_str(out, " <code>");
-    stet_html_page_text(out, stet_text_path(at->file));
-    stet_buf_printf(out, ":%" PRIu64 "</code>", at->line);
 }
 
 /* The text of the line, without its indentation. */
@@ -270,26 +316,14 @@ static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
     stet_buf_str(out, "</small>");
 }
 
-/* The most expensive story: what was compiled again, the line to edit, the wait and the fix. */
+/* The line to edit and the fix of the most expensive story. */
 static void culprit(struct stet_buf *out, const struct stet_report_run *r)
 {
-    const struct stet_story *t = r->stories.count ? &r->stories.items[0] : NULL;
+    const struct stet_story *t = culprit_of(r);
 
-    if (!t || t->benign)
+    if (!t)
         return;
-    stet_buf_str(out, "<p class=\"culprit\"><b>");
-    html_cstr(out, stet_cause_id(t->cause));
-    stet_buf_str(out, "</b>");
-    place(out, &t->source);
-    if (t->function_count && t->functions[0].len) {
-        stet_buf_str(out, " compiles ");
-        stet_html_page_text(out, t->functions[0]);
-        if (t->function_count + t->functions_more > 1)
-            stet_buf_printf(out, " and %zu more", t->function_count + t->functions_more - 1);
-        stet_buf_printf(out, " again %zu×", t->count);
-    }
-    stet_buf_str(out, ", waited ");
-    duration(out, r, t->wait_ns);
+    stet_buf_str(out, "<p class=\"culprit\">");
     source_line(out, r, &t->source);
     stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
     stet_html_page_text(out, t->lead.fix);
@@ -301,19 +335,20 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
 static void head(struct stet_buf *out, const struct stet_report_run *r, const char *letter)
 {
     stet_buf_str(out, "<section class=\"head\" aria-label=\"");
-    stet_buf_printf(out, "%sthe run in short\"><h1>", letter);
-    if (letter[0])
-        stet_buf_printf(out, "<span class=\"muted\">%s</span>", letter);
-    verdict(out, r);
-    stet_buf_str(out, "</h1>\n<p class=\"what\"><code>");
+    stet_buf_printf(out, "%sthe run in short\"><p class=\"what\"><code>", letter);
     html_cstr(out, r->run->command);
-    stet_buf_str(out, "</code><br>");
+    stet_buf_str(out, "</code> · ");
     html_cstr(out, r->run->id);
     stet_buf_str(out, ", ");
     outcome(out, r->run);
-    stet_buf_str(out, "</p>\n");
+    stet_buf_str(out, "</p>\n<h1>");
+    if (letter[0])
+        stet_buf_printf(out, "<span class=\"muted\">%s</span>", letter);
+    verdict(out, r);
+    stet_buf_str(out, "</h1>\n");
     culprit(out, r);
     tiles(out, r);
+    in_short(out, r);
     questions(out, r);
     stet_buf_str(out, "</section>\n");
 }

@@ -1,6 +1,7 @@
 /* The lists of the model, and lookups in them. */
 #include "report/model.h"
 
+#include "base/mem.h"
 #include "base/vec.h"
 
 bool stet_report_init(struct stet_report_run *r, const struct stet_run *run)
@@ -163,4 +164,33 @@ struct stet_report_event *stet_report_event_of(struct stet_report_run *r, uint64
     if (index >= p->index_count || !p->by_index[index])
         return NULL;
     return &r->events[p->by_index[index] - 1];
+}
+
+/* A process that compiles in both lanes is listed twice, with one id. */
+static bool is_first(const struct stet_report_run *r, uint32_t process, const bool *compiled)
+{
+    for (uint32_t i = 0; i < process; i++)
+        if (compiled[i] && r->processes[i].pid == r->processes[process].pid &&
+            stet_view_eq(r->processes[i].host, r->processes[process].host))
+            return false;
+    return compiled[process];
+}
+
+double stet_report_share(const struct stet_report_run *r, uint32_t *processes)
+{
+    bool *compiled = stet_mem_calloc(r->process_count + 1, sizeof *compiled);
+    double took, share;
+
+    *processes = 0;
+    for (size_t i = 0; compiled && i < r->event_count; i++)
+        if (r->events[i].process < r->process_count)
+            compiled[r->events[i].process] = true;
+    for (uint32_t i = 0; compiled && i < r->process_count; i++)
+        *processes += is_first(r, i, compiled);
+    stet_mem_free(compiled);
+    if (!*processes || r->run->ended_ns <= r->run->started_ns)
+        return -1;
+    took = (double)(r->run->ended_ns - r->run->started_ns) * *processes;
+    share = (double)r->wait_ns / took;
+    return share <= 1 ? share : -1;
 }

@@ -11,6 +11,7 @@
 #include "ledger/ledger.h"
 #include "ledger/run_folder.h"
 #include "ledger/startup.h"
+#include "session/account.h"
 #include "session/avoided.h"
 #include "story/story.h"
 
@@ -92,9 +93,7 @@ struct stet_report_grid {
 
 struct stet_report_question {
     const char *key, *text;
-    uint64_t count;
-    enum stet_cause cause; /* of the first recompile for which the answer is yes */
-    struct stet_view evidence;
+    struct stet_answer answer;
 };
 
 enum { STET_REPORT_QUESTIONS = STET_QUESTIONS };
@@ -161,6 +160,11 @@ struct stet_report_event *stet_report_event_of(struct stet_report_run *r, uint64
  * UINT32_MAX for none. */
 bool stet_report_index(struct stet_report_run *r, struct stet_report_process *p, uint32_t first,
                        const uint32_t *index_of, uint32_t count);
+
+/* Which part of the run's time its processes waited for recompiles, 0 to 1. Negative if that is not
+ * known: the run has not ended, nothing compiled, or threads waited at the same time for longer
+ * than the run took. `processes` receives how many compiled. */
+double stet_report_share(const struct stet_report_run *r, uint32_t *processes);
 
 /* One run of stet.report/1, as a value of the array or object that is open. */
 void stet_report_json(struct stet_json *j, const struct stet_report_run *r);

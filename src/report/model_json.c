@@ -47,6 +47,9 @@ static uint64_t begin_of(const struct stet_report_run *r)
 
 static void totals(struct stet_json *j, const struct stet_report_run *r)
 {
+    uint32_t processes;
+    double share = stet_report_share(r, &processes);
+
     stet_json_object(j, "totals");
     stet_json_uint(j, "compiles", r->compiles);
     stet_json_number(j, "compile_s", seconds(r->compile_ns));
@@ -60,6 +63,10 @@ static void totals(struct stet_json *j, const struct stet_report_run *r)
     stet_json_uint(j, "harmless", r->harmless);
     stet_json_number(j, "wait_s", seconds(r->wait_ns));
     stet_json_number(j, "lost_s", seconds(r->lost_ns));
+    if (share >= 0)
+        stet_json_number(j, "wait_share", share);
+    else
+        stet_json_null(j, "wait_share");
     stet_json_uint(j, "undecoded", r->undecoded);
     stet_json_end_object(j);
     stet_json_object(j, "settled");
@@ -95,11 +102,14 @@ static void questions(struct stet_json *j, const struct stet_report_run *r)
         stet_json_object(j, NULL);
         stet_json_cstr(j, "key", q->key);
         stet_json_cstr(j, "text", q->text);
-        stet_json_uint(j, "recompiles", q->count);
+        stet_json_uint(j, "recompiles", q->answer.count);
+        stet_json_uint(j, "beside", q->answer.beside);
         text_or_null(j, "class",
-                     q->cause == STET_CAUSE_NONE ? (struct stet_view){0}
-                                                 : stet_view_str(stet_cause_id(q->cause)));
-        text_or_null(j, "evidence", q->evidence);
+                     stet_answer_yes(&q->answer) ? stet_view_str(stet_cause_id(q->answer.cause))
+                                                 : (struct stet_view){0});
+        text_or_null(j, "evidence",
+                     stet_answer_yes(&q->answer) ? stet_view_str(q->answer.evidence)
+                                                 : (struct stet_view){0});
         stet_json_end_object(j);
     }
     stet_json_end_array(j);

@@ -6,24 +6,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static void answer(struct stet_account_tally *t, enum stet_cause cause,
-                   const struct stet_recompile *r)
-{
-    enum stet_cause_question q = stet_cause_question(cause);
-    struct stet_answer *a;
-
-    if (q == STET_QUESTION_NONE)
-        return;
-    a = &t->answers[q];
-    if (!a->count++) {
-        a->cause = cause;
-        /* a row's evidence is about its first cause */
-        snprintf(
-            a->evidence, sizeof a->evidence, "%.*s",
-            STET_FMT(cause == r->cause ? r->evidence : stet_view_str(stet_cause_about(cause))));
-    }
-}
-
 static bool count(void *context, const struct stet_recompile *r)
 {
     struct stet_account_tally *t = context;
@@ -40,10 +22,6 @@ static bool count(void *context, const struct stet_recompile *r)
     t->lifted += r->served == STET_SERVED_LIFTED;
     t->lost_ns += stet_recompile_lost(r) ? r->cost_ns : 0;
     t->wait_ns += r->wait_ns;
-    answer(t, r->cause, r);
-    for (uint32_t i = 0; i < r->also.count; i++)
-        if (stet_cause_question(r->also.items[i]) != stet_cause_question(r->cause))
-            answer(t, r->also.items[i], r);
     return true;
 }
 
@@ -52,6 +30,59 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_accoun
 {
     *out = (struct stet_account_tally){0};
     return (a->each_brief ? a->each_brief : a->each)(a->source, count, out, err);
+}
+
+/* The cause and the evidence of an answer are those of the first story that gives it. */
+static void take_evidence(struct stet_answer *a, enum stet_cause cause, struct stet_view evidence)
+{
+    a->cause = cause;
+    snprintf(a->evidence, sizeof a->evidence, "%.*s", STET_FMT(evidence));
+}
+
+static void answer_by(struct stet_account_tally *t, const struct stet_story *s)
+{
+    enum stet_cause_question own = stet_cause_question(s->cause);
+    bool done[STET_QUESTIONS + 1] = {false};
+
+    if (own != STET_QUESTION_NONE && !t->answers[own].count)
+        take_evidence(&t->answers[own], s->cause, s->lead.evidence);
+    if (own != STET_QUESTION_NONE)
+        t->answers[own].count += s->count;
+    done[own] = done[STET_QUESTION_NONE] = true;
+    for (uint32_t i = 0; i < s->also.count; i++) {
+        enum stet_cause cause = s->also.items[i];
+        enum stet_cause_question q = stet_cause_question(cause);
+        struct stet_answer *a = &t->answers[q < STET_QUESTIONS ? q : 0];
+
+        if (done[q])
+            continue;
+        done[q] = true;
+        if (!a->count && !a->beside) /* the story's evidence is about its first cause */
+            take_evidence(a, cause, stet_view_str(stet_cause_about(cause)));
+        a->beside += s->count;
+    }
+}
+
+void stet_account_answer(struct stet_account_tally *t, const struct stet_stories *stories)
+{
+    for (size_t i = 0; i < stories->count && !stories->items[i].benign; i++)
+        answer_by(t, &stories->items[i]);
+}
+
+bool stet_answer_yes(const struct stet_answer *a)
+{
+    return a->count || a->beside;
+}
+
+void stet_answer_text(struct stet_buf *out, const struct stet_answer *a)
+{
+    if (a->count)
+        stet_buf_printf(out, "%" PRIu64 "× (%s)", a->count, stet_cause_id(a->cause));
+    if (a->beside)
+        stet_buf_printf(out, "%s%" PRIu64 "× beside another cause", a->count ? ", " : "",
+                        a->beside);
+    if (a->beside && !a->count)
+        stet_buf_printf(out, " (%s)", stet_cause_id(a->cause));
 }
 
 void stet_account_kinds(struct stet_buf *out, const uint64_t events[STET_ROW_EVENTS])

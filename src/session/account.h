@@ -47,9 +47,11 @@ struct stet_account {
         *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };
 
+/* The answer to one question: the stories whose cause answers it, so that its count is theirs. */
 struct stet_answer {
-    uint64_t count;        /* recompiles for which the answer is yes */
-    enum stet_cause cause; /* of the first of them */
+    uint64_t count;        /* recompiles of stories whose first cause answers it with yes */
+    uint64_t beside;       /* of other stories that have such a cause beside their first one */
+    enum stet_cause cause; /* of the most expensive of these stories */
     char evidence[256];
 };
 
@@ -68,6 +70,13 @@ struct stet_account_tally {
 
 enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_account_tally *out,
                                 struct stet_err *err);
+
+/* Answers the questions of a tally. */
+void stet_account_answer(struct stet_account_tally *t, const struct stet_stories *stories);
+bool stet_answer_yes(const struct stet_answer *a);
+/* Appends how often and by which cause: "2× (last-batch), 1× beside another cause"; nothing for
+ * no. */
+void stet_answer_text(struct stet_buf *out, const struct stet_answer *a);
 
 /* Appends "8 recompiles, 2 graph breaks", or "0 recompiles" when there is nothing. */
 void stet_account_kinds(struct stet_buf *out, const uint64_t events[STET_ROW_EVENTS]);

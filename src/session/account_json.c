@@ -158,9 +158,11 @@ static void json_head(struct stet_json *j, const struct stet_account *a,
     stet_json_object(j, "questions");
     for (int q = 0; q < STET_QUESTIONS; q++) {
         stet_json_object(j, stet_cause_question_key((enum stet_cause_question)q));
-        stet_json_bool(j, "answer", t->answers[q].count != 0);
+        stet_json_bool(j, "answer", stet_answer_yes(&t->answers[q]));
         stet_json_uint(j, "recompiles", t->answers[q].count);
-        stet_json_cstr(j, "evidence", t->answers[q].count ? t->answers[q].evidence : NULL);
+        stet_json_uint(j, "beside", t->answers[q].beside);
+        stet_json_cstr(j, "evidence",
+                       stet_answer_yes(&t->answers[q]) ? t->answers[q].evidence : NULL);
         stet_json_end_object(j);
     }
     stet_json_end_object(j);

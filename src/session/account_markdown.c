@@ -76,11 +76,9 @@ static void rows(struct stet_buf *out, const struct stet_stories *s)
 static void answers(struct stet_buf *out, const struct stet_account_tally *t)
 {
     for (int q = 0; q < STET_QUESTIONS; q++) {
-        stet_buf_printf(out, "- %s **%s**", stet_cause_question_text((enum stet_cause_question)q),
-                        t->answers[q].count ? "yes" : "no");
-        if (t->answers[q].count)
-            stet_buf_printf(out, ", %" PRIu64 "× (`%s`)", t->answers[q].count,
-                            stet_cause_id(t->answers[q].cause));
+        stet_buf_printf(out, "- %s %s", stet_cause_question_text((enum stet_cause_question)q),
+                        stet_answer_yes(&t->answers[q]) ? "**yes**, " : "**no**");
+        stet_answer_text(out, &t->answers[q]);
         stet_buf_char(out, '\n');
     }
 }

@@ -11,6 +11,7 @@ static enum stet_rc use_stories(const struct stet_account *a, const struct stet_
                                 stet_use_account *use, void *context, struct stet_err *err)
 {
     struct stet_account whole = *a;
+    struct stet_account_tally answered = *t;
     struct stet_stories stories;
     enum stet_rc rc;
 
@@ -19,8 +20,10 @@ static enum stet_rc use_stories(const struct stet_account *a, const struct stet_
     if (rc == STET_OK && (stories.arena.failed || !stet_story_finish(&stories)))
         rc = stet_fail(err, STET_NO_MEMORY, "out of memory for the stories of a run");
     whole.stories = &stories;
-    if (rc == STET_OK)
-        rc = use(context, &whole, t, err);
+    if (rc == STET_OK) {
+        stet_account_answer(&answered, &stories);
+        rc = use(context, &whole, &answered, err);
+    }
     stet_story_release(&stories);
     return rc;
 }

@@ -160,7 +160,7 @@ static struct stet_view platform_of(const struct stet_process_digest *p)
     return (struct stet_view){0};
 }
 
-/* JAX_PLATFORMS and PJRT_DEVICE select the platform. It is no flag of a compiler, and frameworks
+/* JAX_PLATFORMS and PJRT_DEVICE select the platform. It is not a compiler's flag, and frameworks
  * lower programs differently for each. */
 static void compare_platforms(struct stet_rundiff *m, struct stet_view from, struct stet_view to)
 {

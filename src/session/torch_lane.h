@@ -40,8 +40,8 @@ void stet_session_torch_text_nested(const struct stet_torch *t, const struct ste
 void stet_session_torch_text_change(const struct stet_torch_why *why, struct stet_buf *out);
 /* Returns the time of forward and backward, in microseconds. */
 uint64_t stet_session_torch_cost(const struct stet_torch_compile *c);
-/* Was a function compiled again? A number alone does not say so: a frame may be compiled for
- * another piece of code with the same name. */
+/* Was a function compiled again? The number of the compile does not show it: a frame may be
+ * compiled for another piece of code with the same name. */
 static inline bool stet_session_torch_is_again(const struct stet_torch_compile *c)
 {
     return c->failures != STET_TORCH_NONE || stet_view_is(c->fail_type, "ConstraintViolationError");

@@ -16,7 +16,7 @@ struct stet_store_lift {
     struct stet_file file;        /* contains the views; private */
 };
 
-/* The note that all programs of a family share: `family` tells families apart, `parts` compilers.
+/* The note that all programs of a family share: `family` distinguishes families, `parts` compilers.
  * Program and options in `parts` do not count. */
 struct stet_hash stet_store_lift_name(struct stet_hash family, const struct stet_key_parts *parts);
 /* False if there is none that is valid. If true, the caller closes it. */

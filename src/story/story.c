@@ -8,7 +8,7 @@
 
 /* ---- which strand shows the cause best ---- */
 
-/* A cause that says where a value came from says more than one that describes the programs. */
+/* A cause that names where a value came from explains more than one that describes the programs. */
 static int depth(enum stet_cause c)
 {
     return stet_cause_is(c, STET_CAUSE_VAGUE) ? 0 : stet_cause_is(c, STET_CAUSE_DESCRIBES) ? 1 : 2;

@@ -191,6 +191,14 @@ static void names(struct stet_buf *out, const struct stet_story *t)
         stet_buf_printf(out, " and %zu more", all - shown);
 }
 
+void stet_story_text_names(struct stet_buf *out, const struct stet_story *t)
+{
+    if (t->events[STET_EVENT_OUTSIDE])
+        stet_buf_printf(out, "%.*s", STET_FMT(stet_text_function(t->source.function)));
+    else
+        names(out, t);
+}
+
 /* What happened, behind the names: "compiled again". */
 static const char *verb(enum stet_row_event event, bool served)
 {
@@ -277,10 +285,7 @@ void stet_story_text_line(struct stet_buf *out, const struct stet_story *t)
     bool served = t->served == t->count;
 
     stet_buf_printf(out, "%zu× %s in ", t->count, stet_cause_id(t->cause));
-    if (t->events[STET_EVENT_OUTSIDE])
-        stet_buf_printf(out, "%.*s", STET_FMT(stet_text_function(t->source.function)));
-    else
-        names(out, t);
+    stet_story_text_names(out, t);
     if (t->source.line)
         stet_buf_printf(out, ", %.*s:%" PRIu64, STET_FMT(stet_text_path(t->source.file)),
                         t->source.line);

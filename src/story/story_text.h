@@ -18,6 +18,8 @@ void stet_story_text(struct stet_buf *out, const struct stet_story *t,
                      const struct stet_story_view *view);
 /* Appends "6× static-argument in train_step, train.py:29, waited 2.0 s (compiler 3 ms)". */
 void stet_story_text_line(struct stet_buf *out, const struct stet_story *t);
+/* Appends the functions that it compiled: "train_step and eval_step", "a, b, c and 4 more". */
+void stet_story_text_names(struct stet_buf *out, const struct stet_story *t);
 /* Appends one recompile as a block while the command runs, without a story around it. */
 void stet_story_text_row(struct stet_buf *out, const struct stet_recompile *r, bool colour);
 

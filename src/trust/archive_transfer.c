@@ -27,7 +27,7 @@ void stet_trust_transfer_release(struct stet_outgoing *o)
     stet_mem_free(o->items);
 }
 
-/* A signature says "made by me": what came from elsewhere is signed by its maker alone. */
+/* A signature means "made by me": what came from elsewhere is signed only by its maker. */
 static bool may_sign(const struct stet_store *s, const struct stet_signer *signer,
                      struct stet_view entry)
 {

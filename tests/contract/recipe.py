@@ -117,6 +117,15 @@ with tempfile.TemporaryDirectory(prefix="stet-helpers-") as scratch:
     assert families == ["step", "*"], families
     assert len(re.findall(r"^\w+\(", stet("contract", "init", "--helpers", "-o", "-").stdout, re.M)) > 2
     assert stet("check").returncode == 0
+    assert "waited at most" not in (folder / "stet.contract").read_text()
+    asked = re.search(r"^waited at most (\d+) s$", stet("contract", "init", "--waited", "-o", "-").stdout, re.M)
+    assert asked and int(asked[1]) >= 1, asked
+    assert re.search(r"^waited at most 40 s$", stet("contract", "init", "--waited=40s", "-o", "-").stdout, re.M)
+    assert stet("contract", "init", "--waited=soon", "-o", "-").returncode == 2
+    assert stet("contract", "init", "--waited", "-o", "budget.contract").returncode == 0
+    assert stet("check", "--contract=budget.contract").returncode == 0
+    assert stet("contract", "init", "--waited=1ms", "-o", "tight.contract").returncode == 0
+    assert "waited" in stet("check", "--contract=tight.contract").stdout
     assert stet("run", "--quiet", "--cpu", "--", PYTHON, "train.py", "16").returncode == 0
     found = json.loads(stet("check", "--format=json").stdout)["violations"]
     assert [(v["clause"], v["family"]) for v in found] == [("dims", "step"), ("family", "other")], found

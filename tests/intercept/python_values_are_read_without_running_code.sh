@@ -13,7 +13,7 @@ run() { # run PYTHON: values.py under the layer, its records in `records`
 }
 for python in "${pythons[@]}"; do
     version="$(version_of "$python")"
-    case "$version" in 3.[0-8] | 3.13t) continue ;; esac # nothing is looked at
+    case "$version" in 3.[0-8]) continue ;; esac # nothing is looked at
     run "$python"
     python3 "$here/check_values.py" < records || fail "$python"
     STET_CAPTURE=hash run "$python"

@@ -1,16 +1,20 @@
-"""Lifted programs on XLA: real MLIR accepts them, XLA:CPU compiles them, and their results are the
+"""Lifted programs on XLA, of one device and of two: real MLIR accepts them, XLA:CPU compiles them, and their results are the
 plain program's. Prints a table of how far results are apart, since XLA folds constants.
 
 usage: xla.py STET_LIFT"""
+import os
 import pathlib
 import subprocess
 import sys
 import tempfile
 import time
 
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=2 " + os.environ.get("XLA_FLAGS", "")
+
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
 from jax._src.interpreters import mlir
 from jax._src.lib import xla_client
 from jax._src.lib.mlir import ir
@@ -90,18 +94,54 @@ CASES = [
 ]
 
 
-def execute(client, module, arguments):
-    """All results of the module on XLA:CPU."""
+# ---- two devices ----
+
+def mesh():
+    return jax.make_mesh((2,), ("d",), axis_types=(AxisType.Auto,))
+
+
+def sharded(rate):
+    def f(w, x):
+        return w - rate * jax.grad(lambda v: ((jnp.tanh(x @ v)) ** 2).mean())(w), x * rate
+
+    return f, (np.ones((6, 3), np.float32), X), (P(), P("d"))
+
+
+def mapped(rate):
+    def body(w, x):
+        gradient = jax.grad(lambda v: ((jnp.tanh(x @ v)) ** 2).mean())(w)
+        return w - rate * jax.lax.pmean(gradient, "d"), x * rate
+
+    def f(w, x):
+        return jax.shard_map(body, mesh=mesh(), in_specs=(P(), P("d")), out_specs=(P(), P("d")),
+                             check_vma=False)(w, x)
+
+    return f, (np.ones((6, 3), np.float32), X), (P(), P("d"))
+
+
+TWO = [(f"two devices, {name}, {language}", [make(v) for v in (1e-3, 9.99e-4)], shardy)
+       for name, make in (("sharded", sharded), ("shard_map", mapped))
+       for language, shardy in (("Shardy", True), ("GSPMD", False))]
+
+
+def execute(client, module, arguments, count=1, shardy=True):
+    """All results of the module on XLA:CPU, of each device."""
     options = xla_client.CompileOptions()
-    devices = xla_client.DeviceList(tuple(client.local_devices()[:1]))
+    devices = xla_client.DeviceList(tuple(client.local_devices()[:count]))
+    if count > 1:
+        build = options.executable_build_options
+        options.num_partitions = build.num_partitions = count
+        build.use_spmd_partitioning, build.use_shardy_partitioner = True, shardy
+        build.device_assignment = xla_client.DeviceAssignment.create(np.arange(count).reshape(1, -1))
     with mlir.make_ir_context():
         code = mlir.module_to_bytecode(ir.Module.parse(module))
     begin = time.perf_counter()
     loaded = client.compile_and_load(code, devices, options)
     took = time.perf_counter() - begin
-    buffers = [jax.device_put(a, client.local_devices()[0]) for a in arguments]
-    results = loaded.execute_sharded(buffers).disassemble_into_single_device_arrays()
-    return [np.asarray(r[0]) for r in results], took
+    places = (arguments if count > 1 else
+              [jax.device_put(a, client.local_devices()[0]) for a in arguments])
+    results = loaded.execute_sharded(places).disassemble_into_single_device_arrays()
+    return [np.asarray(part) for r in results for part in r], took
 
 
 def apart(a, b):
@@ -127,7 +167,8 @@ def values_of(text, count, path):
     """The lifted arguments; their types are the last ones of main."""
     with mlir.make_ir_context():
         module = ir.Module.parse(text)
-        main = next(op for op in module.body.operations if op.name.value == "main")
+        main = next(op for op in module.body.operations
+                    if op.operation.name == "func.func" and op.name.value == "main")
         types = [ir.RankedTensorType(t) for t in list(main.type.inputs)[-count:]]
         kinds = [({"f32": np.float32, "i32": np.int32, "bf16": jnp.bfloat16}[str(t.element_type)],
                   t.shape) for t in types]
@@ -135,23 +176,46 @@ def values_of(text, count, path):
             for i, (kind, shape) in enumerate(kinds)]
 
 
+def lifted_of(texts):
+    with tempfile.TemporaryDirectory() as folder:
+        text, count, path = lift(pathlib.Path(folder), texts)
+        return text, values_of(text, count, path)
+
+
+def compare(name, count, plain, lifted):
+    """Prints a row of the table; true if the results are too far apart."""
+    far = max(apart(a, b) for a, b in zip(plain, lifted, strict=True))
+    same = all(a.tobytes() == b.tobytes() for a, b in zip(plain, lifted))
+    print(f"| {name} | {count} | {'bit-equal' if same else f'{far} ulp apart'} |")
+    return far > LIMIT and name not in ROUNDS
+
+
+def two_devices(client, name, programs, shardy):
+    jax.config.update("jax_use_shardy_partitioner", shardy)
+    specs = programs[0][2]
+    arguments = [jax.device_put(a, NamedSharding(mesh(), s)) for a, s in zip(programs[1][1], specs)]
+    texts = [jax.jit(f).lower(*arguments).as_text() for f, *_ in programs]
+    text, values = lifted_of(texts)
+    whole = [jax.device_put(v, NamedSharding(mesh(), P())) for v in values]
+    plain, _ = execute(client, texts[1], arguments, 2, shardy)
+    lifted, _ = execute(client, text, [*arguments, *whole], 2, shardy)
+    return compare(name, len(values), plain, lifted)
+
+
 def main():
     client = jax.devices("cpu")[0].client
     wrong, compiled = 0, (0, 0)
+    print("| program | values | plain and lifted |\n|---|---|---|")
     for name, programs in CASES:
         texts = [jax.jit(f).lower(*arguments).as_text() for f, arguments in programs]
         arguments = programs[1][1]
-        with tempfile.TemporaryDirectory() as folder:
-            text, count, path = lift(pathlib.Path(folder), texts)
-            values = values_of(text, count, path)
+        text, values = lifted_of(texts)
         plain, plain_s = execute(client, texts[1], arguments)
         lifted, lifted_s = execute(client, text, [*arguments, *values])
         compiled = compiled[0] + plain_s, compiled[1] + lifted_s
-        far = max(apart(a, b) for a, b in zip(plain, lifted))
-        same = all(a.tobytes() == b.tobytes() for a, b in zip(plain, lifted))
-        wrong += far > LIMIT and name not in ROUNDS
-        print(f"{name:26} {count} argument{'s' if count > 1 else ''}, "
-              f"{'bit-equal' if same else f'at most {far} ulp apart'}")
+        wrong += compare(name, len(values), plain, lifted)
+    for name, programs, shardy in TWO:
+        wrong += two_devices(client, name, programs, shardy)
     print("XLA compiled the plain programs in {:.2f} s and the lifted ones in {:.2f} s".format(*compiled))
     sys.exit(f"{wrong} are further apart than {LIMIT} ulp" if wrong else 0)
 

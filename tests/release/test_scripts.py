@@ -54,6 +54,43 @@ class FetchSource(Scratch):
         self.assertEqual(0, self.fetch().returncode)
         self.assertEqual("int x", (self.dir / "out/lib.c").read_text())
 
+    def test_an_xz_archive_needs_no_xz(self):
+        self.archive = self.archive.with_suffix(".xz")
+        with tarfile.open(self.archive, "w:xz") as tar:
+            info = tarfile.TarInfo("lib-1/configure")
+            info.mode = 0o755
+            tar.addfile(info)
+        self.pin(hashlib.sha256(self.archive.read_bytes()).hexdigest())
+        tools = self.dir / "bin"
+        tools.mkdir()
+        for tool in ("bash", "awk", "flock", "mktemp", "sha256sum", "cut", "tar", "cmake", "dirname", "mkdir", "rm", "mv"):
+            (tools / tool).symlink_to(shutil.which(tool))
+        got = run(self.dir / "tools/fetch-source.sh", "lib", self.dir / "out", env={**os.environ, "PATH": str(tools)})
+        self.assertEqual(0, got.returncode, got.stderr)
+        self.assertTrue(os.access(self.dir / "out/configure", os.X_OK))
+
+    def test_an_archive_of_several_folders_is_refused(self):
+        with tarfile.open(self.archive, "w:gz") as tar:
+            for name in ("a/x", "b/x"):
+                tar.addfile(tarfile.TarInfo(name))
+        self.pin(hashlib.sha256(self.archive.read_bytes()).hexdigest())
+        got = self.fetch()
+        self.assertEqual(1, got.returncode)
+        self.assertIn("more than one folder", got.stderr)
+        self.assertFalse((self.dir / "out").exists())
+
+    def test_a_debian_package_is_unpacked(self):
+        (self.dir / "package/DEBIAN").mkdir(parents=True)
+        (self.dir / "package/DEBIAN/control").write_text(
+            "Package: lib\nVersion: 1\nArchitecture: all\nMaintainer: x <x@example.org>\nDescription: x\n")
+        (self.dir / "package/usr").mkdir()
+        (self.dir / "package/usr/lib.c").write_text("int x")
+        self.archive = self.dir / "third_party/lib_1_all.deb"
+        self.assertEqual(0, run("dpkg-deb", "--build", self.dir / "package", self.archive).returncode)
+        self.pin(hashlib.sha256(self.archive.read_bytes()).hexdigest())
+        self.assertEqual(0, self.fetch().returncode)
+        self.assertEqual("int x", (self.dir / "out/usr/lib.c").read_text())
+
     def test_another_checksum_is_refused(self):
         self.pin("0" * 64)
         got = self.fetch()
@@ -150,6 +187,7 @@ class Packages(unittest.TestCase):
 class Prerequisites(Scratch):
     def configure(self, *arguments, path=os.environ["PATH"]):
         environment = {**os.environ, "PATH": path, "CC": "no-such-gcc"}  # as a build by pip sets it
+        environment.pop("CMAKE_C_COMPILER_LAUNCHER", None)  # not in `path`
         return run(shutil.which("cmake"), "-S", ROOT, "-B", self.dir, "-G", "Ninja",
                    "-DCMAKE_MAKE_PROGRAM=" + shutil.which("ninja"), *arguments, env=environment)
 
@@ -164,6 +202,18 @@ class Prerequisites(Scratch):
         self.assertNotEqual(0, got.returncode)
         self.assertIn("libzstd-dev zlib1g-dev", got.stderr)
         self.assertIn("libcurl4-openssl-dev", got.stderr)
+
+    def test_libraries_that_cannot_be_built_say_why(self):
+        """A system with a compiler, and neither the libraries nor make."""
+        tools = self.dir / "bin"
+        tools.mkdir()
+        for tool in ("bash", "sh", "cc", "as", "ld", "ar", "dirname", "mkdir", "sed"):
+            (tools / tool).symlink_to(shutil.which(tool))
+        got = self.configure("-DSTET_FETCH_LIBRARIES=ON", "-DSKBUILD=ON", "-DCMAKE_FIND_USE_CMAKE_SYSTEM_PATH=OFF",
+                             "-DCMAKE_LIBRARY_ARCHITECTURE=none", path=str(tools))
+        self.assertNotEqual(0, got.returncode)
+        self.assertIn("build-libraries: make is not installed", got.stderr)
+        self.assertIn("Stet's libraries could not be built; the reason is above.", got.stderr)
 
 
 if __name__ == "__main__":

@@ -63,6 +63,11 @@ class Account:
         assert done.returncode in fine, (args, done.returncode, done.stderr)
         return done
 
+    def total(self, name, lane="xla"):
+        """The sum over all labels of one lane, or of what has no lane."""
+        found = re.findall(rf"^{name}\{{(.*)\}} (\S+)$", self.metrics, re.M)
+        return sum(float(v) for labels, v in found if "lane=" not in labels or f'lane="{lane}"' in labels)
+
     def samples(self, name):
         """Sums by cause."""
         sums = collections.Counter()
@@ -78,7 +83,60 @@ def by_class(rows, of=lambda r: 1):
     return sums
 
 
+def place(line):
+    return (line["file"], line["line"]) if line and line["file"] else None
+
+
 class OneAccount(unittest.TestCase):
+    def check_totals(self, a):
+        """Every number that has a name in more than one place: compiles, programs, seconds, executions."""
+        compiles = a.explain["compiles"]
+        totals, top = a.report["totals"], a.top
+        self.assertEqual((totals["compiles"], top["compiles"], a.total("stet_compiles_total")), (compiles,) * 3)
+        for seconds in (totals["compile_s"], top["compile_s"], a.total("stet_compile_seconds_total")):
+            self.assertAlmostEqual(seconds, a.explain["compile_s"], 6)
+        programs = a.explain["settled"]["programs"]
+        self.assertEqual((totals["programs"], top["programs"], a.total("stet_programs")), (programs,) * 3)
+        self.assertEqual((top["executions"], a.total("stet_executions_total")), (totals["executions"],) * 2)
+        self.assertEqual(totals["torch_compiles"], top["torch"]["compiles"])
+        self.assertAlmostEqual(totals["torch_compile_s"], top["torch"]["compile_s"], 6)
+        if compiles:
+            self.assertRegex(a.summary, rf"(?m)^stet: run \S+: {compiles} compiles? ")
+            self.assertRegex(a.summary, rf"(?m)^stet: .*\b{programs} programs?\b")
+            self.assertRegex(a.text, rf"(?m)^run \S+: {compiles} compiles?,")
+            self.assertRegex(a.text, rf"(?m)^  .*\b{programs} programs?\b")
+
+    def check_stories(self, a):
+        """A story has one name, number, wait and line everywhere. The first three are in the summary too."""
+        stories = [s for s in a.explain["stories"] if not s["benign"]]
+        causes = [c for c in a.report["causes"] if not c["benign"]]
+        key = lambda cause, times, wait, line: (cause, times, round(wait, 6), place(line))
+        told = [key(s["cause"], len(s["recompiles"]), s["wait_s"], s["source"]) for s in stories]
+        self.assertEqual(sorted(map(str, told)), sorted(str(key(c["class"], c["times"], c["wait_s"], c["source"])) for c in causes))
+        self.assertEqual(sorted(map(str, told)), sorted(str(key(c["class"], c["times"], c["wait_s"], c)) for c in a.top["causes"]))
+        lines = re.findall(r"^stet:   (\d+)× ([a-z-]+) in (.*), waited (.*?)(?: \(|$)", a.summary, re.M)
+        self.assertEqual(len(lines), min(3, len(stories)), a.summary)
+        for (times, cause, _, waited), story in zip(lines, stories):
+            self.assertEqual((cause, int(times)), (story["cause"], len(story["recompiles"])))
+            block = re.search(rf"^{cause}\b.*, waited {re.escape(waited)}(?: \(|$)", a.text, re.M)
+            self.assertIsNotNone(block, a.text)
+            if story["events"].get("single-operation"):
+                self.assertIn(f"{times} single operation", block[0])
+
+    def check_questions(self, a):
+        """An answer counts the stories whose first cause gives it, in the same words everywhere."""
+        stories = [s for s in a.explain["stories"] if not s["benign"]]
+        for q in a.report["questions"]:
+            mine = a.explain["questions"][q["key"]]
+            self.assertEqual((mine["recompiles"], mine["beside"], mine["evidence"]), (q["recompiles"], q["beside"], q["evidence"]))
+            words = [re.search(rf"^{lead}{re.escape(q['text'])} +(.*)$", text, re.M)[1] for lead, text in (("stet: ", a.summary), ("  ", a.text))
+                     if q["text"] in text]
+            self.assertEqual(len(set(words)), min(1, len(words)), words)
+            if q["recompiles"]:
+                self.assertRegex(words[0], rf"^yes, {q['recompiles']}× \({q['class']}\)")
+                self.assertGreaterEqual(q["recompiles"], sum(len(s["recompiles"]) for s in stories if s["cause"] == q["class"]))
+        self.assertLessEqual(sum(q["recompiles"] for q in a.report["questions"]), sum(len(s["recompiles"]) for s in stories))
+
     def near(self, a, b, what):
         self.assertEqual(a.keys(), b.keys(), what)
         for k in a:
@@ -109,6 +167,9 @@ class OneAccount(unittest.TestCase):
         if again:
             self.assertIn(f"{again} recompile", a.summary)
             self.assertIn(f"{again} recompile", a.text.splitlines()[0])
+        self.check_totals(a)
+        self.check_stories(a)
+        self.check_questions(a)
         return a
 
     def check_events(self, a):

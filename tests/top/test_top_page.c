@@ -169,7 +169,7 @@ TEST(the_causes_come_before_the_families_and_a_name_has_one_row)
     for (int i = 0; i < 3; i++) {
         snprintf(p->families[i].name, sizeof p->families[i].name, "%s", i ? "step" : "unstack");
         p->families[i].programs = 1;
-        p->families[i].compile_ns = i ? 5000 : 1;
+        p->families[i].wait_ns = i ? 5000 : 1;
     }
     p->cause_count = 1;
     out = page_of(&t, 80, 24);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Is the waiting that `stet explain` counts the time that the drift cost?
 
-Runs each program with and without its drift, in turn, and compares the difference of their loops' wall
-time with the sum of `wait_s` over the recompiles of the drifting one. Where an ordinary turn takes as long as
-a recompile, the load of the machine would decide: there each turn that drifts follows one that does not, and
-the differences within these pairs are added. A report, not a test: wall time depends on what else the machine
-does.
+Each program runs its loop with the drift and repaired, turn about in one process: each turn that drifts is
+followed by one that does not. What the drift lost is the sum of the differences within these pairs. Both sides are
+wall-clock time of the same moments: another program that takes the processor while a recompile waits makes
+the lost and the counted time longer alike, and the ratio stays. An ordinary turn takes milliseconds, a
+recompile hundreds of them, so the load between turns decides little; the same script without the drift
+shows how much (noise). The ratio is the median of the runs. A report, not a test.
 
 usage: wait.py BUILD_DIR ENV_DIR [--repeat N] [--only NAME]"""
 import argparse
@@ -16,6 +17,9 @@ import subprocess
 import sys
 import tempfile
 
+PAIRS = '''
+print("lost", sum(timed(i) - timed(0) for i in range(1, STEPS)))
+'''
 HEAD = '''
 import os, time
 import jax, jax.numpy as jnp
@@ -39,14 +43,16 @@ def loss_of(params, x):
 TAIL = '''
 params = init(jax.random.key(0))
 batches = [jax.block_until_ready(jnp.asarray(b)) for b in make_batches()]
-params = one(params, batches[0], 0)
-jax.block_until_ready(params)
-began = time.perf_counter()
-for i in range(1, STEPS):
-    params = one(params, batches[i], i)
-jax.block_until_ready(params)
-print("loop", time.perf_counter() - began)
-'''
+
+def timed(i):
+    global params
+    began = time.perf_counter()
+    params = jax.block_until_ready(one(params, batches[i], i))
+    return time.perf_counter() - began
+
+for _ in range(4):
+    timed(0)
+''' + PAIRS
 TORCH_XLA = '''
 import os, time
 import torch, torch_xla
@@ -67,17 +73,15 @@ def one(x):
     optimizer.step()
     torch_xla.sync()
 
-def timed(x):
+def timed(i):
     began = time.perf_counter()
-    one(x)
+    one(batches[i])
     xm.wait_device_ops()
     return time.perf_counter() - began
 
 for _ in range(4):
-    one(batches[0])
-pairs = [(timed(batches[0]), timed(batches[i])) for i in range(1, STEPS)]
-print("loop", sum(a + b for a, b in pairs), sum(b - a for a, b in pairs))
-'''
+    timed(0)
+''' + PAIRS
 TORCH_TPU = '''
 import os, time
 import torch
@@ -94,16 +98,16 @@ def one(x):
 if COMPILED:
     torch._dynamo.config.recompile_limit = 64
     one = torch.compile(one, dynamic=False)
-with torch.no_grad():
-    for _ in range(8):
-        loss = one(batches[0])
-    loss.cpu()
+
+@torch.no_grad()
+def timed(i):
     began = time.perf_counter()
-    for i in range(1, STEPS):
-        loss = one(batches[i])
-    loss.cpu()
-    print("loop", time.perf_counter() - began)
-'''
+    one(batches[i]).cpu()
+    return time.perf_counter() - began
+
+for _ in range(8):
+    timed(0)
+''' + PAIRS
 PROGRAMS = {
     "static-argument": HEAD + '''
 import numpy as np
@@ -131,7 +135,7 @@ once = jax.jit(update)
 def make_batches():
     return [np.ones((16, 64), np.float32)] * STEPS
 def one(params, x, i):
-    return (jax.jit(lambda p, b: update(p, b)) if DRIFT else once)(params, x)
+    return (jax.jit(lambda p, b: update(p, b)) if DRIFT and i else once)(params, x)
 ''' + TAIL,
     "pytorch-xla": TORCH_XLA,
     "torchtpu-eager": TORCH_TPU % (24, False),
@@ -148,15 +152,15 @@ class Lane:
         self.env = dict(os.environ, STET_STATE_DIR=os.path.join(folder, "state"), STET_STORE="off")
 
     def run(self, script, drift, env):
-        """Seconds of the loop, and what was waited for its recompiles."""
+        """Seconds that the drift lost, and for its recompiles: waited, the compiler's part, how many."""
         python = os.path.abspath(os.path.join(self.envs, env, "bin", "python"))
         out = subprocess.run([self.stet, "run", "--quiet", "--cpu", "--", python, script], cwd=self.folder, text=True,
                              env=dict(self.env, DRIFT=str(int(drift))), capture_output=True, check=True)
-        loop, *paired = map(float, next(line for line in out.stdout.splitlines() if line.startswith("loop")).split()[1:])
+        lost = float(next(line for line in out.stdout.splitlines() if line.startswith("lost")).split()[1])
         told = json.loads(subprocess.run([self.stet, "explain", "--format=json"], cwd=self.folder, text=True, env=self.env,
                                          capture_output=True).stdout)
         again = [r for r in told["recompiles"] if not r["benign"]]
-        return loop, sum(r["wait_s"] for r in again), sum(r["cost_s"] for r in again), len(again), *paired
+        return lost, sum(r["wait_s"] for r in again), sum(r["cost_s"] for r in again), len(again)
 
 
 def main():
@@ -166,7 +170,7 @@ def main():
     parser.add_argument("--repeat", type=int, default=5)
     parser.add_argument("--only", choices=sorted(PROGRAMS))
     args = parser.parse_args()
-    print(f"{'':16}{'recompiles':>11}{'lost':>9}{'waited':>9}{'compiler':>9}  waited/lost (each of {args.repeat})")
+    print(f"{'':16}{'recompiles':>11}{'lost':>9}{'noise':>9}{'waited':>9}{'compiler':>9}  waited/lost (each of {args.repeat})")
     with tempfile.TemporaryDirectory() as folder:
         lane = Lane(args.build, args.env, folder)
         for name, body in PROGRAMS.items():
@@ -181,13 +185,11 @@ def report(lane, folder, name, body, repeat):
     env = ENVS.get(name, "jax")
     rows = []
     for _ in range(repeat):
-        drifting, repaired = lane.run(script, True, env), lane.run(script, False, env)
-        lost = drifting[4] if len(drifting) > 4 else drifting[0] - repaired[0]
-        rows.append((drifting[3], lost, drifting[1], drifting[2]))
-    count, lost, waited, compiler = (statistics.median(column) for column in zip(*rows))
-    ratios = [waited / lost for _, lost, waited, _ in rows]
-    each = " ".join(f"{r:.2f}" for r in ratios)
-    print(f"{name:16}{count:11.0f}{lost:8.2f}s{waited:8.2f}s{compiler:8.2f}s  {statistics.median(ratios):.2f} ({each})")
+        (lost, waited, compiler, count), repaired = lane.run(script, True, env), lane.run(script, False, env)
+        rows.append((count, lost, repaired[0], waited, compiler, waited / lost))
+    *figures, ratio = (statistics.median(column) for column in zip(*rows))
+    each = " ".join(f"{row[-1]:.2f}" for row in rows)
+    print(f"{name:16}{figures[0]:11.0f}{''.join(f'{f:8.2f}s' for f in figures[1:])}  {ratio:.2f} ({each})")
     sys.stdout.flush()
 
 

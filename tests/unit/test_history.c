@@ -837,7 +837,7 @@ TEST(a_size_that_a_lazy_program_makes_of_a_number_is_a_capacity)
     end(&r);
 }
 
-TEST(several_causes_are_ranked_by_what_each_alone_would_cost)
+TEST(several_causes_are_ranked_by_what_each_alone_would_add)
 {
     const struct stet_finding *f;
 
@@ -851,7 +851,7 @@ TEST(several_causes_are_ranked_by_what_each_alone_would_cost)
     EXPECT_CLASS("shape-drift", f);
     EXPECT_INT(1, f->also_count);
     EXPECT(says(f->evidence,
-                "alone: baked-constant 3 programs more (0 us), shape-drift 1 program more"));
+                "programs that each cause alone adds: 3 by baked-constant, 1 by shape-drift"));
     EXPECT(says(f->advice, "\"alone\":[{\"class\":\"baked-constant\",\"programs\":3,"));
     end(&r);
 }

@@ -219,9 +219,27 @@ static const char *version(void)
     return "3.12.1 (main)";
 }
 
+static int pauses, visits;
+
 static void pause_threads(void *interpreter)
 {
     (void)interpreter;
+    pauses++;
+}
+
+/* As CPython visits: until the visitor returns 0. */
+static void visit_objects(int (*visitor)(PyObject *, void *), void *data)
+{
+    for (int i = 0; i < 3; i++) {
+        visits++;
+        if (!visitor(NULL, data))
+            break;
+    }
+}
+
+static void count_work(void *data)
+{
+    ++*(int *)data;
 }
 
 static PyObject *no_frame(void *thread)
@@ -268,16 +286,39 @@ TEST(python_is_not_called_when_it_cannot_answer)
     py.PyInterpreterState_Next = a_next;
     EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
     py.free_threaded = true;
-    EXPECT_STR("this free-threaded Python cannot pause its threads; from 3.14 on it can",
+    EXPECT_STR("this free-threaded Python cannot pause its threads",
                stet_intercept_python_unfit(&py));
     py._PyEval_StopTheWorld = py._PyEval_StartTheWorld = pause_threads;
     py.PyThreadState_GetFrame = no_frame;
     py.PyInterpreterState_ThreadHead = py.PyThreadState_Next = no_next;
     EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
+    py._PyEval_StopTheWorld = NULL; /* as in 3.13 */
+    EXPECT_STR("this free-threaded Python cannot pause its threads",
+               stet_intercept_python_unfit(&py));
+    py.PyUnstable_GC_VisitObjects = visit_objects;
+    EXPECT_STR("Python has subinterpreters", stet_intercept_python_unfit(&py));
     py.Py_IsFinalizing = yes;
     EXPECT_STR("Python is finalising", stet_intercept_python_unfit(&py));
     py.Py_IsInitialized = no;
     EXPECT_STR("Python is not running", stet_intercept_python_unfit(&py));
+}
+
+/* Once, whichever way this Python pauses its threads. */
+TEST(work_is_done_while_other_threads_are_paused)
+{
+    struct stet_intercept_python py = {.PyInterpreterState_Head = one,
+                                       .PyUnstable_GC_VisitObjects = visit_objects};
+    int work = 0;
+
+    pauses = visits = 0;
+    stet_intercept_python_alone(&py, count_work, &work);
+    EXPECT(work == 1 && pauses == 0 && visits == 0); /* the lock is enough */
+    py.free_threaded = true;
+    stet_intercept_python_alone(&py, count_work, &work);
+    EXPECT(work == 2 && pauses == 0 && visits == 1);
+    py._PyEval_StopTheWorld = py._PyEval_StartTheWorld = pause_threads;
+    stet_intercept_python_alone(&py, count_work, &work);
+    EXPECT(work == 3 && pauses == 2 && visits == 1);
 }
 
 struct errand {

@@ -291,7 +291,7 @@ TEST(concurrent_writers_wait_for_each_other)
         pids[i] = fork();
         if (!pids[i]) {
             int bad = 0;
-            char id[8];
+            char id[16];
 
             l = opened();
             for (int k = 0; l && k < 10; k++) {

@@ -1,65 +1,8 @@
 /* Lifting: which values become arguments, which programs are refused, and that a lifted program
  * with the values put back is the plain one. A row is one text in which @1, @2 … are replaced. */
-#include "program_help.h"
+#include "lift_help.h"
 
 #include "base/mem.h"
-#include "lift/lift.h"
-
-struct pair {
-    struct stet_buf text[2];
-    struct stet_program program[2];
-};
-
-/* Replaces @1 by the first word of `values`, and so on. */
-static void fill(struct stet_buf *out, const char *text, const char *values)
-{
-    char words[4][64] = {"", "", "", ""};
-
-    sscanf(values, "%63s %63s %63s %63s", words[0], words[1], words[2], words[3]);
-    for (; *text; text++) {
-        if (text[0] == '@' && text[1] >= '1' && text[1] <= '4')
-            stet_buf_str(out, words[*++text - '1']);
-        else
-            stet_buf_char(out, *text);
-    }
-}
-
-static bool read_pair(struct pair *p, const char *first, const char *from, const char *second,
-                      const char *to)
-{
-    *p = (struct pair){0};
-    fill(&p->text[0], first, from);
-    fill(&p->text[1], second, to);
-    return read_program(&p->program[0], stet_buf_as_view(&p->text[0])) &&
-           read_program(&p->program[1], stet_buf_as_view(&p->text[1]));
-}
-
-static void release_pair(struct pair *p)
-{
-    for (int i = 0; i < 2; i++) {
-        stet_program_release(&p->program[i]);
-        stet_buf_release(&p->text[i]);
-    }
-}
-
-/* The text of the lifted program; the number of arguments, or -1 with the reason. */
-static int lift(const struct pair *p, struct stet_buf *out, struct stet_err *why)
-{
-    struct stet_lift_match match;
-    struct stet_lift_plan plan;
-    int arguments = -1;
-
-    if (stet_lift_refuses(&p->program[0], why) != STET_OK ||
-        stet_lift_match(&match, &p->program[0], &p->program[1], why) != STET_OK)
-        return -1;
-    if (stet_lift_plan_make(&plan, &match, NULL, why) == STET_OK) {
-        if (stet_lift_write(out, &p->program[0], &p->program[1], &match, &plan, why) == STET_OK)
-            arguments = (int)plan.argument_count;
-        stet_lift_plan_release(&plan);
-    }
-    stet_lift_match_release(&match);
-    return arguments;
-}
 
 #define MODULE(body) "module @m {\n func.func public @main(" body "}\n"
 #define ARG(rest)    MODULE("%arg0: tensor<4x6xf32>) -> tensor<4x6xf32> {\n" rest "}\n")
@@ -157,6 +100,25 @@ static const char beside_call[] = MODULE(
     ": (tensor<4xf32>) -> tensor<4xf32>\n"
     "return %1 : tensor<4xf32>\n}\n");
 
+#define SORTED(name)                                                                               \
+    "func.func private @" name "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                       \
+    "%c = stablehlo.constant dense<@2> : tensor<4xf32>\n"                                          \
+    "%0 = stablehlo.maximum %arg0, %c : tensor<4xf32>\n return %0 : tensor<4xf32>\n}\n"
+#define COMPOSITE(of)                                                                              \
+    "module @m {\nfunc.func public @main(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"               \
+    "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"                                          \
+    "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"                                          \
+    "%1 = stablehlo.composite \"chlo.top_k\" %0 {composite_attributes = {k = 2 : i64}, "           \
+    "decomposition = @" of "} : (tensor<4xf32>) -> tensor<4xf32>\n"                                \
+    "return %1 : tensor<4xf32>\n}\n"
+
+static const char composite[] = COMPOSITE("f") SORTED("f") "}\n";
+/* The composite's function has another name, but the same place and the same operations. */
+static const char renamed[] = COMPOSITE("g") SORTED("g") "}\n";
+/* The same name is another function. */
+static const char first_of_two[] = COMPOSITE("f") SORTED("f") SORTED("g") "}\n";
+static const char second_of_two[] = COMPOSITE("f") SORTED("g") SORTED("f") "}\n";
+
 static const struct {
     const char *name, *first, *second, *from, *to;
     int arguments;
@@ -177,6 +139,8 @@ static const struct {
     {"an array that was filled with one number", branch, branch, "1.0", "[1.0,2.0,3.0,4.0]", 1},
     {"an array that becomes one number", branch, branch, "[1.0,2.0,3.0,4.0]", "1.0", 1},
     {"a value beside a custom call", beside_call, beside_call, "1.0", "2.0", 1},
+    {"a value beside a composite", composite, composite, "1.0 0.5", "2.0 0.5", 1},
+    {"a composite of another name", composite, renamed, "1.0 0.5", "2.0 0.5", 1},
     {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
 };
 
@@ -405,7 +369,18 @@ static const struct {
     {"a small element type", element, "1 i4", "2 i4", "a constant of an unusual type"},
     {"another callee", callee, "1.0 f", "2.0 g", "callee of func.call"},
     {"equal programs", rate, "1.0", "1.0", "no value differs"},
+    {"a value inside a composite", composite, "1.0 0.5", "1.0 0.25", "inside a composite"},
 };
+
+TEST(a_composite_of_another_function_is_another_program)
+{
+    struct stet_lift_match match;
+    struct pair p;
+
+    EXPECT(read_pair(&p, first_of_two, "1.0 0.5", second_of_two, "2.0 0.5"));
+    EXPECT_INT(STET_NOT_FOUND, stet_lift_match(&match, &p.program[0], &p.program[1], NULL));
+    release_pair(&p);
+}
 
 TEST(what_is_not_only_a_value_is_refused)
 {

@@ -24,11 +24,13 @@ static void value_of(struct stet_view bytes, const char *path, char *out, size_t
     stet_options_release(&o);
 }
 
-/* executable_build_options (3) with a list (18) of two bools, and num_partitions (5). */
+/* executable_build_options (3) with a list (18) of bools, or num_partitions (5). */
 #define LISTED       "\x1a\x05\x92\x01\x02\x01\x00"
 #define PARTITIONS_2 "\x1a\x02\x28\x02"
 #define PARTITIONS_1 "\x1a\x02\x28\x01"
 #define TUPLED       "\x10\x01"
+#define AUTOMATIC    "\x1a\x02\x38\x01" /* use_auto_spmd_partitioning (7) */
+#define ONE_FOR_ALL  "\x1a\x04\x92\x01\x01\x01"
 
 TEST(a_list_of_the_arguments_grows_with_them)
 {
@@ -42,12 +44,24 @@ TEST(a_list_of_the_arguments_grows_with_them)
     stet_buf_release(&out);
 }
 
+TEST(one_entry_for_all_arguments_becomes_one_for_each)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    char text[128];
+
+    EXPECT(stet_intercept_lift_options(STET_VIEW(ONE_FOR_ALL), 3, 2, &out));
+    value_of(stet_buf_as_view(&out), list_name, text, sizeof text);
+    EXPECT_STR("true,true,true,false,false", text);
+    stet_buf_release(&out);
+}
+
 TEST(options_without_such_a_list_stay_as_they_are)
 {
     struct stet_buf out = STET_BUF_INIT;
 
     EXPECT(stet_intercept_lift_options(STET_VIEW(""), 2, 3, &out));
     EXPECT(stet_intercept_lift_options(STET_VIEW(PARTITIONS_1), 2, 3, &out));
+    EXPECT(stet_intercept_lift_options(STET_VIEW(PARTITIONS_2), 2, 3, &out));
     EXPECT_INT(0, out.len);
     stet_buf_release(&out);
 }
@@ -57,7 +71,7 @@ TEST(options_that_cannot_have_more_arguments_are_refused)
     struct stet_buf out = STET_BUF_INIT;
 
     EXPECT(!stet_intercept_lift_options(STET_VIEW(LISTED), 3, 1, &out)); /* another count */
-    EXPECT(!stet_intercept_lift_options(STET_VIEW(PARTITIONS_2), 2, 1, &out));
+    EXPECT(!stet_intercept_lift_options(STET_VIEW(AUTOMATIC), 2, 1, &out));
     EXPECT(!stet_intercept_lift_options(STET_VIEW(TUPLED), 2, 1, &out));
     EXPECT(!stet_intercept_lift_options(STET_VIEW("\xff\xff"), 2, 1, &out));
     stet_buf_release(&out);

@@ -1,11 +1,19 @@
-/* Random programs with random values: a lifted program gives the plain program's results, bit by
- * bit. STET_LIFT_PROGRAMS sets how many; the long form is part of `make soak`. */
+/* Random programs with random values, for one device and for two: a lifted program gives the plain
+ * program's results, bit by bit. STET_LIFT_PROGRAMS sets how many; the long form is part of `make
+ * soak`. */
 #include "backend_help.h"
 
 #include "base/buf.h"
 #include "lift/lift.h"
 
-enum { ROWS = 4, COLUMNS = 6, VALUES = 12, CONSTANTS = 64, THREE = 3 };
+enum { ROWS = 4, COLUMNS = 6, VALUES = 12, CONSTANTS = 64, THREE = 3, LANES = 2 };
+
+/* How the program is written for its devices. */
+enum kind { ONE, SHARDY, HLO, MANUAL, HLO_MANUAL, REPLICAS, KINDS };
+
+static const struct stet_plan_devices devices_of[KINDS] = {
+    [ONE] = {1, 1},        [SHARDY] = {1, LANES},     [HLO] = {1, LANES},
+    [MANUAL] = {1, LANES}, [HLO_MANUAL] = {1, LANES}, [REPLICAS] = {LANES, 1}};
 
 /* The structure comes from one stream of random numbers and the values from another, so two
  * programs of one structure differ in nothing but values. */
@@ -244,42 +252,116 @@ static int any(struct writer *w, int x, bool outer)
     }
 }
 
-static void function(struct writer *w, const char *head, int length, bool outer)
+/* What every device adds up with the others. */
+static int meet(struct writer *w, int x)
+{
+    stet_buf_printf(
+        w->out,
+        "%%v%d = \"stablehlo.all_reduce\"(%%v%d) <{replica_groups = dense<[[0, 1]]> : "
+        "tensor<1x2xi64>, channel_handle = #stablehlo.channel_handle<handle = 1, type = "
+        "0>}> ({\n^bb0(%%a: tensor<f32>, %%b: tensor<f32>):\n"
+        "%%y = stablehlo.add %%a, %%b : tensor<f32>\n"
+        "stablehlo.return %%y : tensor<f32>\n}) : (" FULL ") -> " FULL "\n",
+        w->next, x);
+    return w->next++;
+}
+
+/* `attrs` are those of the argument and of the result; `meets`: devices meet half way. */
+static void function(struct writer *w, const char *head, const char *attrs, int length, bool outer,
+                     bool meets)
 {
     int x = w->next++;
 
     w->constant_count = 0;
-    stet_buf_printf(w->out, "func.func %s(%%v%d: " FULL ") -> " FULL " {\n", head, x);
-    for (int i = 0; i < length; i++)
+    stet_buf_printf(w->out, "func.func %s(%%v%d: " FULL " %s) -> (" FULL " %s) {\n", head, x, attrs,
+                    attrs);
+    for (int i = 0; i < length; i++) {
         x = any(w, x, outer);
+        if (meets && i == length / 2)
+            x = meet(w, x);
+    }
     stet_buf_printf(w->out, "return %%v%d : " FULL "\n}\n", x);
 }
 
-static void write_program(struct stet_buf *out, uint64_t structure, uint64_t values)
-{
-    struct writer w = {.out = out, .structure = structure, .values = values};
+#define WHOLE   "tensor<8x6xf32>"
+#define HLO_CUT "{mhlo.sharding = \"{devices=[2,1]<=[2]}\"}"
+#define SDY_CUT "{sdy.sharding = #sdy.sharding<@mesh, [{\"d\"}, {}]>}"
 
-    stet_buf_str(out, "module @m {\n");
-    function(&w, "public @main", 1 + choose(&w, 8), true);
-    function(&w, "private @f0", 1 + choose(&w, 2), false);
-    function(&w, "private @f1", 1 + choose(&w, 2), false);
+/* Each device computes by itself, on its half of the rows. */
+static void manual_main(struct writer *w, int length)
+{
+    int x = w->next++;
+
+    w->constant_count = 0;
+    stet_buf_printf(
+        w->out,
+        "func.func public @main(%%all: " WHOLE " " SDY_CUT ") -> (" WHOLE " " SDY_CUT
+        ") {\n%%r = sdy.manual_computation(%%all) in_shardings=[<@mesh, [{\"d\"}, {}]>] "
+        "out_shardings=[<@mesh, [{\"d\"}, {}]>] manual_axes={\"d\"} (%%v%d: " FULL ") {\n",
+        x);
+    for (int i = 0; i < length; i++) {
+        x = any(w, x, true);
+        if (i == length / 2)
+            x = meet(w, x);
+    }
+    stet_buf_printf(w->out,
+                    "sdy.return %%v%d : " FULL "\n} : (" WHOLE ") -> " WHOLE "\nreturn %%r : " WHOLE
+                    "\n}\n",
+                    x);
+}
+
+static void hlo_manual_main(struct writer *w, int length)
+{
+    stet_buf_str(w->out,
+                 "func.func public @main(%all: " WHOLE " " HLO_CUT ") -> (" WHOLE " " HLO_CUT
+                 ") {\n%0 = stablehlo.custom_call @Sharding(%all) " HLO_CUT " : (" WHOLE
+                 ") -> " WHOLE "\n%1 = stablehlo.custom_call @SPMDFullToShardShape(%0) "
+                 "{mhlo.sharding = \"{manual}\"} : (" WHOLE ") -> " FULL
+                 "\n%2 = func.call @body(%1) : (" FULL ") -> " FULL
+                 "\n%3 = stablehlo.custom_call @SPMDShardToFullShape(%2) " HLO_CUT " : (" FULL
+                 ") -> " WHOLE "\nreturn %3 : " WHOLE "\n}\n");
+    function(w, "private @body", "", length, true, true);
+}
+
+static void write_program(struct stet_buf *out, enum kind kind, uint64_t structure, uint64_t values)
+{
+    static const char *const attrs[KINDS] = {
+        [ONE] = "", [SHARDY] = SDY_CUT, [HLO] = HLO_CUT, [REPLICAS] = ""};
+    struct writer w = {.out = out, .structure = structure, .values = values};
+    int length = 1 + choose(&w, 8);
+
+    stet_buf_printf(out,
+                    "module @m attributes {mhlo.num_replicas = %u : i32, mhlo.num_partitions = "
+                    "%u : i32} {\n",
+                    devices_of[kind].replicas, devices_of[kind].partitions);
+    if (kind == SHARDY || kind == MANUAL)
+        stet_buf_str(out, "sdy.mesh @mesh = <[\"d\"=2]>\n");
+    if (kind == MANUAL)
+        manual_main(&w, length);
+    else if (kind == HLO_MANUAL)
+        hlo_manual_main(&w, length);
+    else
+        function(&w, "public @main", attrs[kind], length, true, kind == REPLICAS);
+    function(&w, "private @f0", "", 1 + choose(&w, 2), false, false);
+    function(&w, "private @f1", "", 1 + choose(&w, 2), false, false);
     stet_buf_str(out, "}\n");
 }
 
 /* ---- running ---- */
 
-static bool run_program(struct stet_view text, const void *const *in, void *out)
+/* `in` and `outs` are those of all devices. */
+static bool run_program(struct stet_view text, enum kind kind, const void *const *in, void **outs)
 {
     struct stet_program p;
     struct stet_plan *plan;
     struct stet_pool *pool;
-    void *scratch, *outs[1] = {out};
+    void *scratch;
     bool ok;
 
     last = (struct stet_err)STET_ERR_INIT;
     if (stet_decode(&p, text, &last) != STET_OK)
         return false;
-    ok = stet_plan_new(&plan, &p, &last) == STET_OK;
+    ok = stet_plan_new_on(&plan, &p, &devices_of[kind], &last) == STET_OK;
     if (ok) {
         pool = stet_pool_new(1);
         scratch = aligned_alloc(64, (size_t)(stet_plan_info(plan)->scratch_bytes + 64) / 64 * 64);
@@ -293,6 +375,7 @@ static bool run_program(struct stet_view text, const void *const *in, void *out)
 }
 
 struct family {
+    enum kind kind;
     struct stet_buf text[THREE], lifted;
     struct stet_program program[THREE];
     struct stet_lift_plan plan;
@@ -302,16 +385,24 @@ struct family {
 /* Runs program `i` and the lifted one with its values. False if they differ. */
 static bool agree(struct family *f, int i, const struct stet_lift_value *values)
 {
-    static float input[ROWS * COLUMNS], want[ROWS * COLUMNS], got[ROWS * COLUMNS];
-    const void *in[1 + STET_LIFT_ARGUMENTS] = {input};
+    static float input[LANES][ROWS * COLUMNS], want[LANES][ROWS * COLUMNS],
+        got[LANES][ROWS * COLUMNS];
+    const void *plain[LANES], *lifted[LANES * (1 + STET_LIFT_ARGUMENTS)];
+    void *wants[LANES] = {want[0], want[1]}, *gots[LANES] = {got[0], got[1]};
+    uint32_t lanes = devices_of[f->kind].replicas * devices_of[f->kind].partitions, n = 0;
     bool ok;
 
-    for (int k = 0; k < ROWS * COLUMNS; k++)
-        input[k] = (float)pick(-3000, 3000) / 1000;
-    for (uint32_t a = 0; a < f->plan.argument_count; a++)
-        in[1 + a] = values[a].bytes.ptr;
-    ok = run_program(stet_buf_as_view(&f->text[i]), in, want) &&
-         run_program(stet_buf_as_view(&f->lifted), in, got);
+    memset(want, 0, sizeof want);
+    memset(got, 0, sizeof got);
+    for (uint32_t lane = 0; lane < lanes; lane++) {
+        for (int k = 0; k < ROWS * COLUMNS; k++)
+            input[lane][k] = (float)pick(-3000, 3000) / 1000;
+        plain[lane] = lifted[n++] = input[lane];
+        for (uint32_t a = 0; a < f->plan.argument_count; a++)
+            lifted[n++] = values[a].bytes.ptr;
+    }
+    ok = run_program(stet_buf_as_view(&f->text[i]), f->kind, plain, wants) &&
+         run_program(stet_buf_as_view(&f->lifted), f->kind, lifted, gots);
     EXPECT(ok);
     if (!ok)
         fprintf(stderr, "%s\n", last.text);
@@ -354,14 +445,14 @@ static bool follow(struct family *f, int i, unsigned *lifts)
     return same;
 }
 
-static bool try_structure(uint64_t structure, unsigned *lifts)
+static bool try_structure(enum kind kind, uint64_t structure, unsigned *lifts)
 {
     struct stet_err why = STET_ERR_INIT;
-    struct family f = {0};
+    struct family f = {.kind = kind};
     bool same = true;
 
     for (int i = 0; i < THREE; i++) {
-        write_program(&f.text[i], structure, next() | 1);
+        write_program(&f.text[i], kind, structure, next() | 1);
         EXPECT_INT(STET_OK, stet_decode(&f.program[i], stet_buf_as_view(&f.text[i]), &why));
     }
     if (why.text[0])
@@ -385,10 +476,18 @@ TEST(lifted_programs_give_the_plain_results)
 {
     const char *setting = getenv("STET_LIFT_PROGRAMS");
     unsigned long programs = setting ? strtoul(setting, NULL, 10) : 300;
-    unsigned lifts = 0;
+    unsigned lifts[KINDS] = {0};
 
-    for (unsigned long i = 0; i < programs && !stet_test_failures; i++)
-        EXPECT(try_structure(next() | 1, &lifts));
-    EXPECT(lifts > programs / 2);
-    printf("%lu structures, %u lifted programs\n", programs, lifts);
+    /* Half of them are for one device. */
+    for (unsigned long i = 0; i < programs && !stet_test_failures; i++) {
+        enum kind kind = i % 2 ? (enum kind)(i / 2 % KINDS) : ONE;
+
+        EXPECT(try_structure(kind, next() | 1, &lifts[kind]));
+    }
+    for (int k = 0; k < KINDS; k++)
+        EXPECT(lifts[k] > programs / 2 / KINDS / 2);
+    printf("%lu structures; lifted programs: %u of one device, %u Shardy, %u XLA's shardings, "
+           "%u shard_map, %u shard_map by custom calls, %u replicas\n",
+           programs, lifts[ONE], lifts[SHARDY], lifts[HLO], lifts[MANUAL], lifts[HLO_MANUAL],
+           lifts[REPLICAS]);
 }

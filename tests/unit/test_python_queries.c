@@ -167,6 +167,21 @@ TEST(a_helper_of_another_file_is_followed)
     finish();
 }
 
+TEST(an_import_that_is_not_there_is_searched_once)
+{
+    const struct stet_python_module *m;
+    struct stet_view rest;
+
+    begin(jax_head, "");
+    m = stet_python_open(&sources, here());
+    EXPECT(m);
+    EXPECT(!stet_python_import(&sources, m, STET_VIEW("helpers"), &rest));
+    write_file("helpers.py", "");
+    EXPECT(!stet_python_import(&sources, m, STET_VIEW("helpers"), &rest));
+    EXPECT(stet_python_import(&sources, m, STET_VIEW(".helpers"), &rest));
+    finish();
+}
+
 /* ---- arguments ---- */
 
 static bool argument_reads(const char *body)

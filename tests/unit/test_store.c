@@ -197,7 +197,7 @@ TEST(the_least_recently_used_go_first)
     struct stet_stored_list all;
 
     for (int i = 0; i < 3; i++) {
-        char program[8];
+        char program[16];
         struct stet_kept k;
         char path[PATH_MAX + 64];
 
@@ -334,9 +334,10 @@ TEST(a_load_that_takes_too_long_is_a_strike_unless_it_comes_back)
     stet_intercept_load_watch();
     EXPECT_INT(0, stet_store_quarantine_count(&s, key));
     for (unsigned i = 1; i <= STET_STORE_STRIKES; i++) {
-        pid_t pid = fork();
+        pid_t pid;
 
         EXPECT(!stet_store_quarantine_condemned(&s, key));
+        pid = fork();
         if (pid == 0) {
             stet_intercept_load_enter(&s, key, 0);
             watch_until_late(&s, key, i);

@@ -82,7 +82,42 @@ TEST(values_that_do_not_fit_are_counted_and_none_is_truncated)
     EXPECT(values.dropped > 0 && n + values.dropped == 400);
 }
 
-TEST(a_value_larger_than_the_scratch_area_is_dropped)
+/* The length before a value takes one byte or two, and the last value may end with the buffer. */
+TEST(values_of_every_length_are_read_back)
+{
+    static char path[1100];
+    struct stet_journal_value v;
+    struct stet_reader r;
+    size_t fit = 0;
+
+    memset(path, 'p', sizeof path);
+    for (size_t n = 1; n <= sizeof path; n++) {
+        values.used = values.dropped = 0;
+        add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = stet_view_of(path, n)});
+        add((struct stet_journal_value){.kind = STET_VALUE_INT, .number = 5});
+        r = reader(values.used);
+        if (!values.dropped) {
+            EXPECT(stet_journal_values_next(&r, &v) && v.path.len == n);
+            EXPECT(memcmp(v.path.ptr, path, n) == 0);
+            fit = n;
+        }
+        EXPECT(stet_journal_values_next(&r, &v) && v.number == 5);
+        EXPECT(!stet_journal_values_next(&r, &v) && stet_reader_ok(&r));
+    }
+    EXPECT(fit > 1000 && fit < sizeof path);
+    for (uint32_t left = 0; left < 300; left++) { /* bytes at the end of the buffer */
+        enum { PATH = 200, NEEDED = 2 + 3 + 2 + PATH + 1 };
+        uint32_t used = (uint32_t)STET_VALUES_SIZE - left;
+
+        values.used = used;
+        values.dropped = 0;
+        add((struct stet_journal_value){.kind = STET_VALUE_NONE, .path = stet_view_of(path, PATH)});
+        EXPECT(values.dropped == (left < NEEDED));
+        EXPECT(values.used == used + (left < NEEDED ? 0 : NEEDED));
+    }
+}
+
+TEST(a_value_larger_than_any_may_be_is_dropped)
 {
     static char text[5000];
 

@@ -387,7 +387,8 @@ cpu_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStat
     const struct stet_plan_info *info = code->info;
     uint64_t aliased = 0;
 
-    /* of one device, as for any plugin; temporaries are in the first one's memory */
+    /* The sizes are those of one device, as for any plugin. Temporaries are in the memory of the
+     * program's first device. */
     for (uint32_t i = 0; i < code->outputs; i++) {
         if (info->output_alias[i] >= 0)
             aliased += info->outputs[i].bytes;

@@ -11,7 +11,7 @@ enum { DEEPEST = 64 };
 struct sorter {
     const char *at, *end;
     struct stet_buf out;
-    struct stet_buf fields; /* struct field; those of open objects one after the other */
+    struct stet_buf fields; /* a stack of struct field: those of an inner object are on top */
     struct stet_buf aside;  /* the fields of one object, in order */
 };
 

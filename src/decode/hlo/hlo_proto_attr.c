@@ -38,7 +38,7 @@ enum how {
     WORD_TEXT,  /* the word is text in the proto */
     DOT,        /* dimensions of a dot, always */
     DOT_ANY,    /* when there are any */
-    CALL,       /* computation number `inner` */
+    CALL,       /* the called computation with the index `inner` */
     CALL_IF,    /* the same, of a conditional whose selector is a predicate */
     SUB,        /* made by `sub` of the submessage, when it is there */
     MADE,       /* by `make` */

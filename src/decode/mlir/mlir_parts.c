@@ -185,7 +185,7 @@ static void block(struct mlir *p, struct mlir_op *o)
         stet_mlir_fail(p, p->at, "expected a block");
 }
 
-/* sdy's "max" before the axes; a sum is not printed. */
+/* The reduction of a Shardy operation: "max" or "min" before the axes; nothing means a sum. */
 static void reduction(struct mlir *p, struct mlir_op *o)
 {
     static const char *const names[] = {"sum", "max", "min"};

@@ -56,4 +56,5 @@ third = of("third", 1)
 assert [f[0][0] for f in third] == [(1, "<module>")], third  # of this thread alone
 made = of("third", 0)
 has(made, "elsewhere", None, [7], 1, "")
+has(made, "ended", None, [6], 3, "")  # its threads are over: what they sent is kept, as one
 print("copies as they should be:", len(copies))

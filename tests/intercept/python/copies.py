@@ -4,8 +4,10 @@ usage: copies.py DRIVER PLUGIN FAKE_JAX_FOLDER. Prints "fine".
 """
 
 import ctypes
+import os
 import sys
 import threading
+import time
 
 sys.path.insert(0, sys.argv[3])
 from jax._src import array
@@ -43,7 +45,22 @@ def elsewhere():
     over.wait()
 
 
+def load():
+    released.drive_copy(6, 1)  # line: ended
+
+
+def wait_for_end(thread):
+    """Until the kernel has no such thread any more: Python's own join returns before it is over."""
+    thread.join()
+    while os.path.exists("/proc/self/task/%d" % thread.native_id):
+        time.sleep(0.001)
+
+
 loop()
+for _ in range(3):
+    short = threading.Thread(target=load)
+    short.start()
+    wait_for_end(short)
 thread = threading.Thread(target=elsewhere)
 thread.start()
 made.wait()

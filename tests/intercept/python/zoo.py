@@ -196,14 +196,23 @@ def function(depth):
 
     for name in rng.sample(ATTRIBUTES, 3):
         inner.__dict__[name] = thing(depth - 1)
-    choice = rng.randrange(5)
+    choice = rng.randrange(6)
     if choice == 0:
         inner.__wrapped__ = inner  # a cycle
     elif choice == 1:
         inner.__dict__[TextKey("__wrapped__")] = thing(depth - 1)
     elif choice == 2:
         inner = types.FunctionType(inner.__code__, dict({Key(): 1, "captured": thing(depth - 1)}), "f", None, inner.__closure__)
+    elif choice == 3:
+        inner = elsewhere(inner)
     return inner
+
+
+def elsewhere(function):
+    """The same function, from a file and under a name that are no ordinary text."""
+    names = ["\udc80", TextKey("f.py"), "x" * 5000, "/a/site-packages/" + "\u00e9" * 40, "", "<module>"]
+    code = function.__code__.replace(co_filename=rng.choice(names), co_name=rng.choice(names))
+    return types.FunctionType(code, function.__globals__, "f", None, function.__closure__)
 
 
 def method(depth):
@@ -233,6 +242,14 @@ def huge():
     for _ in range(5000):
         deep = [deep]
     return deep
+
+
+def long_paths(depth):
+    """Keys whose path becomes longer than any path that is kept, at every place of it."""
+    table = thing(depth - 1)
+    for i in range(8):
+        table = {"k" * rng.randrange(70): table, "\u00e9" * rng.randrange(40): [i], -(10**rng.randrange(18)): None}
+    return table
 
 
 def cyclic(depth):
@@ -271,7 +288,7 @@ def weak(depth):
 def thing(depth):
     if depth <= 0:
         return rng.choice([1, 2.5, None, True, "word", 2**90, float("nan"), "\udc80", b"x", Color.RED, (), ...])
-    some = rng.randrange(26)
+    some = rng.randrange(27)
     if some < 7:
         cls = make_class()
         return cls if rng.random() < 0.1 else fill(make_instance(cls), depth)
@@ -282,7 +299,8 @@ def thing(depth):
             lambda: started(generator(thing(depth - 1))), lambda: async_generator(thing(depth - 1)), finished_frame,
             lambda: weak(depth), lambda: Lazy("lazy"), lambda: types.SimpleNamespace(a=thing(depth - 1)), huge,
             lambda: cyclic(depth), arrays, empty_cell, lambda: types.MappingProxyType({"a": thing(depth - 1)}),
-            lambda: collections.namedtuple("N", "a b")(thing(depth - 1), 2))[some - 7]()
+            lambda: collections.namedtuple("N", "a b")(thing(depth - 1), 2),
+            lambda: long_paths(depth))[some - 7]()
 
 
 class Worker(threading.Thread):
@@ -355,7 +373,7 @@ def once(number, compile):
     pieces = [thing(3) for _ in range(6)]
     args = (pieces, rng.choice([function(2), fill(make_instance(make_class()), 2), functools.partial(function(2), 1), method(2)]),
             [thing(2)], compile, b"zoo%d" % number)
-    way = rng.randrange(4)
+    way = rng.randrange(5)
     if way == 0:
         compile_with(*args)
     elif way == 1:
@@ -365,6 +383,8 @@ def once(number, compile):
             in_coroutine(*args).send(None)
         except StopIteration:
             pass
+    elif way == 3:
+        elsewhere(compile_with)(*args)
     else:
         Method().call(*args)
     assert not touched, "code of the user's ran: %s" % sorted(set(touched))

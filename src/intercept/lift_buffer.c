@@ -1,0 +1,68 @@
+/* Buffers of the plugin that hold the values of a lifted program. */
+#include "intercept/lift_family.h"
+
+static PJRT_Buffer_Type type_of(const struct stet_type *t)
+{
+    bool is_unsigned = t->sign == STET_UNSIGNED;
+
+    if (t->kind == STET_TYPE_FLOAT)
+        return t->flavour == STET_F16    ? PJRT_Buffer_Type_F16
+               : t->flavour == STET_BF16 ? PJRT_Buffer_Type_BF16
+               : t->flavour == STET_F32  ? PJRT_Buffer_Type_F32
+               : t->flavour == STET_F64  ? PJRT_Buffer_Type_F64
+                                         : PJRT_Buffer_Type_INVALID;
+    switch (t->kind == STET_TYPE_INTEGER ? t->width : 0) {
+    case 1:
+        return PJRT_Buffer_Type_PRED;
+    case 8:
+        return is_unsigned ? PJRT_Buffer_Type_U8 : PJRT_Buffer_Type_S8;
+    case 16:
+        return is_unsigned ? PJRT_Buffer_Type_U16 : PJRT_Buffer_Type_S16;
+    case 32:
+        return is_unsigned ? PJRT_Buffer_Type_U32 : PJRT_Buffer_Type_S32;
+    case 64:
+        return is_unsigned ? PJRT_Buffer_Type_U64 : PJRT_Buffer_Type_S64;
+    default:
+        return PJRT_Buffer_Type_INVALID;
+    }
+}
+
+static void end_event(struct stet_plugin *p, PJRT_Event *event)
+{
+    PJRT_Event_Destroy_Args args = {.struct_size = PJRT_Event_Destroy_Args_STRUCT_SIZE,
+                                    .event = event};
+
+    if (event)
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Event_Destroy(&args));
+}
+
+PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
+                                          struct stet_view bytes, PJRT_Device *device)
+{
+    struct stet_plugin *p = code->family->plugin;
+    const struct stet_type *type = code->plan.arguments[argument].type;
+    PJRT_Client_BufferFromHostBuffer_Args args = {
+        .struct_size = PJRT_Client_BufferFromHostBuffer_Args_STRUCT_SIZE,
+        .client = code->family->client,
+        .data = bytes.ptr,
+        .type = type_of(type->element),
+        .dims = type->dims,
+        .num_dims = type->rank,
+        .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall,
+        .device = device};
+
+    if (args.type == PJRT_Buffer_Type_INVALID ||
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Client_BufferFromHostBuffer(&args)))
+        return NULL;
+    end_event(p, args.done_with_host_buffer);
+    return args.buffer;
+}
+
+void stet_intercept_lifted_buffer_free(struct stet_plugin *p, PJRT_Buffer *buffer)
+{
+    PJRT_Buffer_Destroy_Args args = {.struct_size = PJRT_Buffer_Destroy_Args_STRUCT_SIZE,
+                                     .buffer = buffer};
+
+    if (buffer)
+        stet_plugin_drop(p, stet_plugin_real(p)->PJRT_Buffer_Destroy(&args));
+}
