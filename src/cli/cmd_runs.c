@@ -38,41 +38,6 @@ static void row_text(struct stet_buf *out, const struct stet_run *run,
     stet_buf_printf(out, "%10" PRIu64 "  %s\n", t->all.executions, run->command);
 }
 
-static void row_json(struct stet_json *j, const struct stet_run *run,
-                     const struct stet_run_totals *t)
-{
-    stet_json_object(j, NULL);
-    stet_json_cstr(j, "run", run->id);
-    stet_json_cstr(j, "command", run->command);
-    stet_json_cstr(j, "cwd", run->cwd);
-    stet_json_number(j, "started", (double)run->started_ns / 1e9);
-    if (run->ended_ns)
-        stet_json_number(j, "seconds", (double)(run->ended_ns - run->started_ns) / 1e9);
-    else
-        stet_json_null(j, "seconds");
-    if (run->exit_code >= 0)
-        stet_json_int(j, "exit", run->exit_code);
-    else
-        stet_json_null(j, "exit");
-    if (run->signal)
-        stet_json_int(j, "signal", run->signal);
-    stet_json_uint(j, "processes", t->all.processes);
-    stet_json_uint(j, "compiles", t->all.compiles);
-    stet_json_uint(j, "loads", t->all.loads);
-    stet_json_number(j, "compile_s", (double)t->all.compile_ns / 1e9);
-    if (t->torch_compiles) {
-        stet_json_uint(j, "torch_compiles", t->torch_compiles);
-        stet_json_number(j, "torch_compile_s", (double)t->torch_ns / 1e9);
-    }
-    stet_json_uint(j, "executions", t->all.executions);
-    if (t->explained) {
-        stet_json_uint(j, "recompiles", t->all.recompiles);
-        stet_json_number(j, "wait_s", (double)t->all.wait_ns / 1e9);
-        stet_json_number(j, "lost_s", (double)t->all.lost_ns / 1e9);
-    }
-    stet_json_end_object(j);
-}
-
 static int list(enum stet_format format, struct stet_runs *runs, struct stet_ledger *l,
                 const char *here, size_t most)
 {
@@ -101,7 +66,7 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
         shown++;
         t = stet_session_run_totals(l, &runs->items[i]);
         if (format == STET_FORMAT_JSON)
-            row_json(&j, &runs->items[i], &t);
+            stet_session_run_totals_json(&j, &runs->items[i], &t);
         else
             row_text(&out, &runs->items[i], &t);
     }
@@ -210,12 +175,13 @@ static int prune(enum stet_format format, const struct stet_runs *runs, struct s
     return stet_cli_print(&out, failed ? STET_EXIT_FAILURE : STET_EXIT_FINE);
 }
 
-static bool number(const char *text, unsigned long *out)
+/* A whole number, which may have this unit. */
+static bool number(const char *text, const char *unit, unsigned long *out)
 {
     char *end;
 
     *out = strtoul(text, &end, 10);
-    return *text && !*end && *text != '-';
+    return *text && *text != '-' && (!*end || !strcmp(end, unit));
 }
 
 /* A process that loads the layer itself (plugin mode) needs a run to write into. Prints its folder,
@@ -230,7 +196,7 @@ static int new_run(enum stet_format format, const char *pid_text, char *const *a
     unsigned long pid;
     enum stet_rc rc;
 
-    if (!number(pid_text, &pid) || !pid || pid > INT_MAX) {
+    if (!number(pid_text, "", &pid) || !pid || pid > INT_MAX) {
         stet_fail(&err, STET_USAGE, "--new takes the id of a process, not '%s'", pid_text);
         return stet_cli_complain(&err);
     }
@@ -294,7 +260,8 @@ int cmd_runs(int argc, char **argv)
     args.values[args.count] = NULL;
     if (new_pid)
         return new_run(args.format, new_pid, args.values);
-    if (args.count || !number(limit_text, &limit) || (prune_days && !number(prune_days, &p.days)))
+    if (args.count || !number(limit_text, "", &limit) ||
+        (prune_days && !number(prune_days, "d", &p.days)))
         return stet_cli_usage_error(&usage, "takes --limit=N, --prune=DAYS and no other argument");
     if ((p.dry || p.yes) && !prune_days)
         return stet_cli_usage_error(&usage, "--dry-run and --yes go with --prune=DAYS");

@@ -61,3 +61,38 @@ struct stet_run_totals stet_session_run_totals(struct stet_ledger *l, const stru
         take_torch(&t, run);
     return t;
 }
+
+void stet_session_run_totals_json(struct stet_json *j, const struct stet_run *run,
+                                  const struct stet_run_totals *t)
+{
+    stet_json_object(j, NULL);
+    stet_json_cstr(j, "run", run->id);
+    stet_json_cstr(j, "command", run->command);
+    stet_json_cstr(j, "cwd", run->cwd);
+    stet_json_number(j, "started", (double)run->started_ns / 1e9);
+    if (run->ended_ns)
+        stet_json_number(j, "seconds", (double)(run->ended_ns - run->started_ns) / 1e9);
+    else
+        stet_json_null(j, "seconds");
+    if (run->exit_code >= 0)
+        stet_json_int(j, "exit", run->exit_code);
+    else
+        stet_json_null(j, "exit");
+    if (run->signal)
+        stet_json_int(j, "signal", run->signal);
+    stet_json_uint(j, "processes", t->all.processes);
+    stet_json_uint(j, "compiles", t->all.compiles);
+    stet_json_uint(j, "loads", t->all.loads);
+    stet_json_number(j, "compile_s", (double)t->all.compile_ns / 1e9);
+    if (t->torch_compiles) {
+        stet_json_uint(j, "torch_compiles", t->torch_compiles);
+        stet_json_number(j, "torch_compile_s", (double)t->torch_ns / 1e9);
+    }
+    stet_json_uint(j, "executions", t->all.executions);
+    if (t->explained) {
+        stet_json_uint(j, "recompiles", t->all.recompiles);
+        stet_json_number(j, "wait_s", (double)t->all.wait_ns / 1e9);
+        stet_json_number(j, "lost_s", (double)t->all.lost_ns / 1e9);
+    }
+    stet_json_end_object(j);
+}

@@ -3,6 +3,7 @@
 #ifndef STET_SESSION_RUN_TOTALS_H
 #define STET_SESSION_RUN_TOTALS_H
 
+#include "base/json.h"
 #include "ledger/ledger.h"
 #include "ledger/run_folder.h"
 
@@ -16,5 +17,8 @@ struct stet_run_totals {
 
 /* `l` may be NULL: the journals are read. */
 struct stet_run_totals stet_session_run_totals(struct stet_ledger *l, const struct stet_run *run);
+/* A run as `stet runs --format=json` lists it. */
+void stet_session_run_totals_json(struct stet_json *j, const struct stet_run *run,
+                                  const struct stet_run_totals *t);
 
 #endif

@@ -106,7 +106,7 @@ class Launch(attack.Case):
             run[key] -= 3 * 86400 * 10**9
         with open(path, "w") as f:
             json.dump(run, f)
-        self.assertIn("0 runs deleted", self.stet("runs", "--prune=4").stdout)
+        self.assertIn("0 runs deleted", self.stet("runs", "--prune=4d").stdout)
         self.assertIn("1 run deleted", self.stet("runs", "--prune=2").stdout)
 
     def test_pages_of_other_sites_cannot_read_metrics(self):
