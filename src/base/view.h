@@ -74,6 +74,16 @@ static inline bool stet_is_word(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+/* The word that a text begins with: `batch` of batch['x']. */
+static inline struct stet_view stet_view_word(struct stet_view v)
+{
+    size_t n = 0;
+
+    while (n < v.len && stet_is_word(v.ptr[n]))
+        n++;
+    return stet_view_of(v.ptr, n);
+}
+
 /* Bytewise order; a prefix sorts first. The second form is for qsort over views. */
 int stet_view_cmp(struct stet_view a, struct stet_view b);
 int stet_view_sort(const void *a, const void *b);

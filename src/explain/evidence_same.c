@@ -26,8 +26,9 @@ static bool jitted_twice(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_place *was = &h->sightings[f->against].trigger;
     const struct stet_place *is = &stet_sighting_of(h, f)->trigger;
-    uint32_t then = stet_python_callee_line(&h->sources, was->file, was->line);
-    uint32_t now = stet_python_callee_line(&h->sources, is->file, is->line);
+    bool once;
+    uint32_t then = stet_python_callee_line(&h->sources, was->file, was->line, &once);
+    uint32_t now = stet_python_callee_line(&h->sources, is->file, is->line, &once);
 
     if (!then || !now || (then == now && stet_view_eq(was->file, is->file)))
         return false;

@@ -4,7 +4,7 @@
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
-enum { LOOK = 512 };
+enum { LOOK = 512, CALLS_MOST = 8 };
 
 /* Is there a dimension with the new size, where the previous copy of the same place had the old
  * one? */
@@ -205,12 +205,43 @@ static bool bound_constant(struct stet_history *h, struct stet_finding *f)
     return false;
 }
 
-/* The line that chose or made the function called, or the call itself. */
+/* The line that assigned the argument whose sharding differs, through the functions that pass it
+ * on. */
+static bool placed(struct stet_history *h, struct stet_finding *f)
+{
+    const struct stet_sighting *s = stet_sighting_of(h, f);
+    struct stet_python_waiting calls[CALLS_MOST] = {{s->trigger.file, s->trigger.line}};
+    size_t count = 1, at = 0;
+    uint32_t line = 0;
+
+    for (size_t i = 0; i < s->lines.count && count < CALLS_MOST; i++) {
+        const struct stet_frame *l = &s->lines.items[i];
+
+        if ((uint32_t)l->line != s->trigger.line || !stet_view_eq(l->file, s->trigger.file))
+            calls[count++] = (struct stet_python_waiting){l->file, (uint32_t)l->line};
+    }
+    for (uint32_t i = 0; !line && i < f->change_count; i++) {
+        const struct stet_change_subject *of = &f->changes[i].of;
+
+        if (f->changes[i].kind == STET_CHANGE_ARGUMENT && of->aspect == STET_ASPECT_SHARDING)
+            line =
+                stet_python_passed_line(&h->sources, calls, count, stet_view_word(of->name), &at);
+    }
+    if (line)
+        f->source = (struct stet_place){.file = calls[at].file, .line = line};
+    return line != 0;
+}
+
+/* The line that chose or made the function called, or the call itself. If the same function is
+ * called every time, what it was called with differs. */
 static void jitted(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line);
+    bool once;
+    uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
 
+    if (f->cause == STET_CAUSE_SHARDING_CHANGE && (once || !line) && placed(h, f))
+        return;
     f->source = s->trigger;
     if (line)
         f->source.line = line;

@@ -519,11 +519,7 @@ const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *move
 
 struct stet_view stet_explain_moved_root(const struct stet_moved *m)
 {
-    size_t n = 0;
-
-    while (n < m->path.len && stet_is_word(m->path.ptr[n]))
-        n++;
-    return stet_view_of(m->path.ptr, n);
+    return stet_view_word(m->path);
 }
 
 /* Is there a value of this path in the bytes that is another object of the same definition? */

@@ -65,10 +65,23 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
  * same function; 0 when the statement there does not use it, or no line assigns it. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* Returns the line that made or chose the callee of line `use`, in the same function or at module
- * level; 0 when it is a function defined by `def`, or no line does. */
-uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file,
-                                 uint32_t use);
+/* A line that waits for the call in it. */
+struct stet_python_waiting {
+    struct stet_view file;
+    uint32_t line;
+};
+
+/* Returns the line that assigned what calls[0] passes as `parameter`; calls[i + 1] is the line that
+ * calls the function of calls[i]. *at is the call whose function the line is in. 0 when the
+ * argument is an expression, or no line assigns it. */
+uint32_t stet_python_passed_line(struct stet_python_sources *s,
+                                 const struct stet_python_waiting *calls, size_t count,
+                                 struct stet_view parameter, size_t *at);
+/* Returns the line that made or chose the callee of line `use`, in the same function, at module
+ * level, or in the function that line `use` calls for it; 0 when it is a function defined by `def`,
+ * or no line does. *once: it was made at module level, so the same one is called every time. */
+uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 bool *once);
 
 /* Returns the line that makes what line `use` takes from an iterator, by `for` or next(): the
  * `yield` of a generator or what it yields, the `return` of a function or an indexed class, the

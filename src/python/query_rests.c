@@ -212,21 +212,51 @@ static stet_python_ref head_of(const struct stet_python_module *m, stet_python_r
     return n;
 }
 
-uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use)
+/* Returns the line in which a function of the project returns what a call of it gives: the only
+ * `return`, otherwise 0. */
+static uint32_t returned_line(struct stet_python_sources *s, const struct stet_python_module *m,
+                              stet_python_ref call)
 {
-    stet_python_ref n = 0, head = 0;
+    struct stet_python_question q;
+    struct stet_python_callee made = stet_python_resolve(stet_python_ask(&q, s, m), call);
+    uint32_t line = 0;
+
+    if (!made.definition || made.module != m)
+        return 0;
+    for (stet_python_ref n = made.definition + 1;
+         n < m->ast.count && m->ast.nodes[n].start < m->ast.nodes[made.definition].end; n++) {
+        if (stet_python_kind(&m->ast, n) != PY_RETURN ||
+            stet_python_function_around(m, n) != made.definition)
+            continue;
+        if (line)
+            return 0;
+        line = stet_python_line(m, n);
+    }
+    return line;
+}
+
+uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
+                                 bool *once)
+{
+    stet_python_ref n = 0, head = 0, callee = 0;
     struct name name = {0};
     struct rest r;
     uint32_t line;
 
+    *once = false;
     if (!begin(&r, s, file, use, use))
         return 0;
     while (!head && stet_python_own_next(r.m, r.use, &n))
-        if (stet_python_kind(&r.m->ast, n) == PY_CALL)
-            head = head_of(r.m, stet_python_field(&r.m->ast, n, PY_FIELD_FUNCTION));
+        if (stet_python_kind(&r.m->ast, n) == PY_CALL) {
+            callee = stet_python_field(&r.m->ast, n, PY_FIELD_FUNCTION);
+            head = head_of(r.m, callee);
+        }
     if (!head)
         return 0;
     name.number = r.m->ast.nodes[head].child;
     line = bound_before(&r, &name, r.function);
-    return line || !r.function ? line : bound_before(&r, &name, 0);
+    if (line || stet_python_kind(&r.m->ast, callee) == PY_CALL)
+        return line ? line : returned_line(s, r.m, callee);
+    *once = r.function != 0;
+    return r.function ? bound_before(&r, &name, 0) : 0;
 }

@@ -147,7 +147,8 @@ TEST(a_name_has_its_value_from_the_line_before_that_gave_it_one)
 
 static uint32_t callee(const char *text, uint32_t use)
 {
-    uint32_t line = stet_python_callee_line(&h.sources, written(text), use);
+    bool once;
+    uint32_t line = stet_python_callee_line(&h.sources, written(text), use, &once);
 
     done();
     return line;
@@ -159,4 +160,38 @@ TEST(what_is_called_was_made_or_chosen_somewhere)
     EXPECT_INT(3, callee("g = jit(f)\nfor x in d:\n    c = g if x else f\n    y = c(x)\n", 4));
     EXPECT_INT(1, callee("s = jit(f)\ny = s.lower(x).compile()\n", 2));
     EXPECT_INT(0, callee("def g(x):\n    return x\ny = g(x)\n", 3));
+    EXPECT_INT(2, callee("def g(s):\n    return jit(f, s)\ny = g(s)(x)\n", 3));
+    EXPECT_INT(0, callee("def g(s):\n    if s:\n        return f\n    return h\ny = g(s)(x)\n", 5));
+}
+
+/* The line and its call, as 10 * call + line. */
+static uint32_t passed(const char *text, const char *parameter, uint32_t first, uint32_t second)
+{
+    struct stet_view file = written(text);
+    struct stet_python_waiting calls[] = {{file, first}, {file, second}};
+    size_t at = 0;
+    uint32_t line = stet_python_passed_line(&h.sources, calls, 2, stet_view_str(parameter), &at);
+
+    done();
+    return 10 * (uint32_t)at + line;
+}
+
+TEST(an_argument_is_followed_to_the_line_that_assigned_it)
+{
+    const char *f = "@jax.jit\ndef f(w, b):\n    return w + b\n";
+    char text[512];
+
+    snprintf(text, sizeof text, "%s%s", f, "for x in d:\n    x = put(x)\n    f(0, x)\n");
+    EXPECT_INT(5, passed(text, "b", 6, 6)); /* by position */
+    snprintf(text, sizeof text, "%s%s", f, "x = put(d)\nf(0, b=x[1])\n");
+    EXPECT_INT(4, passed(text, "b", 5, 5)); /* by name */
+    EXPECT_INT(6, passed("import jax\ndef f(w, b):\n    return w + b\ng = jax.jit(f)\n"
+                         "for x in d:\n    x = put(x)\n    g(0, x)\n",
+                         "b", 7, 7));
+    snprintf(text, sizeof text, "%s%s", f, "def g(y):\n    return f(0, y)\nx = put(d)\ng(x)\n");
+    EXPECT_INT(16, passed(text, "b", 5, 7)); /* through a function of the user's */
+    snprintf(text, sizeof text, "%s%s", f, "x = d\nf(0, put(x))\n");
+    EXPECT_INT(0, passed(text, "b", 5, 5)); /* made in the call itself */
+    snprintf(text, sizeof text, "%s%s", f, "x = put(d)\ng(0, x)\n");
+    EXPECT_INT(0, passed(text, "b", 5, 5)); /* whose position is not known */
 }
