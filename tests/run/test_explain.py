@@ -119,7 +119,8 @@ class Explain(unittest.TestCase):
             self.assertIn(words, told)
         with open(os.path.join(self.dir, "events.jsonl")) as f:
             events = [json.loads(line) for line in f]
-        self.assertEqual([e["compile"] for e in events], [5, 6, 7, 8, 9])
+        # The first short batch has its name when it came again, or when the run ends: its place is not fixed.
+        self.assertEqual(sorted(e["compile"] for e in events), [5, 6, 7, 8, 9])
 
     def test_the_table_and_the_ledger_say_the_same(self):
         self.explained()
