@@ -23,9 +23,9 @@ void stet_text_duration(struct stet_buf *out, uint64_t ns)
 {
     uint64_t s = ns / 1000000000u;
 
-    if (ns < 1000000)
+    if (ns < 999500) /* above, it would be rounded to 1000 us */
         stet_buf_printf(out, "%.0f us", (double)ns / 1e3);
-    else if (s < 1)
+    else if (ns < 999500000)
         stet_buf_printf(out, "%.0f ms", (double)ns / 1e6);
     else if (s < 120)
         stet_buf_printf(out, "%.1f s", (double)ns / 1e9);

@@ -28,11 +28,11 @@ const Stet = {};
   function seconds(s) {
     const a = Math.abs(s), sign = s < 0 ? "−" : "";
     if (a === 0) return "0 s";
-    if (a < 1e-3) return sign + (a * 1e6).toFixed(0) + " µs";
-    if (a < 1) return sign + (a * 1e3).toFixed(a < 0.01 ? 1 : 0) + " ms";
+    if (a < 999.5e-6) return sign + (a * 1e6).toFixed(0) + " µs"; // above, it would be rounded to 1000
+    if (a < 999.5e-3) return sign + (a * 1e3).toFixed(a < 0.01 ? 1 : 0) + " ms";
     if (a < 100) return sign + a.toFixed(1) + " s";
-    if (a < 3600) return sign + Math.floor(a / 60) + " min " + Math.round(a % 60) + " s";
-    return sign + Math.floor(a / 3600) + " h " + Math.round((a % 3600) / 60) + " min";
+    if (a < 3600) return sign + Math.floor(a / 60) + " min " + Math.floor(a % 60) + " s";
+    return sign + Math.floor(a / 3600) + " h " + Math.floor((a % 3600) / 60) + " min";
   }
   function bytes(n) {
     const units = ["B", "KB", "MB", "GB", "TB"];

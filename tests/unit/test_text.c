@@ -1,6 +1,7 @@
 /* Facts about text for people: what is foreign is made visible, what is ours passes. */
 #include "test.h"
 
+#include "base/human.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -87,6 +88,21 @@ TEST(the_last_filter_passes_lines_and_colours)
     EXPECT_STR("a\tb\n\x1b[1mc\x1b[0m\\x1b[2Jd\\x1b]0;\\u202e # ##[x]", said());
     stet_text_filter(&out, STET_VIEW("\x1b[1mc"), false);
     EXPECT_STR("\\x1b[1mc", said());
+}
+
+TEST(a_time_has_the_unit_that_its_rounded_number_needs)
+{
+    static const struct {
+        uint64_t ns;
+        const char *text;
+    } times[] = {{999499, "999 us"},         {999500, "1 ms"},      {999499999, "999 ms"},
+                 {999600000, "1.0 s"},       {1000000000, "1.0 s"}, {119960000000, "120.0 s"},
+                 {120000000000, "2 min 0 s"}};
+
+    for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+        stet_text_duration(&out, times[i].ns);
+        EXPECT_STR(times[i].text, said());
+    }
 }
 
 TEST(a_text_buffer_escapes_after_it_was_released)
