@@ -26,14 +26,17 @@ void stet_cli_describe(stet_cli_describer *take, void *context)
 static void print_row(const char *name, const char *operand, const char *help)
 {
     char left[64];
+    int width = 24; /* printf counts bytes */
 
-    if (operand && operand[0] == '[') /* an optional value */
+    if (operand && !strncmp(operand, "[=", 2)) /* an optional value */
         snprintf(left, sizeof left, "--%s%s", name, operand);
     else if (name[1])
         snprintf(left, sizeof left, "--%s%s%s", name, operand ? "=" : "", operand ? operand : "");
     else
         snprintf(left, sizeof left, "-%s%s%s", name, operand ? " " : "", operand ? operand : "");
-    printf("  %-24s %s\n", left, help);
+    for (const char *c = left; *c; c++)
+        width += (*c & 0xc0) == 0x80;
+    printf("  %-*s %s\n", width, left, help);
 }
 
 static void print_usage(const struct stet_usage *usage, const struct stet_option *options)

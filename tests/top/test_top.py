@@ -93,7 +93,7 @@ class Top(unittest.TestCase):
     def test_a_running_job_is_shown_resized_and_ends(self):
         p = self.start(0, 1)
         screen = Screen(self, self.state, 80, 24)
-        text = screen.until(r"^ stet top .* running .* sh -c", r"\ncompiles +4 in", r"executions 20 ",
+        text = screen.until(r"^ stet top .* running .*; exit 6\n", r"\ncompiles +4 in", r"executions 20 ",
                             r"\n +0 +\d+ ", r"\n +1 +\d+ ", r"transfers +to device", r"store +memory \d")
         self.assertLessEqual(max(map(len, text.splitlines())), 80)
         screen.resize(160, 50)
@@ -110,7 +110,7 @@ class Top(unittest.TestCase):
 
     def test_added_operations_and_arguments_are_marked_with_a_plus(self):
         data = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "cli", "data")
-        for other, wanted in (("branch", "+ operation cosine f32[4,8]; "), ("mask", "+ argument batch['mask'] f32[4,8]; ")):
+        for other, wanted in (("branch", "+ operation cosine f32[4,8]: "), ("mask", "+ argument batch['mask'] f32[4,8]: ")):
             self.stet("run", "--quiet", "--", HARNESS, FAKE, os.path.join(data, "base.mlirbc"),
                       os.path.join(data, other + ".mlirbc"))
             self.assertIn(wanted, self.stet("top", "--once").stdout)
@@ -127,9 +127,9 @@ class Top(unittest.TestCase):
         screen.press("S", "S")
         screen.until("now: last change")
         screen.press("h", "r")
-        screen.until("compiles +2 in", "running .*  rank 0  sh")
+        screen.until("compiles +2 in", "running .*  rank 0  ….*; exit 6\n")
         screen.press("Right")
-        screen.until("compiles +2 in", "  rank 1  sh")
+        screen.until("compiles +2 in", "  rank 1  ….*; exit 6\n")
         screen.press("R", "R")
         screen.until("compiles +4 in")
         screen.press("p")
