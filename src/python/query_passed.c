@@ -2,10 +2,17 @@
  * it on. */
 #include "python/queries_internal.h"
 
+/* A function that waits for a call of its own; `node` is 0 when it is not known. */
+struct inner {
+    const struct stet_python_module *module;
+    stet_python_ref node;
+};
+
 /* Does the call run this function? Where the callee is not found in the project, it may. */
-static bool may_run(const struct stet_python_callee *callee, stet_python_ref function)
+static bool may_run(const struct stet_python_callee *callee, const struct inner *inner)
 {
-    return !function || !callee->definition || callee->definition == function;
+    return !inner->node || !callee->definition ||
+           (callee->definition == inner->node && callee->module == inner->module);
 }
 
 /* The function that a call runs: also the one in `step = jax.jit(function)`. */
@@ -34,14 +41,14 @@ static struct stet_python_callee callee_of(struct stet_python_flow *x, stet_pyth
 /* Returns what a call passes as a parameter; 0 when it passes nothing, or its position is not
  * known. */
 static stet_python_ref passed(struct stet_python_flow *x, stet_python_ref call,
-                              stet_python_ref function, struct stet_view parameter)
+                              const struct inner *inner, struct stet_view parameter)
 {
     const struct stet_python_module *m = x->frame->module;
     struct stet_python_callee callee = callee_of(x, call);
     stet_python_ref argument = stet_python_keyword(m, call, parameter);
     uint32_t name, position = 0;
 
-    if (!may_run(&callee, function))
+    if (!may_run(&callee, inner))
         return 0;
     if (argument)
         return stet_python_argument_value(m, argument);
@@ -69,7 +76,7 @@ uint32_t stet_python_passed_line(struct stet_python_sources *s,
                                  const struct stet_python_waiting *calls, size_t count,
                                  struct stet_view parameter, size_t *at)
 {
-    stet_python_ref inner = 0;
+    struct inner inner = {0};
 
     for (size_t i = 0; i < count; i++) {
         const struct stet_python_module *m = stet_python_open(s, calls[i].file);
@@ -81,15 +88,16 @@ uint32_t stet_python_passed_line(struct stet_python_sources *s,
 
         while (!variable && stet_python_own_next(m, statement, &n))
             if (stet_python_kind(&m->ast, n) == PY_CALL)
-                variable = variable_of(m, passed(x, n, inner, parameter));
+                variable = variable_of(m, passed(x, n, &inner, parameter));
         if (!variable)
             return 0;
         parameter = stet_python_text(&m->ast, variable);
         line = stet_python_binding_line(s, calls[i].file, calls[i].line, parameter);
         *at = i;
-        inner = stet_python_function_around(m, statement);
-        if (line || !inner ||
-            !stet_python_parameter(m, inner, stet_python_name(&m->ast, variable), &(uint32_t){0}))
+        inner = (struct inner){m, stet_python_function_around(m, statement)};
+        if (line || !inner.node ||
+            !stet_python_parameter(m, inner.node, stet_python_name(&m->ast, variable),
+                                   &(uint32_t){0}))
             return line;
     }
     return 0;

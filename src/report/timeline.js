@@ -17,6 +17,13 @@
     return out;
   }
 
+  // Marks less than 0.1 s apart need more places than a time elsewhere.
+  function markText(us, apart) {
+    const places = -Math.floor(Math.log10(apart / 1e6));
+    if (us === 0) return "0";
+    return us >= 1e6 && us < 100e6 && places > 1 ? (us / 1e6).toFixed(places) + " s" : seconds(us / 1e6);
+  }
+
   function label(p, run) {
     const many = run.processes.length > 1;
     return (p.rank !== null ? "rank " + p.rank : many ? "process " + p.pid : "") + (p.lane === "torch" ? " torch" : "");
@@ -89,11 +96,12 @@
       const g = canvas.getContext("2d");
       g.scale(ratio, ratio);
       g.font = "11px system-ui, sans-serif";
-      for (const t of ticks(from, to, Math.max(2, width / 110))) {
+      const marks = ticks(from, to, Math.max(2, width / 110));
+      for (const t of marks) {
         g.fillStyle = c.line;
         g.fillRect(Math.round(x(t)), 0, 1, height - AXIS + 4);
         g.fillStyle = c.muted;
-        g.fillText(t === 0 ? "0" : seconds(t / 1e6), Math.round(x(t)) + 3, height - 7);
+        g.fillText(markText(t, marks[1] - marks[0]), Math.round(x(t)) + 3, height - 7);
       }
       for (const p of rows) {
         g.fillStyle = c.line;
