@@ -3,11 +3,11 @@
 #include "cli/contract_update.h"
 #include "contract/contract_run.h"
 
+#include "base/duration.h"
 #include "base/fs.h"
 #include "base/json.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 
 static const struct stet_usage usage = {
     "stet contract init|update [options] [RUN]",
@@ -61,16 +61,14 @@ static int tell(enum stet_format format, const char *file, const char *run,
     return stet_cli_print(&out, STET_EXIT_FINE);
 }
 
-/* "40s", "500ms", or 40, which are seconds. */
 static bool read_wait(const char *text, uint64_t *ns)
 {
-    char *end;
-    unsigned long long n = strtoull(text, &end, 10);
-    uint64_t unit = !strcmp(end, "ms") ? 1000000 : 1000000000;
+    uint32_t ms;
 
-    return text[0] >= '0' && text[0] <= '9' && n &&
-           (!end[0] || !strcmp(end, "s") || !strcmp(end, "ms")) &&
-           !__builtin_mul_overflow((uint64_t)n, unit, ns);
+    if (!stet_duration_read(text, STET_DURATION_S, UINT32_MAX, &ms) || !ms)
+        return false;
+    *ns = (uint64_t)ms * 1000000;
+    return true;
 }
 
 struct init_how {
@@ -146,7 +144,7 @@ int cmd_contract(int argc, char **argv)
     run = args.count == 2 ? args.values[1] : NULL;
     how.waited = waited != NULL;
     if (waited && waited[0] && !read_wait(waited, &how.waited_ns))
-        return stet_cli_usage_error(&usage, "--waited takes seconds: 40, 40s or 500ms");
+        return stet_cli_usage_error(&usage, "--waited takes a time: 40, 40s, 500ms or 10m");
     if (!strcmp(args.values[0], "init"))
         return init(run, file, &how, args.format);
     if (!strcmp(args.values[0], "update"))
