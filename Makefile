@@ -29,7 +29,7 @@ $(ENV)/%/.complete: tools/requirements/%.txt tools/python-env.sh | setup-build
 	@tools/python-env.sh $* $(ENV)/$*
 
 # The main job on the default set-up.
-demo: product $(ENV)/jax/.complete
+demo: product $(ENV)/demo/.complete
 	@tools/demo.sh
 
 # Every lane; the closing line counts tests.
@@ -51,6 +51,7 @@ soak: setup-all
 # with a fresh seed, JOBS (2) at a time. Hours.
 truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete $(ENV)/torchxla/.complete
 	@python3 tests/traps/run.py build/release --jobs $(or $(JOBS),2)
+	@python3 tests/truth/written/run.py build/release $(ENV)
 	@python3 tests/truth/run.py build/release $(ENV) --cases $(or $(CASES),2000) --jobs $(or $(JOBS),2) --keep build/truth
 
 # Long fuzzing of every target; FUZZ_SECONDS each.

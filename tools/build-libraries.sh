@@ -43,7 +43,7 @@ done
 flags="${CFLAGS--O2 -g0} -fPIC -ffile-prefix-map=$prefix/="
 say "zlib, zstd, xxHash, libsodium, Jansson, hiredis, SQLite"
 logged "$CMAKE" -S "$root/cmake/libraries" -B "$prefix/build" -G Ninja -DCMAKE_MAKE_PROGRAM="$NINJA" -DSOURCES="$prefix/sources" \
-    -DCMAKE_BUILD_TYPE=None -DCMAKE_C_FLAGS="$flags" -DCMAKE_INSTALL_PREFIX="$prefix" "$@"
+    -DCMAKE_BUILD_TYPE=None -DCMAKE_{C,ASM}_FLAGS="$flags" -DCMAKE_INSTALL_PREFIX="$prefix" "$@"
 logged "$CMAKE" --build "$prefix/build"
 logged "$CMAKE" --install "$prefix/build"
 

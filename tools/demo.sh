@@ -4,7 +4,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 stet=build/product/bin/stet
-python=build/env/jax/bin/python
+python=build/env/demo/bin/python
 export STET_STATE_DIR=$PWD/build/demo STET_STORE=$PWD/build/demo/store
 rm -rf "$STET_STATE_DIR"
 

@@ -9,14 +9,15 @@ cd "$(dirname "$0")/.."
 root=$PWD
 export STET_RELEASE_ENV=${STET_RELEASE_ENV:-$root/build/env/release} STET_ARCHIVES=${STET_ARCHIVES:-$root/build/third_party/archives}
 [[ $STET_RELEASE_ENV != "$root"/* ]] || tools/python-env.sh release "$STET_RELEASE_ENV"
-SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
+commit=$(git rev-parse HEAD) # the branch may move meanwhile
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct "$commit")
 export SOURCE_DATE_EPOCH CCACHE_DISABLE=1
 unset CMAKE_C_COMPILER_LAUNCHER
 scratch=$(mktemp -d "${TMPDIR:-/tmp}/reproduce.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 for folder in one another-name; do
     mkdir "$scratch/$folder"
-    git archive HEAD | tar -x -C "$scratch/$folder"
+    git archive "$commit" | tar -x -C "$scratch/$folder"
     "$scratch/$folder/tools/release.sh" "$@"
 done
 if ! diff "$scratch"/{one,another-name}/dist/SHA256SUMS; then

@@ -152,6 +152,9 @@ def _check(answer, name, dtype, have):
         raise ValueError(_ANSWERS[answer].format(name=name, dtype=dtype, have=have))
 
 
+_MOST_SHAPES = 1024  # that one argument remembers
+
+
 class Padder:
     """Makes the arrays of one argument canonical."""
 
@@ -160,6 +163,16 @@ class Padder:
         self.dtype, size = _numpy_dtype(leaf.dtype)
         self.number = library.NUMBER.get(self.type, library.RAW.get(size))
         self.fill = _fill_bytes(leaf.fill, self.dtype)
+        self.targets = {}
+
+    def _target(self, shape):
+        """The shape to pad to. Shapes that came before are looked up."""
+        found = self.targets.get(shape)
+        if found is None:
+            found = self.leaf.target(shape, self.name)
+            if len(self.targets) < _MOST_SHAPES:
+                self.targets[shape] = found
+        return found
 
     def zeros(self, chosen, tensor):
         """An absent array: zeros."""
@@ -168,12 +181,13 @@ class Padder:
 
     def pad(self, value):
         """One array; returned as it is when it is canonical already."""
-        if _is_tensor(value):
-            return self._pad_tensor(value)
-        value = _as_numpy(value)
+        if type(value) is not np.ndarray:
+            if _is_tensor(value):
+                return self._pad_tensor(value)
+            value = _as_numpy(value)
         shape = value.shape
-        target = self.leaf.target(shape, self.name)
-        if value.dtype != self.dtype:
+        target = self._target(shape)
+        if value.dtype is not self.dtype and value.dtype != self.dtype:
             return self._write(value, _NUMPY, target, shape, value.strides, value.dtype.name)
         if target == shape:
             return value
@@ -189,7 +203,7 @@ class Padder:
         if value.device.type != "cpu":
             raise ValueError(f"{self.name} is on {value.device}: pad batches before they are moved")
         have, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
-        target = self.leaf.target(shape, self.name)
+        target = self._target(shape)
         if target == shape and have == self.type:
             return value
         size = value.element_size()
@@ -286,6 +300,7 @@ class Canonical:
         self.padders = {short: Padder(short, leaf) for short, leaf in leaves.items() if short not in self.ambiguous}
         self.mask, self.optional = dict(mask or {}), tuple(optional)
         self.masked = set(self.mask.values())
+        self.simple = {name: padder for name, padder in self.padders.items() if name not in self.masked | set(self.mask)}
         for name, of in self.mask.items():
             if of not in self.padders:
                 raise ValueError(f"mask {name}: there is no argument {of}")
@@ -323,6 +338,9 @@ class Canonical:
     def _mapping(self, batch):
         out, lengths, tensor = {}, {}, False
         for name, value in batch.items():
+            if type(value) is np.ndarray and name in self.simple:  # the common case, without the questions below
+                out[name], lengths[name] = self.simple[name].pad(value), None
+                continue
             if name in self.mask:
                 continue
             if value is None and name in self.optional:

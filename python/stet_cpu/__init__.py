@@ -1,4 +1,7 @@
-"""The embedded CPU backend (libstet_cpu.so) as frameworks find a device plugin."""
+"""The embedded CPU backend (libstet_cpu.so) as frameworks find a device plugin.
+
+`stet run --cpu` imports this before pytest can rewrite its assertions, and it has none: PYTEST_DONT_REWRITE.
+"""
 
 import os
 

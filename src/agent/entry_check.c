@@ -35,7 +35,7 @@ static bool program_fits(const struct stet_entry_file *f, struct stet_err *err)
     }
     stet_buf_release(&bytes);
     if (!fits)
-        stet_fail(err, STET_BAD_INPUT, "the program is not the one of the key");
+        stet_fail(err, STET_BAD_INPUT, "the program does not match the key");
     return fits;
 }
 

@@ -207,7 +207,7 @@ static enum stet_rc read_answer(struct stet_gs_answer *a, const json_t *root, st
     if (type && strcasecmp(type, "Bearer") != 0)
         return stet_fail(err, STET_BAD_INPUT, "the token is not a bearer token");
     if (!json_is_integer(lives) || seconds <= 0)
-        return stet_fail(err, STET_BAD_INPUT, "the answer does not say how long the token lives");
+        return stet_fail(err, STET_BAD_INPUT, "the answer has no lifetime of the token");
     memcpy(a->token, token, strlen(token) + 1);
     a->lives_s = seconds < 86400 ? (uint32_t)seconds : 86400;
     return STET_OK;

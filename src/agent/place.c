@@ -47,7 +47,7 @@ static enum stet_rc own_folder(const char *path, struct stet_err *err)
     if (mkdir(path, 0700) != 0 && errno != EEXIST)
         return stet_fail_errno(err, "%s: cannot make folder", path);
     if (lstat(path, &st) != 0)
-        return stet_fail_errno(err, "%s: cannot look at", path);
+        return stet_fail_errno(err, "%s: cannot stat", path);
     if (!S_ISDIR(st.st_mode) || st.st_uid != geteuid() || (st.st_mode & 077))
         return stet_fail(err, STET_IO, "%s: is not a folder of this user alone", path);
     return STET_OK;

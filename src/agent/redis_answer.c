@@ -96,7 +96,8 @@ enum stet_rc stet_agent_redis_take(struct redisReader *r, struct stet_view bytes
 
     if (redisReaderFeed(r, bytes.ptr, bytes.len) != REDIS_OK ||
         redisReaderGetReply(r, &reply) != REDIS_OK)
-        return stet_fail(err, STET_BAD_INPUT, "redis: not its protocol: %.100s", r->errstr);
+        return stet_fail(err, STET_BAD_INPUT,
+                         "redis: the answer is not of Redis's protocol: %.100s", r->errstr);
     if (!reply)
         return STET_NOT_FOUND;
     rc = understand(reply, out, err);

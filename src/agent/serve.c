@@ -226,7 +226,7 @@ static enum stet_rc take_place(const char *path, int *listener, struct stet_err 
         return stet_fail_errno(err, "%s.lock: cannot open", path);
     if (!take_lock(held, path)) {
         close(held);
-        return stet_fail(err, STET_LIMIT, "%s: another agent is there", path);
+        return stet_fail(err, STET_LIMIT, "%s: another agent listens there", path);
     }
     unlink(at.sun_path);
     *listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -290,7 +290,7 @@ static void tell_keys(struct stet_agent *a)
     const struct stet_trust *trust = stet_agent_keyring_trust(keys);
 
     if (trust->anyone)
-        stet_agent_log("STET_TRUST=any: entries that no trusted key signed are taken too");
+        stet_agent_log("STET_TRUST=any: entries without a trusted signature are accepted too");
     else if (a->tiers.count && !trust->count)
         stet_agent_log(
             "no key is trusted, so nothing is loaded from the tiers; `stet cache key` makes "

@@ -127,9 +127,10 @@ static enum stet_rc receive(struct session *s, struct stet_redis_answer *out, ui
         }
         total += n;
         if (code != CURLE_OK || n == 0)
-            rc = failed(code ? s->curl->curl_easy_strerror(code) : "hung up", err);
+            rc = failed(
+                code ? s->curl->curl_easy_strerror(code) : "the server closed the connection", err);
         else if (total > VALUE_MAX + 4096)
-            rc = stet_fail(err, STET_BAD_INPUT, "redis: an answer without end");
+            rc = stet_fail(err, STET_BAD_INPUT, "redis: the answer does not end");
         else
             rc = stet_agent_redis_take(s->reader, stet_view_of(bytes, n), out, err);
     }

@@ -224,7 +224,7 @@ static enum stet_rc perform(struct request *r, long *status, struct stet_err *er
     *status = 0;
     c->curl_easy_getinfo(r->s->h, CURLINFO_RESPONSE_CODE, status);
     if (r->too_large || code == CURLE_FILESIZE_EXCEEDED)
-        rc = stet_fail(err, STET_BAD_INPUT, "an answer without end");
+        rc = stet_fail(err, STET_BAD_INPUT, "the answer does not end");
     else if (code != CURLE_OK)
         rc = stet_fail(err, STET_IO, "%s", c->curl_easy_strerror(code));
     if (rc == STET_OK && *status == 401 && r->web->token)

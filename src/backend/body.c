@@ -113,7 +113,7 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
     if (!g || !y)
         return stet_lower_memory(l);
     TRY(stet_lower_region(l, r, &b));
-    CHECK(!b->talks, "the body talks to the host");
+    CHECK(!b->talks, "the body calls the host");
     TRY(check_types(l, b->args, b->arg_count, args, arg_count, "argument"));
     TRY(check_types(l, b->results, b->result_count, results, result_count, "result"));
     y->block = b;

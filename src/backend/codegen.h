@@ -8,7 +8,7 @@ enum { STET_CG_INS = 224, STET_CG_SLOTS = 160, STET_GROUP_NODES = 32 };
 
 struct stet_cg_reg {
     uint8_t bytes;
-    bool homeless; /* a pointer into memory that it does not own */
+    bool homeless; /* points into another object's memory, so it gets no slot of its own */
     bool pinned;   /* keeps its value from tile to tile, or to the end of one */
     int def, last; /* instructions; -1: before the first */
     uint16_t physical;

@@ -40,7 +40,6 @@ static void read_memory(struct stet_gval *v, const struct stet_gblock *b, uint32
     for (struct stet_gval *a = v; a->def && a->def->kind == STET_G_ALIAS; a = a->def->in[0])
         a->def->live = true;
     root = stet_graph_root(v);
-    root->uses++;
     root->in_memory = true;
     if (root->def) {
         uint32_t at = position_above(b, position, root);
@@ -59,7 +58,6 @@ static void read_tile(struct stet_gval *v, struct stet_gblock *b, struct stet_gr
     for (struct stet_gval *a = v; a->def && a->def->kind == STET_G_ALIAS; a = a->def->in[0])
         a->def->live = true;
     root = stet_graph_root(v);
-    root->uses++;
     if (is_leaf(root)) {
         root->def->live = true;
         if (root->def->kind == STET_G_VIEW && !root->in_memory)

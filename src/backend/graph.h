@@ -25,7 +25,6 @@ struct stet_gval {
     struct stet_gnode *def;    /* NULL: an argument of `block` */
     struct stet_gblock *block; /* where it is defined */
     uint32_t index;            /* among the node's results or the block's arguments */
-    uint32_t uses;             /* by live nodes and block results; of a root, aliases included */
     bool in_memory;            /* some use needs it there (fuse.c) */
     uint32_t mark;             /* the group that has it in a register, while emitting */
     uint16_t reg;
@@ -130,9 +129,8 @@ struct stet_lower {
     const struct stet_op *op;                           /* being lowered */
     const struct stet_op **calls; /* functions being inlined, innermost last */
     uint32_t call_depth, depth;
-    uint32_t nodes, most_nodes; /* made so far, and their cap */
-    uint32_t marks;             /* given to tile programs so far */
-    uint64_t constant_bytes;
+    uint32_t nodes, most_nodes;   /* made so far, and their cap */
+    uint32_t marks;               /* given to tile programs so far */
     struct stet_codegen *codegen; /* made when first needed */
 };
 

@@ -74,7 +74,6 @@ struct dot_job {
     const struct stet_dot *d;
     const char *a, *b;
     char *c, *temp;
-    int64_t row_blocks, rows;
 };
 
 static void batch_offsets(const struct stet_dot *d, int64_t batch, int64_t *a, int64_t *b)

@@ -4,12 +4,12 @@
 #include "backend/params.h"
 
 struct gather_job {
-    const struct stet_bundle_gather *g;
+    const struct stet_gather_params *g;
     void *const *bufs;
     int64_t each;
 };
 
-static void offsets(const struct stet_bundle_gather *g, int64_t i, int64_t *index, int64_t *result,
+static void offsets(const struct stet_gather_params *g, int64_t i, int64_t *index, int64_t *result,
                     int64_t *operand)
 {
     *index = *result = *operand = 0;
@@ -26,7 +26,7 @@ static void offsets(const struct stet_bundle_gather *g, int64_t i, int64_t *inde
 static void gather_task(void *context, uint64_t task)
 {
     const struct gather_job *j = context;
-    const struct stet_bundle_gather *g = j->g;
+    const struct stet_gather_params *g = j->g;
     size_t bytes = g->bytes[0];
     struct stet_move m = {.rank = g->window_rank};
 
@@ -56,7 +56,7 @@ static void gather_task(void *context, uint64_t task)
 
 static void k_gather(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_bundle_gather *g = params;
+    const struct stet_gather_params *g = params;
     struct gather_job j = {.g = g, .bufs = bufs};
 
     if (g->batch == 0 || g->window == 0)
@@ -68,7 +68,7 @@ static void k_gather(const void *params, void *const *bufs, struct stet_pool *po
 /* ---- scatter ---- */
 
 struct scatterer {
-    const struct stet_bundle_gather *g;
+    const struct stet_gather_params *g;
     struct stet_tile_state body;
     void *const *bufs;
     const struct stet_tile_set *k;
@@ -78,7 +78,7 @@ struct scatterer {
 /* n elements of every operand at `to`, combined with the updates at `from`; both contiguous. */
 static void update_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
 {
-    const struct stet_bundle_gather *g = s->g;
+    const struct stet_gather_params *g = s->g;
     uint32_t c = g->operands;
 
     for (int64_t at = 0; at < n; at += STET_BODY_LANES) {
@@ -103,7 +103,7 @@ static void update_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
 /* A fast path for the most common body and type, without lanes. */
 static bool quick_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
 {
-    const struct stet_bundle_gather *g = s->g;
+    const struct stet_gather_params *g = s->g;
     size_t bytes = g->bytes[0];
     char *d = (char *)s->bufs[3] + (size_t)to * bytes;
     const char *u = (const char *)s->bufs[2] + (size_t)from * bytes;
@@ -123,7 +123,7 @@ static bool quick_run(struct scatterer *s, int64_t to, int64_t from, int64_t n)
 
 static void window_runs(struct scatterer *s, int64_t to, int64_t from)
 {
-    const struct stet_bundle_gather *g = s->g;
+    const struct stet_gather_params *g = s->g;
     uint32_t r = g->window_rank;
     int64_t at[STET_MAX_RANK] = {0}, run = 1, runs;
 
@@ -150,7 +150,7 @@ static void window_runs(struct scatterer *s, int64_t to, int64_t from)
 /* Updates are applied in the order of the indices, so every run gives the same result. */
 static void k_scatter(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    const struct stet_bundle_gather *g = params;
+    const struct stet_gather_params *g = params;
     uint32_t c = g->operands;
     struct scatterer s;
 

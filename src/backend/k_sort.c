@@ -9,7 +9,6 @@ struct sorter {
     int64_t offset; /* of the line's first element */
     int64_t *order, *other;
     int64_t *keys; /* or doubles */
-    char *line;
     struct stet_tile_state body;
     _Alignas(16) char x[64][16];
 };
@@ -110,7 +109,6 @@ static void take_lane(struct sorter *t, const struct stet_sort *s, char *lane)
     t->order = (int64_t *)(void *)lane;
     t->other = t->order + s->length;
     t->keys = t->other + s->length;
-    t->line = (char *)(t->keys + s->length);
 }
 
 static void sort_line(struct sorter *t)

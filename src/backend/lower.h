@@ -28,7 +28,7 @@ struct stet_lowered *stet_lower_value_of(struct stet_lower *l, uint32_t lane,
 /* Loops and branches in which lanes meet. */
 enum stet_rc stet_lower_while_lanes(struct stet_lower *l);
 enum stet_rc stet_lower_branches_lanes(struct stet_lower *l);
-/* Operand i of all lanes, result i from all lanes (a list of as many). */
+/* in: a list with operand i of each lane. out: sets result i of each lane from such a list. */
 enum stet_rc stet_lower_in_lanes(struct stet_lower *l, uint32_t i, struct stet_gval **out);
 enum stet_rc stet_lower_out_lanes(struct stet_lower *l, uint32_t i, struct stet_gval **v);
 struct stet_gval **stet_lower_new_lanes(struct stet_lower *l);

@@ -357,6 +357,5 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
             return stet_lower_memory(l);
         n->bytes = memcpy(copy, stet_attr_bytes(a).ptr, s.bytes);
     }
-    l->constant_bytes += s.bytes;
     return stet_lower_out(l, 0, n->out[0]);
 }

@@ -55,7 +55,7 @@ static enum stet_rc check_numbers(struct stet_lower *l, const struct index_numbe
 
 /* `sizes`: the window's extent in each dimension of the operand; `other`: the gather's result or
  * the updates, whose window dims must be those extents (or fewer for updates). */
-static enum stet_rc index_grid(struct stet_lower *l, struct stet_bundle_gather *g,
+static enum stet_rc index_grid(struct stet_lower *l, struct stet_gather_params *g,
                                const struct index_numbers *n, const struct stet_shape *operand,
                                const struct stet_shape *index, const struct stet_shape *other,
                                const int64_t *sizes)
@@ -112,7 +112,7 @@ static enum stet_rc index_grid(struct stet_lower *l, struct stet_bundle_gather *
 enum stet_rc stet_lower_gather(struct stet_lower *l, int arg)
 {
     const struct stet_attr *a = stet_op_attr(l->op, "dimension_numbers");
-    struct stet_bundle_gather *g = STET_NEW(l->arena, struct stet_bundle_gather);
+    struct stet_gather_params *g = STET_NEW(l->arena, struct stet_gather_params);
     struct stet_graph_ints sizes, vector;
     struct index_numbers n;
     struct stet_gval *in[2];
@@ -166,7 +166,7 @@ static void update_sizes(const struct index_numbers *n, const struct stet_shape 
 enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
 {
     const struct stet_attr *a = stet_op_attr(l->op, "scatter_dimension_numbers");
-    struct stet_bundle_gather *g = STET_NEW(l->arena, struct stet_bundle_gather);
+    struct stet_gather_params *g = STET_NEW(l->arena, struct stet_gather_params);
     uint32_t count = l->op->operand_count / 2;
     enum stet_dtype args[64];
     int64_t sizes[STET_MAX_RANK];
@@ -228,7 +228,7 @@ enum stet_rc stet_lower_scatter(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_torch_index_select(struct stet_lower *l, int arg)
 {
     int64_t dim = stet_lower_int(l, "dim", -1), batch = stet_lower_int(l, "batch_dims", 0);
-    struct stet_bundle_gather *g = STET_NEW(l->arena, struct stet_bundle_gather);
+    struct stet_gather_params *g = STET_NEW(l->arena, struct stet_gather_params);
     struct index_numbers n = {.vector = 0};
     int64_t sizes[STET_MAX_RANK];
     struct stet_gval *in[2];

@@ -276,7 +276,7 @@ static enum stet_rc norm_init(struct stet_lower *l, struct norm *b)
     b->dim = stet_lower_int(l, "feature_index", -1);
     b->full = b->x->shape;
     CHECK(b->dim >= 0 && b->dim < b->full.rank && stet_dtype_is_float(b->full.dtype),
-          "feature_index is out of range or the operand no float");
+          "feature_index is out of range, or the operand is not a float");
     stet_shape_set(&b->feature, b->full.dtype, &b->full.dims[b->dim], 1);
     for (uint32_t i = 1; i < l->op->operand_count; i++) {
         struct stet_gval *v;

@@ -267,7 +267,7 @@ enum stet_rc stet_lower_pad(struct stet_lower *l, int arg)
 
         CHECK(inner.v[d] >= 0 && inner.v[d] < most && low.v[d] > -most && low.v[d] < most &&
                   high.v[d] > -most && high.v[d] < most && size < most,
-              "dimension %u is padded absurdly", d);
+              "dimension %u has too much padding", d);
         CHECK(size == 0 || inner.v[d] == 0 || size <= most / inner.v[d], "too large");
         CHECK(low.v[d] + high.v[d] + size + (size ? (size - 1) * inner.v[d] : 0) == s.dims[d],
               "dimension %u of the result does not fit the padding", d);

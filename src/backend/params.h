@@ -76,7 +76,7 @@ struct stet_conv {
         pack_y; /* bytes of temporary memory: weights once, the others a lane */
 };
 
-/* REDUCE: the line is dims, outermost first; each is kept or reduced. */
+/* REDUCE: `dims` are those of the operand, outermost first; each is kept or reduced. */
 struct stet_reduce {
     uint32_t count; /* operands */
     struct stet_body *body;
@@ -107,7 +107,7 @@ struct stet_window {
 };
 
 /* k_gather, k_scatter */
-struct stet_bundle_gather {
+struct stet_gather_params {
     uint32_t operands; /* scatter may have several */
     enum stet_dtype index_type;
     size_t *bytes;       /* of an element, per operand */

@@ -26,7 +26,7 @@ static void pair_donors(const struct stet_program *p, const struct stet_shape *i
         if (a >= 0 && (uint32_t)a < results && alias[a] < 0 && stet_shape_eq(&in[i], &out[a]))
             alias[a] = base + (int32_t)i;
     }
-    /* a donor without a named partner gets the first result of its type that has none */
+    /* a donated argument that names no result takes the first free result of its type */
     for (uint32_t i = 0; i < p->argument_count; i++) {
         if (!p->arguments[i].donor || p->arguments[i].alias >= 0)
             continue;
@@ -68,7 +68,6 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
                                          .output_shardings = l->out_shardings,
                                          .output_alias = alias,
                                          .donatable = donatable,
-                                         .constant_bytes = l->constant_bytes,
                                          .name = stet_op_symbol(p->module)};
     return STET_OK;
 }
@@ -225,7 +224,7 @@ static enum stet_rc run_while(const struct stet_step *s, struct run *r)
         if (!*go_on)
             return STET_OK;
         if (r->turns_left-- == 0)
-            return stet_fail(r->err, STET_LIMIT, "loops turned more than %llu times",
+            return stet_fail(r->err, STET_LIMIT, "loops ran more than %llu iterations",
                              (unsigned long long)r->most_turns);
         TRY(run_steps(&s->blocks[1], r));
     }

@@ -36,8 +36,7 @@ struct stet_plan_info {
     const int32_t *output_alias;
     const bool *donatable;  /* per input: the program donates it */
     uint64_t scratch_bytes; /* what stet_plan_run needs, 64-byte aligned */
-    uint64_t constant_bytes;
-    uint64_t code_bytes; /* the plan itself */
+    uint64_t code_bytes;    /* the plan itself */
     struct stet_plan_cost cost;
     struct stet_view name;
 };

@@ -242,7 +242,7 @@ void stet_tile_begin(const struct stet_tile_prog *p, struct stet_tile_state *s, 
                      size_t n)
 {
     for (uint32_t r = 0; r < p->regs; r++)
-        s->regs[r] = s->home[r] = s->memory + p->reg_offset[r];
+        s->regs[r] = s->memory + p->reg_offset[r];
     for (uint32_t i = 0; i < p->load_count; i++) {
         const struct stet_tile_load *l = &p->loads[i];
         const void *value = l->kind == STET_LOAD_CONST ? l->value : NULL;

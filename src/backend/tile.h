@@ -72,7 +72,6 @@ struct stet_tile_prog {
 
 struct stet_tile_state {
     char *regs[STET_TILE_REGS];
-    char *home[STET_TILE_REGS]; /* where the register's own memory is */
     _Alignas(64) char memory[STET_TILE_BYTES];
 };
 

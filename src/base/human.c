@@ -1,6 +1,8 @@
 /* See human.h. */
 #include "base/human.h"
 
+#include "base/path.h"
+
 #include <inttypes.h>
 #include <time.h>
 #include <unistd.h>
@@ -54,14 +56,10 @@ struct stet_view stet_text_function(struct stet_view name)
 struct stet_view stet_text_path(struct stet_view path)
 {
     static char here[4096]; /* no command changes it */
-    size_t n;
 
     if (!*here && !getcwd(here, sizeof here))
         return path;
-    n = strlen(here);
-    if (n > 1 && path.len > n + 1 && path.ptr[n] == '/' && !memcmp(path.ptr, here, n))
-        return stet_view_of(path.ptr + n + 1, path.len - n - 1);
-    return path;
+    return stet_path_below(path, here);
 }
 
 void stet_text_count(struct stet_buf *out, uint64_t n, const char *what)

@@ -73,7 +73,7 @@ uint32_t stet_intern_add(struct stet_intern *t, struct stet_view text)
 
     if (slot && slot->number)
         return slot->number - 1;
-    if (t->count == t->room) {
+    if (!slot || t->count == t->room) {
         if (!grow(t))
             goto full;
         slot = slot_of(t, text, hash);

@@ -58,14 +58,12 @@ static void open_nested(struct stet_json *j, const char *key, char bracket)
     begin_value(j, key);
     stet_buf_char(j->out, bracket);
     j->comma = false;
-    j->depth++;
 }
 
 static void close_nested(struct stet_json *j, char bracket)
 {
     stet_buf_char(j->out, bracket);
     j->comma = true;
-    j->depth--;
 }
 
 void stet_json_init(struct stet_json *j, struct stet_buf *out)

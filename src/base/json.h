@@ -8,7 +8,6 @@
 /* Bytes that are not UTF-8 are written as U+FFFD, so the output is always valid JSON. */
 struct stet_json {
     struct stet_buf *out;
-    unsigned depth;
     bool comma; /* a value precedes the next one */
 };
 

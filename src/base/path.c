@@ -27,6 +27,15 @@ struct stet_view stet_path_folder(struct stet_view path)
     return stet_view_of(path.ptr, slash == path.ptr ? 1 : (size_t)(slash - path.ptr));
 }
 
+struct stet_view stet_path_below(struct stet_view path, const char *folder)
+{
+    size_t n = strlen(folder);
+
+    if (n > 1 && path.len > n + 1 && path.ptr[n] == '/' && !memcmp(path.ptr, folder, n))
+        return stet_view_of(path.ptr + n + 1, path.len - n - 1);
+    return path;
+}
+
 bool stet_path_join(char *out, size_t room, struct stet_view folder, struct stet_view name)
 {
     bool alone = !folder.len || stet_view_starts(name, "/");

@@ -10,6 +10,8 @@ struct stet_view stet_path_base(struct stet_view path);
 const char *stet_path_base_str(const char *path);
 /* The text before the last slash: "a/b" of "a/b/c.py", "/" of "/c.py", "." of "c.py". */
 struct stet_view stet_path_folder(struct stet_view path);
+/* The path from the folder on, if it is below it; otherwise as it is. */
+struct stet_view stet_path_below(struct stet_view path, const char *folder);
 /* "folder/name", terminated, with one slash between them, into `room` bytes; `name` alone if it is
  * absolute or the folder is empty. If it does not fit, returns false with an empty text. */
 bool stet_path_join(char *out, size_t room, struct stet_view folder, struct stet_view name);

@@ -53,7 +53,7 @@ static bool take_dims(const struct reading *r, struct stet_view *v, struct stet_
         }
         s->dims[*rank] = take_number(v);
         if (s->dims[(*rank)++] < 1)
-            return fail(r, digit ? "a size is a number from 1 on"
+            return fail(r, digit ? "a size is a number of 1 or more"
                                  : "a line is a size, or a size and how often it came");
         if (!v->len || *v->ptr != 'x')
             return true;
@@ -75,7 +75,7 @@ static bool take_line(struct reading *r)
         if (rest.len && *rest.ptr >= '0' && *rest.ptr <= '9') {
             s.runs = (double)take_number(&rest);
             if (s.runs < 1)
-                return fail(r, "a count is a number from 1 on");
+                return fail(r, "a count is a number of 1 or more");
         }
     }
     if (rest.len)

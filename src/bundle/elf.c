@@ -138,11 +138,11 @@ static void look(struct stet_elf *e, struct source *f)
     char magic[SELFMAG];
     Elf64_Ehdr h;
 
-    *e = (struct stet_elf){.size = f->len};
+    *e = (struct stet_elf){0};
     if (!f->len)
         e->wrong = "empty";
     else if (!copy(f, 0, magic, SELFMAG) || memcmp(magic, ELFMAG, SELFMAG) != 0)
-        e->wrong = "not a shared object (no ELF file)";
+        e->wrong = "not a shared object (not an ELF file)";
     else if (!copy(f, 0, &h, sizeof h))
         e->wrong = "truncated in its first header";
     else if (h.e_ident[EI_CLASS] != ELFCLASS64 || h.e_ident[EI_DATA] != ELFDATA2LSB)

@@ -9,7 +9,6 @@ struct stet_elf {
     char build_id[129]; /* hex, "" when it has none */
     bool has_symbols;   /* its dynamic symbols could be read */
     bool has_entry;     /* and GetPjrtApi is defined there */
-    uint64_t size;
 };
 
 /* Works on any bytes. */

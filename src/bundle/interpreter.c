@@ -97,7 +97,7 @@ static void take_answer(struct stet_bundle_python *p, struct stet_view text)
     struct stet_view first = line_of(&text), second = line_of(&text), third = line_of(&text);
 
     if (!third.len) {
-        p->why_not = "its answer makes no sense";
+        p->why_not = "its answer cannot be read";
         return;
     }
     p->version = stet_arena_copy(&p->arena, first).ptr;
@@ -128,7 +128,7 @@ static void ask(struct stet_bundle_python *p, char *const *environment)
     char how[96];
 
     if (!quiet || stet_job_command(&job, argv, quiet, NULL) != STET_OK) {
-        p->why_not = "no child process could be made";
+        p->why_not = "no child process could be started";
     } else if (!stet_job_fine(&job)) {
         struct stet_view noise = stet_buf_as_view(&job.noise);
 

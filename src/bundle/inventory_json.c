@@ -114,7 +114,7 @@ enum stet_rc stet_bundle_inventory_parse(struct stet_inventory *v, struct stet_v
 
     stet_bundle_inventory_init(v);
     if (!root)
-        rc = stet_fail(err, STET_BAD_INPUT, "%s:%d:%d: no bundle, which is JSON: %s", what,
+        rc = stet_fail(err, STET_BAD_INPUT, "%s:%d:%d: not a bundle, which is JSON: %s", what,
                        bad.line, bad.column, bad.text);
     else
         rc = take_all(v, root, what, err);

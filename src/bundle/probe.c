@@ -209,7 +209,7 @@ enum stet_rc stet_bundle_probe_run(struct stet_probe *p, struct stet_err *err)
         if (second.reached < STET_STEP_RELOAD) {
             p->steps[STET_STEP_RELOAD] = (struct stet_probe_outcome){
                 second.steps[second.reached].result, second.steps[second.reached].milliseconds,
-                stet_arena_printf(&p->arena, "the second process failed before it: %s: %s",
+                stet_arena_printf(&p->arena, "the second process failed before that: %s: %s",
                                   step_names[second.reached], second.steps[second.reached].detail)
                     .ptr};
         } else {

@@ -96,7 +96,7 @@ static bool load(struct stet_prober *p)
     entry.symbol = dlsym(library, STET_GET_PJRT_API);
     if (!entry.symbol) {
         stet_bundle_prober_end(p, 'X', STET_STEP_LOAD,
-                               "no symbol GetPjrtApi: a shared object, but no PJRT plugin");
+                               "no symbol GetPjrtApi: a shared object, but not a PJRT plugin");
         return false;
     }
     stet_bundle_prober_end(p, 'F', STET_STEP_LOAD, "GetPjrtApi found");

@@ -55,7 +55,7 @@ void stet_cli_account_lost(struct stet_buf *out, const struct stet_account_tally
         return;
     stet_buf_str(out, " (waited ");
     stet_text_duration(out, t->wait_ns);
-    if (t->wait_ns != t->lost_ns) {
+    if (t->lost_ns && t->wait_ns != t->lost_ns) {
         stet_buf_str(out, ", compiler ");
         stet_text_duration(out, t->lost_ns);
     }

@@ -62,6 +62,25 @@ static void followers(struct stet_buf *out, const struct stet_size_function *f)
     stet_buf_str(out, shown ? "\n" : "");
 }
 
+/* What a trace of torch.compile does not have. */
+static void unknown(struct stet_buf *out, const struct stet_size_curve *s)
+{
+    const struct stet_size_function *f = s->function;
+
+    if (f->dynamic)
+        stet_buf_str(out, "  torch made it dynamic: sizes that came later needed no program, and "
+                          "are not in its trace\n");
+    if (!s->lengths)
+        stet_buf_str(out, "  each size counts once: torch's trace has what was compiled, not what "
+                          "ran (--lengths takes what came)\n");
+    if (f->compiles) {
+        stet_buf_str(out, "  a program was compiled in ");
+        seconds(out, f->wait_s / f->compiles);
+        stet_buf_printf(out, " on average (%u compile%s)\n", f->compiles,
+                        f->compiles == 1 ? "" : "s");
+    }
+}
+
 static void cost(struct stet_buf *out, const struct stet_size_curve *s)
 {
     const struct stet_buckets_cost *c = &s->curve.cost;
@@ -198,11 +217,14 @@ void stet_cli_sizes_text(struct stet_buf *out, struct stet_size_curve *s)
     shape(out, c->shapes[0].dims, c->rank);
     stet_buf_str(out, " to ");
     shape(out, c->shapes[c->shape_count - 1].dims, c->rank);
-    stet_buf_printf(out, ", %.0f step%s%s%s\n", c->runs, c->runs == 1 ? "" : "s",
-                    s->lengths && s->function ? ", lengths from " : "",
+    if (s->lengths || !s->function->uncounted)
+        stet_buf_printf(out, ", %.0f step%s", c->runs, c->runs == 1 ? "" : "s");
+    stet_buf_printf(out, "%s%s\n", s->lengths && s->function ? ", lengths from " : "",
                     s->lengths && s->function ? s->lengths : "");
     if (s->function)
         followers(out, s->function);
+    if (s->function && s->function->uncounted)
+        unknown(out, s);
     cost(out, s);
     table(out, c);
     notes(out, s);

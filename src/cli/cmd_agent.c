@@ -64,7 +64,7 @@ static int ask(const char *socket, uint32_t kind, enum stet_format format)
     stet_wire_close(&line);
     if (rc != STET_OK) {
         stet_buf_release(&out);
-        stet_fail(&err, STET_IO, "the agent hung up");
+        stet_fail(&err, STET_IO, "the agent closed the connection");
         return stet_cli_complain(&err);
     }
     return stet_cli_print(&out, STET_EXIT_FINE);

@@ -74,7 +74,7 @@ static const char *take_options(struct choices *o)
     if (!number_of(o->most, 1, 4096, &most) || !number_of(o->programs, 1, 4096, &programs))
         return "--most and --programs are numbers from 1 to 4096";
     if (!number_of(o->multiple, 1, 1 << 20, &multiple))
-        return "--multiple is a number from 1 on";
+        return "--multiple is a number of 1 or more";
     if (!number_of(o->times, 1e-6, 1e9, &o->wish.repeat))
         return "--times is how often the sizes come again";
     if (o->model && strcmp(o->model, "linear") != 0 && strcmp(o->model, "quadratic") != 0)

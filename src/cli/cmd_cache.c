@@ -199,9 +199,8 @@ int stet_cli_cache_stats(const struct stet_store *s, const struct stet_args *arg
         stet_text_bytes(&out, all.bytes);
         stet_buf_char(&out, '\n');
         if (all.foreign)
-            stet_buf_printf(&out, "%zu file%s no entr%s\n", all.foreign,
-                            all.foreign == 1 ? " that is" : "s that are",
-                            all.foreign == 1 ? "y" : "ies");
+            stet_buf_printf(&out, "%zu file%s not of the store\n", all.foreign,
+                            all.foreign == 1 ? " is" : "s are");
         last_run(&out, NULL);
     }
     stet_store_list_release(&all);

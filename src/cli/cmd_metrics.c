@@ -109,7 +109,7 @@ int cmd_metrics(int argc, char **argv)
     if (every) {
         interval = strtod(every, &end);
         if (!file || *end || !(interval >= 0.1 && interval <= 86400))
-            return stet_cli_usage_error(&usage, "--interval is seconds, from 0.1 on, with --file");
+            return stet_cli_usage_error(&usage, "--interval is seconds, 0.1 or more, with --file");
     }
     if (stet_monitor_attach_open(&a, args.count ? args.values[0] : NULL, &err) != STET_OK)
         return stet_cli_complain(&err);

@@ -39,12 +39,12 @@ static void print_block(struct stet_buf *out, const struct stet_top *t)
 
     if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         width = size.ws_col;
-    stet_cli_page_begin(&page, width > 0 && width < 1000 ? width : 100, 60);
+    stet_page_begin(&page, width > 0 && width < 1000 ? width : 100, 60);
     stet_cli_top_page(t, &page);
-    stet_cli_page_plain(out, &page, stet_text_colour(STDOUT_FILENO));
+    stet_page_plain(out, &page, stet_text_colour(STDOUT_FILENO));
     if (page.text.failed)
         out->failed = true;
-    stet_cli_page_release(&page);
+    stet_page_release(&page);
 }
 
 static int print_all(struct stet_top *t, const struct wishes *w)
@@ -79,7 +79,7 @@ static int show(struct stet_monitor_attach *a, const struct wishes *w)
     int code = -1;
 
     stet_monitor_top_init(&top, a);
-    stet_cli_page_locale();
+    stet_page_locale();
     if (!w->plain && !w->once && !w->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         code = stet_cli_top_screen(&top, w->interval);
     return code >= 0 ? code : print_all(&top, w);

@@ -32,7 +32,7 @@ static const char *word_of(enum stet_warm_end end)
         [STET_WARM_END_PRESENT] = "was there",
         [STET_WARM_END_NOT_KEPT] = "compiled, not kept",
         [STET_WARM_END_NOT_CAPTURED] = "not captured whole (STET_CAPTURE=full captures constants)",
-        [STET_WARM_END_NO_PLUGIN] = "its plugin does not come up here",
+        [STET_WARM_END_NO_PLUGIN] = "its plugin does not start here",
         [STET_WARM_END_FAILED] = "failed",
     };
 
@@ -111,11 +111,10 @@ static int tell(const struct stet_warm_run *w, bool json)
         stet_buf_char(&out, '\n');
         stet_buf_view(&out, stet_buf_as_view(&lines));
         if (plan->topology && a.kept + a.there)
-            stet_buf_printf(
-                &out,
-                "compiled for %s without a device: a launch loads them if its client says "
-                "the same of itself (stet cache show)\n",
-                plan->topology);
+            stet_buf_printf(&out,
+                            "compiled for %s without a device: a launch loads them if its client "
+                            "describes the same topology (stet cache show)\n",
+                            plan->topology);
     }
     stet_buf_release(&lines);
     return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);

@@ -77,7 +77,7 @@ static void gates_text(const struct stet_doctor *d, struct stet_buf *out)
         if (d->gates[i].api)
             stet_buf_printf(out, "  %-28s here: %s\n", d->gates[i].name, d->gates[i].what);
     if (!s->looked) {
-        stet_buf_str(out, "  whether your programs have the form: stet doctor --run=RUN\n");
+        stet_buf_str(out, "  whether your programs have this form: stet doctor --run=RUN\n");
     } else if (!s->name) {
         stet_buf_str(out, "  no program repeats a block: nothing to scan\n");
     } else {

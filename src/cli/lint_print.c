@@ -77,6 +77,8 @@ void stet_cli_lint_text(struct stet_buf *out, const struct stet_lint_print *p)
         stet_buf_printf(out, ", %zu in the baseline, %zu of it gone", p->known, p->gone);
     if (r->unreadable)
         stet_buf_printf(out, ", %zu not readable", r->unreadable);
+    if (r->broken)
+        stet_buf_printf(out, ", %zu with syntax errors", r->broken);
     stet_buf_char(out, '\n');
 }
 

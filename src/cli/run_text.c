@@ -32,12 +32,13 @@ void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d)
 
 void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 {
-    uint64_t faults = 0, unread = 0, lost = 0, damaged = 0;
+    uint64_t faults = 0, unread = 0, lost = 0, executions = 0, damaged = 0;
 
     for (size_t i = 0; i < d->process_count; i++) {
         faults += d->processes[i].faults;
         unread += d->processes[i].unread_stacks;
         lost += d->processes[i].lost_records;
+        executions += d->processes[i].lost_executions;
         damaged += d->processes[i].damage.bytes;
     }
     if (unread) {
@@ -50,10 +51,12 @@ void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
         stet_buf_printf(out,
                         "stet: the layer had %" PRIu64 " fault%s; those calls went to the plugin\n",
                         faults, faults == 1 ? "" : "s");
-    if (!lost && !damaged && !d->unreadable)
+    if (!lost && !executions && !damaged && !d->unreadable)
         return;
     stet_buf_str(out, "stet: ");
     stet_text_count(out, lost, "record");
+    stet_buf_str(out, " and ");
+    stet_text_count(out, executions, "execution");
     stet_buf_str(out, " lost, ");
     stet_text_count(out, damaged, "byte");
     stet_buf_str(out, " damaged, ");
@@ -82,7 +85,7 @@ static void compile_line(struct stet_buf *out, const struct stet_compile_event *
     if (c->executions)
         stet_buf_printf(out, "  run %" PRIu64 "×", c->executions);
     if (!c->ended)
-        stet_buf_str(out, "  (never came back)");
+        stet_buf_str(out, "  (did not return)");
     if (c->error_code)
         stet_buf_printf(out, "  %sfailed: %.*s%s", stet_pen(STET_PEN_RED, colour),
                         STET_FMT(c->error), stet_pen(STET_PEN_PLAIN, colour));
@@ -112,7 +115,7 @@ static void process_text(struct stet_buf *out, const struct stet_process_digest 
         stet_buf_printf(out, ", rank %" PRId64, p->rank);
     if (p->python.len)
         stet_buf_printf(out, ", Python %.*s", STET_FMT(first_word(p->python)));
-    stet_buf_printf(out, "%s\n", p->ended ? "" : " (no good-bye: still running, or killed)");
+    stet_buf_printf(out, "%s\n", p->ended ? "" : " (no end recorded: still running, or killed)");
     for (size_t i = 0; i < p->plugin_count; i++) {
         const struct stet_plugin_event *e = &p->plugins[i];
 

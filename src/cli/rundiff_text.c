@@ -68,7 +68,7 @@ static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour
         stet_buf_str(out, " of temporaries\n");
     }
     for (size_t i = 0; i < m->gone_count; i++)
-        stet_buf_printf(out, "\n%u %s of %.*s %s compiled no more\n", m->gone[i].programs,
+        stet_buf_printf(out, "\n%u %s of %.*s %s no longer compiled\n", m->gone[i].programs,
                         m->gone[i].programs == 1 ? "program" : "programs",
                         STET_FMT(m->gone[i].function), m->gone[i].programs == 1 ? "is" : "are");
 }

@@ -3,6 +3,7 @@
 
 #include "base/human.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "cli/top_text.h"
 #include "session/avoided.h"
 
@@ -20,7 +21,7 @@ static void bar(const struct stet_top *t, struct stet_page *p)
     struct text since;
 
     stet_ledger_run_outcome(&outcome, &a->run);
-    stet_cli_page_printf(
+    stet_page_printf(
         p, STET_STYLE_BAR, " stet top  %s  %s %s%s", a->id,
         a->running    ? "running"
         : outcome.ptr ? outcome.ptr
@@ -28,17 +29,17 @@ static void bar(const struct stet_top *t, struct stet_page *p)
         duration(&since, t->now_ns > a->run.started_ns ? t->now_ns - a->run.started_ns : 0),
         t->paused ? "  PAUSED" : "");
     if (t->rank != STET_ALL_RANKS)
-        stet_cli_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
-    stet_cli_page_printf(p, STET_STYLE_BAR, "  ");
-    stet_cli_page_tail(p, STET_STYLE_BAR, stet_view_str(a->run.command), p->width - p->column);
-    stet_cli_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_BAR, "  rank %s", rank_text(&since, t->rank));
+    stet_page_printf(p, STET_STYLE_BAR, "  ");
+    stet_page_tail(p, STET_STYLE_BAR, stet_view_str(a->run.command), p->width - p->column);
+    stet_page_printf(p, STET_STYLE_BAR, "%*s", p->width - p->column, "");
+    stet_page_line(p);
     stet_buf_release(&outcome);
 }
 
 static void label(struct stet_page *p, const char *text)
 {
-    stet_cli_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
+    stet_page_field(p, STET_STYLE_FAINT, stet_view_str(text), 11);
 }
 
 static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -47,15 +48,15 @@ static void steps_row(struct stet_page *p, const struct stet_pulse_sum *s)
 
     label(p, "steps");
     if (s->steps_known)
-        stet_cli_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
-                             rate(&b, s->steps_rate));
+        stet_page_printf(p, STET_STYLE_STRONG, "%s  %s/s", number(&a, s->steps),
+                         rate(&b, s->steps_rate));
     else
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, "not known");
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
-                         rate(&b, s->executions_rate));
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
-                         s->processes);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_PLAIN, "not known");
+    stet_page_printf(p, STET_STYLE_PLAIN, "   executions %s  %s/s", number(&a, s->executions),
+                     rate(&b, s->executions_rate));
+    stet_page_printf(p, STET_STYLE_PLAIN, "   processes %" PRIu64 " of %" PRIu64, s->running,
+                     s->processes);
+    stet_page_line(p);
 }
 
 static void compiles_row(const struct stet_top *t, struct stet_page *p,
@@ -64,18 +65,16 @@ static void compiles_row(const struct stet_top *t, struct stet_page *p,
     struct text a;
 
     label(p, "compiles");
-    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
+    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->compiles);
+    stet_page_printf(p, STET_STYLE_PLAIN, " in %s", duration(&a, s->compile_ns));
     if (t->rank == STET_ALL_RANKS)
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s",
-                             t->attach->pulse->programs,
-                             t->attach->pulse->programs == 1 ? "" : "s");
-    stet_cli_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                         "   %" PRIu64 " again, waited %s", s->recompiles,
-                         duration(&a, s->wait_ns));
+        stet_page_printf(p, STET_STYLE_PLAIN, ", %" PRIu64 " program%s", t->attach->pulse->programs,
+                         t->attach->pulse->programs == 1 ? "" : "s");
+    stet_page_printf(p, s->recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                     "   %" PRIu64 " again, waited %s", s->recompiles, duration(&a, s->wait_ns));
     if (s->failed)
-        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " failed", s->failed);
+    stet_page_line(p);
 }
 
 static void compiling_row(const struct stet_top *t, struct stet_page *p)
@@ -90,10 +89,10 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
             (t->rank != STET_ALL_RANKS && q->rank != t->rank))
             continue;
         label(p, "now");
-        stet_cli_page_printf(p, STET_STYLE_BAD, "compiling for %s",
-                             duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
-        stet_cli_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
-        stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_BAD, "compiling for %s",
+                         duration(&a, t->now_ns > q->begun_ns ? t->now_ns - q->begun_ns : 0));
+        stet_page_printf(p, STET_STYLE_BAD, " (rank %s)", rank_text(&a, q->rank));
+        stet_page_line(p);
         return; /* the first one is enough */
     }
 }
@@ -102,13 +101,12 @@ static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 {
     label(p, "store");
     for (int i = STET_SERVED_MEMORY; i <= STET_SERVED_LIFTED; i++)
-        stet_cli_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN,
-                             "%s %" PRIu64 "  ", stet_journal_served_word((enum stet_served)i),
-                             s->served[i]);
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
+        stet_page_printf(p, s->served[i] ? STET_STYLE_GOOD : STET_STYLE_PLAIN, "%s %" PRIu64 "  ",
+                         stet_journal_served_word((enum stet_served)i), s->served[i]);
+    stet_page_printf(p, STET_STYLE_PLAIN, "missed %" PRIu64, s->misses);
     if (s->loads)
-        stet_cli_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_GOOD, "   framework's own %" PRIu64, s->loads);
+    stet_page_line(p);
 }
 
 static void transfers_row(const struct stet_top *t, struct stet_page *p,
@@ -119,13 +117,12 @@ static void transfers_row(const struct stet_top *t, struct stet_page *p,
 
     label(p, "transfers");
     for (int i = 0; i < STET_MEASURED; i++) {
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
-                             size(&a, s->transfer_bytes[i]));
+        stet_page_printf(p, STET_STYLE_PLAIN, "%s%s %s", i ? "   " : "", words[i],
+                         size(&a, s->transfer_bytes[i]));
         if (t->rates && t->attach->running && t->rank == STET_ALL_RANKS)
-            stet_cli_page_printf(p, STET_STYLE_FAINT, " (%s/s)",
-                                 size(&b, (uint64_t)t->bytes_rate[i]));
+            stet_page_printf(p, STET_STYLE_FAINT, " (%s/s)", size(&b, (uint64_t)t->bytes_rate[i]));
     }
-    stet_cli_page_line(p);
+    stet_page_line(p);
 }
 
 static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
@@ -135,20 +132,20 @@ static void torch_row(struct stet_page *p, const struct stet_pulse_sum *s)
     if (!s->torch_processes)
         return;
     label(p, "torch");
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
-                         s->torch_frames == 1 ? "" : "s");
-    stet_cli_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
-                         duration(&a, s->torch_ns));
-    stet_cli_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
-                         "   %" PRIu64 " again, waited %s", s->torch_recompiles,
-                         duration(&a, s->torch_wait_ns));
+    stet_page_printf(p, STET_STYLE_PLAIN, "%" PRIu64 " frame%s, ", s->torch_frames,
+                     s->torch_frames == 1 ? "" : "s");
+    stet_page_printf(p, STET_STYLE_STRONG, "%" PRIu64, s->torch_compiles);
+    stet_page_printf(p, STET_STYLE_PLAIN, " compile%s in %s", s->torch_compiles == 1 ? "" : "s",
+                     duration(&a, s->torch_ns));
+    stet_page_printf(p, s->torch_recompiles ? STET_STYLE_WARN : STET_STYLE_GOOD,
+                     "   %" PRIu64 " again, waited %s", s->torch_recompiles,
+                     duration(&a, s->torch_wait_ns));
     if (s->torch_breaks)
-        stet_cli_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
-                             s->torch_breaks == 1 ? "" : "s");
+        stet_page_printf(p, STET_STYLE_WARN, "   %" PRIu64 " break%s", s->torch_breaks,
+                         s->torch_breaks == 1 ? "" : "s");
     if (s->torch_limits)
-        stet_cli_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_BAD, "   %" PRIu64 " gave up", s->torch_limits);
+    stet_page_line(p);
 }
 
 static void trouble_row(const struct stet_top *t, struct stet_page *p)
@@ -156,22 +153,20 @@ static void trouble_row(const struct stet_top *t, struct stet_page *p)
     const struct stet_pulse *pulse = t->attach->pulse;
 
     if (pulse->damage.bytes)
-        stet_cli_page_printf(p, STET_STYLE_BAD,
-                             "%" PRIu64 " bytes of the journals cannot be read  ",
-                             pulse->damage.bytes);
+        stet_page_printf(p, STET_STYLE_BAD, "%" PRIu64 " bytes of the journals cannot be read  ",
+                         pulse->damage.bytes);
     if (!pulse->explains)
-        stet_cli_page_printf(p, STET_STYLE_BAD,
-                             "too many compiles: causes are those of the beginning");
+        stet_page_printf(p, STET_STYLE_BAD, "too many compiles: causes are those of the beginning");
     if (pulse->damage.bytes || !pulse->explains)
-        stet_cli_page_line(p);
+        stet_page_line(p);
 }
 
 /* ---- tables ---- */
 
 static void heading(struct stet_page *p, const char *text)
 {
-    stet_cli_page_printf(p, STET_STYLE_STRONG, "%s", text);
-    stet_cli_page_line(p);
+    stet_page_printf(p, STET_STYLE_STRONG, "%s", text);
+    stet_page_line(p);
 }
 
 static void process_row(const struct stet_top *t, struct stet_page *p,
@@ -182,22 +177,22 @@ static void process_row(const struct stet_top *t, struct stet_page *p,
     struct stet_steps_answer steps = stet_ledger_steps_live_now(&q->steps);
     struct text a;
 
-    stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
-    stet_cli_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
-    stet_cli_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
-    stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-    stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                        duration(&a, q->wait_ns), 11);
-    stet_cli_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
-                         runs && q->begun > q->compiles ? "compiling"
-                         : runs                         ? "running"
-                         : q->ended                     ? "ended"
-                                                        : "gone");
+    stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? number(&a, steps.completed) : "-", 10);
+    stet_page_right(p, STET_STYLE_PLAIN, steps.known ? rate(&a, r.steps) : "-", 9);
+    stet_page_right(p, STET_STYLE_PLAIN, rate(&a, r.executions), 9);
+    stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+    stet_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN, duration(&a, q->wait_ns),
+                    11);
+    stet_page_printf(p, runs ? STET_STYLE_GOOD : STET_STYLE_FAINT, "  %s",
+                     runs && q->begun > q->compiles ? "compiling"
+                     : runs                         ? "running"
+                     : q->ended                     ? "ended"
+                                                    : "gone");
     if (p->width >= 110)
-        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", q->host);
+    stet_page_line(p);
 }
 
 static void processes(const struct stet_top *t, struct stet_page *p,
@@ -225,16 +220,16 @@ static void torch_processes(const struct stet_top *t, struct stet_page *p, int r
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
-        stet_cli_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                            number(&a, q->recompiles), 9);
-        stet_cli_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
-                            duration(&a, q->wait_ns), 11);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
-        stet_cli_page_line(p);
+        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->pid), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->frames), 10);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->compiles), 9);
+        stet_page_right(p, q->recompiles ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        number(&a, q->recompiles), 9);
+        stet_page_right(p, q->wait_ns ? STET_STYLE_WARN : STET_STYLE_PLAIN,
+                        duration(&a, q->wait_ns), 11);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, q->breaks), 9);
+        stet_page_line(p);
         shown++;
     }
 }
@@ -245,10 +240,10 @@ static void memory_bar(struct stet_page *p, const struct stet_pulse_device *d, i
     enum stet_style style =
         d->limit && d->in_use > d->limit / 10 * 9 ? STET_STYLE_BAD : STET_STYLE_GOOD;
 
-    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
+    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("["));
     for (int i = 0; i < room; i++)
-        stet_cli_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
-    stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
+        stet_page_put(p, style, i < full ? STET_VIEW("#") : STET_VIEW(" "));
+    stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW("] "));
 }
 
 static void devices(const struct stet_top *t, struct stet_page *p, int room)
@@ -267,15 +262,15 @@ static void devices(const struct stet_top *t, struct stet_page *p, int room)
 
         if (t->rank != STET_ALL_RANKS && q->rank != t->rank)
             continue;
-        stet_cli_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
+        stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, q->rank), 5);
         snprintf(name, sizeof name, "  %.*s:%" PRIu64, STET_FMT(stet_pulse_platform(pulse, d)),
                  d->device);
-        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
+        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(name), 14);
         memory_bar(p, d, p->width >= 110 ? 40 : p->width >= 70 ? 20 : 8);
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
-        stet_cli_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
-        stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_PLAIN, "%s", size(&a, d->in_use));
+        stet_page_printf(p, STET_STYLE_PLAIN, " of %s", size(&a, d->limit));
+        stet_page_printf(p, STET_STYLE_FAINT, ", peak %s", size(&a, d->peak));
+        stet_page_line(p);
         shown++;
     }
 }
@@ -287,34 +282,25 @@ static void families(const struct stet_top *t, struct stet_page *p, const struct
 
     if (room < 2)
         return;
-    stet_cli_page_field(p, STET_STYLE_STRONG, STET_VIEW(" family"), name);
-    stet_cli_page_printf(p, STET_STYLE_STRONG, " programs compiles      waited  grew");
-    stet_cli_page_line(p);
+    stet_page_field(p, STET_STYLE_STRONG,
+                    stet_view_str(t->rank == STET_ALL_RANKS ? " family" : " family, all ranks"),
+                    name);
+    stet_page_printf(p, STET_STYLE_STRONG, " programs compiles      waited  grew");
+    stet_page_line(p);
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
         const struct stet_pulse_family *f = &sums[rows[i].index];
         bool grows = f->programs > 1 && t->now_ns < f->grown_ns + UINT64_C(60000000000);
         struct text a;
 
-        stet_cli_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
-        stet_cli_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
-                            name - 1);
-        stet_cli_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs),
-                            9);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
-        stet_cli_page_right(p, STET_STYLE_PLAIN, duration(&a, f->wait_ns), 12);
-        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
-        stet_cli_page_line(p);
+        stet_page_put(p, STET_STYLE_PLAIN, STET_VIEW(" "));
+        stet_page_field(p, STET_STYLE_PLAIN, stet_view_str(*f->name ? f->name : "(no name)"),
+                        name - 1);
+        stet_page_right(p, grows ? STET_STYLE_WARN : STET_STYLE_PLAIN, number(&a, f->programs), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, number(&a, f->compiles), 9);
+        stet_page_right(p, STET_STYLE_PLAIN, duration(&a, f->wait_ns), 12);
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", ago(&a, t->now_ns, f->grown_ns));
+        stet_page_line(p);
     }
-}
-
-/* Returns the path without the folder in which the run was started. */
-static struct stet_view short_file(const struct stet_top *t, struct stet_view file)
-{
-    size_t n = strlen(t->attach->run.cwd);
-
-    return n && n < file.len && !memcmp(file.ptr, t->attach->run.cwd, n) && file.ptr[n] == '/'
-               ? stet_view_of(file.ptr + n + 1, file.len - n - 1)
-               : file;
 }
 
 enum { FIX_INDENT = 5 };
@@ -328,31 +314,32 @@ static struct stet_view advice(struct stet_buf *out, const struct stet_pulse_cau
 }
 
 /* As `stet run` prints a story in one line. A long path loses its beginning. */
-static void cause_row(const struct stet_top *t, struct stet_page *p,
-                      const struct stet_pulse_cause *c)
+static void cause_row(const struct stet_top *t, struct stet_page *p, const struct stet_top_row *row)
 {
+    const struct stet_pulse_cause *c = &t->attach->pulse->causes[row->index];
     struct stet_buf place = STET_BUF_INIT;
     struct text waited, last;
     int room;
 
-    duration(&waited, c->wait_ns);
-    ago(&last, t->now_ns, c->last_ns);
-    stet_cli_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", c->times, stet_cause_id(c->cause));
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, " in %.*s%s",
-                         STET_FMT(stet_text_function(stet_view_str(c->function))),
-                         c->lane == STET_LANE_TORCH ? " (torch)" : "");
+    duration(&waited, row->wait_ns);
+    ago(&last, t->now_ns, row->last_ns);
+    stet_page_printf(p, STET_STYLE_WARN, " %" PRIu64 "× %s", row->times, stet_cause_id(c->cause));
+    stet_page_printf(p, STET_STYLE_PLAIN, " in %.*s%s",
+                     STET_FMT(stet_text_function(stet_view_str(c->function))),
+                     c->lane == STET_LANE_TORCH ? " (torch)" : "");
     if (c->line) {
         room = p->width - p->column - (int)strlen(waited.bytes) - (int)sizeof ", , waited " + 1;
-        stet_buf_printf(&place, "%.*s:%" PRIu64, STET_FMT(short_file(t, stet_view_str(c->file))),
+        stet_buf_printf(&place, "%.*s:%" PRIu64,
+                        STET_FMT(stet_path_below(stet_view_str(c->file), t->attach->run.cwd)),
                         c->line);
-        stet_cli_page_printf(p, STET_STYLE_PLAIN, ", ");
-        stet_cli_page_tail(p, STET_STYLE_STRONG, stet_buf_as_view(&place), room < 12 ? 12 : room);
+        stet_page_printf(p, STET_STYLE_PLAIN, ", ");
+        stet_page_tail(p, STET_STYLE_STRONG, stet_buf_as_view(&place), room < 12 ? 12 : room);
         stet_buf_release(&place);
     }
-    stet_cli_page_printf(p, STET_STYLE_PLAIN, ", waited %s", waited.bytes);
+    stet_page_printf(p, STET_STYLE_PLAIN, ", waited %s", waited.bytes);
     if (p->column + 2 + (int)strlen(last.bytes) <= p->width)
-        stet_cli_page_printf(p, STET_STYLE_FAINT, "  %s", last.bytes);
-    stet_cli_page_line(p);
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", last.bytes);
+    stet_page_line(p);
 }
 
 static int cause_wants(const struct stet_top *t, const struct stet_page *p,
@@ -362,8 +349,8 @@ static int cause_wants(const struct stet_top *t, const struct stet_page *p,
     int sum = 1;
 
     for (size_t i = 0; i < n; i++)
-        sum += 1 + stet_cli_page_rows(p, advice(&text, &t->attach->pulse->causes[rows[i].index]),
-                                      FIX_INDENT);
+        sum += 1 + stet_page_rows(p, advice(&text, &t->attach->pulse->causes[rows[i].index]),
+                                  FIX_INDENT);
     stet_buf_release(&text);
     return sum;
 }
@@ -375,18 +362,17 @@ static void causes(const struct stet_top *t, struct stet_page *p, const struct s
     struct stet_buf text = STET_BUF_INIT;
     int left = room - 1 - (int)n;
 
-    if (room < 2)
+    if (room < 1 + (n > 0))
         return;
     heading(p, n ? " why it compiled again" : " nothing was compiled again");
     for (size_t i = 0; i < n && (int)i < room - 1; i++) {
-        const struct stet_pulse_cause *c = &t->attach->pulse->causes[rows[i].index];
-        struct stet_view words = advice(&text, c);
-        int wants = stet_cli_page_rows(p, words, FIX_INDENT), gets = wants < left ? wants : left;
+        struct stet_view words = advice(&text, &t->attach->pulse->causes[rows[i].index]);
+        int wants = stet_page_rows(p, words, FIX_INDENT), gets = wants < left ? wants : left;
 
-        cause_row(t, p, c);
+        cause_row(t, p, &rows[i]);
         if (gets <= 0)
             continue;
-        stet_cli_page_wrap(p, STET_STYLE_FAINT, words, FIX_INDENT, gets);
+        stet_page_wrap(p, STET_STYLE_FAINT, words, FIX_INDENT, gets);
         left -= gets;
     }
     stet_buf_release(&text);
@@ -403,19 +389,19 @@ static void avoided(const struct stet_top *t, struct stet_page *p, const struct 
         const struct stet_avoided_line *l = &a->lines[i];
         struct text b;
 
-        stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_LIFTED].compiles), 9);
-        stet_cli_page_right(
+        stet_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_LIFTED].compiles), 9);
+        stet_page_right(
             p, STET_STYLE_GOOD,
             number(&b, l->by[STET_SERVED_DISK].compiles + l->by[STET_SERVED_REMOTE].compiles), 9);
-        stet_cli_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_MEMORY].compiles), 9);
-        stet_cli_page_right(p, STET_STYLE_GOOD,
-                            l->all.known ? duration(&b, stet_avoided_ns(&l->all)) : "-", 11);
+        stet_page_right(p, STET_STYLE_GOOD, number(&b, l->by[STET_SERVED_MEMORY].compiles), 9);
+        stet_page_right(p, STET_STYLE_GOOD,
+                        l->all.known ? duration(&b, stet_avoided_ns(&l->all)) : "-", 11);
         if (l->at.line)
-            stet_cli_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
-                                 STET_FMT(short_file(t, l->at.file)), l->at.line);
+            stet_page_printf(p, STET_STYLE_STRONG, "  %.*s:%" PRIu64,
+                             STET_FMT(stet_path_below(l->at.file, t->attach->run.cwd)), l->at.line);
         else
-            stet_cli_page_printf(p, STET_STYLE_FAINT, "  not known");
-        stet_cli_page_line(p);
+            stet_page_printf(p, STET_STYLE_FAINT, "  not known");
+        stet_page_line(p);
     }
 }
 
@@ -428,7 +414,7 @@ static void help(const struct stet_top *t, struct stet_page *p)
         " q          quit                       p, space   stop moving; again: go on",
         " s, S       another order (now: %s)",
         " r, R       another rank, or all of them; arrows too",
-        " n          the newest run             h, ?       this, and back",
+        " n          the newest run             h, ?       help, and back",
         "",
         " steps      completed steps of the loop; a second: those of the slowest rank",
         " again      compiles of a program that was compiled before in another form",
@@ -441,11 +427,11 @@ static void help(const struct stet_top *t, struct stet_page *p)
 
     for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
         if (strstr(lines[i], "%s"))
-            stet_cli_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
-                                 stet_monitor_top_sort_name(t->sort));
+            stet_page_printf(p, STET_STYLE_PLAIN, " s, S       another order (now: %s)",
+                             stet_monitor_top_sort_name(t->sort));
         else
-            stet_cli_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
-        stet_cli_page_line(p);
+            stet_page_put(p, STET_STYLE_PLAIN, stet_view_str(lines[i]));
+        stet_page_line(p);
     }
 }
 
@@ -497,7 +483,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     if (t->attach->pulse->digest && t->rank == STET_ALL_RANKS)
         stet_avoided_make(&served, t->attach->pulse->digest);
     stet_avoided_sort(&served);
-    served_n = served.line_count;
+    served_n = stet_avoided_any(&served) ? served.line_count : 0;
     wants[AVOIDED] = served_n ? 1 + (int)served_n : 0;
     wants[PROCESSES] = processes_n ? 1 + (int)processes_n : 0;
     wants[TORCH] = t->attach->pulse->torch_count > 1 ? 1 + (int)t->attach->pulse->torch_count : 0;

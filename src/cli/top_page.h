@@ -2,7 +2,7 @@
 #ifndef STET_CLI_TOP_PAGE_H
 #define STET_CLI_TOP_PAGE_H
 
-#include "cli/page.h"
+#include "base/page.h"
 #include "monitor/top.h"
 
 /* Fills a page that was begun. */

@@ -69,7 +69,7 @@ static void show(const struct stet_top *t, struct stet_page *p)
     int height, width;
 
     getmaxyx(stdscr, height, width);
-    stet_cli_page_begin(p, width, height);
+    stet_page_begin(p, width, height);
     stet_cli_top_page(t, p);
     if (!p->text.failed)
         draw(p);
@@ -175,6 +175,6 @@ int stet_cli_top_screen(struct stet_top *t, double interval)
     } while (press(t, key));
     endwin();
     delscreen(screen);
-    stet_cli_page_release(&page);
+    stet_page_release(&page);
     return STET_EXIT_FINE;
 }

@@ -110,7 +110,7 @@ static void totals(struct stet_buf *out, const struct stet_contract_check *k,
     if (k->unreadable) {
         stet_buf_str(out, "  ");
         stet_text_count(out, k->unreadable, "program");
-        stet_buf_str(out, " could not be read and was held to nothing\n");
+        stet_buf_str(out, " could not be read and was not checked\n");
     }
     if (k->foreign)
         stet_buf_str(out, "  made on the CPU backend, and this run is elsewhere: bundle, donated, "

@@ -179,7 +179,9 @@ void stet_doctor_verdict(const struct stet_doctor *d, char *out, size_t room)
     for (size_t i = 0; i < d->found.count; i++)
         dead += d->wanted[i] && !stet_bundle_probe_alive(&d->probes[i]);
     if (d->fine && !d->found.count)
-        snprintf(out, room, "all is well: no plugin is installed, and none is needed for this");
+        snprintf(
+            out, room,
+            "all is well: no compiler plugin is installed; torch.compile and JAX's CPU need none");
     else if (d->fine)
         snprintf(out, room, "all is well: %zu of %zu plugin%s alive", d->alive, d->found.count,
                  plural(d->found.count));

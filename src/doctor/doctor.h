@@ -32,9 +32,8 @@ struct stet_doctor_gate {
 };
 
 struct stet_scannable {
-    bool looked;       /* programs were given */
-    const char *name;  /* of the program with most to gain; NULL when none repeats a block */
-    const char *where; /* "file:line", or "" */
+    bool looked;      /* programs were given */
+    const char *name; /* of the program with most to gain; NULL when none repeats a block */
     uint32_t times, length, ops; /* the block, and operations of the whole program */
     uint32_t ops_scanned;        /* operations that would be left */
     double compile_s;            /* of that program in the run; 0 when not known */

@@ -102,7 +102,6 @@ static void look_at(struct stet_doctor *d, const char *path, const char *name, d
                 .ops = counted(&s),
                 .compile_s = compile_s,
                 .barrier = barrier_in(d, &s, r),
-                .where = "",
             };
             best->ops_scanned = best->ops - saved;
         }

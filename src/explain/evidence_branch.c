@@ -118,8 +118,9 @@ static bool on_argument(struct stet_history *h, struct stet_finding *f, struct d
 }
 
 /* PyTorch/XLA: a graph was cut at a condition of the same function, so its value was needed. */
-static bool on_cut(struct stet_history *h, const struct stet_sighting *s, struct decider *out)
+static bool on_cut(struct stet_history *h, struct stet_finding *f, struct decider *out)
 {
+    const struct stet_sighting *s = stet_sighting_of(h, f);
     uint32_t def;
 
     if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA)
@@ -132,6 +133,7 @@ static bool on_cut(struct stet_history *h, const struct stet_sighting *s, struct
             stet_python_def_around(&h->sources, at->file, at->line) == def &&
             stet_python_is_condition(&h->sources, at->file, at->line)) {
             *out = (struct decider){at->line, STET_RESTS_RUN, STET_SURE_LIKELY};
+            f->source = *at;
             return true;
         }
     }
@@ -165,7 +167,7 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Does this program run in turn after turn of the loop, at least in one of four? What runs before
+/* Does this program run in turn after turn of the loop, at least in one of five? What runs before
  * the loop or after it, or once in many turns, does not hold the loop up. */
 static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
@@ -182,7 +184,7 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (visits > 2 && last <= 4 * visits);
+    return s->group == group || mine < 2 || (visits > 2 && last <= 5 * (visits - 1));
 }
 
 /* Reading back inside the loop: the program is only the line that waits for it. */
@@ -326,7 +328,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     stet_finding_promote(f, STET_CAUSE_GRAPH_CHANGE);
     if (!stet_finding_has(f, STET_CAUSE_GRAPH_CHANGE))
         return;
-    if (on_value(h, f, &by) || on_argument(h, f, &by) || on_cut(h, s, &by) || on_break(h, s, &by)) {
+    if (on_value(h, f, &by) || on_argument(h, f, &by) || on_cut(h, f, &by) || on_break(h, s, &by)) {
         uint32_t switches = stet_turns_of(h, f).switches;
 
         f->reads = by.line;

@@ -53,6 +53,14 @@ static bool is_field(const struct stet_finding *f, const struct stet_moved *m)
     return m->wrapped && m->numeric && !m->flag && f->cause == STET_CAUSE_BAKED_CONSTANT;
 }
 
+/* Did a size inside go from one of its values to the other? */
+static bool is_size(const struct stet_finding *f, const struct stet_moved *m)
+{
+    return m->numeric && !m->flag && f->facts.inner_shape &&
+           (double)f->facts.inner_from == m->from_number &&
+           (double)f->facts.inner_to == m->to_number;
+}
+
 static void static_argument(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_moved *m = NULL;
@@ -67,6 +75,10 @@ static void static_argument(struct stet_history *h, struct stet_finding *f)
         return;
     f->also_count = 0; /* what else differs follows from it */
     f->detail = m->path;
+    if (is_size(f, m))
+        f->fix_text = "{detail} is static and sets a size, so it cannot be traced and each value "
+                      "is another program: pass one value (the largest) in every call, and mask "
+                      "what is over.";
     if (m->flag)
         f->fix_text = "{detail} has two values, so two programs are right: run the step once with "
                       "each of them during warm-up, or compute both ways with jnp.where.";
@@ -81,8 +93,9 @@ static void same_around(struct stet_history *h, struct stet_finding *f)
         f->evidence = stet_arena_printf(&h->arena, "%.*s; line %u called it then, line %u now",
                                         STET_FMT(f->evidence), was->line, is->line);
     f->fix_text = "The program is the same, and the arguments that were seen are too: something "
-                  "around the call differs, such as a JAX setting. Make the call in the same "
-                  "context each time.";
+                  "around the call differs, such as a JAX setting, or a Python value in an object "
+                  "that a library made static, such as a counter in a flax.nnx module (make it an "
+                  "nnx.Variable). Keep it the same in each call.";
 }
 
 static void in_another_mesh(struct stet_history *h, struct stet_finding *f,

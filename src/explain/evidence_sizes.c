@@ -198,7 +198,11 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
-        stet_finding_hear(h, f, STET_ANSWER(LAST_BATCH, RUN, CERTAIN),
+        stet_finding_hear(h, f,
+                          (struct stet_finding_answer){
+                              STET_CAUSE_LAST_BATCH, .rests = STET_RESTS_RUN,
+                              /* a batch is counted in the first dimension, as a rule */
+                              .sure = c->of.index ? STET_SURE_LIKELY : STET_SURE_CERTAIN},
                           "%.*s is %lld in every other batch; %lld comes alone, after %u of those",
                           STET_FMT(words_of(h, c)), from, to, turns.others_before);
     else if (turns.known && turns.mine >= 2 && turns.others_before == 1 && turns.regular &&

@@ -97,14 +97,15 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
-/* Is it a field of an object that the call was given, or a variable that the called function names?
- * A number that is passed itself is an argument. */
+/* Is it a field of an object that the call was given, a number that a library's wrapper took out of
+ * the arguments, or a variable that the called function names? Another number that is passed itself
+ * is an argument. */
 static bool is_given(struct stet_history *h, const struct stet_finding *f,
                      const struct stet_moved *m)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
-    if (m->scope == STET_SCOPE_CLOSURE)
+    if (m->scope == STET_SCOPE_CLOSURE || (m->scope == STET_SCOPE_ARGUMENT && m->wrapped))
         return true;
     if (!m->path.len || !memchr(m->path.ptr, '.', m->path.len))
         return false;

@@ -455,6 +455,22 @@ static struct stet_place origin_of(const struct stet_finding *f)
     return best ? best->place : (struct stet_place){0};
 }
 
+/* PyTorch/XLA's arguments have no names. Where much of the code is another, and arguments came or
+ * went, the arguments that were matched may be different ones: that their shapes differ is no
+ * evidence. */
+static bool is_other_code(const struct stet_sighting *s, const struct stet_diff *d)
+{
+    bool of_shapes = d->cause == STET_CAUSE_SHAPE_DRIFT || d->cause == STET_CAUSE_RANK_CHANGE ||
+                     d->cause == STET_CAUSE_DTYPE_CHANGE;
+    bool moved = false;
+
+    for (uint32_t i = 0; of_shapes && i < d->change_count && !moved; i++)
+        moved = d->changes[i].kind == STET_CHANGE_ARGUMENT_CAME ||
+                d->changes[i].kind == STET_CHANGE_ARGUMENT_WENT;
+    return moved && s->traits->framework == STET_FRAMEWORK_TORCH_XLA &&
+           (d->ops_came + d->ops_went) * 4 > d->ops_matched;
+}
+
 enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
                                const struct stet_sighting *s, const struct stet_history_side *a,
                                const struct stet_history_side *b, struct stet_err *err)
@@ -478,6 +494,10 @@ enum stet_rc stet_facts_gather(struct stet_history *h, struct stet_finding *f,
         f->facts.forbids = keep(h, stet_words_mnemonic(d.bounded.forbids));
         f->facts.forbids_why = stet_view_str(d.bounded.why);
         f->facts.forbids_at = keep_place(h, stet_place_of(d.bounded.forbids->loc));
+    }
+    if (is_other_code(s, &d)) {
+        d.cause = STET_CAUSE_GRAPH_CHANGE;
+        d.also_count = 0;
     }
     f->pair = d.cause;
     for (uint32_t i = 0; i < d.also_count && i < STET_ALSO_MOST; i++)

@@ -52,13 +52,40 @@ static bool is_chosen_inside(const struct stet_finding *f)
     return f->cause == STET_CAUSE_DTYPE_CHANGE && c && !is_of_argument(c) && c->place.line;
 }
 
+/* Do an argument and a variable have the same two values, or is the same one missing? */
+static bool is_alike(const struct stet_moved *a, const struct stet_moved *b)
+{
+    bool from = stet_view_eq(a->from, b->from), to = stet_view_eq(a->to, b->to);
+
+    return (from && to) || (a->one_sided && b->one_sided && (from || to));
+}
+
+/* A library's wrapper around the function has arguments of its own. Returns the only variable of
+ * the user's that changed as this one did, by which the user knows it; else the argument's name. */
+static struct stet_view name_of_user(const struct stet_finding *f, struct stet_view argument)
+{
+    const struct stet_moved *m = NULL, *found = NULL;
+
+    for (uint32_t i = 0; i < f->moved_count && !m; i++)
+        if (f->moved[i].wrapped && f->moved[i].array && stet_view_eq(f->moved[i].path, argument))
+            m = &f->moved[i];
+    for (uint32_t i = 0; m && i < f->moved_count; i++) {
+        if (f->moved[i].scope != STET_SCOPE_LOCAL || !is_alike(m, &f->moved[i]))
+            continue;
+        if (found)
+            return argument;
+        found = &f->moved[i];
+    }
+    return found ? found->path : argument;
+}
+
 static void write_name(struct stet_buf *out, const struct stet_finding *f,
                        const struct stet_reported_change *c)
 {
     char room[STET_WORDS_MOST];
 
     if (c && is_of_argument(c))
-        stet_buf_view(out, c->of.name);
+        stet_buf_view(out, name_of_user(f, c->of.name));
     else if (c && is_chosen_inside(f))
         stet_buf_printf(out, "what line %u computes", c->place.line);
     else if (c)

@@ -122,8 +122,7 @@ static bool add_values(struct stet_history *h, const struct stet_finding *f, uin
         if (!stet_vec_room(&j->series, &j->series_room, j->series_count, sizeof *j->series))
             return false;
         at = j->series_count++;
-        j->series[at] =
-            (struct stet_series){.group = stet_sighting_of(h, f)->group, .numeric = true};
+        j->series[at] = (struct stet_series){.numeric = true};
         if (!stet_map_put(&j->by_change, key, at))
             return false;
     }

@@ -369,7 +369,8 @@ static uint32_t arrays_like(const struct table *t, uint32_t count,
     return n;
 }
 
-/* The arrays of `more` that `less` has fewer of. */
+/* Appends to `out` the arrays that `more` has more often than `less`, and returns the new count.
+ * `came`: they are in the second call. */
 static uint32_t arrays_beyond(struct stet_arena *arena, const struct table *more,
                               const struct table *less, bool came, struct stet_moved *out,
                               uint32_t n)

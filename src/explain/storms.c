@@ -18,19 +18,19 @@ enum { MOST_FRAMES = 64 };
 
 struct storm {
     struct stet_place at; /* the function: its `def`, or the loop whose body runs the operations */
-    struct stet_place loop;           /* the loop that calls it; line 0 for none */
-    bool body;                        /* the operations are in the body of that loop itself */
-    bool several;                     /* they are in more than one line */
-    bool read;                        /* its source was read, so a loop would have been seen */
-    uint32_t process, programs, last; /* last: the newest program */
-    uint32_t distinct;                /* programs that differ from each other */
-    uint32_t others;                  /* programs of other functions in one of its lines */
-    uint32_t drifts; /* programs of lines that went on compiling for other arguments */
-    uint64_t line;   /* the line of that function that ran the operation */
-    uint32_t traced; /* programs whose line is in a jitted program too */
-    bool yields;     /* the function is a generator, which cannot be compiled as one program */
-    bool complete;   /* while counting: the newest program has run */
-    uint32_t turns;  /* how often half of its programs ran after that, at least */
+    struct stet_place loop;  /* the loop that calls it; line 0 for none */
+    bool body;               /* the operations are in the body of that loop itself */
+    bool several;            /* they are in more than one line */
+    bool read;               /* its source was read, so a loop would have been seen */
+    uint32_t programs, last; /* last: the newest program */
+    uint32_t distinct;       /* programs that differ from each other */
+    uint32_t others;         /* programs of other functions in one of its lines */
+    uint32_t drifts;         /* programs of lines that went on compiling for other arguments */
+    uint64_t line;           /* the line of that function that ran the operation */
+    uint32_t traced;         /* programs whose line is in a jitted program too */
+    bool yields;    /* the function is a generator, which cannot be compiled as one program */
+    bool complete;  /* while counting: the newest program has run */
+    uint32_t turns; /* how often half of its programs ran after that, at least */
 };
 
 struct storms {
@@ -98,7 +98,7 @@ static bool holds_loop(const struct storms *x, const struct stet_frame *f)
 static struct storm dispatcher(struct storms *x, const struct stet_sighting *s)
 {
     size_t n = frame_count(s), at = n;
-    struct storm storm = {.process = s->process};
+    struct storm storm = {0};
     struct stet_frame f;
 
     while (at > 0 && (f = frame_at(s, at - 1), !loop_of(x->h, &f)))

@@ -8,6 +8,37 @@
 
 /* ---- which operations are unmatched ---- */
 
+static bool same_operands(struct stet_side *s, const struct stet_op *a, const struct stet_op *b)
+{
+    bool same = a->operand_count == b->operand_count;
+
+    for (uint32_t i = 0; same && i < a->operand_count; i++)
+        same = stet_canon_source(&s->canon, stet_op_operand(a, i)) ==
+               stet_canon_source(&s->canon, stet_op_operand(b, i));
+    return same;
+}
+
+/* Does an operation without a line compute again what another of its block has? PyTorch/XLA shares
+ * such an operation in one step and computes it twice in the next, so it is evidence of nothing. */
+static bool recomputes(struct stet_side *s, const struct stet_op *op)
+{
+    enum { MOST_USES = 256 };
+    const struct stet_value *v = op->operand_count && !op->region_count && s->exact &&
+                                         !s->line[op->id] && stet_side_need_uses(s)
+                                     ? stet_canon_source(&s->canon, stet_op_operand(op, 0))
+                                     : NULL;
+
+    for (uint32_t i = v ? s->use_start[v->id] : 0, n = 0;
+         v && i < s->use_start[v->id + 1] && n < MOST_USES; i++, n++) {
+        const struct stet_op *other = s->uses[i].op;
+
+        if (other != op && other->parent == op->parent && s->exact[other->id] == s->exact[op->id] &&
+            same_operands(s, op, other))
+            return true;
+    }
+    return false;
+}
+
 /* An operation is reported by itself if everything around it has a counterpart. */
 static bool stands_alone(struct stet_side *s, const struct stet_op *op)
 {
@@ -16,13 +47,13 @@ static bool stands_alone(struct stet_side *s, const struct stet_op *op)
     if (!op || !op->parent || !op->parent->parent || s->match[op->id] || !stet_side_counts(s, op))
         return false;
     around = op->parent->parent;
-    return s->match[around->id] != NULL && around != s->program->module;
+    return s->match[around->id] != NULL && around != s->program->module && !recomputes(s, op);
 }
 
 static bool is_alone(struct stet_side *s, const struct stet_op *op)
 {
     return op && !s->match[op->id] && stet_side_counts(s, op) && op->parent &&
-           op->parent->parent != s->program->module;
+           op->parent->parent != s->program->module && !recomputes(s, op);
 }
 
 /* Counts operations that exist only because of unmatched arguments: those downstream of one. */

@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "fingerprint/scalar.h"
+#include "program/hlo.h"
 #include "program/print_hlo.h"
 
 enum { LONGEST = 240, MOST_ITEMS = 8, DEEPEST = 8 };
@@ -399,25 +400,14 @@ struct stet_view stet_words_subject(char room[STET_WORDS_MOST], enum stet_change
 
 bool stet_words_element(struct stet_buf *out, const struct stet_change_element *e)
 {
-    static const struct {
-        enum stet_float flavour;
-        const char *name;
-    } floats[] = {{STET_F64, "float64"},
-                  {STET_F32, "float32"},
-                  {STET_F16, "float16"},
-                  {STET_BF16, "bfloat16"}};
+    struct stet_type type = {.kind = e->kind,
+                             .width = e->width,
+                             .sign = (enum stet_sign)e->sign,
+                             .flavour = (enum stet_float)e->flavour};
+    bool number = e->known && (e->kind == STET_TYPE_INTEGER || e->kind == STET_TYPE_FLOAT);
+    const char *name = number ? stet_hlo_element_python(&type) : NULL;
 
-    if (e->known && e->kind == STET_TYPE_INTEGER) {
-        if (e->width == 1)
-            stet_buf_str(out, "bool_");
-        else
-            stet_buf_printf(out, "%sint%u", e->sign == STET_UNSIGNED ? "u" : "", e->width);
-        return true;
-    }
-    for (size_t i = 0; e->known && e->kind == STET_TYPE_FLOAT && i < 4; i++)
-        if (floats[i].flavour == e->flavour) {
-            stet_buf_str(out, floats[i].name);
-            return true;
-        }
-    return false;
+    if (name)
+        stet_buf_printf(out, "%s%s", name, e->width == 1 ? "_" : ""); /* jnp.bool_ */
+    return name;
 }

@@ -262,8 +262,6 @@ void stet_traits_make(struct stet_traits *t, const struct stet_program *p, struc
     t->function = stet_traits_function_of(t->name);
     if (t->framework == STET_FRAMEWORK_OTHER && is_named_lazy(p))
         t->framework = STET_FRAMEWORK_TORCH_XLA;
-    t->arguments = p->argument_count;
-    t->outputs = p->output_count;
     t->inputs = hash_inputs(p);
     stet_program_walk(p, visit, &g);
     keep_lines(&g, arena);

@@ -32,9 +32,9 @@ struct stet_traits {
     struct stet_view name;     /* "jit_train_step" */
     struct stet_view function; /* "train_step" */
     enum stet_framework framework;
-    uint32_t ops, arguments, outputs, marks; /* marks: enum stet_trait */
-    uint16_t profile[STET_TRAIT_BUCKETS];    /* how many operations of which names, by hash */
-    uint64_t *lines;                         /* sorted hashes of file and line */
+    uint32_t ops, marks;                  /* marks: enum stet_trait */
+    uint16_t profile[STET_TRAIT_BUCKETS]; /* how many operations of which names, by hash */
+    uint64_t *lines;                      /* sorted hashes of file and line */
     uint32_t line_count;
     bool eager;                      /* TorchTPU: one operation that ran by itself */
     bool backward;                   /* TorchTPU: the gradient graph of a compiled function */

@@ -9,7 +9,7 @@ enum { DEEPEST = 6 /* aliases and classes that refer to each other */ };
 
 /* The kinds of types that an annotation names. */
 struct named {
-    bool arrays, containers, numbers, objects;
+    bool arrays, containers, numbers, objects, images;
     bool others; /* names of which nothing is known */
 };
 
@@ -31,6 +31,9 @@ static void add_effect(struct named *t, enum stet_python_effect effect)
     case PY_GIVES_HOST:
         t->objects = true;
         break;
+    case PY_GIVES_IMAGE:
+        t->images = true;
+        break;
     case PY_GIVES_THROUGH:
         break;
     default:
@@ -44,6 +47,7 @@ static void add_role(struct named *t, enum stet_flow_role role)
     t->containers |= role == FLOW_ROLE_TREE;
     t->numbers |= role == FLOW_ROLE_SCALAR;
     t->objects |= role == FLOW_ROLE_PYTHON;
+    t->images |= role == FLOW_ROLE_IMAGE;
     t->others |= role == FLOW_ROLE_UNKNOWN;
 }
 
@@ -84,8 +88,9 @@ static enum stet_flow_role judge_class(struct stet_flow_walk *w, stet_python_ref
         if (stet_python_kind(a, c) == PY_EXPRESSION_STATEMENT && type)
             add_role(&t, role_at(w, type, depth + 1));
     }
-    return !t.arrays && !t.containers && !t.others && (t.numbers || t.objects) ? FLOW_ROLE_PYTHON
-                                                                               : FLOW_ROLE_UNKNOWN;
+    return !t.arrays && !t.containers && !t.others && (t.numbers || t.objects || t.images)
+               ? FLOW_ROLE_PYTHON
+               : FLOW_ROLE_UNKNOWN;
 }
 
 /* A class of this file; each is judged once, because bases of bases can be reached by more paths
@@ -176,6 +181,8 @@ static enum stet_flow_role role_at(struct stet_flow_walk *w, stet_python_ref typ
         return t.containers ? FLOW_ROLE_TREE : FLOW_ROLE_TENSOR;
     if (t.others)
         return FLOW_ROLE_UNKNOWN;
+    if (t.images)
+        return FLOW_ROLE_IMAGE;
     if (t.numbers && !t.objects && !t.containers)
         return FLOW_ROLE_SCALAR;
     if (t.numbers || t.objects)

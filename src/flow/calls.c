@@ -255,6 +255,7 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
     case PY_GIVES_HOST:
     case PY_GIVES_KEYS:
     case PY_GIVES_GRADS:
+    case PY_GIVES_CLEARS:
         return python;
     case PY_GIVES_KEYED:
         self.flags |= FLOW_TREE | FLOW_FIELD;
@@ -411,7 +412,7 @@ static struct stet_flow_value call_attribute(struct stet_flow_walk *w, stet_pyth
     return out;
 }
 
-/* A compiled function's result is on the device; its arguments may vary. */
+/* A call of a jitted function: records its arguments, and returns a value of the device. */
 static struct stet_flow_value call_jitted(struct stet_flow_walk *w, stet_python_ref n, uint32_t jit)
 {
     uint32_t fn = w->jits[jit].fn;

@@ -41,6 +41,29 @@ static bool guards_once(const struct stet_flow_walk *w, stet_python_ref n)
     return stet_python_kind(a, n) == PY_COMPARISON && (op == 's' || op == 'n');
 }
 
+/* `if not self.checked:` with `self.checked = True` in its block, which runs once per object. */
+static bool shuts_itself(const struct stet_flow_walk *w, stet_python_ref test,
+                         stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref n = stet_python_bare(a, test);
+    bool negated = stet_python_kind(a, n) == PY_NOT;
+    enum stet_python_kind shut = negated ? PY_TRUE : PY_FALSE;
+
+    if (negated)
+        n = stet_python_bare(a, stet_python_child(a, n));
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE)
+        return false;
+    for (stet_python_ref c = block; stet_flow_within(w, c, block) && stet_flow_spend(w); c++) {
+        if (stet_python_kind(a, c) == PY_ASSIGNMENT &&
+            stet_python_kind(a, stet_python_field(a, c, PY_FIELD_RIGHT)) == shut &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)),
+                         stet_python_text(a, n)))
+            return true;
+    }
+    return false;
+}
+
 /* i % 10, of a number that the loop counts */
 static bool counts_turns(const struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -99,7 +122,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
     bool about_compiling = stet_flow_means(w, test, PY_MEANS_COMPILING);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
-    bool periodic, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
+    bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
     uint64_t deps;
 
@@ -119,13 +142,14 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         w->branch_start = stet_python_at(a, c)->start;
         switch (stet_python_kind(a, c)) {
         case PY_BLOCK:
-            w->quiet += negated;
+            silent = negated || shuts_itself(w, test, c);
+            w->quiet += silent;
             w->once += once;
             w->absent += asks_absent(w, test);
             run_checked(w, test, c);
             w->absent -= asks_absent(w, test);
             w->once -= once;
-            w->quiet -= negated;
+            w->quiet -= silent;
             break;
         case PY_ELIF:
         case PY_ELSE:

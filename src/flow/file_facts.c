@@ -12,8 +12,10 @@ static void spend(const struct stet_flow_walk *w, size_t steps)
 /* A question about the flow of values may look at every call of the file. */
 static bool may_ask(const struct stet_flow_walk *w)
 {
+    if (!stet_flow_spend(w))
+        return false;
     spend(w, w->module->calls.count);
-    return stet_flow_spend(w);
+    return true;
 }
 
 uint32_t stet_flow_origins(const struct stet_flow_walk *w, stet_python_ref n)
@@ -83,6 +85,53 @@ bool stet_flow_computes_gradients(const struct stet_flow_walk *w, stet_python_re
         if (stet_python_kind(w->ast, c) == PY_CALL &&
             stet_python_library_method(stet_python_callee(w->module, c)) == PY_GIVES_GRADS)
             return true;
+    return false;
+}
+
+/* The one value that a name of this file has: optimizer.zero_grad of clear = optimizer.zero_grad; 0
+ * for a name with several, or with none. */
+static stet_python_ref only_value(const struct stet_flow_walk *w, uint32_t name)
+{
+    uint32_t first = name ? w->module->first_binding[name] : 0;
+    const struct stet_python_binding *b = first ? &w->module->bindings.items[first - 1] : NULL;
+
+    return b && !b->next && b->how == PY_BIND_VALUE && b->position < 0 ? b->value : 0;
+}
+
+bool stet_flow_call_clears(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref f = stet_python_field(a, call, PY_FIELD_FUNCTION),
+                    alias = only_value(w, stet_python_name(a, f)), method = alias ? alias : f;
+    enum stet_python_effect effect = stet_python_library_method(
+        stet_python_text(a, stet_python_field(a, method, PY_FIELD_ATTRIBUTE)));
+
+    if (effect != PY_GIVES_CLEARS || stet_python_kind(a, method) != PY_ATTRIBUTE)
+        return false;
+    return alias ? stet_flow_origins(w, stet_python_field(a, method, PY_FIELD_OBJECT)) &
+                       (PY_FROM_OPTIMIZER | PY_FROM_UNKNOWN)
+                 : stet_flow_call_effect(w, call) == PY_GIVES_CLEARS;
+}
+
+bool stet_flow_clears_gradients(const struct stet_flow_walk *w, stet_python_ref range)
+{
+    for (stet_python_ref c = range; stet_flow_within(w, c, range); c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL && stet_flow_call_clears(w, c))
+            return true;
+    return false;
+}
+
+bool stet_flow_holds_groups(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++) {
+        if (stet_python_kind(a, c) == PY_ATTRIBUTE &&
+            stet_python_library_attribute(stet_python_text(
+                a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))) == PY_GIVES_GROUPS &&
+            stet_flow_origins(w, c) & (PY_FROM_OPTIMIZER | PY_FROM_UNKNOWN))
+            return true;
+    }
     return false;
 }
 

@@ -84,6 +84,19 @@ bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
     return any_means(w, n, meaning, 0);
 }
 
+static bool is_false(const struct stet_flow_walk *w, stet_python_ref value)
+{
+    return stet_python_kind(w->ast, value) == PY_FALSE;
+}
+
+/* frozen=True, or a value that only the run knows. */
+static bool asks_for(const struct stet_flow_walk *w, stet_python_ref call, struct stet_view keyword)
+{
+    stet_python_ref value = stet_python_keyword(w->module, call, keyword);
+
+    return value && !is_false(w, value);
+}
+
 /* @dataclass(frozen=True): does the decorator make equal objects have one hash? */
 static bool decorates_by_value(const struct stet_flow_walk *w, stet_python_ref decorator)
 {
@@ -98,8 +111,9 @@ static bool decorates_by_value(const struct stet_flow_walk *w, stet_python_ref d
     case PY_MEANS_BY_VALUE:
         return true;
     case PY_MEANS_FROZEN:
-        return call && (stet_python_keyword(w->module, call, STET_VIEW("frozen")) ||
-                        stet_python_keyword(w->module, call, STET_VIEW("unsafe_hash")));
+        return call && !is_false(w, stet_python_keyword(w->module, call, STET_VIEW("eq"))) &&
+               (asks_for(w, call, STET_VIEW("frozen")) ||
+                asks_for(w, call, STET_VIEW("unsafe_hash")));
     default:
         return false;
     }

@@ -188,6 +188,27 @@ bool stet_flow_draws(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
     return false;
 }
 
+bool stet_flow_used_as_image(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = w->fns[fn].body;
+    bool used = false;
+
+    for (stet_python_ref n = body; body && name && stet_flow_within(w, n, body); n++) {
+        stet_python_ref f =
+            stet_python_kind(a, n) == PY_CALL ? stet_python_field(a, n, PY_FIELD_FUNCTION) : 0;
+        char room[160];
+
+        if (!f || stet_python_name(a, stet_python_argument(w->module, n, 0)) != name)
+            continue;
+        if (stet_view_is(stet_python_text(a, f), "isinstance"))
+            return false; /* it may be an array too */
+        used |= stet_python_library_meaning(stet_python_imported(w->module, f, room)) ==
+                PY_MEANS_PICTURES;
+    }
+    return used;
+}
+
 /* x > 0, ~y, torch.isnan(x) */
 static bool gives_mask(const struct stet_python_ast *a, stet_python_ref n)
 {

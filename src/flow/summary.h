@@ -47,7 +47,7 @@ struct stet_flow_fn {
     uint64_t python_mask;     /* of the nest's bits: parameters that can't be tensors */
     uint64_t tensor_mask;     /* annotated or used as tensors */
     uint64_t scalar_mask;     /* annotated as int or float */
-    bool disabled;            /* kept out of tracing by a decorator */
+    bool disabled;            /* not traced: a decorator says so, or it takes a picture */
     bool is_method;
     bool nested;
 };

@@ -48,6 +48,8 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
         role = stet_flow_annotated(w, type);
     if (role == FLOW_ROLE_UNKNOWN && value)
         role = role_of_default(a, value);
+    if (role == FLOW_ROLE_UNKNOWN && stet_flow_used_as_image(w, fn, stet_python_name(a, name)))
+        role = FLOW_ROLE_IMAGE;
     if (role == FLOW_ROLE_UNKNOWN && (stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)) ||
                                       stet_flow_used_as_mask(w, fn, stet_python_name(a, name))))
         role = FLOW_ROLE_TENSOR;
@@ -55,8 +57,10 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
         role = FLOW_ROLE_PYTHON;
     if (f->is_method && f->param_count == 0)
         role = FLOW_ROLE_PYTHON;
-    if (role == FLOW_ROLE_PYTHON || role == FLOW_ROLE_SCALAR)
+    if (role == FLOW_ROLE_PYTHON || role == FLOW_ROLE_SCALAR || role == FLOW_ROLE_IMAGE)
         f->python_mask |= bit;
+    if (role == FLOW_ROLE_IMAGE)
+        f->disabled = true;
     if (role == FLOW_ROLE_SCALAR)
         f->scalar_mask |= bit;
     if (role == FLOW_ROLE_TENSOR)

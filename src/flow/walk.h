@@ -111,7 +111,8 @@ enum stet_flow_role {
     FLOW_ROLE_PYTHON, /* a value or an object of Python */
     FLOW_ROLE_SCALAR, /* a number of Python */
     FLOW_ROLE_TENSOR,
-    FLOW_ROLE_TREE, /* a container whose parts may be arrays */
+    FLOW_ROLE_TREE,  /* a container whose parts may be arrays */
+    FLOW_ROLE_IMAGE, /* a picture of the host: no program takes one */
 };
 
 struct stet_flow_class_info {
@@ -237,6 +238,8 @@ bool stet_flow_is_plain_class(struct stet_flow_walk *w, stet_python_ref class_no
 bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 /* … as a random generator of the host */
 bool stet_flow_draws(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
+/* … as a picture of the host, and as nothing else */
+bool stet_flow_used_as_image(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 /* Finds the names that hold compiled functions, for the functions above. */
 void stet_flow_note_compiled(struct stet_flow_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
@@ -274,6 +277,12 @@ enum stet_python_effect stet_flow_call_effect(const struct stet_flow_walk *w, st
 bool stet_flow_updates(const struct stet_flow_walk *w, stet_python_ref range, bool *sometimes);
 /* Does it compute gradients? */
 bool stet_flow_computes_gradients(const struct stet_flow_walk *w, stet_python_ref range);
+/* Does the call, or one in the range, clear the gradients: zero_grad(), under any name, but not a
+ * method of the user's own class? */
+bool stet_flow_call_clears(const struct stet_flow_walk *w, stet_python_ref call);
+bool stet_flow_clears_gradients(const struct stet_flow_walk *w, stet_python_ref range);
+/* Does the expression read the groups of an optimizer's settings (param_groups)? */
+bool stet_flow_holds_groups(const struct stet_flow_walk *w, stet_python_ref n);
 
 /* moves.c: how an attribute of a class changes after construction; bits. None at first and set
  * once, late, is the usual form of caches and lazy parts: it moves, but does not keep moving. */

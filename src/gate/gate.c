@@ -84,9 +84,10 @@ static const struct stet_clause_arg *find_arg(const struct stet_family *f, struc
     return NULL;
 }
 
-/* Records the first breach of the most specific clause. */
-static bool first(struct stet_breach *b, enum stet_clause clause, const struct stet_clause_arg *a,
-                  struct stet_view argument, uint32_t number)
+/* Keeps this breach if its clause is more specific (smaller) than that of the one kept so far; true
+ * if it was kept. */
+static bool keep_breach(struct stet_breach *b, enum stet_clause clause,
+                        const struct stet_clause_arg *a, struct stet_view argument, uint32_t number)
 {
     if (b->clause <= clause)
         return false;
@@ -176,7 +177,7 @@ static unsigned fit_arg(const struct stet_gate *g, const struct stet_clause_arg 
     uint32_t dim;
     enum stet_clause clause = judge_arg(g, a, s, &score, &dim);
 
-    if (clause == STET_CLAUSES || !first(b, clause, a, s->name, number))
+    if (clause == STET_CLAUSES || !keep_breach(b, clause, a, s->name, number))
         return score;
     if (clause == STET_CLAUSE_DTYPE)
         say_arg(b, s, a, "has another dtype");
@@ -186,7 +187,7 @@ static unsigned fit_arg(const struct stet_gate *g, const struct stet_clause_arg 
         say_dim(b, s, a, dim);
     else if (clause == STET_CLAUSE_SHARDING)
         snprintf(b->what, sizeof b->what, "%.*s is sharded %.120s; the contract has %.120s",
-                 STET_FMT(s->name), s->sharding.len ? s->sharding.ptr : "in no way",
+                 STET_FMT(s->name), s->sharding.len ? s->sharding.ptr : "not at all",
                  a->sharding.len ? a->sharding.ptr : "no sharding");
     else if (clause == STET_CLAUSE_DONATED)
         snprintf(b->what, sizeof b->what, "%.*s is %s", STET_FMT(s->name),
@@ -223,7 +224,7 @@ static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
 
         if (a)
             score += fit_arg(g, a, &s->args[i], i, b);
-        else if (!f->open && first(b, STET_CLAUSE_ARGUMENTS, NULL, s->args[i].name, i))
+        else if (!f->open && keep_breach(b, STET_CLAUSE_ARGUMENTS, NULL, s->args[i].name, i))
             snprintf(b->what, sizeof b->what, "argument %.*s is not in the contract",
                      STET_FMT(s->args[i].name));
     }
@@ -232,7 +233,7 @@ static uint64_t fit(const struct stet_gate *g, const struct stet_family *f,
 
         many += a->many;
         if (!a->many && !is_among(s, a->name, i) &&
-            first(b, STET_CLAUSE_ARGUMENTS, a, a->name, UINT32_MAX))
+            keep_breach(b, STET_CLAUSE_ARGUMENTS, a, a->name, UINT32_MAX))
             snprintf(b->what, sizeof b->what, "argument %.*s of the contract is not there",
                      STET_FMT(a->name));
     }
@@ -331,24 +332,22 @@ const struct stet_family *stet_gate_family(const struct stet_gate *g, const stru
 /* ---- budgets ---- */
 
 /* Returns how often it was counted before. Adds a new one to the list if `take`. */
-static uint32_t times_met(struct stet_gate *g, struct tally *t, struct stet_hash h, bool take)
+static uint32_t times_met(struct tally *t, struct stet_hash h, bool take)
 {
     for (size_t i = 0; i < t->count; i++)
         if (stet_hash_eq(t->items[i].hash, h))
             return take ? t->items[i].times++ : t->items[i].times;
     if (!take || t->count >= MOST_HASHES)
         return 0;
-    if (!stet_vec_room(&t->items, &t->room, t->count, sizeof *t->items)) {
-        g->failed = true;
-        return 0;
-    }
+    if (!stet_vec_room(&t->items, &t->room, t->count, sizeof *t->items))
+        return 0; /* an uncounted compile is not a breach */
     t->items[t->count++] = (struct met){.hash = h, .times = 1};
     return 0;
 }
 
-static bool over(struct stet_gate *g, struct tally *t, struct stet_hash h, uint64_t budget)
+static bool over(struct tally *t, struct stet_hash h, uint64_t budget)
 {
-    return budget != STET_NO_BUDGET && !times_met(g, t, h, false) && t->count >= budget;
+    return budget != STET_NO_BUDGET && !times_met(t, h, false) && t->count >= budget;
 }
 
 static bool says(struct stet_breach *b, enum stet_clause clause, const char *what, uint64_t budget,
@@ -397,19 +396,19 @@ static bool breaks_budget(struct stet_gate *g, const struct stet_family *f,
 
     b->line = f->programs_line;
     /* A graph with more results has other options, too. */
-    if (over(g, &t->graphs, s->graph, f->graphs))
+    if (over(&t->graphs, s->graph, f->graphs))
         return says(b, STET_CLAUSE_GRAPHS, "another graph", f->graphs, "graph");
-    if (over(g, &t->options, s->options, f->options))
+    if (over(&t->options, s->options, f->options))
         return says(b, STET_CLAUSE_OPTIONS, "another set of compile options", f->options, "set");
-    if (over(g, &t->programs, program, f->programs))
+    if (over(&t->programs, program, f->programs))
         return says(b, STET_CLAUSE_PROGRAMS, "another program of the same graph", f->programs,
                     "program");
-    if (f->compiles != STET_NO_BUDGET && times_met(g, &t->programs, program, false) >= f->compiles)
+    if (f->compiles != STET_NO_BUDGET && times_met(&t->programs, program, false) >= f->compiles)
         return says(b, STET_CLAUSE_COMPILES, "the same program is compiled again", f->compiles,
                     "compile");
-    times_met(g, &t->options, s->options, true);
-    times_met(g, &t->graphs, s->graph, true);
-    times_met(g, &t->programs, program, true);
+    times_met(&t->options, s->options, true);
+    times_met(&t->graphs, s->graph, true);
+    times_met(&t->programs, program, true);
     return false;
 }
 

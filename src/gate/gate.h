@@ -12,9 +12,9 @@ struct stet_tallies;
 struct stet_gate {
     const struct stet_contract *contract; /* borrowed */
     bool foreign; /* made on the CPU backend, used elsewhere: its clauses are left out */
-    struct stet_tallies *families; /* one for each family present at the start */
+    struct stet_tallies
+        *families; /* one for each family that the contract had when the gate was opened */
     uint32_t family_count;
-    bool failed; /* out of memory: uncounted compiles are not breaches */
 };
 
 enum { STET_BREACH_TEXT = 320 };

@@ -204,7 +204,7 @@ enum stet_rc stet_gate_contract_unpack(struct stet_contract *c, struct stet_view
     want.lo = stet_reader_u64(&r);
     have = stet_hash_bytes(stet_view_of(r.next, stet_reader_left(&r)));
     if (!stet_view_eq(head, stet_view_of(magic, sizeof magic)) || !stet_hash_eq(want, have))
-        stet_reader_fail(&r, "no packed contract, or a damaged one");
+        stet_reader_fail(&r, "not a packed contract, or a damaged one");
     c->file = take_view(&r, &c->arena);
     c->on_cpu = stet_reader_u8(&r) != 0; /* here: the backend's own clauses were left out */
     take_mesh(&r, &c->terms, &c->arena);

@@ -268,7 +268,7 @@ static bool statement(struct stet_scan *s)
     if (s->at == s->end || *s->at != '(')
         return stet_scan_fail(
             s, begin,
-            "no statement: a family reads NAME(arguments), others begin with made, "
+            "not a statement: a family reads NAME(arguments), others begin with made, "
             "settled, waited, mesh, flags, bundle, frame or torch");
     return family(s, begin, name);
 }

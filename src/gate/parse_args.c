@@ -1,5 +1,9 @@
 /* The arguments of a family: names, dtypes, sizes. */
 #include "gate/scan.h"
+#include "program/build.h"
+#include "program/hlo.h"
+
+#include <stdio.h>
 
 enum { MOST_VALUES = 4096, MOST_RANK = 64 };
 
@@ -45,21 +49,23 @@ static bool arg_name(struct stet_scan *s, struct stet_clause_arg *a)
     return stet_gate_scan_expect_char(s, ':');
 }
 
+/* "int8" for HLO's s8 and MLIR's i8; NULL for what neither has. */
 static const char *long_name(struct stet_view v)
 {
-    static const char *const pairs[][2] = {
-        {"f32", "float32"}, {"f16", "float16"}, {"bf16", "bfloat16"}, {"f64", "float64"},
-        {"i8", "int8"},     {"i16", "int16"},   {"i32", "int32"},     {"i64", "int64"},
-        {"s8", "int8"},     {"s16", "int16"},   {"s32", "int32"},     {"s64", "int64"},
-        {"ui8", "uint8"},   {"ui16", "uint16"}, {"ui32", "uint32"},   {"ui64", "uint64"},
-        {"u8", "uint8"},    {"u16", "uint16"},  {"u32", "uint32"},    {"u64", "uint64"},
-        {"pred", "bool"},   {"i1", "bool"},     {"c64", "complex64"}, {"c128", "complex128"},
-    };
+    char hlo[16];
+    enum stet_float flavour;
+    bool signless;
 
-    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
-        if (stet_view_is(v, pairs[i][0]))
-            return pairs[i][1];
-    return NULL;
+    if (stet_float_by_name(v, &flavour))
+        return stet_hlo_element_python(stet_type_float(flavour));
+    if (stet_view_is(v, "i1"))
+        return stet_hlo_element_python_of(STET_VIEW("pred"));
+    if (v.len < 2 || v.len >= sizeof hlo || (v.ptr[0] != 'i' && !stet_view_starts(v, "ui")))
+        return stet_hlo_element_python_of(v);
+    signless = v.ptr[0] == 'i';
+    snprintf(hlo, sizeof hlo, "%c%.*s", signless ? 's' : 'u', (int)v.len - (signless ? 1 : 2),
+             v.ptr + (signless ? 1 : 2));
+    return stet_hlo_element_python_of(stet_view_str(hlo));
 }
 
 static bool arg_type(struct stet_scan *s, struct stet_clause_arg *a)

@@ -2,6 +2,7 @@
 #include "gate/seen.h"
 
 #include "base/buf.h"
+#include "program/hlo.h"
 #include "program/print.h"
 
 #include <ctype.h>
@@ -29,26 +30,11 @@ struct stet_view stet_gate_seen_family(const struct stet_traits *t)
 }
 
 /* As numpy and JAX call it. */
-static struct stet_view type_name(const struct stet_type *t, struct stet_arena *arena)
+static struct stet_view type_name(const struct stet_type *t)
 {
-    static const char *const floats[] = {
-        [STET_F16] = "float16",
-        [STET_BF16] = "bfloat16",
-        [STET_F32] = "float32",
-        [STET_F64] = "float64",
-    };
+    const char *name = t ? stet_hlo_element_python(t) : NULL;
 
-    if (t && t->kind == STET_TYPE_INTEGER && t->width == 1)
-        return STET_VIEW("bool");
-    if (t && t->kind == STET_TYPE_INTEGER)
-        return stet_arena_printf(arena, "%sint%u", t->sign == STET_UNSIGNED ? "u" : "", t->width);
-    if (t && t->kind == STET_TYPE_FLOAT && t->flavour <= STET_F64)
-        return stet_view_str(floats[t->flavour]);
-    if (t && t->kind == STET_TYPE_FLOAT)
-        return stet_view_str(stet_float_name(t->flavour));
-    if (t && t->kind == STET_TYPE_COMPLEX && t->element && t->element->kind == STET_TYPE_FLOAT)
-        return t->element->flavour == STET_F64 ? STET_VIEW("complex128") : STET_VIEW("complex64");
-    return STET_VIEW("other");
+    return stet_view_str(name ? name : "other");
 }
 
 static struct stet_view attr_text(const struct stet_attr *a, struct stet_arena *arena)
@@ -126,7 +112,7 @@ static void take_arg(struct stet_seen_arg *out, const struct stet_program *p, ui
         dims[d] = t->dims[d];
     *out = (struct stet_seen_arg){
         .name = name_of(p, i, framework, arena),
-        .type = type_name(shaped ? t->element : t, arena),
+        .type = type_name(shaped ? t->element : t),
         .dims = dims,
         .rank = shaped ? t->rank : 0,
         .donated = a->donor || a->alias >= 0,

@@ -89,7 +89,6 @@ static struct stet_view entry(struct stet_guard *g, struct stet_view v)
     rest = from(rest, 1);
     if (!number(&rest, &compile) || !stet_view_starts(rest, ": "))
         return v;
-    g->frame = frame;
     g->compile = compile;
     return from(rest, 2);
 }
@@ -307,6 +306,11 @@ static bool contains(struct stet_guard *g, struct stet_view v)
     inner = from(inner, open + 1);
     comma = find(inner, ", ");
     g->source = upto(inner, comma);
+    if (comma != NONE) {
+        g->holder = stet_view_trim(from(inner, comma + 2));
+        if (stet_view_ends(g->holder, ")"))
+            g->holder.len--;
+    }
     g->expected = absent ? STET_VIEW("absent") : STET_VIEW("present");
     g->actual = absent ? STET_VIEW("present") : STET_VIEW("absent");
     return true;
@@ -355,7 +359,7 @@ void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text)
 {
     size_t stack, hash;
 
-    *g = (struct stet_guard){.frame = -1, .compile = -1, .dim = -1};
+    *g = (struct stet_guard){.compile = -1, .dim = -1};
     text = entry(g, stet_view_trim(text));
     stack = find(text, "\nUser stack trace:");
     if (stack != NONE)
@@ -368,4 +372,22 @@ void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text)
     if (!tensor(g, g->expr) && !contains(g, g->expr) && !function_like(g, g->expr))
         compared(g, g->expr);
     unwrap(&g->source);
+}
+
+bool stet_ingest_guard_same_source(struct stet_view source, struct stet_view what)
+{
+    const char *quote;
+    size_t n, rest;
+
+    if (stet_view_eq(source, what))
+        return true;
+    if (!stet_view_starts(source, "L['"))
+        return false;
+    quote = memchr(source.ptr + 3, '\'', source.len - 3);
+    if (!quote || (size_t)(quote - source.ptr) + 2 > source.len)
+        return false;
+    n = (size_t)(quote - source.ptr) - 3;
+    rest = source.len - n - 5;
+    return what.len == n + rest && !memcmp(what.ptr, source.ptr + 3, n) &&
+           !memcmp(what.ptr + n, quote + 2, rest);
 }

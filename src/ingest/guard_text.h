@@ -27,9 +27,10 @@ enum stet_guard_kind {
 /* All views point into the text that was parsed. */
 struct stet_guard {
     enum stet_guard_kind kind;
-    int64_t frame, compile;            /* the cached entry it belongs to, -1 if unknown */
+    int64_t compile;                   /* the cached entry it belongs to, -1 if unknown */
     struct stet_view expr;             /* the guard without its comment */
     struct stet_view source;           /* of what: "x", "self.count", "G['SCALE']"; may be empty */
+    struct stet_view holder;           /* of a key: the dictionary */
     int dim;                           /* of a size, stride or shape guard; -1 if unknown */
     struct stet_view expected, actual; /* empty if unknown */
     struct stet_view code;             /* the line of code, in the comment */
@@ -43,6 +44,8 @@ struct stet_guard {
 void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text);
 /* "size", "equals", … */
 const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind);
+/* Is `source`, in the form of the environment (L['s'].c), what a guard calls `what` (s.c)? */
+bool stet_ingest_guard_same_source(struct stet_view source, struct stet_view what);
 /* Is it a file of an installed package, of torch or of Python itself, or no file? */
 bool stet_ingest_guard_is_library(struct stet_view file);
 /* A file of torch itself. */

@@ -12,7 +12,7 @@ void stet_ingest_jscan_init(struct stet_jscan *j, struct stet_view text)
     static const char nothing[1];
     const char *p = text.len ? text.ptr : nothing;
 
-    *j = (struct stet_jscan){.start = p, .next = p, .end = p + text.len};
+    *j = (struct stet_jscan){.next = p, .end = p + text.len};
 }
 
 static void fail(struct stet_jscan *j)

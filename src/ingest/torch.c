@@ -201,7 +201,7 @@ static uint32_t compile_of(struct stet_torch_log *log, const struct stet_trace_r
 
 /* The stack in a record's body: the code object, and the user's own line that called it. */
 static bool stack_of(struct stet_torch_log *log, struct stet_view body,
-                     struct stet_torch_place *code, struct stet_torch_place *call)
+                     struct stet_torch_place *code, struct stet_torch_caller *caller)
 {
     struct stet_view key;
     struct stet_jscan j;
@@ -212,7 +212,7 @@ static bool stack_of(struct stet_torch_log *log, struct stet_view body,
         return false;
     while (stet_ingest_jscan_key(&j, &key)) {
         if (stet_view_is(key, "stack")) {
-            stet_torch_stack(log, &j, code, call);
+            stet_torch_stack(log, &j, code, caller);
             found = true;
         } else {
             stet_ingest_jscan_skip(&j);
@@ -221,31 +221,40 @@ static bool stack_of(struct stet_torch_log *log, struct stet_view body,
     return found;
 }
 
+static void take_caller(struct stet_torch_compile *c, const struct stet_torch_caller *caller)
+{
+    c->call = caller->call;
+    c->near = caller->near;
+    c->passes = caller->passes;
+}
+
 static void take_start(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     uint32_t compile = compile_of(log, r, true);
-    struct stet_torch_place code, call;
+    struct stet_torch_caller caller;
+    struct stet_torch_place code;
     struct stet_torch_frame *f;
 
-    if (compile == STET_TORCH_NONE || !stack_of(log, r->body, &code, &call))
+    if (compile == STET_TORCH_NONE || !stack_of(log, r->body, &code, &caller))
         return;
     f = &log->t->frames[log->t->compiles[compile].frame];
     if (code.line && !f->code.line)
         f->code = code;
-    log->t->compiles[compile].call = call;
+    take_caller(&log->t->compiles[compile], &caller);
 }
 
 /* A record with the whole Python stack gives the caller, if dynamo_start did not. */
 static void take_call(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
     uint32_t compile = compile_of(log, r, false);
-    struct stet_torch_place code, call;
+    struct stet_torch_caller caller;
+    struct stet_torch_place code;
 
     if (compile == STET_TORCH_NONE)
         return;
     log->t->compiles[compile].symbols++;
-    if (!log->t->compiles[compile].call.line && stack_of(log, r->body, &code, &call))
-        log->t->compiles[compile].call = call;
+    if (!log->t->compiles[compile].call.line && stack_of(log, r->body, &code, &caller))
+        take_caller(&log->t->compiles[compile], &caller);
 }
 
 /* Only values that are passed in: modules have many parameters, and no setting names them. */

@@ -84,14 +84,13 @@ struct stet_torch_compile {
     uint32_t attempts;
     uint32_t next;     /* of the same frame, in order */
     uint64_t start_us; /* CLOCK_REALTIME; 0 if unknown */
-    uint64_t seen;     /* order over the whole trace */
     struct stet_torch_phases forward, backward;
-    uint64_t guards, ops;
     struct stet_torch_place call; /* the user's own line that called the frame */
+    bool passes;                  /* its arguments are those of the frame: only torch is between */
+    struct stet_torch_place near; /* without it: the user's own line that is nearest */
     uint32_t failures, last_failure, failure_count, drifts, specials;
     struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
     enum stet_torch_cache aot_cache, fx_cache;
-    uint32_t fx_hits, fx_misses;
     bool ended, limit;         /* metrics have come; it was refused, the limit was reached */
     uint32_t held, held_count; /* guards, see stet_torch_held */
     bool inferred;             /* the failures were found by comparing guards, not from the trace */
@@ -143,7 +142,6 @@ struct stet_torch_input {
 };
 
 struct stet_torch_process {
-    struct stet_view file; /* the log */
     uint64_t pid;
     int64_t rank; /* -1 if unknown */
     struct stet_view torch_version;
@@ -224,7 +222,6 @@ struct stet_torch {
     uint64_t faults[STET_TRACE_FAULTS];
     struct stet_torch_fault kept[STET_TORCH_FAULTS_KEPT]; /* the first ones, located */
     size_t kept_count;
-    uint64_t seen;
     struct stet_python_sources *sources; /* the user's files, read when a cause asks about them */
     bool failed;                         /* out of memory: what is there is right, but not all */
     /* Called when a compile has ended, or was refused at the limit; may be NULL. */

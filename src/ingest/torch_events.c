@@ -27,13 +27,9 @@ enum field {
     F_AOT_S,
     F_INDUCTOR_S,
     F_CODEGEN_S,
-    F_GUARDS,
-    F_OPS,
     F_FAIL_TYPE,
     F_FAIL_REASON,
     F_CUDAGRAPH_SKIP,
-    F_FX_HITS,
-    F_FX_MISSES,
 };
 
 /* A view in a table that is made before the program runs. */
@@ -61,13 +57,9 @@ static enum field field_of(struct stet_view key)
         {STATIC_VIEW("backend_compile_time_s"), F_AOT_S},
         {STATIC_VIEW("inductor_compile_time_s"), F_INDUCTOR_S},
         {STATIC_VIEW("code_gen_time_s"), F_CODEGEN_S},
-        {STATIC_VIEW("guard_count"), F_GUARDS},
-        {STATIC_VIEW("graph_op_count"), F_OPS},
         {STATIC_VIEW("fail_type"), F_FAIL_TYPE},
         {STATIC_VIEW("fail_reason"), F_FAIL_REASON},
         {STATIC_VIEW("cudagraph_skip_reason"), F_CUDAGRAPH_SKIP},
-        {STATIC_VIEW("inductor_fx_local_cache_hit_count"), F_FX_HITS},
-        {STATIC_VIEW("inductor_fx_local_cache_miss_count"), F_FX_MISSES},
     };
 
     for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
@@ -147,12 +139,6 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
         if (us)
             code->line = us;
         break;
-    case F_GUARDS:
-        c->guards = (uint64_t)stet_ingest_jscan_int(j);
-        break;
-    case F_OPS:
-        c->ops = (uint64_t)stet_ingest_jscan_int(j);
-        break;
     case F_FAIL_TYPE:
         c->fail_type = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
         break;
@@ -161,12 +147,6 @@ static void metric(struct stet_torch *t, uint32_t compile, struct stet_jscan *j,
         break;
     case F_CUDAGRAPH_SKIP:
         c->cudagraph_skip = stet_torch_keep_raw(t, stet_ingest_jscan_string(j));
-        break;
-    case F_FX_HITS:
-        c->fx_hits += (uint32_t)stet_ingest_jscan_int(j);
-        break;
-    case F_FX_MISSES:
-        c->fx_misses += (uint32_t)stet_ingest_jscan_int(j);
         break;
     default:
         stet_ingest_jscan_skip(j);
@@ -524,7 +504,8 @@ void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct
 {
     struct stet_torch_special s = {.source = {"", 0}, .value = {"", 0}, .reason = {"", 0}};
     struct stet_torch *t = log->t;
-    struct stet_torch_place last, caller;
+    struct stet_torch_caller caller;
+    struct stet_torch_place last;
     struct stet_view key;
     struct stet_jscan j;
     uint32_t i;
@@ -546,7 +527,7 @@ void stet_torch_specialised(struct stet_torch_log *log, uint32_t compile, struct
             s.reason = stet_torch_keep_raw(t, stet_ingest_jscan_string(&j));
         } else if (stet_view_is(key, "user_stack")) {
             stet_torch_stack(log, &j, &last, &caller);
-            s.place = last.line ? last : caller;
+            s.place = last.line ? last : caller.call;
         } else if (!stet_view_is(key, "sources")) {
             stet_ingest_jscan_skip(&j);
         }

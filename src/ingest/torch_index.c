@@ -27,8 +27,8 @@ static uint32_t add_process(struct stet_torch_log *log, uint64_t pid)
 
     if (i == STET_TORCH_NONE)
         return i;
-    t->processes[i] = (struct stet_torch_process){
-        .file = log->file, .pid = pid, .rank = log->rank, .source = log->index};
+    t->processes[i] =
+        (struct stet_torch_process){.pid = pid, .rank = log->rank, .source = log->index};
     index_add(t, &t->by_pid, stet_torch_hash(pid, 0), i);
     return i;
 }
@@ -73,7 +73,6 @@ uint32_t stet_torch_process_of(struct stet_torch_log *log, uint64_t pid, int64_t
         if (i == STET_TORCH_NONE)
             return i;
         t->processes[i].source = log->index;
-        t->processes[i].file = log->file;
         log->process = i;
         t->processes[i].traced = true;
     }
@@ -167,7 +166,6 @@ uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t num
     t->compiles[i] = (struct stet_torch_compile){.frame = frame,
                                                  .number = (uint32_t)number,
                                                  .next = STET_TORCH_NONE,
-                                                 .seen = t->seen++,
                                                  .failures = STET_TORCH_NONE,
                                                  .last_failure = STET_TORCH_NONE,
                                                  .drifts = STET_TORCH_NONE,

@@ -50,9 +50,15 @@ uint32_t stet_torch_compile_of(struct stet_torch *t, uint32_t frame, int64_t num
 void stet_torch_take_string(struct stet_torch_log *log, struct stet_view body);
 /* An interned string of a log, or of its parent's; empty if it is in neither. */
 struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id);
-/* A list of stack frames: the last one (the code object) and the user's own line before it. */
+/* What a stack shows of the call of a frame; see struct stet_torch_compile. */
+struct stet_torch_caller {
+    struct stet_torch_place call, near;
+    bool passes;
+};
+
+/* A list of stack frames: the last one (the code object) and the user's own lines before it. */
 void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
-                      struct stet_torch_place *last, struct stet_torch_place *caller);
+                      struct stet_torch_place *last, struct stet_torch_caller *caller);
 void stet_torch_add_failure(struct stet_torch *t, uint32_t compile, struct stet_view text);
 void stet_torch_hit_limit(struct stet_torch *t, uint32_t compile, struct stet_view reason);
 void stet_torch_done(struct stet_torch *t, uint32_t compile);

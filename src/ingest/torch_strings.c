@@ -81,20 +81,28 @@ static void stack_frame(struct stet_torch_log *log, struct stet_jscan *j,
 }
 
 void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
-                      struct stet_torch_place *last, struct stet_torch_place *caller)
+                      struct stet_torch_place *last, struct stet_torch_caller *caller)
 {
     struct stet_torch_place now, before = {{"", 0}, {"", 0}, 0};
+    bool called = false; /* only torch so far since the call */
 
-    *last = *caller = before;
+    *last = before;
+    *caller = (struct stet_torch_caller){before, before, false};
     if (!stet_ingest_jscan_array(j))
         return;
     while (stet_ingest_jscan_element(j)) {
         stack_frame(log, j, &now);
-        /* Torch leaves the direct caller out of some stacks: a line of the user's is the call only
-         * if torch's own wrapper is right below it. */
-        if (before.line && !stet_ingest_guard_is_library(before.file) &&
-            stet_ingest_guard_is_torch(now.file))
-            *caller = before;
+        if (before.line && !stet_ingest_guard_is_library(before.file)) {
+            caller->near = before;
+            /* Torch leaves the direct caller out of some stacks: a line of the user's is the call
+             * only if torch's own wrapper is right below it. */
+            if (stet_ingest_guard_is_torch(now.file)) {
+                caller->call = before;
+                called = true;
+            }
+        }
+        caller->passes = called;
+        called = called && stet_ingest_guard_is_torch(now.file);
         *last = before = now;
     }
 }

@@ -308,25 +308,6 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
     }
 }
 
-/* L['s'].c, as in the environment, is s.c in a guard. */
-static bool same_source(struct stet_view source, struct stet_view what)
-{
-    const char *quote;
-    size_t n, rest;
-
-    if (stet_view_eq(source, what))
-        return true;
-    if (!stet_view_starts(source, "L['"))
-        return false;
-    quote = memchr(source.ptr + 3, '\'', source.len - 3);
-    if (!quote || (size_t)(quote - source.ptr) + 2 > source.len)
-        return false;
-    n = (size_t)(quote - source.ptr) - 3;
-    rest = source.len - n - 5;
-    return what.len == n + rest && !memcmp(what.ptr, source.ptr + 3, n) &&
-           !memcmp(what.ptr + n, quote + 2, rest);
-}
-
 /* The source in the form of the environment variable is what Dynamo itself noted, once per
  * frame. */
 static void find_source(const struct stet_torch *t, uint32_t compile, struct stet_torch_why *why)
@@ -337,7 +318,7 @@ static void find_source(const struct stet_torch *t, uint32_t compile, struct ste
         for (uint32_t i = t->compiles[c].drifts; i != STET_TORCH_NONE; i = t->drifts[i].next) {
             const struct stet_torch_drift *d = &t->drifts[i];
 
-            if (!same_source(d->source, why->what))
+            if (!stet_ingest_guard_same_source(d->source, why->what))
                 continue;
             why->source = d->source;
             if (c != compile || (why->dim >= 0 && d->dim >= 0 && d->dim != why->dim))

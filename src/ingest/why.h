@@ -41,6 +41,10 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
 /* Of a graph break. */
 void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct stet_torch_why *why);
 
+/* The line that made the value differ: the one to edit. No line when it is not known. */
+struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
+                                        const struct stet_torch_why *why);
+
 /* One sentence to act on. */
 void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why,
                     struct stet_buf *out);

@@ -101,8 +101,10 @@ static struct thread_sites *new_thread(void)
 const char *stet_intercept_copysites_dtype(uint32_t type)
 {
     static const char *const names[] = {
-#define TYPE(name, bits, python) [PJRT_Buffer_Type_##name] = python,
-#include "intercept/buffer_types.def"
+#define INTEGER(name, text, python, bits, sign)  [PJRT_Buffer_Type_##name] = python,
+#define FLOAT(name, text, python, bits)          [PJRT_Buffer_Type_##name] = python,
+#define COMPLEX(name, text, python, bits, parts) [PJRT_Buffer_Type_##name] = python,
+#include "program/elements.def"
     };
 
     return type < sizeof names / sizeof *names && names[type] ? names[type] : "";

@@ -5,9 +5,9 @@
 static PJRT_Buffer_Type type_of(const struct stet_type *t)
 {
     static const PJRT_Buffer_Type types[STET_ELEMENTS] = {
-#define INTEGER(name, text, bits, sign) [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
-#define FLOAT(name, text)               [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
-#define COMPLEX(name, text, parts)      [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#define INTEGER(name, text, python, bits, sign)  [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#define FLOAT(name, text, python, bits)          [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
+#define COMPLEX(name, text, python, bits, parts) [STET_ELEMENT_##name] = PJRT_Buffer_Type_##name,
 #include "program/elements.def"
     };
 

@@ -24,8 +24,7 @@ __asm__(".pushsection .note.stet, \"a\", %note\n"
         "    .popsection\n");
 
 struct image {
-    const char *base; /* of the file's first byte in memory */
-    uintptr_t bias;   /* added to the file's own addresses */
+    uintptr_t bias; /* added to the file's own addresses */
     const ElfW(Phdr) * headers;
     size_t count;
 };
@@ -36,8 +35,7 @@ static bool image_at(const void *base, struct image *out)
 
     if (memcmp(e->e_ident, ELFMAG, SELFMAG) != 0 || e->e_phentsize != sizeof(ElfW(Phdr)))
         return false;
-    *out =
-        (struct image){base, 0, (const ElfW(Phdr) *)((const char *)base + e->e_phoff), e->e_phnum};
+    *out = (struct image){0, (const ElfW(Phdr) *)((const char *)base + e->e_phoff), e->e_phnum};
     for (size_t i = 0; i < out->count; i++) {
         const ElfW(Phdr) *h = &out->headers[i];
 

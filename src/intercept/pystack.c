@@ -247,7 +247,7 @@ struct stet_pystack *stet_pystack_begin(uint64_t index, bool load)
     atomic_fetch_sub(&looks, 1);
     let_go(s);
     atomic_store(&s->claimed, true);
-    s->missing = "too many threads look already";
+    s->missing = "too many stacks are being read already";
     send_in_turn(s);
     stet_flag_set(&s->done);
     return s;
@@ -281,7 +281,7 @@ void stet_pystack_end(struct stet_pystack *s)
     atomic_store(&last_failed, gave_up);
     if (gave_up) {
         stet_fault(STET_FAULT_STACK_DEADLINE);
-        s->missing = "the call was over before Python let us look";
+        s->missing = "the call ended before its stack could be read";
         send(s);
     } else if (s->load && atomic_exchange(&s->first, true)) {
         send(s);

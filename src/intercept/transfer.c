@@ -6,8 +6,10 @@
 #include "intercept/plugin.h"
 
 static const unsigned char bits_of_type[] = {
-#define TYPE(name, bits, python) [PJRT_Buffer_Type_##name] = bits,
-#include "intercept/buffer_types.def"
+#define INTEGER(name, text, python, bits, sign)  [PJRT_Buffer_Type_##name] = bits,
+#define FLOAT(name, text, python, bits)          [PJRT_Buffer_Type_##name] = bits,
+#define COMPLEX(name, text, python, bits, parts) [PJRT_Buffer_Type_##name] = bits,
+#include "program/elements.def"
 };
 
 /* The packed size of the elements; 0 for unknown types and invalid shapes. */
@@ -15,6 +17,8 @@ static uint64_t bytes_of(PJRT_Buffer_Type type, const int64_t *dims, size_t rank
 {
     uint64_t bits = (size_t)type < sizeof bits_of_type ? bits_of_type[type] : 0;
 
+    if (type == PJRT_Buffer_Type_PRED)
+        bits = 8;
     for (size_t i = 0; i < rank; i++) {
         if (dims[i] < 0 || __builtin_mul_overflow(bits, (uint64_t)dims[i], &bits))
             return 0;

@@ -174,7 +174,7 @@ enum stet_rc stet_journal_execs_decode(const struct stet_rec_execs *rec, struct 
         return stet_fail(err, STET_LIMIT, "a batch of %llu executions",
                          (unsigned long long)rec->count);
     if (rec->every == 0 || rec->every > STET_EXECS_MAX || rec->last_ns < rec->first_ns)
-        return stet_fail(err, STET_BAD_INPUT, "a batch of executions without sense of time");
+        return stet_fail(err, STET_BAD_INPUT, "a batch of executions with impossible times");
     stet_reader_init(&order, rec->order, 0);
     stet_reader_init(&times, rec->times, 0);
     decode_order(&order, out, n);

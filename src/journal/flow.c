@@ -371,7 +371,7 @@ static void read_source(struct stet_reader *r, struct stet_flow_entry *e)
     uint64_t from = stet_reader_varint(r), args = stet_reader_varint(r);
 
     if (from >> 1 > e->index || (from >> 1 == 0 && !(from & 1)) || args > e->arg_count)
-        stet_reader_fail(r, "an argument from nowhere");
+        stet_reader_fail(r, "an argument whose source is not known");
     else
         e->sources[e->source_count++] =
             (struct stet_flow_source){e->index - (uint32_t)(from >> 1), (uint32_t)args, from & 1};

@@ -183,7 +183,6 @@ static void add_damage(struct stet_journal_reader *r, uint64_t from, uint64_t to
 
     if (d->regions++ == 0)
         d->first = from;
-    d->last = from;
     d->bytes += to - from;
 }
 

@@ -11,7 +11,7 @@
 struct stet_journal_damage {
     uint64_t regions;      /* stretches of bytes skipped */
     uint64_t bytes;        /* in them */
-    uint64_t first, last;  /* offset of the first and of the last region; valid when regions > 0 */
+    uint64_t first;        /* offset of the first region; valid when regions > 0 */
     uint64_t tail;         /* bytes of an unfinished record at the end */
     uint64_t bad_payloads; /* intact frames whose fields don't decode */
     uint64_t unknown;      /* records of kinds this build does not know, skipped */

@@ -322,6 +322,16 @@ static void holds(struct stet_journal_function *f, const struct stet_journal_val
         f->object = stet_hash_mix_u64(stet_hash_bytes(v->path), f->object ^ v->address).lo | 1;
 }
 
+/* Is it in a container that a field holds? Such a container (functions that were compiled, hooks)
+ * is filled as the program runs, and does not distinguish the function. */
+static bool is_collected(const struct stet_journal_value *v)
+{
+    const char *dot = v->path.len ? memchr(v->path.ptr, '.', v->path.len) : NULL;
+
+    return v->scope == STET_SCOPE_CLOSURE && dot &&
+           memchr(dot, '[', (size_t)(v->path.ptr + v->path.len - dot));
+}
+
 struct stet_journal_function stet_journal_values_function(struct stet_view bytes)
 {
     struct stet_journal_function f = {.library = true};
@@ -352,7 +362,7 @@ struct stet_journal_function stet_journal_values_function(struct stet_view bytes
         /* A wrapper may take the user's function as an argument, as equinox's does. */
         if (v.kind != STET_VALUE_FUNCTION ||
             (!fun && v.scope != STET_SCOPE_CLOSURE && v.scope != STET_SCOPE_ARGUMENT) ||
-            (v.scope == STET_SCOPE_ARGUMENT && stet_path_is_installed(v.file)))
+            (v.scope == STET_SCOPE_ARGUMENT && stet_path_is_installed(v.file)) || is_collected(&v))
             continue;
         hash = stet_hash_mix_u64(stet_hash_mix(hash, stet_hash_bytes(v.file)), v.line);
         if (stet_path_is_installed(v.file))

@@ -293,8 +293,8 @@ enum stet_rc stet_launch_learn_apply(struct stet_learn *l, struct stet_launch_en
     if (!l)
         return STET_OK;
     if (!l->has_base)
-        stet_buf_str(out, "stet: no earlier run of this command with torch.compile: this one is "
-                          "learnt from, the next one is helped\n");
+        stet_buf_str(out, "stet: no earlier run of this command with torch.compile: this run is "
+                          "recorded, and the next one uses what it shows\n");
     for (size_t i = 0; i < KNOBS && rc == STET_OK; i++)
         rc = apply_knob(l, knobs[i], env, out, err);
     for (size_t i = 0; i < l->count; i++) {

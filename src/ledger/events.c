@@ -162,26 +162,25 @@ enum stet_rc stet_ledger_events_open(struct stet_events *ev, const char *run_fol
 }
 
 /* A segment that has disappeared was dropped by its writer; the next one records it. */
-static void open_next(struct stet_events *ev, struct stream *s)
+static void open_next(struct stream *s)
 {
     while (!s->open && s->next < s->count) {
         enum stet_rc rc = stet_journal_reader_open(&s->reader, s->paths[s->next++], NULL);
 
         s->open = rc == STET_OK;
-        ev->unreadable += rc != STET_OK && rc != STET_NOT_FOUND;
         if (!s->open)
             stet_journal_reader_close(&s->reader);
     }
 }
 
 /* Makes `event` the stream's next one, if there is one by now. */
-static void advance(struct stet_events *ev, struct stet_events_process *p, struct stream *s)
+static void advance(struct stet_events_process *p, struct stream *s)
 {
     s->have = false;
     for (;;) {
         enum stet_rc rc;
 
-        open_next(ev, s);
+        open_next(s);
         if (!s->open)
             return;
         rc = stet_journal_next(&s->reader, &s->event, NULL);
@@ -193,7 +192,6 @@ static void advance(struct stet_events *ev, struct stet_events_process *p, struc
             s->have = true;
             return;
         }
-        ev->unreadable += rc != STET_NOT_FOUND;
         if (rc == STET_NOT_FOUND && s->next >= s->count)
             return; /* the last segment may grow */
         close_reader(p, s);
@@ -203,12 +201,12 @@ static void advance(struct stet_events *ev, struct stet_events_process *p, struc
 /* The stream of a process that is next by sequence number; NULL if neither has an event. A stream
  * without events is checked again only if the other one's number leaves a gap, because each check
  * is a system call. */
-static struct stream *next_stream(struct stet_events *ev, struct stet_events_process *p)
+static struct stream *next_stream(struct stet_events_process *p)
 {
     struct stream *best = NULL;
 
     if (p->given)
-        advance(ev, p, p->given);
+        advance(p, p->given);
     p->given = NULL;
     for (unsigned i = 0; i < STET_STREAMS; i++)
         if (p->streams[i].have && (!best || p->streams[i].event.sequence < best->event.sequence))
@@ -219,7 +217,7 @@ static struct stream *next_stream(struct stet_events *ev, struct stet_events_pro
         struct stream *s = &p->streams[i];
 
         if (!s->have)
-            advance(ev, p, s);
+            advance(p, s);
         if (s->have && (!best || s->event.sequence < best->event.sequence))
             best = s;
     }
@@ -239,7 +237,7 @@ static bool pick(struct stet_events *ev, struct stet_run_event *out)
 
     for (size_t i = 0; i < ev->process_count; i++) {
         struct stet_events_process *p = ev->processes[i];
-        struct stream *s = p->dry ? NULL : next_stream(ev, p);
+        struct stream *s = p->dry ? NULL : next_stream(p);
 
         if (!s || (best && wall_of(p, s) >= wall_of(whose, best)))
             continue;

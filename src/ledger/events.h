@@ -12,7 +12,6 @@ struct stet_events {
     char *folder; /* <run>/journal */
     struct stet_events_process **processes;
     size_t process_count;
-    uint64_t unreadable; /* public: files that are not journals or of a newer major */
 };
 
 struct stet_run_event {

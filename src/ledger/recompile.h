@@ -48,7 +48,9 @@ struct stet_counter {
     uint64_t process;
     struct stet_view framework, name; /* "torch_xla"; "UncachedCompile", "aten::nonzero" */
     uint64_t samples, total;          /* total: of a metric, nanoseconds or bytes */
-    struct stet_line at; /* of an operation without a lowering or an unseen compile, if known */
+    /* The user's line, of an operation without a lowering and of a compile that the layer does not
+     * see; line 0 if it is not known. */
+    struct stet_line at;
 };
 
 struct stet_recompile {

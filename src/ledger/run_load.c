@@ -94,7 +94,6 @@ static void add_up(struct stet_run_digest *d)
             stet_ledger_wait_without_phases(p, c);
             *(c->load ? &d->loads : &d->compiles) += 1;
             d->failed += c->error_code != 0;
-            d->layer_ns += c->layer_ns;
             if (!c->load)
                 d->compile_ns += c->plugin_ns;
         }

@@ -95,10 +95,10 @@ enum { STET_STEP_MARKS = 1024 };
 
 struct stet_process_digest {
     struct stet_hash uid;
-    struct stet_view host, cwd, exe, python, entry;
-    const struct stet_view *argv, *env; /* env: NAME=value of what matters */
-    size_t argc, env_count;
-    uint64_t pid, ppid;
+    struct stet_view host, python, entry;
+    const struct stet_view *env; /* NAME=value of what matters */
+    size_t env_count;
+    uint64_t pid;
     int64_t rank; /* -1 when the environment has none */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
@@ -113,13 +113,13 @@ struct stet_process_digest {
     uint64_t first_step_ns;  /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
     uint64_t first_phase_ns; /* when the framework first reported one; 0 for never */
     uint64_t traces, traces_taken, untaken_ns; /* taken: by a compile; ns: of all other phases */
-    uint64_t executions, executions_lost;
+    uint64_t executions;
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_journal_copied *copies; /* between host and device, if lines were read */
     size_t copy_count, copy_room;
     struct stet_counter *counters; /* the framework's own counters; lines are not filled */
     size_t counter_count, counter_room;
-    uint64_t plugin_errors, faults, lost_records;
+    uint64_t plugin_errors, faults, lost_records, lost_executions;
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_ledger_run_steps */
     uint64_t steps;
@@ -137,7 +137,7 @@ struct stet_run_digest {
     struct stet_arena arena;
     struct stet_process_digest *processes; /* by first record */
     size_t process_count, process_room;
-    uint64_t compiles, loads, failed, executions, compile_ns, layer_ns;
+    uint64_t compiles, loads, failed, executions, compile_ns;
     uint64_t value_bytes;
     uint64_t unreadable; /* files that are not journals, or of a newer version */
 };

@@ -78,19 +78,12 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
     static const char *const rank_names[] = {
         "RANK=",     "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=", "SLURM_PROCID=",
         "PMI_RANK=", "TPU_WORKER_ID=",  "CLOUD_TPU_TASK_ID=",    "JOB_COMPLETION_INDEX="};
-    struct stet_view *argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->argv.count);
+    struct stet_view *env = STET_NEW_ARRAY(&d->arena, struct stet_view, r->env.count);
 
-    for (size_t i = 0; argv && i < r->argv.count; i++)
-        argv[i] = keep(d, r->argv.items[i]);
-    p->argv = argv;
-    p->argc = argv ? r->argv.count : 0;
-    argv = STET_NEW_ARRAY(&d->arena, struct stet_view, r->env.count);
-    for (size_t i = 0; argv && i < r->env.count; i++)
-        argv[i] = keep(d, r->env.items[i]);
-    p->env = argv;
-    p->env_count = argv ? r->env.count : 0;
-    p->cwd = keep(d, r->cwd);
-    p->exe = keep(d, r->exe);
+    for (size_t i = 0; env && i < r->env.count; i++)
+        env[i] = keep(d, r->env.items[i]);
+    p->env = env;
+    p->env_count = env ? r->env.count : 0;
     p->entry = keep(d, r->entry);
     p->python = keep(d, r->python);
     p->start_ns = r->start_wall_ns;
@@ -473,7 +466,7 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         const struct stet_rec_loss *r = e->record;
 
         p->lost_records += r->records;
-        p->executions_lost += r->executions;
+        p->lost_executions += r->executions;
         break;
     }
     case STET_REC_counter:
@@ -496,7 +489,6 @@ struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
         return NULL;
     p->host = keep(d, segment->host);
     p->pid = segment->pid;
-    p->ppid = segment->ppid;
     p->wall_minus_mono = segment->wall_ns - segment->mono_ns;
     return p;
 }

@@ -64,7 +64,7 @@ static size_t program_of(struct stet_steps *s, uint64_t executable)
                                 sizeof *s->programs))
         return s->program_count;
     p = &s->programs[s->program_count++];
-    *p = (struct stet_steps_program){.executable = executable, .group = STET_STEPS_NONE};
+    *p = (struct stet_steps_program){.group = STET_STEPS_NONE};
     s->by_executable[executable] = (uint32_t)s->program_count;
     return s->program_count - 1;
 }
@@ -182,11 +182,11 @@ void stet_ledger_steps_decide(struct stet_steps *s)
     s->decided = true;
     for (size_t p = 0; p < s->program_count; p++)
         if (s->programs[p].closes && s->programs[p].passes)
-            s->ambiguous = "state passes by a program that closes steps at other times";
+            s->ambiguous = "state bypasses a program that closes steps at other times";
     add_variants(s);
     for (size_t p = 0; p < s->program_count; p++)
         if (s->programs[p].group != STET_STEPS_NONE && s->programs[p].passes)
-            s->ambiguous = "state passes by a variant of the program that closes steps";
+            s->ambiguous = "state bypasses a variant of the program that closes steps";
     if (s->skip_count)
         qsort(s->skip, s->skip_count, sizeof *s->skip, by_number);
     if (s->failed)

@@ -57,7 +57,7 @@ void stet_ledger_steps_weigh(struct window *w, struct core *c)
 /* Builds the loop around `head` and keeps it if it recurs often enough. */
 static void try_core(struct window *w, uint32_t head)
 {
-    struct core c = {.head = head};
+    struct core c = {0};
     unsigned char *descendant = stet_arena_alloc(&w->arena, w->n, 1);
     size_t times = 0, all = 0;
 

@@ -12,7 +12,6 @@ enum {
 };
 
 struct stet_steps_program {
-    uint64_t executable;
     struct stet_hash name, family; /* zero when not known */
     uint32_t results;              /* of its last followed execution */
     bool followed;                 /* some window contains it */

@@ -23,7 +23,7 @@ struct tally {
 /* A loop: what is between the first and the last execution of `head` that depend on each other. */
 struct core {
     unsigned char *in, *ancestor; /* by entry */
-    uint32_t head, first, last;
+    uint32_t first, last;
     size_t times;  /* how often the head runs in it */
     double weight; /* arguments that carry state, of the program that takes most */
     bool closed;   /* feeds only itself: a random generator, a counter */

@@ -51,7 +51,7 @@ enum stet_lift_language { STET_LIFT_UNSHARDED, STET_LIFT_SHARDY, STET_LIFT_HLO }
 struct stet_lift_spmd {
     uint32_t devices;                 /* replicas and partitions of the program */
     enum stet_lift_language language; /* in which an argument is said to be whole everywhere */
-    struct stet_view mesh;            /* Shardy's; borrowed from the program */
+    struct stet_view mesh;            /* Shardy's first; borrowed from the program */
 };
 
 /* STET_REFUSED if the program's shardings leave a doubt. */
@@ -60,10 +60,9 @@ enum stet_rc stet_lift_spmd_read(struct stet_lift_spmd *out, const struct stet_p
 /* The dictionary of a lifted argument of the entry. NULL if the arena is full. */
 const struct stet_attr *stet_lift_spmd_dict(struct stet_arena *a, const struct stet_lift_spmd *s,
                                             const struct stet_type *type);
-/* The in_shardings of a manual computation, with `n` whole arguments more, or `n` arguments less.
- * NULL if it cannot be. */
-const struct stet_attr *stet_lift_spmd_more(struct stet_arena *a, const struct stet_lift_spmd *s,
-                                            const struct stet_attr *per_value,
+/* The in_shardings of the manual computation `region`, with `n` whole arguments more, or such a
+ * list with `n` arguments less. NULL if it cannot be. */
+const struct stet_attr *stet_lift_spmd_more(struct stet_arena *a, const struct stet_op *region,
                                             const struct stet_type *const *types, uint32_t n);
 const struct stet_attr *stet_lift_spmd_fewer(struct stet_arena *a,
                                              const struct stet_attr *per_value, uint32_t n);

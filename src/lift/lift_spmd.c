@@ -67,9 +67,27 @@ static bool is_simple_region(const struct stet_op *op)
 
 /* ---- reading ---- */
 
+/* The mesh of a list of shardings; empty if it has none, or one without a name. */
+static struct stet_view mesh_of(const struct stet_attr *per_value)
+{
+    const struct stet_attr *list = per_value ? stet_attr_field(per_value, "shardings") : NULL;
+    const struct stet_attr *mesh =
+        list && list->count ? stet_attr_field(list->items[0], "mesh_or_ref") : NULL;
+
+    return mesh && mesh->kind == STET_ATTR_SYMBOL ? mesh->word : (struct stet_view){0};
+}
+
+/* All shardings of a manual computation are of one mesh. */
+static struct stet_view region_mesh(const struct stet_op *region)
+{
+    struct stet_view mesh = mesh_of(stet_op_attr(region, "in_shardings"));
+
+    return mesh.len ? mesh : mesh_of(stet_op_attr(region, "out_shardings"));
+}
+
 struct reading {
     struct stet_lift_spmd *out;
-    bool sdy, hlo, manual, placed; /* `placed`: an argument or a result has a sharding of XLA */
+    bool sdy, hlo, placed; /* `placed`: an argument or a result has a sharding of XLA */
     uint32_t meshes;
     const char *bad;
 };
@@ -81,8 +99,8 @@ static void read_mesh(struct reading *r, const struct stet_op *op)
     const struct stet_attr *ids = mesh ? stet_attr_field(mesh, "device_ids") : NULL;
 
     if (axes && axes->count) {
-        r->meshes++;
-        r->out->mesh = stet_op_symbol(op);
+        if (!r->meshes++)
+            r->out->mesh = stet_op_symbol(op);
     } else if (ids && ids->count) {
         r->bad = "an array that is on one of several devices";
     }
@@ -94,7 +112,8 @@ static bool read_op(const struct stet_op *op, void *context)
 
     if (op->known == STET_SDY_MESH)
         read_mesh(r, op);
-    r->manual |= op->known == STET_SDY_MANUAL_COMPUTATION;
+    if (op->known == STET_SDY_MANUAL_COMPUTATION && !region_mesh(op).len)
+        r->bad = "a manual region without a mesh";
     r->sdy |= stet_op_attr(op, "sdy.sharding") || op->known == STET_SDY_MANUAL_COMPUTATION;
     r->hlo |= stet_op_attr(op, "mhlo.sharding") != NULL;
     if (!is_simple_region(op))
@@ -138,9 +157,7 @@ enum stet_rc stet_lift_spmd_read(struct stet_lift_spmd *out, const struct stet_p
         return stet_fail(err, STET_REFUSED, "a sharded argument of one device");
     if (r.sdy && r.hlo)
         return stet_fail(err, STET_REFUSED, "shardings of two languages");
-    if (r.meshes > 1 && (out->devices > 1 || r.manual))
-        return stet_fail(err, STET_REFUSED, "several meshes");
-    if (r.meshes == 1)
+    if (r.meshes)
         out->language = STET_LIFT_SHARDY;
     else if (!r.meshes && !r.sdy && partitions > 1)
         out->language = STET_LIFT_HLO;
@@ -239,21 +256,22 @@ const struct stet_attr *stet_lift_spmd_dict(struct stet_arena *a, const struct s
     return dict;
 }
 
-const struct stet_attr *stet_lift_spmd_more(struct stet_arena *a, const struct stet_lift_spmd *s,
-                                            const struct stet_attr *per_value,
+const struct stet_attr *stet_lift_spmd_more(struct stet_arena *a, const struct stet_op *region,
                                             const struct stet_type *const *types, uint32_t n)
 {
+    const struct stet_attr *per_value = stet_op_attr(region, "in_shardings");
     const struct stet_attr *old = per_value ? stet_attr_field(per_value, "shardings") : NULL;
+    struct stet_view mesh = region_mesh(region);
     struct stet_attr *list = stet_build_attr(a, STET_ATTR_ARRAY);
     const struct stet_attr **items =
         STET_NEW_ARRAY(a, const struct stet_attr *, (size_t)(old ? old->count : 0) + n);
 
-    if (!old || !list || !items)
+    if (!old || !list || !items || !mesh.len)
         return NULL;
     for (uint32_t i = 0; i < old->count; i++)
         items[i] = old->items[i];
     for (uint32_t i = 0; i < n; i++)
-        items[old->count + i] = shardy_whole(a, s->mesh, types[i]->rank);
+        items[old->count + i] = shardy_whole(a, mesh, types[i]->rank);
     list->items = items;
     list->count = old->count + n;
     return make_record(a, "sharding_per_value",

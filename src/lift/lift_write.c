@@ -146,7 +146,7 @@ static void lift_manual(struct stet_lift_copy *c, const struct stet_op *op,
     for (uint32_t i = 0; attrs && i < op->attr_count; i++) {
         attrs[i] = op->attrs[i];
         if (n && stet_view_is(attrs[i].name, "in_shardings")) {
-            attrs[i].value = stet_lift_spmd_more(c->arena, &l->spmd, attrs[i].value, types, n);
+            attrs[i].value = stet_lift_spmd_more(c->arena, op, types, n);
             c->arena->failed |= !attrs[i].value;
         }
     }

@@ -177,7 +177,6 @@ enum stet_rc stet_lint_config_read(struct stet_lint_config *c, const char *path,
     if (rc == STET_OK) {
         rc = stet_lint_config_text(c, f.bytes, found, err);
         stet_file_close(&f);
-        c->path = (char *)(uintptr_t)stet_arena_copy(&c->arena, stet_view_str(found)).ptr;
     }
     if (rc == STET_OK && c->baseline && c->baseline[0] != '/') {
         struct stet_view folder = stet_view_str(found);

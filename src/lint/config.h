@@ -15,7 +15,6 @@ struct stet_lint_config {
     size_t select_count, ignore_count, exclude_count;
     char *baseline; /* beside the file it was read from; NULL when not set */
     char *severity;
-    char *path; /* NULL: no file was found */
 };
 
 /* `path` NULL: the nearest pyproject.toml of this folder and those above. Keys are under

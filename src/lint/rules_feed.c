@@ -210,7 +210,7 @@ static void look_rank(struct stet_flow_walk *w, const struct feed *f)
     if (f->v.f.flags & FLOW_F_RANKS) {
         if (!f->jit || !w->loops || !lint_passes_limit(w, f->jit, f->arg))
             report_fed(w, LINT_RULE_rank_change, f,
-                       "has another number of dimensions by another way");
+                       "has another number of dimensions on another path");
     } else if (f->first && f->v.f.rank && f->first->f.rank && f->v.f.rank != f->first->f.rank) {
         report_other(w, LINT_RULE_rank_change, f, "another number of dimensions");
     }
@@ -230,7 +230,7 @@ static void look_dtype(struct stet_flow_walk *w, const struct feed *f)
     if (is_tree(f))
         return;
     if (f->v.f.flags & FLOW_F_DTYPES)
-        report_fed(w, LINT_RULE_dtype_change, f, "has another dtype by another way");
+        report_fed(w, LINT_RULE_dtype_change, f, "has another dtype on another path");
     else if (f->first && f->v.f.dtype && f->first->f.dtype && f->v.f.dtype != f->first->f.dtype)
         report_other(w, LINT_RULE_dtype_change, f, "another dtype");
     else if (part >= 0 && f->jit && f->jit->lane == FLOW_JAX && (f->v.f.flags & FLOW_F_NUMBER))
@@ -309,7 +309,7 @@ static bool is_settled(struct stet_flow_walk *w, stet_python_ref arg)
 static void look_key(struct stet_flow_walk *w, const struct feed *f)
 {
     if (f->v.f.flags & FLOW_F_KEYS)
-        report_fed(w, LINT_RULE_optional_key, f, "has a field by one way only");
+        report_fed(w, LINT_RULE_optional_key, f, "has a field on one path only");
     else if ((f->v.f.flags & FLOW_F_MAYBE_NONE) && w->loops && !replaces_itself(w, f->arg))
         lint_minor(report_fed(w, LINT_RULE_optional_key, f, "is None in some calls only"),
                    is_settled(w, f->arg) ? LINT_MINOR : LINT_FULL);

@@ -142,6 +142,6 @@ void lint_donated_one_way(struct stet_flow_walk *w, stet_python_ref test)
     name = name ? name : kept_one_way(w, no, yes);
     if (name)
         lint_report(w, LINT_RULE_donation_change, test, 0, LINT_ANY, 0,
-                    "`%.*s` is overwritten one way and replaced the other",
+                    "`%.*s` is overwritten on one path and replaced on another",
                     STET_FMT(a->names.items[name]));
 }

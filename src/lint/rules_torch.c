@@ -127,7 +127,7 @@ static bool accumulates(const struct stet_flow_walk *w)
 
     for (stet_python_ref c = w->loop + 1; stet_flow_within(w, c, w->loop); c++) {
         if (a->nodes[c].kind == PY_FOR && stet_flow_computes_gradients(w, c) &&
-            !stet_flow_mentions(w, c, (const char *const[]){"zero_grad", NULL}))
+            !stet_flow_clears_gradients(w, c))
             return true;
     }
     return stet_flow_computes_gradients(w, w->loop) && stet_flow_updates(w, w->loop, &sometimes) &&
@@ -139,11 +139,10 @@ void rule_grad_accumulate(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref kept = stet_python_keyword(w->module, n, STET_VIEW("set_to_none"));
     struct lint_candidate *c;
 
-    if (!stet_view_is(stet_python_callee(w->module, n), "zero_grad") || !w->loops)
+    if (!w->loops || !(w->facts & FLOW_USES_XLA) ||
+        (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
         return;
-    if (!(w->facts & FLOW_USES_XLA) || (kept && stet_python_kind(w->ast, kept) != PY_TRUE))
-        return;
-    if (!accumulates(w))
+    if (!stet_flow_call_clears(w, n) || !accumulates(w))
         return;
     c = lint_report(w, LINT_RULE_grad_accumulate, n, 0, LINT_ANY, 0,
                     "`%.*s` drops the gradients, so the next micro-step creates them",
@@ -206,18 +205,18 @@ void rule_micro_step(struct stet_flow_walk *w, stet_python_ref n)
                     "`%.*s` closes a program at every micro-step", STET_FMT(lint_quote(w, call)));
 }
 
-/* optimizer.param_groups[0], or the name of a loop over optimizer.param_groups */
-static bool is_group(const struct stet_flow_walk *w, stet_python_ref n)
+/* optimizer.param_groups[0], the name of a loop over optimizer.param_groups, or a name for them */
+static bool is_group(const struct stet_flow_walk *w, stet_python_ref n, unsigned depth)
 {
-    static const char *const groups[] = {"param_groups", NULL};
+    enum { DEEPEST = 4 };
     const struct stet_python_module *m = w->module;
     uint32_t name = stet_python_name(w->ast, n);
 
     if (!name)
-        return stet_flow_mentions(w, n, groups);
-    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+        return stet_flow_holds_groups(w, n);
+    for (uint32_t i = m->first_binding[name]; i && depth < DEEPEST && stet_flow_spend(w);
          i = m->bindings.items[i - 1].next)
-        if (stet_flow_mentions(w, m->bindings.items[i - 1].value, groups))
+        if (is_group(w, m->bindings.items[i - 1].value, depth + 1))
             return true;
     return false;
 }
@@ -228,15 +227,11 @@ static void report_lr_write(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), key;
 
     if (stet_python_kind(a, left) != PY_SUBSCRIPT || !w->loops ||
-        !is_group(w, stet_python_field(a, left, PY_FIELD_VALUE)))
+        !is_group(w, stet_python_field(a, left, PY_FIELD_VALUE), 0))
         return;
     key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
     if (!key || !stet_view_is(stet_python_string(a, key), "lr") ||
-        stet_flow_is_tensor(stet_flow_value_of(w, n)))
-        return;
-    if (stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_CALL &&
-        stet_view_is(stet_python_callee(w->module, stet_python_field(a, n, PY_FIELD_RIGHT)),
-                     "tensor"))
+        stet_flow_is_tensor(stet_flow_value_of(w, stet_python_field(a, n, PY_FIELD_RIGHT))))
         return;
     lint_report(w, LINT_RULE_optimizer_scalar, n, 0, LINT_ANY, 0,
                 "the learning rate is a new Python number at each step");

@@ -53,7 +53,7 @@ struct stet_live {
     void *context;
     uint32_t visited; /* sightings already shown to it */
     struct told told[CAUSES];
-    size_t told_count, blocks, unsaid;
+    size_t told_count, blocks;
     uint64_t minute; /* when the current minute of blocks began, in ms */
     int events_fd;
     struct stet_live_tap tap;
@@ -310,10 +310,8 @@ static void say(struct stet_live *l, const struct stet_recompile *r)
         t = &l->told[l->told_count++];
         *t = (struct told){.key = key, .next = 1};
     }
-    if (!t || (t->wait_ns += r->wait_ns, ++t->times < t->next) || !may_print(l)) {
-        l->unsaid++;
+    if (!t || (t->wait_ns += r->wait_ns, ++t->times < t->next) || !may_print(l))
         return;
-    }
     l->blocks++;
     t->next = t->times == 1 ? 10 : t->next * 10;
     l->tap.say(r, t->times, t->wait_ns);

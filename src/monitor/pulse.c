@@ -51,6 +51,7 @@ void stet_pulse_free(struct stet_pulse *p)
     stet_mem_free(p->families);
     stet_mem_free(p->cells);
     stet_mem_free(p->causes);
+    stet_mem_free(p->shares);
     stet_mem_free(p->torch);
     stet_mem_free(p->batch);
     stet_mem_free(p->known);
@@ -151,7 +152,6 @@ static void on_execs(struct stet_pulse *p, struct stet_pulse_process *q,
     for (uint64_t i = 0; i < r->count; i++)
         count_run(q, p->batch[i].executable);
     q->last_executable = p->batch[r->count - 1].executable;
-    q->last_run_ns = q->last_ns; /* the record is written within a tenth of a second of it */
 }
 
 /* The thread that last waited for a compile. */

@@ -38,8 +38,8 @@ struct stet_pulse_process {
     uint64_t recompiles, wait_ns, benign; /* wait: the time spent waiting for them */
     uint64_t lost_ns;                     /* the compiler's part of that */
     uint64_t executions;
-    uint64_t last_executable, last_run_ns; /* the last that began, and when; ns 0: none yet */
-    uint64_t *runs;                        /* of each executable, by its id */
+    uint64_t last_executable; /* the last that began */
+    uint64_t *runs;           /* of each executable, by its id */
     size_t runs_room;
     uint64_t py_thread, py_state, py_code_type; /* of the last compile's stack (records.def) */
     uint64_t transfers[STET_DIRECTIONS], transfer_bytes[STET_MEASURED];
@@ -80,7 +80,13 @@ struct stet_pulse_cause {
     enum stet_cause cause;
     char function[64], file[256], what[160], fix[256];
     uint64_t line, times, wait_ns, cost_ns, last_ns;
-    uint64_t ranks; /* bit rank + 1, modulo 64, of each that had it */
+};
+
+/* What one rank had of a cause. */
+struct stet_pulse_share {
+    size_t cause; /* its number */
+    int64_t rank;
+    uint64_t times, wait_ns, last_ns;
 };
 
 /* torch.compile's side of a process. */
@@ -104,6 +110,8 @@ struct stet_pulse {
     size_t cell_count;
     struct stet_pulse_cause *causes; /* the most expensive first */
     size_t cause_count;
+    struct stet_pulse_share *shares; /* by cause */
+    size_t share_count, share_room;
     struct stet_pulse_torch *torch; /* STET_PULSE_PROCESSES */
     size_t torch_count;
     bool explains;                        /* as stet_live_explains */

@@ -1,6 +1,7 @@
 /* Counts recompiles by cause and by line, and torch.compile's side. */
 #include "monitor/pulse_internal.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/text.h"
 #include "base/vec.h"
@@ -62,11 +63,6 @@ static void tell(struct stet_pulse_cause *c, const struct stet_recompile *r)
     snprintf(c->fix, sizeof c->fix, "%.*s", STET_FMT(r->fix));
 }
 
-static uint64_t bit_of(int64_t rank)
-{
-    return UINT64_C(1) << ((uint64_t)(rank + 1) & 63);
-}
-
 /* ---- recompiles and their stories ---- */
 
 struct counting {
@@ -75,7 +71,7 @@ struct counting {
     size_t processes;
     struct row {
         int64_t rank;
-        uint64_t time_ns;
+        uint64_t time_ns, wait_ns;
     } *rows; /* by number, as the stories have them */
     size_t count, room;
 };
@@ -117,7 +113,7 @@ static bool count_row(void *context, const struct stet_recompile *r)
 
     if (!stet_vec_room(&k->rows, &k->room, k->count, sizeof *k->rows))
         return false;
-    k->rows[k->count++] = (struct row){r->rank, r->time_ns};
+    k->rows[k->count++] = (struct row){r->rank, r->time_ns, r->wait_ns};
     (r->lane == STET_LANE_XLA ? count_xla : count_torch)(k, r, cost_ns);
     if (r->benign)
         return true;
@@ -137,13 +133,35 @@ static void forget(struct stet_pulse *p)
     }
     for (size_t i = 0; i < p->torch_count; i++)
         p->torch[i].recompiles = p->torch[i].wait_ns = p->torch[i].lost_ns = 0;
-    p->cell_count = p->cause_count = 0;
+    p->cell_count = p->cause_count = p->share_count = 0;
+}
+
+/* Adds a recompile of the newest cause to the share of its rank. `shares` has that cause's alone.
+ */
+static void add_share(struct stet_pulse *p, struct stet_map *shares, const struct row *r)
+{
+    uint32_t at = stet_map_get(shares, (uint64_t)r->rank);
+    struct stet_pulse_share *s;
+
+    if (at == STET_MAP_NONE) {
+        at = (uint32_t)p->share_count;
+        if (!stet_vec_room(&p->shares, &p->share_room, p->share_count, sizeof *p->shares) ||
+            !stet_map_put(shares, (uint64_t)r->rank, at))
+            return; /* short of memory: the rank is shown without it */
+        p->shares[p->share_count++] =
+            (struct stet_pulse_share){.cause = p->cause_count - 1, .rank = r->rank};
+    }
+    s = &p->shares[at];
+    s->times++;
+    s->wait_ns += r->wait_ns;
+    s->last_ns = r->time_ns > s->last_ns ? r->time_ns : s->last_ns;
 }
 
 /* Stories are sorted, the harmless ones last. */
 static void take_story(struct stet_pulse *p, const struct stet_story *t, const struct counting *k)
 {
     struct stet_buf names = STET_TEXT_INIT;
+    struct stet_map shares = {0};
     struct stet_pulse_cause *c;
 
     if (t->benign || p->cause_count == STET_PULSE_CAUSES)
@@ -164,12 +182,13 @@ static void take_story(struct stet_pulse *p, const struct stet_story *t, const s
     for (size_t i = 0; i < t->count && t->recompiles[i] < k->count; i++) {
         const struct row *r = &k->rows[t->recompiles[i]];
 
-        c->ranks |= bit_of(r->rank);
+        add_share(p, &shares, r);
         if (r->time_ns > c->last_ns) {
             c->last_ns = r->time_ns;
             c->rank = r->rank;
         }
     }
+    stet_map_release(&shares);
 }
 
 enum stet_rc stet_pulse_recount(struct stet_pulse *p, const struct stet_account *a,
@@ -307,7 +326,6 @@ struct stet_pulse_sum stet_pulse_add_up(const struct stet_pulse *p, int64_t rank
         s.executions += q->executions;
         s.loads += q->loads;
         s.load_ns += q->load_ns;
-        s.benign += q->benign;
         s.stored += q->stored;
         s.stored_bytes += q->stored_bytes;
         s.layer_ns += q->layer_ns;

@@ -30,6 +30,7 @@ struct stet_top {
 struct stet_top_row {
     uint64_t order, tie;
     size_t index;
+    uint64_t times, wait_ns, last_ns; /* what the ranks shown had of a cause */
 };
 
 void stet_monitor_top_init(struct stet_top *t, struct stet_monitor_attach *a);

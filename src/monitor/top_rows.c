@@ -91,21 +91,34 @@ size_t stet_monitor_top_families(const struct stet_top *t, struct stet_top_row *
     return n;
 }
 
+static struct stet_top_row cause_of_all(const struct stet_pulse_cause *c, size_t index)
+{
+    return (struct stet_top_row){
+        .index = index, .times = c->times, .wait_ns = c->wait_ns, .last_ns = c->last_ns};
+}
+
+static struct stet_top_row cause_of_one(const struct stet_pulse_share *s)
+{
+    return (struct stet_top_row){
+        .index = s->cause, .times = s->times, .wait_ns = s->wait_ns, .last_ns = s->last_ns};
+}
+
 size_t stet_monitor_top_causes(const struct stet_top *t, struct stet_top_row *rows)
 {
     const struct stet_pulse *p = t->attach->pulse;
+    bool all = t->rank == STET_ALL_RANKS;
     size_t n = 0;
 
-    for (size_t i = 0; i < p->cause_count; i++) {
-        const struct stet_pulse_cause *c = &p->causes[i];
+    for (size_t i = 0; i < (all ? p->cause_count : p->share_count); i++) {
+        struct stet_top_row *r = &rows[n];
 
-        if (t->rank != STET_ALL_RANKS && !(c->ranks >> ((uint64_t)(t->rank + 1) & 63) & 1))
+        if (!all && p->shares[i].rank != t->rank)
             continue;
-        /* equal ones keep the order of the stories: the most expensive first */
-        rows[n++] = (struct stet_top_row){t->sort == STET_SORT_LAST       ? c->last_ns
-                                          : t->sort == STET_SORT_COMPILES ? c->times
-                                                                          : c->wait_ns,
-                                          i, i};
+        *r = all ? cause_of_all(&p->causes[i], i) : cause_of_one(&p->shares[i]);
+        r->order = t->sort == STET_SORT_LAST       ? r->last_ns
+                   : t->sort == STET_SORT_COMPILES ? r->times
+                                                   : r->wait_ns;
+        r->tie = n++; /* equal ones keep the order of the stories: the most expensive first */
     }
     if (n)
         qsort(rows, n, sizeof *rows, largest_first);

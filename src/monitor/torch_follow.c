@@ -110,7 +110,7 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     else
         stet_buf_str(&r->out, " compiled again");
     if (c->limit && t->frames[c->frame].nested != STET_TORCH_NONE) {
-        stet_buf_str(&r->out, " with all it calls");
+        stet_buf_str(&r->out, " with everything it calls");
         stet_session_torch_text_nested(t, &t->frames[c->frame], &r->out);
     }
     stet_buf_printf(&r->out,

@@ -87,18 +87,19 @@ enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name)
 /* ---- element types ---- */
 
 static const struct element {
-    const char *name;
+    const char *name, *python;
     enum stet_element id;
     struct stet_type type;
 } elements[] = {
-#define INTEGER(name, text, bits, signedness)                                                      \
+#define INTEGER(name, text, python, bits, signedness)                                              \
     {text,                                                                                         \
+     python,                                                                                       \
      STET_ELEMENT_##name,                                                                          \
      {.kind = STET_TYPE_INTEGER, .width = bits, .sign = STET_##signedness}},
-#define FLOAT(name, text)                                                                          \
-    {text, STET_ELEMENT_##name, {.kind = STET_TYPE_FLOAT, .flavour = STET_##name}},
-#define COMPLEX(name, text, parts)                                                                 \
-    {text, STET_ELEMENT_##name, {.kind = STET_TYPE_COMPLEX, .flavour = STET_##parts}},
+#define FLOAT(name, text, python, bits)                                                            \
+    {text, python, STET_ELEMENT_##name, {.kind = STET_TYPE_FLOAT, .flavour = STET_##name}},
+#define COMPLEX(name, text, python, bits, parts)                                                   \
+    {text, python, STET_ELEMENT_##name, {.kind = STET_TYPE_COMPLEX, .flavour = STET_##parts}},
 #include "program/elements.def"
 };
 
@@ -149,6 +150,21 @@ const char *stet_hlo_element_name(const struct stet_type *t)
     const struct element *e = find_element(t);
 
     return e ? e->name : NULL;
+}
+
+const char *stet_hlo_element_python(const struct stet_type *t)
+{
+    const struct element *e = find_element(t);
+
+    return e ? e->python : NULL;
+}
+
+const char *stet_hlo_element_python_of(struct stet_view name)
+{
+    for (const struct element *e = elements; e < elements + COUNT(elements); e++)
+        if (stet_view_is(name, e->name))
+            return e->python;
+    return NULL;
 }
 
 static const struct stet_type *complex_of(struct stet_arena *a, enum stet_float flavour)

@@ -78,9 +78,9 @@ enum stet_hlo_attr stet_hlo_attr_by_name(struct stet_view name);
 
 enum stet_element {
     STET_ELEMENT_NONE,
-#define INTEGER(name, text, bits, sign) STET_ELEMENT_##name,
-#define FLOAT(name, text)               STET_ELEMENT_##name,
-#define COMPLEX(name, text, parts)      STET_ELEMENT_##name,
+#define INTEGER(name, text, python, bits, sign)  STET_ELEMENT_##name,
+#define FLOAT(name, text, python, bits)          STET_ELEMENT_##name,
+#define COMPLEX(name, text, python, bits, parts) STET_ELEMENT_##name,
 #include "program/elements.def"
     STET_ELEMENTS
 };
@@ -91,6 +91,9 @@ enum stet_element stet_hlo_element_of(const struct stet_type *t);
  * arena, NULL if the name is unknown. */
 const char *stet_hlo_element_name(const struct stet_type *t);
 const struct stet_type *stet_hlo_element(struct stet_arena *a, struct stet_view name);
+/* "float32", as numpy and JAX call the type; NULL as above. The second takes HLO's name, "f32". */
+const char *stet_hlo_element_python(const struct stet_type *t);
+const char *stet_hlo_element_python_of(struct stet_view name);
 
 /* XLA's own text. */
 struct stet_hlo_print {

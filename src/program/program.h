@@ -338,7 +338,6 @@ struct stet_op {
     uint32_t attr_count : 10;
     uint32_t region_count : 10;
     uint32_t branches : 1; /* has successors */
-    uint32_t spare : 1;
     struct stet_value results[];
 };
 

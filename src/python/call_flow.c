@@ -250,6 +250,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_DRAWS:
     case PY_GIVES_KEYS:
     case PY_GIVES_SCHEDULER:
+    case PY_GIVES_CLEARS:
         return nothing;
     case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
@@ -297,12 +298,14 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
     case PY_GIVES_OPTIMIZER:
         return (struct stet_python_value){.from = PY_FROM_OPTIMIZER};
     case PY_GIVES_PROCESS:
+    case PY_GIVES_IMAGE:
         return (struct stet_python_value){.from = PY_FROM_PROCESS};
     case PY_GIVES_GRADIENT:
         return (struct stet_python_value){.from = PY_FROM_GRADIENT | PY_FROM_DEVICE};
     case PY_GIVES_LOADER:
     case PY_GIVES_TRAINER:
     case PY_GIVES_STEPS:
+    case PY_GIVES_GROUPS:
     case PY_GIVES_UNKNOWN:
     case PY_GIVES_NOTHING_KNOWN:
         break;

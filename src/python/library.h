@@ -40,11 +40,14 @@ enum stet_python_effect {
     PY_GIVES_BARS,     /* an iterator over its argument that can show numbers */
     PY_GIVES_OPTIMIZER,
     PY_GIVES_STEPS,     /* makes an optimizer take its step */
+    PY_GIVES_CLEARS,    /* nothing: it clears the gradients of a model or an optimizer */
+    PY_GIVES_GROUPS,    /* the settings of an optimizer, by group of parameters */
     PY_GIVES_SCHEDULER, /* changes the rate of an optimizer */
     PY_GIVES_TRAINER,   /* runs a training loop over batches */
     PY_GIVES_CALLBACK,  /* what a function of the host computes; that function is not traced */
     PY_GIVES_GRADIENT,
     PY_GIVES_PROCESS, /* the number of this process among all, or whether it is the first one */
+    PY_GIVES_IMAGE,   /* a picture in the memory of the host, which no program takes */
 };
 
 /* What the use of a name shows. */
@@ -52,12 +55,15 @@ enum stet_python_meaning {
     PY_MEANS_NOTHING_KNOWN,
     PY_MEANS_COMPILING, /* true while the code is traced or compiled */
     PY_MEANS_NO_GRADIENT,
-    PY_MEANS_REPLACES, /* its second argument, with what its first one selects replaced */
-    PY_MEANS_KERNEL,   /* a kernel that is not the compiler's own */
+    PY_MEANS_GRADIENT_MODE, /* gradients from here on, or as its argument says */
+    PY_MEANS_REPLACES,      /* its second argument, with what its first one selects replaced */
+    PY_MEANS_KERNEL,        /* a kernel that is not the compiler's own */
     PY_MEANS_LAYOUT,
     PY_MEANS_SHARDING,
     PY_MEANS_BY_VALUE, /* objects of a class are compared by their fields */
+    PY_MEANS_CONVERTS, /* its first argument, elsewhere or of another type, with the same sizes */
     PY_MEANS_FROZEN,   /* the same, if an argument asks for it */
+    PY_MEANS_PICTURES, /* its first argument is a picture in the memory of the host */
 };
 
 enum stet_python_transform_kind {
@@ -107,8 +113,8 @@ static inline bool stet_python_is_device(enum stet_python_effect effect)
 /* Looks up the dotted name with imports resolved: the longest entry that covers it. */
 enum stet_python_effect stet_python_library(struct stet_view dotted);
 /* What an object of this type is: an array (DEVICE), a number (SCALAR), another object of Python
- * (HOST), a container (HOLDS, UNKNOWN where that may be an array too), or what its parameters are
- * (THROUGH). Builtins have no dot. */
+ * (HOST), a picture (IMAGE), a container (HOLDS, UNKNOWN where that may be an array too), or what
+ * its parameters are (THROUGH). Builtins have no dot. */
 enum stet_python_effect stet_python_library_type(struct stet_view dotted);
 enum stet_python_meaning stet_python_library_meaning(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);

@@ -18,6 +18,10 @@ bool stet_python_in_generator(struct stet_python_sources *s, struct stet_view fi
  * there is none. */
 uint32_t stet_python_loop_of_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t line);
+/* Returns the line of the only loop of a function, found by its name and one of its lines; 0 when
+ * it has none, or several. */
+uint32_t stet_python_only_loop(struct stet_python_sources *s, struct stet_view file,
+                               struct stet_view function, uint32_t line);
 /* Is it the line of an `if`, `elif`, `while` or `match`? */
 bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does a condition that decides whether the line runs depend on a value read back? The condition
@@ -71,12 +75,38 @@ struct stet_python_waiting {
     uint32_t line;
 };
 
-/* Returns the line that assigned what calls[0] passes as `parameter`; calls[i + 1] is the line that
- * calls the function of calls[i]. *at is the call whose function the line is in. 0 when the
- * argument is an expression, or no line assigns it. */
+/* The lines that wait for a compile, the innermost first: each one calls the function of the line
+ * before it. */
+enum { STET_PYTHON_WAITS = 8 };
+
+struct stet_python_waits {
+    struct stet_python_waiting calls[STET_PYTHON_WAITS];
+    size_t count;
+};
+
+/* An argument of a call. */
+struct stet_python_passed {
+    struct stet_view file; /* where the called function is defined, with its decorators; or empty */
+    uint32_t line;
+    struct stet_view parameter;
+    struct stet_view key; /* of the argument: a line that assigns it by name is preferred */
+    bool parts; /* an expression is followed to the only variable in it that the loop assigns */
+};
+
+/* Returns the line that decided what calls[0] passes: the one that assigned the variable, or the
+ * call itself for another expression. calls[i + 1] is the line that calls the function of calls[i].
+ * *at is the call whose function the line is in. 0 when nothing is passed, or no line assigns it.
+ */
 uint32_t stet_python_passed_line(struct stet_python_sources *s,
-                                 const struct stet_python_waiting *calls, size_t count,
-                                 struct stet_view parameter, size_t *at);
+                                 const struct stet_python_waits *waits,
+                                 const struct stet_python_passed *what, size_t *at);
+/* Returns the name of parameter `number` of the function whose code begins at a line; empty when
+ * there is none. */
+struct stet_view stet_python_parameter_number(struct stet_python_sources *s, struct stet_view file,
+                                              uint32_t line, uint32_t number);
+/* Returns the line that decided with what the callee of line `use` is made, where a call makes it:
+ * `build(size)(x)`. 0 when none does. */
+uint32_t stet_python_made_with(struct stet_python_sources *s, struct stet_view file, uint32_t use);
 /* Returns the line that made or chose the callee of line `use`, in the same function, at module
  * level, or in the function that line `use` calls for it; 0 when it is a function defined by `def`,
  * or no line does. *once: it was made at module level, so the same one is called every time. */
@@ -85,9 +115,69 @@ uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view
 
 /* Returns the line that makes what line `use` takes from an iterator, by `for` or next(): the
  * `yield` of a generator or what it yields, the `return` of a function or an indexed class, the
- * line that made a library's iterator. *from is its file. 0 when there is none, or several. */
-uint32_t stet_python_loader_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 struct stet_view *from);
+ * line that made a library's iterator. An iterator that the function was given is what its caller
+ * passes in `w`. *from is the file of the line. 0 when there is none, or several. */
+uint32_t stet_python_loader_line(struct stet_python_sources *s, struct stet_python_waiting use,
+                                 const struct stet_python_waits *w, struct stet_view *from);
+/* The same of what line `use` passes to a call: the function of the project that makes it in that
+ * line. 0 when no argument is made so, or several are. */
+uint32_t stet_python_made_for_call(struct stet_python_sources *s, struct stet_python_waiting use,
+                                   const struct stet_python_waits *w, struct stet_view *from);
+/* Returns the line that made the value which the statement of a line assigns or takes: the
+ * statement itself, or one further back when it only passes the value on. It passes a value on when
+ * it takes an item of an iterator, indexes a container, brings an array to a device, or calls a
+ * function of the project that gives its argument back; `sizes`: also when the type of the elements
+ * may change. *from is the file. 0 when the line assigns nothing. */
+uint32_t stet_python_maker_line(struct stet_python_sources *s, struct stet_python_waiting use,
+                                const struct stet_python_waits *w, bool sizes,
+                                struct stet_view *from);
+
+/* ---- what makes a value differ from call to call ---- */
+
+/* A compiled function and the line that called it. */
+struct stet_python_compiled {
+    struct stet_view file;      /* of the function */
+    uint32_t line;              /* at which its code begins: decorators come first */
+    struct stet_view call_file; /* where the line is 0: of the nearest line that is known */
+    uint32_t call_line;
+    bool elsewhere; /* another line called it before */
+    bool resumed;   /* its code begins in the middle of the function */
+};
+
+/* What of an argument differs. */
+enum stet_python_differs {
+    PY_DIFFERS_VALUE,
+    PY_DIFFERS_FORM, /* of an array: size, type, layout */
+    PY_DIFFERS_GRADIENT,
+};
+
+/* Returns the line that makes what the call passes as `parameter` differ. */
+struct stet_python_made stet_python_made_argument(struct stet_python_sources *s,
+                                                  const struct stet_python_compiled *c,
+                                                  struct stet_view parameter,
+                                                  enum stet_python_differs what);
+/* The line that gives an attribute its values after the object was made. `object` is the variable
+ * that has it, empty when it is an attribute of something in a variable. */
+struct stet_python_made stet_python_made_attribute(struct stet_python_sources *s,
+                                                   const struct stet_python_compiled *c,
+                                                   struct stet_view object,
+                                                   struct stet_view attribute);
+/* The line that gives a global variable of the function's file its values. */
+struct stet_python_made stet_python_made_global(struct stet_python_sources *s,
+                                                const struct stet_python_compiled *c,
+                                                struct stet_view name);
+/* The line that gives a variable of an enclosing function its values. */
+struct stet_python_made stet_python_made_free(struct stet_python_sources *s,
+                                              const struct stet_python_compiled *c,
+                                              struct stet_view name);
+/* The line that turns gradients on or off around the call. */
+struct stet_python_made stet_python_made_gradient_mode(struct stet_python_sources *s,
+                                                       const struct stet_python_compiled *c);
+/* The line that puts a module into training or evaluation before the call; `to`: "True", "False" or
+ * empty. */
+struct stet_python_made stet_python_made_training(struct stet_python_sources *s,
+                                                  const struct stet_python_compiled *c,
+                                                  struct stet_view to);
 
 /* ---- functions ---- */
 

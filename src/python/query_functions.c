@@ -15,19 +15,69 @@ stet_python_ref stet_python_find_function(const struct stet_python_module *m, st
     return stet_python_function_named(m, name);
 }
 
+uint32_t stet_python_only_loop(struct stet_python_sources *s, struct stet_view file,
+                               struct stet_view function, uint32_t line)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref f = m ? stet_python_find_function(m, function, line) : 0, found = 0;
+
+    for (stet_python_ref n = f;
+         f && n < m->ast.count && m->ast.nodes[n].start < m->ast.nodes[f].end; n++) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        if ((k != PY_FOR && k != PY_WHILE) || stet_python_function_around(m, n) != f)
+            continue;
+        if (found)
+            return 0;
+        found = n;
+    }
+    return found ? stet_python_line(m, found) : 0;
+}
+
 /* ---- calls ---- */
+
+/* Is it an object of a library's: what an import from outside the project made, directly or
+ * through one name? Its methods are none of the user's functions. */
+static bool is_librarys(struct stet_python_flow *x, stet_python_ref n, unsigned depth)
+{
+    const struct stet_python_module *m = x->frame->module;
+    struct stet_python_value unused;
+    uint32_t name;
+
+    while (n && stet_python_kind(&m->ast, n) != PY_IDENTIFIER)
+        n = stet_python_child(&m->ast, n);
+    name = stet_python_name(&m->ast, n);
+    if (!name)
+        return false;
+    if (m->imports[name].len)
+        return !stet_python_flow_of_import(x, m->imports[name], &unused);
+    for (uint32_t i = depth ? 0 : m->first_binding[name]; i; i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (b->how == PY_BIND_VALUE && !b->attribute &&
+            stet_python_kind(&m->ast, b->value) == PY_CALL && is_librarys(x, b->value, depth + 1))
+            return true;
+    }
+    return false;
+}
 
 bool stet_python_called_elsewhere(struct stet_python_sources *s, struct stet_view file,
                                   struct stet_view function, uint32_t line)
 {
     const struct stet_python_module *m = stet_python_open(s, file);
     stet_python_ref mine = m ? stet_python_statement_at(m, line) : 0;
+    struct stet_python_question q;
+    struct stet_python_flow *x = stet_python_ask(&q, s, m);
 
-    for (size_t i = 0; m && i < m->calls.count; i++)
-        if (stet_view_eq(stet_python_callee(m, m->calls.items[i]), function) &&
-            m->ast.nodes[m->calls.items[i]].row + 1 != line && /* a line may have two statements */
-            stet_python_statement_of(m, m->calls.items[i]) != mine)
+    for (size_t i = 0; m && i < m->calls.count; i++) {
+        stet_python_ref call = m->calls.items[i];
+
+        if (stet_view_eq(stet_python_callee(m, call), function) &&
+            m->ast.nodes[call].row + 1 != line && /* a line may have two statements */
+            stet_python_statement_of(m, call) != mine &&
+            !is_librarys(x, stet_python_callee_object(m, call), 0))
             return true;
+    }
     return false;
 }
 
@@ -68,7 +118,7 @@ bool stet_python_may_be_absent(struct stet_python_sources *s, struct stet_view f
     return (p && stet_python_field(&m->ast, p, PY_FIELD_VALUE)) || compared_with_none(m, f, name);
 }
 
-static stet_python_ref function_at(const struct stet_python_module *m, uint32_t line)
+stet_python_ref stet_python_function_at(const struct stet_python_module *m, uint32_t line)
 {
     const struct stet_python_ast *a = &m->ast;
     stet_python_ref n = stet_python_statement_at(m, line), lambda = 0;
@@ -88,7 +138,7 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
                                                  struct stet_view name, struct stet_view *value)
 {
     const struct stet_python_module *m = stet_python_open(s, file);
-    stet_python_ref f = m ? function_at(m, line) : 0, p, text;
+    stet_python_ref f = m ? stet_python_function_at(m, line) : 0, p, text;
     uint32_t number = f ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE, position;
 
     *value = (struct stet_view){0};
@@ -100,6 +150,23 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
     text = stet_python_field(&m->ast, p, PY_FIELD_VALUE);
     *value = text ? stet_python_text(&m->ast, text) : *value;
     return text ? PY_NAME_DEFAULT : PY_NAME_PARAMETER;
+}
+
+struct stet_view stet_python_parameter_number(struct stet_python_sources *s, struct stet_view file,
+                                              uint32_t line, uint32_t number)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref f = m ? stet_python_function_at(m, line) : 0;
+    stet_python_ref list = f ? stet_python_field(&m->ast, f, PY_FIELD_PARAMETERS) : 0;
+
+    for (stet_python_ref c = list ? stet_python_child(&m->ast, list) : 0; c;
+         c = stet_python_next(&m->ast, c)) {
+        uint32_t name = stet_python_parameter_name(m, c);
+
+        if (name && number-- == 0)
+            return m->ast.names.items[name];
+    }
+    return (struct stet_view){0};
 }
 
 uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line)

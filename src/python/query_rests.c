@@ -184,6 +184,21 @@ static uint32_t bound_before(const struct rest *r, const struct name *name, stet
     return bound_in(r, name, scope, 0);
 }
 
+/* Does the statement of the use assign the name on its way: step(x, (k := 3))? */
+static bool bound_by_use(const struct rest *r, const struct name *name)
+{
+    const struct stet_python_module *m = r->m;
+
+    for (uint32_t i = m->first_binding[name->number]; i; i = m->bindings.items[i - 1].next) {
+        stet_python_ref target = m->bindings.items[i - 1].target;
+
+        if (stet_python_kind(&m->ast, m->parents[target]) == PY_NAMED_EXPRESSION &&
+            stet_python_statement_of(m, target) == r->use)
+            return true;
+    }
+    return false;
+}
+
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name)
 {
@@ -201,7 +216,8 @@ uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_vie
     r.names[r.count++] = (struct name){number, dot != NULL};
     if (!holds(&r, r.use))
         return 0;
-    return bound_before(&r, &r.names[0], r.function);
+    return bound_by_use(&r, &r.names[0]) ? stet_python_line(r.m, r.use)
+                                         : bound_before(&r, &r.names[0], r.function);
 }
 
 /* Returns the name that an expression begins with: `step` of step.lower(x).compile. */

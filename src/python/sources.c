@@ -21,6 +21,8 @@ void stet_python_sources_release(struct stet_python_sources *s)
     stet_map_release(&s->absent);
     stet_map_release(&s->answers);
     STET_VEC_RELEASE(&s->reads);
+    stet_map_release(&s->made_answers);
+    STET_VEC_RELEASE(&s->made);
     stet_python_parser_free(s->parser);
     *s = (struct stet_python_sources){0};
 }

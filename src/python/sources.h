@@ -17,6 +17,12 @@ struct stet_python_read {
     bool sure; /* the value that was read is known to be on the device */
 };
 
+/* A line of a file, and the function around it; 0 for none. */
+struct stet_python_made {
+    struct stet_view file, function;
+    uint32_t line;
+};
+
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
@@ -29,6 +35,9 @@ struct stet_python_sources {
     /* Question, file and line -> the earlier answer: 0 for no, or its place in `reads`, + 1. */
     struct stet_map answers;
     STET_VEC(struct stet_python_read) reads;
+    /* The same of lines that make a value: question -> place in `made`. */
+    struct stet_map made_answers;
+    STET_VEC(struct stet_python_made) made;
 };
 
 /* A zeroed struct is ready for use. */

@@ -215,7 +215,8 @@ static struct stet_python_value attribute(struct stet_python_flow *x, stet_pytho
         if (number != STET_INTERN_NONE)
             return stet_python_flow_of_field(x, where, class_node, number);
     }
-    return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH
+    return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH ||
+                   effect == PY_GIVES_GROUPS
                ? stet_python_flow_of(x, object)
                : of_effect(effect,
                            effect == PY_GIVES_GRADIENT ? stet_python_flow_of(x, object) : nothing);

@@ -51,6 +51,7 @@ struct stet_python_frame {
 };
 
 struct stet_python_active;
+struct stet_python_waits;
 
 struct stet_python_flow {
     struct stet_python_sources *sources;
@@ -63,6 +64,9 @@ struct stet_python_flow {
     uint64_t asked_static;
     uint32_t steps, depth;
     int position; /* of the tuple that a function returns: the part wanted, or -1 */
+    /* Makers alone. */
+    const struct stet_python_waits *waits;
+    bool sizes; /* an array of another type with the same sizes is the same */
 };
 
 struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_python_ref n);

@@ -4,7 +4,7 @@ const Stet = {};
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const served = data.served;
-  const kinds = ["compiled", "loaded", "failed", "never came back"];
+  const kinds = ["compiled", "loaded", "failed", "did not return"];
 
   // el("p", {class: "x", text: "…"}, child…)
   function el(name, attrs, ...children) {

@@ -2,6 +2,7 @@
 #include "report/html_page.h"
 
 #include "base/human.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "story/story_text.h"
 
@@ -112,12 +113,15 @@ static void functions(struct stet_buf *out, const struct stet_story *t)
     stet_buf_release(&names);
 }
 
-static void place(struct stet_buf *out, const struct stet_line *at)
+/* Files are named from the folder on in which the run was started, wherever the page is made. */
+static void place(struct stet_buf *out, const struct stet_report_run *r, const struct stet_line *at)
 {
+    struct stet_view file = stet_path_below(at->file, r->run->cwd);
+
     if (!at->line)
         return;
     stet_buf_str(out, " <code>");
-    stet_html_page_text(out, stet_text_path(at->file));
+    stet_html_page_text(out, file.len < at->file.len ? file : stet_text_path(file));
     stet_buf_printf(out, ":%" PRIu64 "</code>", at->line);
 }
 
@@ -138,13 +142,13 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
         stet_buf_str(out, " in ");
         functions(out, t);
         stet_buf_str(out, t->source.line ? "," : "");
-        place(out, &t->source);
+        place(out, r, &t->source);
         stet_buf_str(out, ", waited ");
         duration(out, r, t->wait_ns);
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
-            stet_buf_str(out, " but in warm-up");
+            stet_buf_str(out, " except in warm-up");
     } else {
         stet_buf_str(out, "Nothing was compiled");
     }
@@ -307,7 +311,7 @@ static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
 
         stet_buf_str(out, i > 1 ? "; " : " ");
         html_cstr(out, stet_cause_id(t->cause));
-        place(out, &t->source);
+        place(out, r, &t->source);
         stet_buf_char(out, ' ');
         duration(out, r, t->wait_ns);
     }

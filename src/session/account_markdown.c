@@ -94,8 +94,10 @@ enum stet_rc stet_account_markdown(struct stet_buf *out, const struct stet_accou
     }
     stet_buf_printf(out, "\n\nRun `%s`: ", a->run);
     stet_text_count(out, a->totals.compiles + a->torch_compiles, "compile");
-    stet_buf_str(out, ", ");
-    stet_text_count(out, t->harmless, "harmless recompile");
+    if (t->harmless) {
+        stet_buf_str(out, ", ");
+        stet_text_count(out, t->harmless, "harmless recompile");
+    }
     stet_buf_str(out, ".\n\n");
     answers(out, t);
     rows(out, a->stories);

@@ -41,7 +41,6 @@ static void add_served(struct stet_avoided *a, struct stet_map *places,
         one = (struct stet_avoided_sum){1, 1, c->served_ns, c->instead_ns};
     stet_avoided_add(&a->all, &one);
     stet_avoided_add(&a->by[c->served], &one);
-    a->failed |= !l;
     if (!l)
         return;
     l->first_ns = c->time_ns < l->first_ns ? c->time_ns : l->first_ns;
@@ -54,8 +53,6 @@ static void add_refusal(struct stet_avoided *a, const struct stet_compile_event 
     if (stet_vec_room(&a->refusals, &a->refusal_room, a->refusal_count, sizeof *a->refusals))
         a->refusals[a->refusal_count++] =
             (struct stet_avoided_refusal){.name = c->name, .why = c->unlifted, .at = c->trigger};
-    else
-        a->failed = true;
 }
 
 static int oldest_first(const void *x, const void *y)
@@ -132,6 +129,17 @@ void stet_avoided_sort(struct stet_avoided *a)
 {
     if (a->line_count)
         qsort(a->lines, a->line_count, sizeof *a->lines, most_first);
+}
+
+bool stet_avoided_any(const struct stet_avoided *a)
+{
+    for (size_t i = 0; i < a->line_count; i++) {
+        const struct stet_avoided_line *l = &a->lines[i];
+
+        if (l->by[STET_SERVED_LIFTED].compiles || !l->all.known || stet_avoided_ns(&l->all))
+            return true;
+    }
+    return false;
 }
 
 /* ---- JSON ---- */

@@ -34,7 +34,6 @@ struct stet_avoided {
     size_t line_count, line_room;
     struct stet_avoided_refusal *refusals;
     size_t refusal_count, refusal_room;
-    bool failed; /* memory was short: lines are missing */
 };
 
 void stet_avoided_make(struct stet_avoided *a, const struct stet_run_digest *d);
@@ -42,6 +41,8 @@ void stet_avoided_release(struct stet_avoided *a);
 
 /* The lines that avoided the most first. */
 void stet_avoided_sort(struct stet_avoided *a);
+/* Was a compile lifted, or may serving one have taken less time than compiling it? */
+bool stet_avoided_any(const struct stet_avoided *a);
 
 /* Adds `more` to `s`. */
 void stet_avoided_add(struct stet_avoided_sum *s, const struct stet_avoided_sum *more);

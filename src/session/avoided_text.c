@@ -9,16 +9,18 @@
 /* The most lines of one list. */
 enum { MOST_LINES = 5 };
 
-/* ": 1 ms instead of 6 ms", as far as compile times are known. */
+/* ": 1 ms instead of 6 ms", or ": 6 ms, longer than compiling (1 ms)", as far as compile times are
+ * known. */
 static void say_times(struct stet_buf *out, const struct stet_avoided_sum *s, const char *about)
 {
     if (!s->known)
         return;
     stet_buf_str(out, ": ");
     stet_text_duration(out, s->took_ns);
-    stet_buf_str(out, " instead of ");
-    stet_buf_str(out, about);
+    stet_buf_printf(out, "%s%s", stet_avoided_ns(s) ? " instead of " : ", longer than compiling (",
+                    about);
     stet_text_duration(out, s->instead_ns);
+    stet_buf_str(out, stet_avoided_ns(s) ? "" : ")");
     if (s->known < s->compiles)
         stet_buf_printf(out, " for the %" PRIu64 " whose compile time is known", s->known);
 }

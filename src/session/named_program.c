@@ -74,10 +74,11 @@ enum stet_rc stet_session_program_open(struct stet_session_program *l, const cha
         stet_file_close(&l->file);
         if (stet_view_ends(stet_view_str(path), ".py")) {
             *err = (struct stet_err)STET_ERR_INIT;
-            return stet_fail(err, STET_BAD_INPUT,
-                             "%s is Python, and no program: `stet run -- python %s` records the "
-                             "programs it compiles, `stet show` lists them",
-                             path, path);
+            return stet_fail(
+                err, STET_BAD_INPUT,
+                "%s is Python source, not a program: `stet run -- python %s` records the "
+                "programs it compiles, `stet show` lists them",
+                path, path);
         }
         return name_file(err, path);
     }

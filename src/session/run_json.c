@@ -100,6 +100,7 @@ static void process_json(struct stet_json *j, const struct stet_process_digest *
     stet_json_uint(j, "faults", p->faults);
     stet_json_uint(j, "unread_stacks", p->unread_stacks);
     stet_json_uint(j, "lost_records", p->lost_records);
+    stet_json_uint(j, "lost_executions", p->lost_executions);
     stet_json_uint(j, "damaged_bytes", p->damage.bytes);
     stet_json_array(j, "compiles");
     for (size_t i = 0; i < p->compile_count; i++)

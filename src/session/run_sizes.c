@@ -58,19 +58,55 @@ static uint32_t key_of(struct stet_run_sizes *s, const struct stet_seen *seen)
     return number;
 }
 
-static bool describe(struct stet_run_sizes *s, struct stet_size_function *f,
-                     const struct stet_seen *seen)
+struct stet_size_function *stet_session_sizes_function(struct stet_run_sizes *s, uint32_t key,
+                                                       struct stet_view name, uint32_t columns)
 {
+    struct stet_size_function *f;
+
+    if (key > s->count || (key == s->count &&
+                           !stet_vec_room(&s->functions, &s->room, s->count, sizeof *s->functions)))
+        return NULL;
+    f = &s->functions[key];
+    if (key < s->count)
+        return f;
+    *f = (struct stet_size_function){.name = stet_arena_copy(&s->arena, name)};
+    f->column_names = STET_NEW_ARRAY(&s->arena, struct stet_view, columns + 1);
+    f->column_dims = STET_NEW_ARRAY(&s->arena, uint32_t, columns + 1);
+    if (s->arena.failed)
+        return NULL;
+    s->count++;
+    return f;
+}
+
+struct stet_size_program *stet_session_sizes_program(struct stet_run_sizes *s,
+                                                     struct stet_size_function *f,
+                                                     const int64_t *sizes)
+{
+    size_t bytes = f->column_count * sizeof *sizes;
+    int64_t *own;
+
+    for (size_t i = 0; i < f->program_count; i++)
+        if (!memcmp(f->programs[i].sizes, sizes, bytes))
+            return &f->programs[i];
+    own = STET_NEW_ARRAY(&s->arena, int64_t, f->column_count + 1);
+    if (!own ||
+        !stet_vec_room(&f->programs, &f->program_room, f->program_count, sizeof *f->programs))
+        return NULL;
+    memcpy(own, sizes, bytes);
+    f->programs[f->program_count] = (struct stet_size_program){.sizes = own};
+    return &f->programs[f->program_count++];
+}
+
+static struct stet_size_function *function_of(struct stet_run_sizes *s,
+                                              const struct stet_seen *seen)
+{
+    struct stet_size_function *f;
     uint32_t columns = 0;
 
     for (uint32_t i = 0; i < seen->arg_count; i++)
         columns += seen->args[i].rank;
-    f->name = stet_arena_copy(&s->arena, seen->family);
-    f->column_names = STET_NEW_ARRAY(&s->arena, struct stet_view, columns + 1);
-    f->column_dims = STET_NEW_ARRAY(&s->arena, uint32_t, columns + 1);
-    if (!f->name.ptr || !f->column_names || !f->column_dims)
-        return false;
-    for (uint32_t i = 0; i < seen->arg_count; i++) {
+    f = stet_session_sizes_function(s, key_of(s, seen), seen->family, columns);
+    for (uint32_t i = 0; f && f->column_count < columns && i < seen->arg_count; i++) {
         struct stet_view name = stet_arena_copy(&s->arena, seen->args[i].name);
 
         for (uint32_t d = 0; d < seen->args[i].rank; d++) {
@@ -78,44 +114,23 @@ static bool describe(struct stet_run_sizes *s, struct stet_size_function *f,
             f->column_dims[f->column_count++] = d;
         }
     }
-    return !s->arena.failed;
-}
-
-static struct stet_size_function *function_of(struct stet_run_sizes *s,
-                                              const struct stet_seen *seen)
-{
-    uint32_t number = key_of(s, seen);
-
-    if (number == STET_INTERN_NONE)
-        return NULL;
-    if (number == s->count) {
-        if (!stet_vec_room(&s->functions, &s->room, s->count, sizeof *s->functions))
-            return NULL;
-        s->functions[s->count] = (struct stet_size_function){0};
-        if (!describe(s, &s->functions[s->count], seen))
-            return NULL;
-        s->count++;
-    }
-    return number < s->count ? &s->functions[number] : NULL;
+    return s->arena.failed ? NULL : f;
 }
 
 static struct stet_size_program *program_of(struct stet_run_sizes *s, struct stet_size_function *f,
                                             const struct stet_seen *seen)
 {
-    int64_t *sizes = STET_NEW_ARRAY(&s->arena, int64_t, f->column_count + 1);
+    int64_t *sizes = stet_mem_calloc(f->column_count + 1, sizeof *sizes);
+    struct stet_size_program *p = NULL;
     uint32_t n = 0;
 
     for (uint32_t i = 0; sizes && i < seen->arg_count; i++)
         for (uint32_t d = 0; d < seen->args[i].rank; d++)
             sizes[n++] = seen->args[i].dims[d];
-    for (size_t i = 0; sizes && i < f->program_count; i++)
-        if (!memcmp(f->programs[i].sizes, sizes, n * sizeof *sizes))
-            return &f->programs[i];
-    if (!sizes ||
-        !stet_vec_room(&f->programs, &f->program_room, f->program_count, sizeof *f->programs))
-        return NULL;
-    f->programs[f->program_count] = (struct stet_size_program){.sizes = sizes};
-    return &f->programs[f->program_count++];
+    if (sizes)
+        p = stet_session_sizes_program(s, f, sizes);
+    stet_mem_free(sizes);
+    return p;
 }
 
 static bool remember(struct stet_run_sizes *s, uint32_t process, uint64_t executable,

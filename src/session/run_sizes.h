@@ -48,6 +48,9 @@ struct stet_size_function {
     double wait_s;
     struct stet_buckets_cost cost; /* measured in seconds if that was possible, else in elements */
     uint32_t measured;             /* sizes whose steps were measured */
+    /* Of torch.compile: the trace has the sizes that were compiled, not how often they came. */
+    bool uncounted;
+    bool dynamic;    /* torch made the dimension dynamic: later sizes are not in the trace */
     bool short_last; /* two sizes, and the smaller ends each round of the larger: a last batch */
 };
 
@@ -60,7 +63,6 @@ struct stet_run_sizes {
     uint32_t *members;             /* function and program of the map's numbers, in pairs */
     size_t member_count, member_room;
     uint64_t unreadable; /* compiles whose program was not captured or not readable */
-    bool failed;         /* out of memory */
 };
 
 void stet_session_sizes_init(struct stet_run_sizes *s);
@@ -69,6 +71,10 @@ void stet_session_sizes_release(struct stet_run_sizes *s);
 enum stet_rc stet_session_sizes_add(struct stet_run_sizes *s, const struct stet_run_digest *d,
                                     const char *folder, struct stet_session_programs *programs,
                                     struct stet_err *err);
+struct stet_torch;
+/* Adds the sizes of torch.compile: those of the guards that failed, each dimension on its own. */
+enum stet_rc stet_session_sizes_torch(struct stet_run_sizes *s, const struct stet_torch *t,
+                                      struct stet_err *err);
 /* Finds what varied, and the costs. */
 enum stet_rc stet_session_sizes_finish(struct stet_run_sizes *s, struct stet_err *err);
 

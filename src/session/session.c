@@ -186,7 +186,7 @@ enum stet_rc stet_session_open_dump(struct stet_session *x, const char *folder,
         rc = stet_fail_errno(err, "%s", folder);
     else if (!x->digest.compiles)
         rc = stet_fail(err, STET_NOT_FOUND,
-                       "%s: no module_….before_optimizations.hlo.pb in it: dump with XLA_FLAGS="
+                       "%s: no module_….before_optimizations.hlo.pb is in it: dump with XLA_FLAGS="
                        "\"--xla_dump_to=DIR --xla_dump_hlo_as_proto\"",
                        folder);
     if (rc == STET_OK)

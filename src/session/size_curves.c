@@ -4,7 +4,31 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "ingest/torch.h"
 #include "ledger/run_folder.h"
+#include "session/torch_rows.h"
+
+static bool has_programs(const struct stet_run_digest *d)
+{
+    for (size_t p = 0; p < d->process_count; p++)
+        if (d->processes[p].compile_count)
+            return true;
+    return false;
+}
+
+/* A run in which torch.compile alone compiled has no programs, but the guards of its frames. */
+static enum stet_rc add_torch(struct stet_size_curves *w, const struct stet_run *run,
+                              struct stet_err *err)
+{
+    struct stet_torch t;
+    enum stet_rc rc = STET_OK;
+
+    stet_torch_init(&t);
+    if (stet_session_torch_load_run(&t, run, NULL) == STET_OK)
+        rc = stet_session_sizes_torch(&w->sizes, &t, err);
+    stet_torch_release(&t);
+    return rc;
+}
 
 static enum stet_rc add_run(struct stet_size_curves *w, struct stet_runs *runs, const char *name,
                             struct stet_err *err)
@@ -19,7 +43,8 @@ static enum stet_rc add_run(struct stet_size_curves *w, struct stet_runs *runs, 
         rc = stet_ledger_run_load(&d, run->folder, err);
     if (rc == STET_OK) {
         w->run = run->id;
-        rc = stet_session_sizes_add(&w->sizes, &d, run->folder, programs, err);
+        rc = has_programs(&d) ? stet_session_sizes_add(&w->sizes, &d, run->folder, programs, err)
+                              : add_torch(w, run, err);
         stet_ledger_run_unload(&d);
     }
     stet_session_programs_free(programs);

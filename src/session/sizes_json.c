@@ -56,6 +56,8 @@ void stet_session_sizes_json(struct stet_json *j, const struct stet_size_functio
     places_json(j, f);
     stet_json_uint(j, "sizes", c->shape_count);
     stet_json_number(j, "runs", c->runs);
+    stet_json_bool(j, "counted", lengths || !f || !f->uncounted);
+    stet_json_bool(j, "dynamic", f && f->dynamic);
     stet_json_cstr(j, "unit", c->cost.seconds ? "s" : "elements");
     stet_json_number(j, "program_cost", c->cost.program);
     stet_json_object(j, "step_cost");

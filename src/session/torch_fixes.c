@@ -111,9 +111,8 @@ static void splits_text(const struct stet_torch *t, struct stet_buf *out)
         stet_buf_printf(out, "  or split %.*s here, %u compiles, ",
                         STET_FMT(stet_text_function(t->frames[i].code.function)), s.compiles);
         stet_text_duration(out, s.cost_us * 1000);
-        stet_buf_str(out,
-                     "\n    torch._dynamo.graph_break() before this line: what stands above it "
-                     "is compiled once\n");
+        stet_buf_str(out, "\n    torch._dynamo.graph_break() before this line: what is above it "
+                          "is compiled once\n");
     }
 }
 

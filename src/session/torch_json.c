@@ -174,9 +174,11 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_why why;
+    struct stet_torch_place made;
     struct stet_buf text = STET_BUF_INIT;
 
     stet_torch_explain(t, compile, &why);
+    made = stet_torch_made(t, compile, &why);
     stet_json_uint(j, "number", c->number);
     stet_json_cstr(j, "class", stet_cause_id(why.cause));
     stet_json_array(j, "also");
@@ -185,6 +187,7 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
     stet_json_end_array(j);
     stet_session_torch_json_place(j, "origin", &why.origin);
     stet_session_torch_json_place(j, "trigger", &c->call);
+    stet_session_torch_json_place(j, "source", &made);
     changes(&why, j);
     stet_torch_values(t, compile, &why, 64, &text);
     stet_json_string(j, "values", stet_buf_as_view(&text));

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-enum { TORCH_ROWS_VERSION = 4, CHANGES = 8 };
+enum { TORCH_ROWS_VERSION = 5, CHANGES = 8 };
 
 struct row {
     struct stet_recompile recompile;
@@ -154,11 +154,13 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
     const struct stet_torch_frame *f = &t->frames[c->frame];
+    struct stet_torch_place made;
     struct stet_torch_why why;
     size_t changes;
 
     row_clear(r);
     stet_torch_explain(t, compile, &why);
+    made = stet_torch_made(t, compile, &why);
     for (size_t i = 0; i < why.also_count; i++)
         stet_cause_list_add(&r->also, why.also[i]);
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
@@ -177,6 +179,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .function = f->code.function,
         .origin = line_of(&why.origin),
         .trigger = line_of(&c->call),
+        .source = line_of(&made),
         .changes = r->changes,
         .change_count = changes,
         .wait_ns = stet_session_torch_cost(c) * 1000,

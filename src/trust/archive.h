@@ -27,7 +27,7 @@ struct stet_archive_item {
 enum stet_rc stet_trust_archive_head(struct stet_buf *out, const struct stet_archive_item *items,
                                      size_t count, const struct stet_signer *signer,
                                      struct stet_err *err);
-/* One entry for a remote store: head and bytes. */
+/* Writes an archive of one entry, signed, as a tier stores it. */
 enum stet_rc stet_trust_archive_seal(struct stet_buf *out, struct stet_view entry,
                                      const struct stet_signer *signer, struct stet_err *err);
 

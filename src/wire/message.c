@@ -76,7 +76,7 @@ enum stet_rc stet_wire_message_length(struct stet_view head, size_t *length, str
         return stet_reader_finish(&r, "message", err);
     if (version > STET_WIRE_VERSION)
         return stet_fail(err, STET_UNSUPPORTED,
-                         "a newer Stet speaks: version %" PRIu32 ", this one knows %d", version,
+                         "sent by a newer Stet: version %" PRIu32 ", this one knows %d", version,
                          STET_WIRE_VERSION);
     if (n > STET_WIRE_MAX)
         return stet_fail_at(err, STET_LIMIT, 12, "message: %" PRIu32 " bytes are too many", n);

@@ -380,7 +380,7 @@ class Process(Case):
         second = subprocess.run([STET, "agent", "--foreground", "--socket", a.socket], capture_output=True,
                                 text=True, env=a.env)
         self.assertEqual(second.returncode, 3)
-        self.assertIn("another agent is there", second.stderr)
+        self.assertIn("another agent listens there", second.stderr)
 
     def test_it_starts_in_the_background_and_stops(self):
         env = dict(os.environ, XDG_RUNTIME_DIR=self.dir, STET_STATE_DIR=self.dir + "/state", STET_TIERS="",

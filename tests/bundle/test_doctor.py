@@ -52,6 +52,13 @@ class Doctor(Staged):
         self.assertGreater(p["devices"][0]["bytes_limit"], 1 << 20)
         self.assertEqual(self.check(told, "store")["result"], "fine")
 
+    def test_no_plugins_are_not_counted_as_none_of_none(self):
+        out = subprocess.run([STET, "doctor", "--quick", "--no-frameworks"], capture_output=True, text=True, cwd=self.dir,
+                             env=self.env)
+        self.assertEqual(out.returncode, 0, out.stdout)
+        self.assertIn("all is well: no compiler plugin is installed; torch.compile and JAX's CPU need none", out.stdout)
+        self.assertNotIn("0 of 0", out.stdout)
+
     def test_plugins_are_found_in_every_way_the_frameworks_know(self):
         def placed(*path):
             full = os.path.join(self.site, *path)
@@ -109,7 +116,7 @@ class Doctor(Staged):
         self.broken(self.doctor(f"--plugin={other}"), "other.so", "file", "failed", "not for this machine")
 
     def test_broken_3_a_text_file_and_an_empty_one(self):
-        for content, words in ((b"#!/bin/sh\n", "no ELF"), (b"", "empty")):
+        for content, words in ((b"#!/bin/sh\n", "not an ELF"), (b"", "empty")):
             path = os.path.join(self.dir, "none.so")
             with open(path, "wb") as f:
                 f.write(content)

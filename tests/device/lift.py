@@ -1,82 +1,85 @@
 """On a machine with an accelerator: JAX with and without --lift, on the functions of tests/lift and on
 a transformer whose learning rate changes in every step.
 
-usage: lift.py BUILD_DIR OUT_DIR     BUILD_DIR has bin/stet and lib/libstet.so
+usage: lift.py BUILD_DIR OUT_DIR [cases] [transformer]     BUILD_DIR has bin/stet and lib/libstet.so
 
-Prints a table: how many results are equal bit by bit, the largest difference in units in the last
-place, how many programs were compiled and lifted, and the median time of a first call."""
+`cases` prints a row of each function: the compiles of 50 values without and with --lift, of 50 more in a second run with
+--lift and the first one's store, and how many results are equal bit by bit; its runs share the machine. `transformer`
+prints the median time of a first call, of runs one after the other. The exit code is 1 if a drifting value made more than
+two compiles, or more than one in the second run."""
 
-import json
+import concurrent.futures
 import os
+import pathlib
 import statistics
-import subprocess
 import sys
 
 import numpy as np
 
-BUILD, OUT = (os.path.abspath(p) for p in sys.argv[1:3])
-HERE = os.path.dirname(os.path.abspath(__file__))
-STET = os.path.join(BUILD, "bin", "stet")
-SCRIPTS = {
-    "cases": os.path.join(HERE, "..", "lift", "cases.py"),
-    "transformer": os.path.join(HERE, "lift_train.py"),
-}
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "lift"))
+
+from lifted_results import numerics, run, table
+
+BUILD, OUT = (pathlib.Path(p).resolve() for p in sys.argv[1:3])
+CASES = [sys.executable, HERE.parent / "lift" / "cases.py"]
+TRANSFORMER = [sys.executable, HERE / "lift_train.py"]
+NEVER = {"callback", "shape"}
+VALUES = int(os.environ.get("VALUES", 50))
+DETERMINISTIC = {"XLA_FLAGS": "--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0",
+                 "XLA_PYTHON_CLIENT_PREALLOCATE": "false", "TF_CPP_MIN_LOG_LEVEL": "3"}
 
 
-def run(name, kind, *options):
-    results = os.path.join(OUT, f"{name}-{kind}.npz")
-    log = os.path.join(OUT, f"{name}-{kind}.log")
-    env = dict(os.environ, STET_STATE_DIR=os.path.join(OUT, "state-" + name + kind), STET_LOG=log,
-               XLA_FLAGS="--xla_gpu_deterministic_ops=true --xla_gpu_autotune_level=0",
-               XLA_PYTHON_CLIENT_PREALLOCATE="false", TF_CPP_MIN_LOG_LEVEL="3")
-    done = subprocess.run([STET, "run", "--no-store", "--quiet", *options, "--", sys.executable,
-                           SCRIPTS[name], results], env=env, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{name} {kind}: exit {done.returncode}\n{done.stdout[-2000:]}{done.stderr[-3000:]}")
-    explained = subprocess.run([STET, "explain", "--format=json"], env=env, capture_output=True,
-                               text=True)
-    with open(log, encoding="utf-8") as f:
-        said = sorted({line.split(": ", 1)[1].strip() for line in f if "lift:" in line})
-    return np.load(results), json.loads(explained.stdout), said
+def start(command, name, *options, **variables):
+    return run(BUILD, command, OUT, name, "--quiet", *options, **DETERMINISTIC, **variables)
 
 
-def ulp(a, b):
-    if a.tobytes() == b.tobytes():
-        return 0
-    if a.dtype != np.float32:
-        return -1
-    x, y = (v.view(np.int32).astype(np.int64) for v in (a, b))
-    x, y = (np.where(v < 0, -(v & 0x7FFFFFFF), v) for v in (x, y))
-    return int(np.abs(x - y).max())
+def lifted_twice():
+    store = {"STET_STORE": OUT / "store"}
+    first = start(CASES, "lifted", "--lift", VALUES=VALUES, **store)
+    return first, start(CASES, "again", "--lift", VALUES=VALUES, FIRST_VALUE=VALUES, **store)
 
 
-def table(name):
-    plain, _, _ = run(name, "plain")
-    lifted, explained, said = run(name, "lifted", "--lift")
-    served = {}
-    for r in explained["recompiles"]:
-        served.setdefault(r["function"], []).append(r["served"])
-    groups = {}
-    for key in plain.files:
-        groups.setdefault(key.split(".")[0], []).append(key)
-    for group, keys in groups.items():
-        if group.startswith("time"):
-            continue
-        far = [ulp(plain[k], lifted[k]) for k in keys]
-        print(f"{name:12} {group:16} {sum(f == 0 for f in far)}/{len(far)} bit-equal, at most {max(far)} ulp"
-              f"   served {({w: served.get(group, []).count(w) for w in ('compiled', 'lifted')})}")
-    for kind, data in (("plain", plain), ("lifted", lifted)):
-        if "time" in data.files:
-            times = data["time"]
-            print(f"{name:12} {kind}: first call of a value, median {statistics.median(times[3:]) * 1e3:.1f} ms")
-    print("\n".join("  " + line for line in said))
-    print(f"  {explained.get('lifted')}")
+def say(log):
+    print("\n".join("  " + line for line in sorted({
+        line.split(": ", 1)[1].strip() for line in log.splitlines() if "lift:" in line})))
+
+
+def cases():
+    """Whether each function that can be lifted made two compiles at most, and one at most in the second run."""
+    with concurrent.futures.ThreadPoolExecutor() as pool:
+        plain = pool.submit(start, CASES, "plain", "--no-store", VALUES=VALUES)
+        plain_again = pool.submit(start, CASES, "plain-again", "--no-store", VALUES=VALUES, FIRST_VALUE=VALUES)
+        lifted, again = lifted_twice()
+        plain, plain_again = plain.result(), plain_again.result()
+    rows = {}
+    for second, a, b in (("", plain, lifted), (" (second run)", plain_again, again)):
+        for name, row in numerics(sys.executable, a.results, b.results).items():
+            rows[name + second] = (a.served[name], b.served[name], None if second else again.served[name], row)
+    table(f"JAX, {VALUES} values twice", rows)
+    say(lifted.log + again.log)
+    return all(lifted.served[name]["compiled"] <= 2 and again.served[name]["compiled"] <= 1
+               for name in rows if name in plain.served and name not in NEVER)
+
+
+def transformer():
+    plain = start(TRANSFORMER, "transformer", "--no-store")
+    lifted = start(TRANSFORMER, "transformer-lifted", "--no-store", "--lift")
+    found = numerics(sys.executable, plain.results, lifted.results)
+    found.pop("time")
+    table("transformer, 30 learning rates", {
+        name: (plain.served["main"], lifted.served["main"], None, row) for name, row in found.items()})
+    for kind, results in (("plain", plain.results), ("lifted", lifted.results)):
+        times = np.load(results)["time"][3:]
+        print(f"{kind}: first call of a value, median {statistics.median(times) * 1e3:.1f} ms")
+    say(lifted.log)
+    return True
 
 
 def main():
-    os.makedirs(OUT, exist_ok=True)
-    for name in SCRIPTS:
-        table(name)
+    OUT.mkdir(parents=True, exist_ok=True)
+    chosen = sys.argv[3:] or ["cases", "transformer"]
+    sys.exit(not all([part() for part in (cases, transformer) if part.__name__ in chosen]))
 
 
 if __name__ == "__main__":

@@ -79,6 +79,8 @@ struct fake_program {
     size_t *memory_kind_sizes;
     char *code, *options;
     size_t code_size, options_size;
+    pthread_t maker;         /* the thread that compiled or loaded it */
+    atomic_bool maker_asked; /* and asked for its memory statistics */
 };
 
 PJRT_Error *fake_program_new(const char *code, size_t code_size, const char *options,
@@ -174,6 +176,7 @@ PJRT_Event *fake_event_ready(void);
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
     long compile_ms, stats_ms, load_ms, serialize_ms;
+    bool stats_after_maker;
     const char *compile_until; /* a path; NULL: a compile waits for nothing */
     const char *platform, *version, *params, *outputs, *topology;
     const char *kinds[FAKE_DEVICES_MAX];

@@ -113,6 +113,7 @@ static void read_settings(void)
         settings.num_foreign = 0;
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
+    settings.stats_after_maker = getenv("FAKE_STATS_AFTER_MAKER") != NULL;
     settings.load_ms = load_ms ? atol(load_ms) : 0;
     settings.serialize_ms = serialize_ms ? atol(serialize_ms) : 0;
     settings.platform = text_of("FAKE_PLATFORM", "fake");

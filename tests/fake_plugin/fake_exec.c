@@ -209,17 +209,35 @@ static int64_t bytes_of(const struct fake_shape *shapes, size_t count)
     return (int64_t)size;
 }
 
+/* FAKE_STATS_AFTER_MAKER: other threads wait for the first question of the thread that compiled,
+ * which gets `*first`. A caller of the plugin can ask only after its compile has returned. */
+static bool wait_for_maker(struct fake_program *program, bool *first)
+{
+    if (pthread_equal(pthread_self(), program->maker))
+        *first = !atomic_exchange(&program->maker_asked, true);
+    for (int ms = 0; fake_settings()->stats_after_maker && !atomic_load(&program->maker_asked);
+         ms++) {
+        if (ms == 60000)
+            return false;
+        take_time(1);
+    }
+    return true;
+}
+
 PJRT_Error *
 fake_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *args)
 {
-    const struct fake_program *program = args->executable->program;
+    struct fake_program *program = args->executable->program;
+    bool first = false;
 
+    if (!wait_for_maker(program, &first))
+        return fake_error(PJRT_Error_Code_DEADLINE_EXCEEDED, "the compile has not returned");
     take_time(fake_settings()->stats_ms);
     args->generated_code_size_in_bytes = (int64_t)program->code_size;
     args->argument_size_in_bytes = bytes_of(program->params, program->num_params);
     args->output_size_in_bytes = bytes_of(program->outputs, program->num_outputs);
     args->alias_size_in_bytes = 0;
-    args->temp_size_in_bytes = 64;
+    args->temp_size_in_bytes = fake_settings()->stats_after_maker && first ? 65 : 64;
     if (KNOWS(args, host_temp_size_in_bytes, 43))
         args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes =
             args->host_output_size_in_bytes = args->host_alias_size_in_bytes =

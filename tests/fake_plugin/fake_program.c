@@ -227,6 +227,7 @@ PJRT_Error *fake_program_new(const char *code, size_t code_size, const char *opt
     PJRT_Error *error;
 
     atomic_init(&program->refs, 1);
+    program->maker = pthread_self();
     program->code = malloc(code_size + 1);
     program->options = malloc(options_size + 1);
     program->code_size = code_size;

@@ -1,5 +1,6 @@
-"""Functions of JAX that bake a drifting value into their program, run for each of many values. Writes
-all results to the file that is named on the command line."""
+"""Functions of JAX that bake a drifting value into their program, run for each of many values.
+
+usage: cases.py RESULTS.npz [FUNCTION…]     all functions unless some are named"""
 import os
 import sys
 
@@ -10,6 +11,7 @@ import numpy as np
 FIRST = int(os.environ.get("FIRST_VALUE", 0))
 VALUES = int(os.environ.get("VALUES", 50))
 X = np.linspace(-2, 2, 48, dtype=np.float32).reshape(8, 6)
+LONG = np.linspace(-2, 2, 768, dtype=np.float32).reshape(128, 6)  # each value has a row of its own
 
 
 def learning_rate(i):
@@ -34,24 +36,59 @@ def temperature(i):
     return jax.jit(temperature)(X)
 
 
+def loss_scale(i):
+    scale = 1024.0 + i
+
+    def loss_scale(w, x):
+        gradient = jax.grad(lambda v: ((x @ v) ** 2).mean() * scale)(w)
+        return gradient / scale, jnp.isfinite(gradient).all()
+
+    return jax.jit(loss_scale)(jnp.ones((6, 3)), X)
+
+
+def position(i):
+    """A token's place: a rotary angle, a row of a cache, and a mask of what came before."""
+
+    def position(cache, x):
+        cache = jax.lax.dynamic_update_slice(cache, x[:1] * jnp.cos(i * jnp.linspace(1, 0, 6)), (i, 0))
+        return cache, jnp.where(jnp.arange(128) <= i, cache[:, 0], -1e9)
+
+    return jax.jit(position)(LONG, X)
+
+
+def iota_start(i):
+    def iota_start(x):
+        return x * jnp.arange(i + 1, i + 7), jax.lax.iota(jnp.int32, 8) + i  # from 0, JAX adds nothing
+
+    return jax.jit(iota_start)(X)
+
+
+def pad_start(i):
+    def pad_start(x):
+        return jnp.pad(x, ((i, 120 - i), (0, 0)))
+
+    return jax.jit(pad_start)(X)
+
+
+def dynamic_slice_start(i):
+    def dynamic_slice_start(x):
+        return jax.lax.dynamic_slice(x, (i, 0), (4, 6)) * 3
+
+    return jax.jit(dynamic_slice_start)(LONG)
+
+
 def slice_start(i):
-    start = i % 6
-
     def slice_start(x):
-        return x[start : start + 2] * 2, jax.grad(lambda v: (v[start : start + 2] ** 2).sum())(x)
+        return x[i : i + 2] * 2, jax.grad(lambda v: (v[i : i + 2] ** 2).sum())(x)
 
-    return jax.jit(slice_start)(X)
+    return jax.jit(slice_start)(LONG)
 
 
 def static_argument(i):
-    return jitted_static(X, i / 7)
+    def static_argument(x, scale):
+        return jnp.tanh(x * scale)
 
-
-def static_number(x, scale):
-    return jnp.tanh(x * scale)
-
-
-jitted_static = jax.jit(static_number, static_argnums=1)
+    return jax.jit(static_argument, static_argnums=1)(X, i / 7)
 
 
 def splat(i):
@@ -120,18 +157,20 @@ def callback(i):
 
 def shape(i):
     def shape(x):
-        return x.ravel()[: i + 1].sum() + x
+        return x.ravel()[: i + 1].sum() + x[0]
 
-    return jax.jit(shape)(X)
+    return jax.jit(shape)(LONG)
 
 
-CASES = [learning_rate, counter, temperature, slice_start, static_argument, splat, closed_over, mask,
-         loop, donated, dropout, factored, callback, shape]
+CASES = [learning_rate, counter, temperature, loss_scale, position, static_argument, closed_over, splat,
+         iota_start, pad_start, slice_start, dynamic_slice_start, mask, loop, donated, dropout, factored,
+         callback, shape]
 
 
 def main():
     results = {}
-    for case in CASES:
+    chosen = sys.argv[2:]
+    for case in [c for c in CASES if not chosen or c.__name__ in chosen]:
         for i in range(FIRST, FIRST + VALUES):
             for k, leaf in enumerate(jax.tree.leaves(case(i))):
                 results[f"{case.__name__}.{i}.{k}"] = np.asarray(leaf)

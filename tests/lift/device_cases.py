@@ -16,7 +16,9 @@ jax.config.update("jax_use_shardy_partitioner", not os.environ.get("GSPMD"))
 COUNT = len(jax.devices())
 AUTO = jax.make_mesh((COUNT // 2, 2), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
 EXPLICIT = jax.make_mesh((COUNT,), ("data",), axis_types=(AxisType.Explicit,))
+LINE = jax.make_mesh((COUNT,), ("line",), axis_types=(AxisType.Auto,))
 X = np.linspace(-2, 2, 16 * 8, dtype=np.float32).reshape(16, 8)
+LONG = np.linspace(-2, 2, 128 * 8, dtype=np.float32).reshape(128, 8)  # each value has a row of its own
 W = np.linspace(-1, 1, 8 * 4, dtype=np.float32).reshape(8, 4)
 
 
@@ -65,12 +67,10 @@ def closed_over(i):
 
 
 def window(i):
-    start = i % 12
-
     def window(x):
-        return x[start : start + 4] * 2
+        return x[i : i + 4] * 2
 
-    return jax.jit(window)(put(X, AUTO, "data"))
+    return jax.jit(window)(put(LONG, AUTO, "data"))
 
 
 def mapped(i):
@@ -117,6 +117,25 @@ def device_number(i):
     return jax.jit(device_number)(put(X, AUTO, "data"))
 
 
+def replica_number(i):
+    def replica_number(x):
+        return x * (1 + i) + jax.lax.axis_index("devices")
+
+    return jax.pmap(replica_number, axis_name="devices")(X.reshape(COUNT, 16 // COUNT, 8))
+
+
+def two_meshes(i):
+    """The arguments are on one mesh, and the region is of another one over the same devices."""
+    def step(x):
+        return x * (1 + i) + jax.lax.psum(x, "line")
+
+    def two_meshes(x):
+        y = jax.lax.with_sharding_constraint(x + i, NamedSharding(AUTO, P("data", "model")))
+        return jax.shard_map(step, mesh=LINE, in_specs=P("line"), out_specs=P("line"))(y)
+
+    return jax.jit(two_meshes)(put(X, AUTO, "data"))
+
+
 def ring(i):
     """Other neighbours in each program, so no two of them are one family."""
     def step(x):
@@ -130,7 +149,7 @@ def ring(i):
 
 
 CASES = [data_parallel, tensor_parallel, explicit, closed_over, window, mapped, replicated,
-         device_number, ring]
+         device_number, replica_number, two_meshes, ring]
 if not os.environ.get("GSPMD"):  # the CPU backend has it in Shardy's form alone
     CASES.append(partly_mapped)
 

@@ -11,6 +11,7 @@ enum { ELEMENTS = 4, THREADS = 8, EACH = 20 };
 
 static void (*odd_begin)(const char *habit);
 static int (*odd_compiles)(bool lifted);
+static int (*odd_fail_buffer)(int n);
 
 static bool begin(struct harness *h, const char *habit)
 {
@@ -24,6 +25,7 @@ static bool begin(struct harness *h, const char *habit)
         return false;
     *(void **)&odd_begin = dlsym(odd, "odd_begin");
     *(void **)&odd_compiles = dlsym(odd, "odd_compiles");
+    *(void **)&odd_fail_buffer = dlsym(odd, "odd_fail_buffer");
     odd_begin(habit);
     return true;
 }
@@ -315,6 +317,124 @@ TEST(a_lifted_program_with_other_results_is_not_used)
 TEST(a_lifted_program_that_fails_is_not_used)
 {
     expect_plain("fail", 1);
+}
+
+/* ---- two devices ---- */
+
+/* CompileOptionsProto: two replicas, on devices 0 and 1. */
+static const char two_replicas[] =
+    "\x1a\x10\x20\x02\x28\x01\x4a\x0a\x08\x02\x10\x01\x1a\x04\x0a\x02\x00\x01";
+
+static PJRT_LoadedExecutable *compile_replicas(struct harness *h, int value)
+{
+    char text[512];
+    int n = snprintf(text, sizeof text,
+                     "module @m attributes {mhlo.num_replicas = 2 : i32} {\n"
+                     "func.func public @main(%%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                     "%%c = stablehlo.constant dense<%d.5> : tensor<4xf32>\n"
+                     "%%0 = stablehlo.multiply %%a, %%c : tensor<4xf32>\n"
+                     "return %%0 : tensor<4xf32>\n}\n}\n",
+                     value);
+
+    return harness_compile(h, text, (size_t)n, "mlir", two_replicas, sizeof two_replicas - 1);
+}
+
+static PJRT_Buffer *input_on(struct harness *h, size_t device)
+{
+    const float data[ELEMENTS] = {1, 2, 3, (float)device};
+    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
+    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = data,
+         .type = PJRT_Buffer_Type_F32, .dims = (const int64_t[]){ELEMENTS}, .num_dims = 1,
+         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+
+    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)));
+    EXPECT_INT(2, all.num_addressable_devices);
+    args.device = all.addressable_devices[device];
+    EXPECT(harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)));
+    ARGS(PJRT_Event_Destroy, done, .event = args.done_with_host_buffer);
+    EXPECT(harness_ok(h, h->api->PJRT_Event_Destroy(&done)));
+    return args.buffer;
+}
+
+static void expect_result(struct harness *h, PJRT_Buffer *out, size_t device, int value)
+{
+    size_t size = 0;
+    float *got = (float *)(void *)harness_read(h, out, &size);
+
+    EXPECT_INT(4 * ELEMENTS, size);
+    for (size_t i = 0; got && i < ELEMENTS; i++)
+        EXPECT(got[i] == (i < 3 ? (float)i + 1 : (float)device) * ((float)value + 0.5f));
+    free(got);
+}
+
+static void run_replicas(struct harness *h, PJRT_LoadedExecutable *x, PJRT_Buffer *const *in,
+                         int value)
+{
+    PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+    PJRT_Buffer *out[2] = {NULL};
+    ARGS(PJRT_LoadedExecutable_Execute, args, .executable = x, .options = &options,
+         .argument_lists = (PJRT_Buffer *const *const[]){&in[0], &in[1]}, .num_devices = 2,
+         .num_args = 1, .output_lists = (PJRT_Buffer * *const[]){&out[0], &out[1]});
+
+    EXPECT(x && harness_ok(h, h->api->PJRT_LoadedExecutable_Execute(&args)));
+    for (size_t d = 0; d < 2; d++) {
+        expect_result(h, out[d], d, value);
+        if (out[d])
+            harness_buffer_destroy(h, out[d]);
+    }
+}
+
+/* Four values; while the one with number `when` is compiled, or first runs, the buffer with number
+ * `bad` cannot be made. How many plain programs were compiled. */
+static int compiles_of_four(int when, bool running, int bad)
+{
+    PJRT_Buffer *in[2];
+    struct harness h;
+    int compiled;
+
+    setenv("STET_CPU_DEVICES", "2", 1);
+    if (!begin(&h, NULL))
+        return -1;
+    for (size_t d = 0; d < 2; d++)
+        in[d] = input_on(&h, d);
+    for (int v = 0; v < 4 && !stet_test_failures; v++) {
+        PJRT_LoadedExecutable *x;
+
+        odd_fail_buffer(v == when && !running ? bad : -1);
+        x = compile_replicas(&h, v);
+        EXPECT(v != when || running || odd_fail_buffer(-1) > bad); /* it was asked for */
+        odd_fail_buffer(v == when && running ? bad : -1);
+        run_replicas(&h, x, in, v);
+        EXPECT(v != when || !running || odd_fail_buffer(-1) > bad);
+        run_replicas(&h, x, in, v);
+        if (x)
+            harness_loaded_destroy(&h, x);
+    }
+    for (size_t d = 0; d < 2; d++)
+        harness_buffer_destroy(&h, in[d]);
+    compiled = odd_compiles(false);
+    harness_client_destroy(&h);
+    unsetenv("STET_CPU_DEVICES");
+    return compiled;
+}
+
+TEST(values_are_on_both_devices)
+{
+    EXPECT_INT(1, compiles_of_four(-1, false, -1));
+}
+
+/* The program of that value is compiled as it is; the family is lifted further. */
+TEST(a_value_that_a_device_does_not_take_is_compiled)
+{
+    EXPECT_INT(2, compiles_of_four(2, false, 0));
+    EXPECT_INT(2, compiles_of_four(2, false, 1)); /* the second device */
+}
+
+/* Nothing could be compared, so the family is not lifted. */
+TEST(a_first_execution_that_a_device_does_not_take_is_plain)
+{
+    EXPECT_INT(4, compiles_of_four(1, true, 0));
+    EXPECT_INT(4, compiles_of_four(1, true, 1)); /* the second device */
 }
 
 /* ---- threads ---- */

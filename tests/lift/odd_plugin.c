@@ -1,6 +1,8 @@
 /* The CPU backend (ODD_PLUGIN) with a bad habit at programs that the layer wrote: `refuse` fails to
  * compile them, `wrong` compiles another program, `fail` fails when they run. odd_begin sets the
- * habit and the counts; odd_compiles returns how many compiles came through since. */
+ * habit and the counts; odd_compiles returns how many compiles came through since. After
+ * odd_fail_buffer(n), the n-th buffer made from host memory fails, counted from 0; it returns how
+ * many were made, or were to be made, since it was called last. */
 #include "abi/pjrt.h"
 
 #include <dlfcn.h>
@@ -11,12 +13,14 @@
 __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
 __attribute__((visibility("default"))) void odd_begin(const char *name);
 __attribute__((visibility("default"))) int odd_compiles(bool lifted);
+__attribute__((visibility("default"))) int odd_fail_buffer(int n);
 
 static const PJRT_Api *below;
 static PJRT_Api table;
 static const char *habit;
 static _Atomic int compiles[2];
 static PJRT_LoadedExecutable *_Atomic bad;
+static _Atomic int buffers, bad_buffer = -1;
 
 void odd_begin(const char *name)
 {
@@ -29,6 +33,12 @@ void odd_begin(const char *name)
 int odd_compiles(bool lifted)
 {
     return atomic_load(&compiles[lifted]);
+}
+
+int odd_fail_buffer(int n)
+{
+    atomic_store(&bad_buffer, n);
+    return atomic_exchange(&buffers, 0);
 }
 
 static bool is(const char *name)
@@ -90,6 +100,16 @@ static PJRT_Error *my_execute(PJRT_LoadedExecutable_Execute_Args *args)
     return error;
 }
 
+static PJRT_Error *my_buffer(PJRT_Client_BufferFromHostBuffer_Args *args)
+{
+    PJRT_Client_BufferFromHostBuffer_Args refused = *args;
+
+    if (atomic_fetch_add(&buffers, 1) != atomic_load(&bad_buffer))
+        return below->PJRT_Client_BufferFromHostBuffer(args);
+    refused.type = PJRT_Buffer_Type_INVALID; /* which the backend refuses */
+    return below->PJRT_Client_BufferFromHostBuffer(&refused);
+}
+
 const PJRT_Api *GetPjrtApi(void)
 {
     void *handle = dlopen(getenv("ODD_PLUGIN"), RTLD_NOW | RTLD_LOCAL);
@@ -103,5 +123,6 @@ const PJRT_Api *GetPjrtApi(void)
     memcpy(&table, below, sizeof table);
     table.PJRT_Client_Compile = my_compile;
     table.PJRT_LoadedExecutable_Execute = my_execute;
+    table.PJRT_Client_BufferFromHostBuffer = my_buffer;
     return &table;
 }

@@ -36,8 +36,11 @@ for k in (1.5, 2.5, 3.5, 4.5):
     scaled(k)(x).block_until_ready()
 for k in (1.0, 2.0, 3.0):
     refused(k)(x)
+jax.clear_caches()
+scaled(1.5)(x)
 """
 SCALED = SCRIPT.splitlines().index("    scaled(k)(x).block_until_ready()") + 1
+AGAIN = SCRIPT.splitlines().index("scaled(1.5)(x)") + 1
 REFUSED = SCRIPT.splitlines().index("    refused(k)(x)") + 1
 
 
@@ -81,6 +84,13 @@ class Avoided(unittest.TestCase):
             self.assertEqual(by["lifted"]["known"], by["lifted"]["compiles"])
             self.assertGreater(by["lifted"]["instead_of_s"], 0)
         self.assertGreater(second["disk"]["instead_of_s"], 0)
+
+    def test_programs_from_memory_belong_to_their_line(self):
+        for counts in self.counts:
+            by = self.line(counts, AGAIN)["by"]
+            self.assertEqual({k: b["compiles"] for k, b in by.items() if b["compiles"]}, {"memory": 1})
+            self.assertEqual(by["memory"]["known"], 1)
+            self.assertGreater(by["memory"]["instead_of_s"], 0)
 
     def test_the_lines_add_up(self):
         for counts in self.counts:

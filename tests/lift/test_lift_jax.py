@@ -1,113 +1,80 @@
-"""JAX on the CPU backend with --lift: the results are those of a run without it, bit by bit, and a
-value that drifts 50 times makes at most two compiles.
+"""JAX on the CPU backend with --lift: the results are those of a run without it, bit by bit, a value that drifts
+$VALUES times makes at most two compiles, and none in a second run with $AGAIN new values. Prints a table.
+VALUES=50 AGAIN=50 is the long form.
 
 usage: test_lift_jax.py BUILD PYTHON"""
-import collections
-import json
 import os
 import pathlib
-import subprocess
 import sys
 import tempfile
 import unittest
 
-from lifted_results import compare
+from lifted_results import compare, numerics, run, table
 
-BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
-HERE = pathlib.Path(__file__).resolve().parent
-STET = BUILD / "bin" / "stet"
-NEVER = ("shape", "callback")  # a value that decides a size; Python is called
-
-
-def run(folder, name, *options, **variables):
-    environment = dict(os.environ, STET_STATE_DIR=str(folder / name),
-                       STET_LOG=str(folder / (name + ".log")), **variables)
-    environment.pop("STET_LIFT", None)
-    results = folder / (name + ".npz")
-    done = subprocess.run([STET, "run", "--cpu", *options, "--", PYTHON,
-                           HERE / "cases.py", results],
-                          env=environment, cwd=folder, capture_output=True, text=True, timeout=500)
-    if done.returncode:
-        raise AssertionError(done.stdout + done.stderr)
-    explained = subprocess.run([STET, "explain", "--format=json"], env=environment, cwd=folder,
-                          capture_output=True, text=True, check=False)
-    log = folder / (name + ".log")
-    return results, json.loads(explained.stdout), done.stderr, log.read_text()
+BUILD, PYTHON = pathlib.Path(sys.argv[1]).resolve(), os.path.abspath(sys.argv[2])
+COMMAND = [PYTHON, pathlib.Path(__file__).resolve().parent / "cases.py"]
+VALUES, AGAIN = int(os.environ.get("VALUES", 12)), int(os.environ.get("AGAIN", 3))
+NEVER = {"shape", "callback"}  # a value that decides a size; Python is called
+LIFTED = {"learning_rate", "counter", "temperature", "loss_scale", "position", "static_argument",
+          "closed_over", "splat", "iota_start", "pad_start", "slice_start", "dynamic_slice_start", "mask",
+          "loop", "donated", "dropout", "factored"}
 
 
 class Lift(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = tempfile.TemporaryDirectory()
-        path = pathlib.Path(cls.folder.name)
-        cls.plain, cls.before, _, _ = run(path, "plain", "--no-store")
-        cls.lifted, cls.after, cls.said, cls.log = run(path, "lifted", "--no-store", "--lift")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.folder.cleanup()
-
-    def served(self, explained):
-        count = collections.defaultdict(collections.Counter)
-        for r in explained["recompiles"]:
-            count[r["function"]][r["served"]] += 1
-        return count
-
-    def test_results_are_bit_equal(self):
-        self.assertEqual(compare(PYTHON, self.plain, self.lifted), [])
-
-    def test_a_drifting_value_makes_two_compiles(self):
-        before, after = self.served(self.before), self.served(self.after)
-        for name in ("learning_rate", "counter", "temperature", "static_number", "splat",
-                     "closed_over", "mask", "loop", "donated", "dropout", "factored"):
-            with self.subTest(name):
-                self.assertGreaterEqual(before[name]["compiled"], 49)
-                self.assertLessEqual(after[name]["compiled"], 2)  # with its first one
-                self.assertGreaterEqual(after[name]["lifted"], 48)
-        self.assertLessEqual(after["slice_start"]["compiled"], 2)
-        self.assertGreaterEqual(after["slice_start"]["lifted"], 40)
-
-    def test_what_is_more_than_a_value_is_never_lifted(self):
-        for name in NEVER:
-            self.assertGreaterEqual(self.served(self.after)[name]["compiled"], 49)
-            self.assertEqual(self.served(self.after)[name]["lifted"], 0)
-
-    def test_nothing_is_in_quarantine(self):
-        self.assertNotIn("the first execution", self.log)
-        self.assertNotIn("gave other results", self.said)
-
-
-LIFTED = ("learning_rate", "counter", "temperature", "slice_start", "static_number", "splat",
-          "closed_over", "mask", "loop", "donated", "dropout", "factored")
-
-
-class Remembered(unittest.TestCase):
-    """A second run with other values than the first, and the same store."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
         cls.path = pathlib.Path(cls.folder.name)
         cls.store = cls.path / "store"
-        run(cls.path, "first", "--lift", STET_STORE=str(cls.store), VALUES="4")
-        cls.plain, _, _, _ = run(cls.path, "plain", "--no-store", FIRST_VALUE="4", VALUES="3")
+        cls.plain = cls.run_cases("plain", "--no-store", VALUES=VALUES)
+        cls.lifted = cls.run_cases("lifted", "--lift", VALUES=VALUES, STET_STORE=cls.store)
+        new = {"FIRST_VALUE": VALUES, "VALUES": AGAIN}
+        cls.plain_again = cls.run_cases("plain again", "--no-store", **new)
+        cls.again = cls.run_cases("again", "--lift", STET_STORE=cls.store, **new)
 
     @classmethod
     def tearDownClass(cls):
         cls.folder.cleanup()
 
-    def again(self, name):
-        results, explained, _, log = run(self.path, name, "--lift", STET_STORE=str(self.store),
-                                         FIRST_VALUE="4", VALUES="3")
-        self.assertEqual(compare(PYTHON, self.plain, results), [])
-        compiled = collections.Counter(r["function"] for r in explained["recompiles"]
-                                       if r["served"] == "compiled")
-        return {f: n for f, n in compiled.items() if f in LIFTED}, log
+    @classmethod
+    def run_cases(cls, name, *options, **variables):
+        return run(BUILD, COMMAND, cls.path, name, "--cpu", *options, **variables)
 
-    def test_1_nothing_is_compiled_for_new_values(self):
-        compiled, log = self.again("second")
-        self.assertEqual(compiled, {})
-        self.assertIn("an earlier run lifted this family", log)
+    def repeat(self, name):
+        """The second run once more, with what was done to the store meanwhile."""
+        found = self.run_cases(name, "--lift", STET_STORE=self.store, FIRST_VALUE=VALUES, VALUES=AGAIN)
+        self.assertEqual(compare(PYTHON, self.plain_again.results, found.results), [])
+        return found.log
+
+    def test_1_results_are_bit_equal(self):
+        self.assertEqual(compare(PYTHON, self.plain.results, self.lifted.results), [])
+        self.assertEqual(compare(PYTHON, self.plain_again.results, self.again.results), [])
+        found = numerics(PYTHON, self.plain.results, self.lifted.results)
+        table(f"JAX, {VALUES} values, then {AGAIN}", {
+            name: (self.plain.served[name], self.lifted.served[name], self.again.served[name], found[name])
+            for name in found if name in LIFTED | NEVER})
+
+    def test_1_a_drifting_value_makes_two_compiles(self):
+        for name in LIFTED:
+            with self.subTest(name):
+                self.assertGreaterEqual(self.plain.served[name]["compiled"], VALUES)
+                self.assertLessEqual(self.lifted.served[name]["compiled"], 2)
+                self.assertGreaterEqual(self.lifted.served[name]["lifted"], VALUES - 2)
+
+    def test_1_new_values_are_not_compiled_in_the_next_run(self):
+        self.assertIn("an earlier run lifted this family", self.again.log)
+        for name in LIFTED:
+            with self.subTest(name):
+                self.assertEqual(self.again.served[name]["compiled"], 0)
+                self.assertGreaterEqual(self.again.served[name]["lifted"], AGAIN)
+
+    def test_1_what_is_more_than_a_value_is_never_lifted(self):
+        for name in NEVER:
+            self.assertEqual(self.lifted.served[name], {"compiled": VALUES})
+
+    def test_1_nothing_is_in_quarantine(self):
+        self.assertNotIn("the first execution", self.lifted.log)
+        self.assertNotIn("gave other results", self.lifted.errors)
 
     def test_2_a_damaged_note_is_ignored(self):
         notes = sorted((self.store / "lifts").iterdir())
@@ -116,14 +83,12 @@ class Remembered(unittest.TestCase):
             content = bytearray(note.read_bytes())
             content[i % len(content)] ^= 0x10
             note.write_bytes(content)
-        _, log = self.again("damaged")
-        self.assertNotIn("an earlier run", log)
+        self.assertNotIn("an earlier run", self.repeat("damaged"))
 
     def test_3_a_family_whose_first_program_is_gone_is_lifted_anew(self):
         for entry in (self.store / "entries").rglob("*.stet"):
             entry.unlink()
-        _, log = self.again("gone")
-        self.assertIn("a family whose first program is gone", log)
+        self.assertIn("a family whose first program is gone", self.repeat("gone"))
 
 
 if __name__ == "__main__":

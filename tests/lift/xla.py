@@ -119,8 +119,30 @@ def mapped(rate):
     return f, (np.ones((6, 3), np.float32), X), (P(), P("d"))
 
 
+def numbered(rate):
+    def body(x):
+        return x * rate + jax.lax.axis_index("d")
+
+    def f(x):
+        return jax.shard_map(body, mesh=mesh(), in_specs=P("d"), out_specs=P("d"))(x)
+
+    return f, (X,), (P("d"),)
+
+
+def two_meshes(rate):
+    other = jax.make_mesh((2,), ("e",), axis_types=(AxisType.Auto,))
+
+    def f(x):
+        y = jax.lax.with_sharding_constraint(x * rate, NamedSharding(mesh(), P("d")))
+        return jax.shard_map(lambda v: v * rate + jax.lax.psum(v, "e"), mesh=other, in_specs=P("e"),
+                             out_specs=P("e"))(y)
+
+    return f, (X,), (P("d"),)
+
+
 TWO = [(f"two devices, {name}, {language}", [make(v) for v in (1e-3, 9.99e-4)], shardy)
-       for name, make in (("sharded", sharded), ("shard_map", mapped))
+       for name, make in (("sharded", sharded), ("shard_map", mapped), ("axis_index", numbered),
+                          ("two meshes", two_meshes))
        for language, shardy in (("Shardy", True), ("GSPMD", False))]
 
 

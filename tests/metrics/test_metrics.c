@@ -240,7 +240,12 @@ TEST(one_cause_is_one_row_and_the_most_expensive_is_first)
     EXPECT_INT(5, p->causes[0].times);
     EXPECT_INT(12, p->causes[0].line);
     EXPECT_INT(5000, p->causes[0].cost_ns);
-    EXPECT_INT(3 << 1, p->causes[0].ranks);
+    EXPECT_INT(3, p->share_count); /* line 12 on both ranks, line 13 on rank 0 */
+    EXPECT_INT(3, p->shares[0].times);
+    EXPECT_INT(15000, p->shares[0].wait_ns);
+    EXPECT_INT(2, p->shares[1].times);
+    EXPECT_INT(1, p->shares[1].rank);
+    EXPECT_INT(1, p->shares[2].cause);
     EXPECT_INT(2, p->cell_count);
     stet_pulse_free(p);
 }

@@ -58,12 +58,12 @@ class InThisKernel(unittest.TestCase):
         self.assertRegex(loaded, r"stet: this kernel is run \d{8}-")
         self.assertIn("JAX runs on Stet's CPU backend", cpu)
         self.assertTrue(first.startswith("total 14.0\n"), first)
-        self.assertRegex(first, r"stet: 3 recompiles in this cell, waited [0-9.]+ s\n  3× shape-drift in step, In\[3\]:4, waited")
+        self.assertRegex(first, r"stet: 3 recompiles in this cell, waited [0-9.]+ s\n  3× shape-drift in step, In\[4\]:3, waited")
         self.assertIn("     fix: ", first)
         self.assertTrue(again.endswith("stet: nothing was compiled again in this cell\n"), again)
         self.assertIn("shape-drift: step", explained)
-        self.assertIn("source   In[3]:4 in step\n          4 |     return (x * 2).sum()\n", explained)
-        self.assertIn("trigger  In[4]:3 in <module>\n", explained)
+        self.assertIn("source   In[4]:3 in <module>\n          3 |     total = float(step(jnp.ones(n)))\n", explained)
+        self.assertIn("origin   In[3]:4 in step\n", explained)
 
     def test_the_run_ends_with_the_kernel(self):
         execute("%load_ext stet", "%stet cpu")

@@ -47,12 +47,15 @@ def setUpModule():
     global DIR
     DIR = tempfile.mkdtemp(prefix="stet-pytest-")
     site = os.path.join(DIR, "site")
-    shutil.copytree(os.path.join(TOP, "python", "stet"), os.path.join(site, "stet"))
+    for package in ("stet", "stet_cpu"):
+        shutil.copytree(os.path.join(TOP, "python", package), os.path.join(site, package))
+    files = [os.path.relpath(os.path.join(at, name), site) for at, _, names in os.walk(site) for name in names]
     with open(os.path.join(TOP, "pyproject.toml"), encoding="utf-8") as file:
         entry = re.search(r"\[project.entry-points.(pytest11)\]\n(.*)\n", file.read())
     info = os.path.join(site, "stet_plugin_only-0.dist-info")  # found by its entry point, as the wheel's is
     os.makedirs(info)
     write(info + "/METADATA", "Metadata-Version: 2.1\nName: stet-plugin-only\nVersion: 0\n")
+    write(info + "/RECORD", "".join(f"{name},,\n" for name in files))
     write(info + "/entry_points.txt", f"[{entry[1]}]\n{entry[2].replace(chr(34), '')}\n")
     write(DIR + "/test_model.py", PROJECT)
     for name in ("JAX_PLATFORMS", "PJRT_NAMES_AND_LIBRARY_PATHS", "STET_RUN", "STET_DIR", "GITHUB_STEP_SUMMARY"):
@@ -126,6 +129,7 @@ class Plugin(unittest.TestCase):
         self.assertRegex(out, r"1 compiles of functions, where at most 0 are allowed:\n.* jit__lambda_?, test_plain.py:3, its first compile")
         code, out, _ = pytest("--stet", "-q", "--stet-slowest=1", "-o", "stet_compiles=1", "test_plain.py")
         self.assertEqual((code, len(re.findall(r"^ +\d+\.\d\d s  jit_", out, re.M))), (0, 1), out)
+        self.assertNotIn("warning", out)  # such as: stet_cpu was imported before it could be rewritten
 
     def test_without_stet_budgets_are_named_and_nothing_else_happens(self):
         code, out, _ = pytest("-q", "--strict-markers", JAX_PLATFORMS="cpu")

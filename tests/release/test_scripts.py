@@ -184,6 +184,14 @@ class Packages(unittest.TestCase):
             self.assertNotIn(heavy, build)
 
 
+class Requirements(unittest.TestCase):
+    def test_the_demo_has_the_versions_of_the_tests(self):
+        pins = {name: {line for line in (ROOT / f"tools/requirements/{name}.txt").read_text().splitlines() if "==" in line}
+                for name in ("demo", "jax")}
+        self.assertTrue(pins["demo"])
+        self.assertEqual(pins["demo"] - pins["jax"], set())
+
+
 class Prerequisites(Scratch):
     def configure(self, *arguments, path=os.environ["PATH"]):
         environment = {**os.environ, "PATH": path, "CC": "no-such-gcc"}  # as a build by pip sets it
@@ -214,6 +222,39 @@ class Prerequisites(Scratch):
         self.assertNotEqual(0, got.returncode)
         self.assertIn("build-libraries: make is not installed", got.stderr)
         self.assertIn("Stet's libraries could not be built; the reason is above.", got.stderr)
+
+
+class Reproduce(Scratch):
+    """reproduce.sh over a repository whose release is one file."""
+
+    def reproduce(self, release):
+        git = ("git", "-C", self.dir / "tree", "-c", "user.name=a", "-c", "user.email=a@b")
+        (self.dir / "tree/tools").mkdir(parents=True)
+        shutil.copy(ROOT / "tools/reproduce.sh", self.dir / "tree/tools")
+        script = self.dir / "tree/tools/release.sh"
+        script.write_text('#!/bin/bash -e\ncd "$(dirname "$0")/.."\nmkdir dist\n' + release +
+                          "\ncd dist && sha256sum a >SHA256SUMS\n")
+        script.chmod(0o755)
+        for command in (["init", "-q"], ["add", "."], ["commit", "-qm", "first"]):
+            self.assertEqual(0, run(*git, *command).returncode)
+        commit = " ".join(f"'{c}'" for c in git) + " commit -qam other"
+        return run(self.dir / "tree/tools/reproduce.sh", env=os.environ | {
+            "STET_RELEASE_ENV": str(self.dir), "TMPDIR": str(self.dir), "COMMIT": commit, "TREE": str(self.dir / "tree")})
+
+    def test_the_same_bytes_are_kept(self):
+        done = self.reproduce("cp tools/release.sh dist/a")
+        self.assertEqual(0, done.returncode, done.stderr)
+        self.assertTrue((self.dir / "tree/dist/a").is_file())
+
+    def test_the_folder_in_a_file_is_noticed(self):
+        done = self.reproduce("pwd >dist/a")
+        self.assertEqual(1, done.returncode)
+        self.assertIn("the two differ", done.stderr)
+        self.assertFalse((self.dir / "tree/dist").exists())
+
+    def test_a_commit_meanwhile_changes_nothing(self):
+        done = self.reproduce('cp tools/release.sh dist/a; echo "# later" >>"$TREE/tools/release.sh"; eval "$COMMIT"')
+        self.assertEqual(0, done.returncode, done.stdout + done.stderr)
 
 
 if __name__ == "__main__":

@@ -365,6 +365,18 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(page.js(SHOWN), 40)
         self.quiet(page)
 
+    def test_more_executions_are_not_marked_as_worse(self):
+        page = page_of(B, A)
+        rows = "[...Stet.sideBySide().querySelectorAll('tr')].filter(r => /^(compiles|executions)/.test(r.textContent))"
+        page.js("Stet.runs.forEach((run, i) => { run.totals.executions = 1 + 638 * i; })")
+        self.assertEqual(page.js(rows + ".map(r => r.querySelector('span').className)"), ["bad", "muted"])
+
+    def test_a_load_that_took_longer_than_compiling_saved_nothing(self):
+        page = page_of(A)
+        slow = "{totals: {}, saved: [{served: 'disk', times: 1, known: 1, load_s: 2, compile_s: 1}], not_compiled: {avoided: {lines: []}}}"
+        self.assertEqual(page.js(f"[...Stet.saved({slow}).querySelectorAll('tbody td')].map(c => c.textContent)"),
+                         ["disk", "1", "2.0 s", "1.0 s", "nothing"])
+
 
 # Pairs of colours below 4.5 (3 for large text), by WCAG's formula, of every text on the page.
 CONTRAST = """(() => {

@@ -41,6 +41,9 @@ for epoch in range(3):
         scaled(params)
         evaluate(params, np.ones((5 + epoch, 4), np.float32))
         print(float(jnp.sum(params)))
+for rows in range(20, 33) if "many" in sys.argv else ():
+    x = np.ones((rows, 4), np.float32)
+    params, loss = train(params, {"x": x, "y": x[:, :1]}, rate)
 '''
 
 
@@ -104,8 +107,13 @@ class Explain(unittest.TestCase):
 
     def test_a_short_batch_that_closes_each_pass_is_the_last_batch(self):  # M11; when it comes first, nothing can know that yet
         self.assertRegex(self.text, r"\nlast-batch: train compiled again at step 2,")
-        for text in (LIVE, self.text):
-            self.assertRegex(text, r"Did input shapes change\? +yes, 3× \(last-batch\)")
+        for text in (LIVE, self.text):  # 1 last-batch and 2 of evaluate; the answer has the name of those that waited longer
+            self.assertRegex(text, r"Did input shapes change\? +yes, 3× \((last-batch|shape-drift)\)")
+
+    def test_a_count_so_far_has_its_wait_in_a_unit_that_shows_it(self):
+        live = run("many").stderr
+        self.assertRegex(live, r"\nstet: shape-drift: train compiled again 10 times so far, waited [1-9][\w. ]*s\n", live)
+        self.assertNotIn(" 0.0 s", live)
 
     def test_nothing_is_said_of_a_store_that_was_empty(self):  # M38
         self.assertNotIn("the store served", self.text)
@@ -173,6 +181,13 @@ class Runs(unittest.TestCase):
                             (["--", "false"], "the command failed (exit 1) before it compiled anything"),
                             (["--", "true"], "run it with `stet run --cpu -- …`")):
             self.assertIn(said, stet("run", *words).stderr)
+
+    def test_the_headline_names_the_file_from_the_folder_of_the_run(self):
+        elsewhere = subprocess.run(["stet", "report", "-o", os.path.join(DIR, "elsewhere.html"), DRIFT], cwd="/", env=ENV,
+                                   capture_output=True, text=True)
+        self.assertEqual(elsewhere.returncode, 0, elsewhere.stderr)
+        with open(os.path.join(DIR, "elsewhere.html"), encoding="utf-8") as page:
+            self.assertRegex(page.read(), r"<h1[^>]*>[^\n]* <code>train\.py:\d+</code>")
 
     def test_an_empty_run_is_reported_with_the_way_out(self):
         stet("run", "--", "true")

@@ -121,7 +121,9 @@ class Layer(unittest.TestCase):
         self.assertEqual(self.compile(PLAIN, **crashing), (0, "condemned"))
         self.assertEqual(self.compile(PLAIN), (0, "condemned"))
         (path,) = self.entries()
-        subprocess.run([STET, "cache", "rm", "--store", self.store, os.path.basename(path)[:32]], check=True)
+        removed = subprocess.run([STET, "cache", "rm", "--store", self.store, os.path.basename(path)[:32]], check=True,
+                                 capture_output=True, text=True)
+        self.assertEqual(removed.stderr, "stet: 1 entry removed\n")
         self.assertEqual(self.compile(PLAIN), (0, "miss"))
         self.assertEqual(self.compile(PLAIN), (2, "hit"))
 

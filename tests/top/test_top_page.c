@@ -42,7 +42,6 @@ static struct stet_top hostile(void)
         snprintf(p->causes[i].file, sizeof p->causes[i].file, "/home/me/a b\t.py");
         snprintf(p->causes[i].fix, sizeof p->causes[i].fix, "fix\033[31m");
         p->causes[i].line = 7;
-        p->causes[i].ranks = 2;
     }
     p->torch_count = 3;
     p->torch[0].rank = p->torch[1].rank = p->torch[2].rank = -1;
@@ -78,9 +77,9 @@ static bool fits(const struct stet_top *t, int width, int height)
     int rows = 0;
     bool fine;
 
-    stet_cli_page_begin(&page, width, height);
+    stet_page_begin(&page, width, height);
     stet_cli_top_page(t, &page);
-    stet_cli_page_plain(&plain, &page, false);
+    stet_page_plain(&plain, &page, false);
     fine = !plain.failed && plain.len > 0;
     for (const char *at = plain.ptr, *end; fine && at < plain.ptr + plain.len;
          at = end + 1, rows++) {
@@ -88,7 +87,7 @@ static bool fits(const struct stet_top *t, int width, int height)
         fine = end && columns(at, (size_t)(end - at)) <= width;
     }
     fine = fine && rows <= height;
-    stet_cli_page_release(&page);
+    stet_page_release(&page);
     stet_buf_release(&plain);
     return fine;
 }
@@ -97,7 +96,7 @@ TEST(every_size_is_kept)
 {
     struct stet_top t = hostile();
 
-    stet_cli_page_locale();
+    stet_page_locale();
     for (int width = 1; width < 200; width += width < 30 ? 1 : 13)
         for (int height = 1; height < 120; height += height < 30 ? 1 : 17)
             EXPECT(fits(&t, width, height));
@@ -111,7 +110,7 @@ TEST(every_order_and_every_rank_can_be_looked_at)
     struct stet_top t = hostile();
     int ranks = 0;
 
-    stet_cli_page_locale();
+    stet_page_locale();
     for (int sort = 0; sort < STET_SORTS; sort++) {
         t.sort = (enum stet_top_sort)sort;
         EXPECT(fits(&t, 80, 24));
@@ -132,16 +131,15 @@ TEST(a_field_is_cut_by_columns)
     struct stet_page page = {0};
     struct stet_buf plain = STET_BUF_INIT;
 
-    stet_cli_page_locale();
-    stet_cli_page_begin(&page, 12, 2);
-    stet_cli_page_field(&page, STET_STYLE_PLAIN, STET_VIEW("\xe5\xae\xb6\xe6\x97\x8f\xe5\xae\xb6"),
-                        5);
-    stet_cli_page_right(&page, STET_STYLE_WARN, "7", 3);
-    stet_cli_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
-    stet_cli_page_line(&page);
-    stet_cli_page_plain(&plain, &page, false);
+    stet_page_locale();
+    stet_page_begin(&page, 12, 2);
+    stet_page_field(&page, STET_STYLE_PLAIN, STET_VIEW("\xe5\xae\xb6\xe6\x97\x8f\xe5\xae\xb6"), 5);
+    stet_page_right(&page, STET_STYLE_WARN, "7", 3);
+    stet_page_put(&page, STET_STYLE_PLAIN, STET_VIEW("|and more"));
+    stet_page_line(&page);
+    stet_page_plain(&plain, &page, false);
     EXPECT_STR("\xe5\xae\xb6\xe6\x97\x8f\xe2\x80\xa6  7|an…\n", plain.ptr);
-    stet_cli_page_release(&page);
+    stet_page_release(&page);
     stet_buf_release(&plain);
 }
 
@@ -150,11 +148,50 @@ static struct stet_buf page_of(struct stet_top *t, int width, int height)
     struct stet_page page = {0};
     struct stet_buf plain = STET_BUF_INIT;
 
-    stet_cli_page_begin(&page, width, height);
+    stet_page_begin(&page, width, height);
     stet_cli_top_page(t, &page);
-    stet_cli_page_plain(&plain, &page, false);
-    stet_cli_page_release(&page);
+    stet_page_plain(&plain, &page, false);
+    stet_page_release(&page);
     return plain;
+}
+
+TEST(a_selected_rank_has_its_own_causes_and_numbers)
+{
+    struct stet_top t = hostile();
+    struct stet_pulse *p = attach.pulse;
+    struct stet_pulse_share of_ranks[] = {
+        {0, 0, 1, 3000000000, 0}, {0, 64, 6, 4000000000, 0}, {1, 64, 2, 9000000000, 0}};
+    struct stet_buf all, one;
+
+    stet_page_locale();
+    p->cause_count = 2;
+    p->causes[0].times = 7;
+    p->causes[0].wait_ns = UINT64_C(7000000000);
+    p->causes[1].cause = STET_CAUSE_STATIC_ARGUMENT;
+    p->causes[1].times = 2;
+    p->causes[1].wait_ns = UINT64_C(9000000000);
+    p->shares = stet_mem_calloc(3, sizeof *p->shares);
+    EXPECT(p->shares);
+    memcpy(p->shares, of_ranks, sizeof of_ranks);
+    p->share_count = 3;
+    t.sort = STET_SORT_LOST;
+    all = page_of(&t, 120, 40);
+    EXPECT(strstr(all.ptr, "7× shape-drift") && strstr(all.ptr, "waited 7.0 s"));
+    t.rank = 0; /* 64 later ranks have other causes */
+    one = page_of(&t, 120, 40);
+    EXPECT(strstr(one.ptr, "1× shape-drift") && strstr(one.ptr, "waited 3.0 s"));
+    EXPECT(!strstr(one.ptr, "static-argument"));
+    stet_buf_release(&one);
+    t.rank = 64;
+    one = page_of(&t, 120, 40);
+    EXPECT(strstr(one.ptr, "6× shape-drift") > strstr(one.ptr, "2× static-argument"));
+    stet_buf_release(&one);
+    t.rank = 3;
+    one = page_of(&t, 120, 40);
+    EXPECT(strstr(one.ptr, "nothing was compiled again"));
+    stet_buf_release(&one);
+    stet_buf_release(&all);
+    stet_pulse_free(p);
 }
 
 TEST(the_causes_come_before_the_families_and_a_name_has_one_row)
@@ -188,18 +225,18 @@ TEST(a_row_that_is_cut_ends_in_an_ellipsis)
     struct stet_page page = {0};
     struct stet_buf plain = STET_BUF_INIT;
 
-    stet_cli_page_begin(&page, 6, 4);
-    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
-    stet_cli_page_line(&page);
-    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
-    stet_cli_page_printf(&page, STET_STYLE_STRONG, "g");
-    stet_cli_page_line(&page);
-    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "ab\xe5\xae\xb6\xe6\x97\x8f\xe6\x97\x8f");
-    stet_cli_page_line(&page);
-    stet_cli_page_printf(&page, STET_STYLE_PLAIN, "abcdef   ");
-    stet_cli_page_line(&page);
-    stet_cli_page_plain(&plain, &page, false);
+    stet_page_begin(&page, 6, 4);
+    stet_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
+    stet_page_line(&page);
+    stet_page_printf(&page, STET_STYLE_PLAIN, "abcdef");
+    stet_page_printf(&page, STET_STYLE_STRONG, "g");
+    stet_page_line(&page);
+    stet_page_printf(&page, STET_STYLE_PLAIN, "ab\xe5\xae\xb6\xe6\x97\x8f\xe6\x97\x8f");
+    stet_page_line(&page);
+    stet_page_printf(&page, STET_STYLE_PLAIN, "abcdef   ");
+    stet_page_line(&page);
+    stet_page_plain(&plain, &page, false);
     EXPECT(stet_view_is(stet_buf_as_view(&plain), "abcdef\nabcde…\nab\xe5\xae\xb6…\nabcdef\n"));
     stet_buf_release(&plain);
-    stet_cli_page_release(&page);
+    stet_page_release(&page);
 }

@@ -7,6 +7,7 @@ usage: test_caches.py BUILD_DIR
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -60,6 +61,22 @@ def main():
         text = stet("torch", "frames", runs[2])
         if "Inductor's cache missed: example_inputs[0] shape=torch.Size([8])" not in text:
             bad.append(f"frames: {text}")
+        # A recompile that torch's cache served: that cache is named, and the wait counts.
+        stet("torch", "ingest", str(RECORDED / "again.log.zst"))
+        account = json.loads(stet("explain", "--format=json"))
+        if [r["served"] for r in account["recompiles"]] != ["torch-cache"] or account["wait_s"] != 0.576394 or \
+                account["lost_s"] or account["store"]["served"]:
+            bad.append(f"served: {account}")
+        text = stet("explain")
+        if "1 recompile (waited 576 ms; it came from torch's own cache)" not in text or \
+                "soften asked for again, waited 576 ms (from torch's own cache)" not in text or "the store" in text:
+            bad.append(f"explain: {text}")
+        stet("report", "-o", os.path.join(state, "page.html"))
+        with open(os.path.join(state, "page.html"), encoding="utf-8") as f:
+            page = f.read()
+        words = json.loads(re.search(r'"served":(\["compiled"[^\]]*\])', page)[1])
+        if [words[i] for i in json.loads(re.search(r'"served":(\[[\d,]+\])', page)[1])] != ["torch-cache"] * 2:
+            bad.append("the report does not name torch's cache")
         diff = json.loads(stet("diff", "--format=json", runs[0], runs[3]))
         if not any(c["what"] == "torch's cache key, inductor_config[epilogue_fusion]" and c["to"] == "False"
                    for c in diff["changes"]) or "profile" not in diff["moved"]:

@@ -1,6 +1,6 @@
 """Every trap of examples/traps/torch, and every example of PyTorch's page "Dealing with Recompilations" (those that are no
 traps, or traps that are there already, in tests/torch/page), under real torch.compile: the reasons are torch's own, word for word
-(TORCH_LOGS=recompiles), and class, line, call, values and fix are what the head of each script says.
+(TORCH_LOGS=recompiles), and class, line, call, line to edit, values and fix are what the head of each script says.
 
     test_traps.py BUILD_DIR --record PYTHON     runs the scripts in one process: importing torch takes longer than all of them
     test_traps.py BUILD_DIR --reasons           compares the reasons of that run with torch's own log
@@ -35,9 +35,9 @@ def head_of(path):
             keys[found[1]] = found[2]
         elif line.startswith('"""'):
             keys['"""'] = ""
-        mark = re.search(r"  # (origin|trigger)$", line)
-        if mark:
-            lines[mark[1]].add(number)
+        mark = re.search(r"  # ((?:origin|trigger|source)(?:, (?:trigger|source))*)$", line)
+        for one in mark[1].split(", ") if mark else ():
+            lines[one].add(number)
     return keys, lines
 
 
@@ -105,6 +105,9 @@ def judge(path, frames, breaks):
         call = (e["trigger"] or {}).get("line")
         if lines["trigger"] and call and call not in lines["trigger"]:
             wrong.append(f"trigger {call}, not {sorted(lines['trigger'])}")
+        edit = (e["source"] or {}).get("line")
+        if edit is None and lines["source"] and not e["eager_from_here"] or edit is not None and edit not in lines["source"]:
+            wrong.append(f"source {edit}, not {sorted(lines['source'])}")
         if keys.get("what") and not any(keys["what"] in c["what"] for c in e["changes"]):
             wrong.append(f"changes {[c['what'] for c in e['changes']]}, not {keys['what']}")
     if lines["trigger"] and not any(e["trigger"] for e in main):

@@ -1,5 +1,5 @@
 """Causes that can be planted in a JAX program. Each function plants one, or, when `plan.clean`, the same
-code without it; the text above each says why its answers are the right ones by PROBLEM.md.
+code without it; the text above each says why its answers are right.
 """
 from plan import Truth, helper_or_inline
 
@@ -369,7 +369,8 @@ def row_flags(plan):
 
 def dim_readback(plan):
     flags = row_flags(plan)
-    read = plan.pick(["$rows = jnp.nonzero($valid)[0]", "$live = $rows.size  #@source"], ["$live = int(jnp.sum($valid))  #@source"],
+    # nonzero() waits for the number of rows, so its line reads the size back too.
+    read = plan.pick(["$rows = jnp.nonzero($valid)[0]  #@source", "$live = $rows.size  #@source"], ["$live = int(jnp.sum($valid))  #@source"],
                      ["$live = jnp.count_nonzero($valid).item()  #@source"])
     cut = "$batch = {$key: $array[:$live] for $key, $array in $batch.items()}  #@source"
     helper_or_inline(plan, "$trim", ["$batch", "$i"], [f"$valid = {flags}", *read, cut], "$batch")

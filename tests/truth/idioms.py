@@ -183,6 +183,11 @@ class Style:
     # ---- the loop -------------------------------------------------------------------------------
 
     def loader_lines(self, plan, rows, count):
+        """The loader. Its lines are lines to edit only where the loader decides what drifts, which is the size of a batch."""
+        lines = self.labelled_loader(plan, rows, count)
+        return lines if plan.sizes or plan.whole is not None else [line.replace("  #@source", "") for line in lines]
+
+    def labelled_loader(self, plan, rows, count):
         if plan.whole is not None:
             body = [f"$whole = $make_batch($rng, {plan.whole})  #@source", f"for $begin in range(0, {plan.whole}, {rows}):  #@source",
                     f"    yield {{$key: $part[$begin:$begin + {rows}] for $key, $part in $whole.items()}}  #@source"]

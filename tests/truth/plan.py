@@ -81,9 +81,10 @@ class Plan:
 
 
 def helper_or_inline(plan, name, arguments, body, result):
-    """Statements written in place, or as a function that the loop calls, as the style has it."""
+    """Statements written in place, or as a function that the loop calls, as the style has it. The call is where the loop
+    takes it from there, as the call of a schedule is."""
     if plan.style.has("helper"):
         plan.module += ["", f"def {name}({', '.join(arguments)}):", *indent(body), f"    return {result}"]
-        plan.pre.append(f"{result} = {name}({', '.join(arguments)})")
+        plan.pre.append(f"{result} = {name}({', '.join(arguments)})  #@source")
     else:
         plan.pre += body

@@ -19,6 +19,11 @@ def findings(explained, with_benign):
     return [r for r in explained.get("recompiles", []) if with_benign or not r.get("benign")]
 
 
+def to_edit(finding):
+    """The line that explain calls the line to edit: `source`, and while it has none, the line that it prints in its place."""
+    return place(finding.get("source")) or place(finding.get("origin")) or place(finding.get("trigger"))
+
+
 def judge_drift(case, explained, happened):
     """One planted case. `happened` is the number of recompiles that the framework itself counted."""
     every = findings(explained, True)
@@ -28,17 +33,17 @@ def judge_drift(case, explained, happened):
     wrong = [r for r in told if r["class"] not in case["accepted"]]
     origins = [place(r.get("origin")) in case["origin"] for r in right]
     sources = [place(r.get("source")) in case["source"] for r in right]
-    origin_is_source = [place(r.get("origin")) in case["source"] for r in right]
+    edits = [to_edit(r) in case["source"] for r in right]
     first = (told or [{}])[0]
     return {
         "class": bool(right) and not wrong, "some": bool(right), "exact": bool(right) and all(r["class"] == case["best"] for r in told),
         "also": bool(told) and all(set([r["class"], *r.get("also", [])]) & set(case["accepted"]) for r in told),
         "origin": bool(right) and all(origins), "source": bool(right) and all(sources),
-        "line": bool(right) and all(a or b or c for a, b, c in zip(origins, sources, origin_is_source)),
+        "line": bool(right) and all(edits),
         "count": len(told) == happened or case["fragments"], "told": len(told), "happened": happened,
         "sure": first.get("confidence") or first.get("sure") or "silent",
         "answers": [{"class": r["class"], "also": r.get("also"), "origin": place(r.get("origin")), "source": place(r.get("source")),
-                     "sure": r.get("confidence") or r.get("sure"), "function": r.get("function"), "evidence": r.get("evidence")} for r in told],
+                     "edit": to_edit(r), "sure": r.get("confidence") or r.get("sure"), "function": r.get("function"), "evidence": r.get("evidence")} for r in told],
     }
 
 
@@ -80,10 +85,10 @@ def percent(part, whole):
 
 
 def row(name, cases, width=22):
-    cells = [percent(sum(c["verdict"][key] for c in cases), len(cases)) for key in ("class", "exact", "line")]
+    cells = [percent(sum(c["verdict"][key] for c in cases), len(cases)) for key in ("class", "exact", "origin", "line")]
     both = percent(sum(map(right, cases)), len(cases))
     alarms = percent(sum(bool(c["clean"]["after"]) for c in cases), len(cases))
-    return f"{name:{width}} {cells[0]:>13} {cells[1]:>13} {cells[2]:>13} {both:>13} {alarms:>13}"
+    return f"{name:{width}} " + " ".join(f"{cell:>13}" for cell in (*cells, both, alarms))
 
 
 def group(cases, key):
@@ -104,7 +109,7 @@ def is_missed(case):
 
 def miss(case):
     """What was said instead of what was planted, for a person."""
-    told = {(a["class"], a["sure"], str(a["origin"]), str(a["source"])) for a in case["verdict"]["answers"]}
+    told = {(a["class"], a["sure"], f"edit {a['edit']}", f"origin {a['origin']}") for a in case["verdict"]["answers"]}
     said = "; ".join(" ".join(part) for part in sorted(told, key=str)) or "nothing"
     alarms = "".join(f"; twin: {alarm['class']} {alarm['evidence']}" for alarm in case["clean"]["after"]) + "".join("; live: " + text for text in case["clean"]["live"])
     return f"{case['index']} {case['program']} {case['drift']} {case['accepted']} origin {case['origin']} source {case['source']}: {said}{alarms}"
@@ -136,13 +141,13 @@ def tables(every):
     """The report: all cases, then by lane, drift, framework and idiom, then calibration."""
     cases = judged(every)
     thrown_out = [sum(bool(case[key]) for case in every) for key in ("unplanted", "failed")]
-    head = f"{'':22} {'class':>13} {'most specific':>13} {'line':>13} {'class + line':>13} {'twin alarms':>13}"
+    head = f"{'':22} " + " ".join(f"{name:>13}" for name in ("class", "most specific", "origin", "line to edit", "class + line", "twin alarms"))
     out = [f"{len(cases)} cases counted, {thrown_out[0]} thrown out as unplanted, {thrown_out[1]} failed", "", head, row("all", cases)]
     for title, key in (("lane", lambda c: [c["lane"]]), ("drift", lambda c: [f"{c['lane'][0]} {c['drift']}"]), ("framework", lambda c: [c["framework"]]),
                        ("idiom", lambda c: c["idioms"])):
         out += ["", f"by {title}", *(row(name, some) for name, some in group(cases, key))]
     count = lambda key: percent(sum(c["verdict"][key] for c in cases), len(cases))
-    out += ["", f"line, by origin alone {count('origin')}, by source alone {count('source')}; the right number of recompiles {count('count')}",
+    out += ["", f"`source` is named and right {count('source')}; the right number of recompiles {count('count')}",
             f"class among the first and further causes {count('also')}; some recompile of the right class {count('some')}",
             f"false alarms on clean twins: live {percent(sum(bool(c['clean']['live']) for c in cases), len(cases))}, "
             f"after {percent(sum(bool(c['clean']['after']) for c in cases), len(cases))}", "", "calibration: class and line right, by confidence"]

@@ -23,7 +23,6 @@ static void make(struct stet_avoided *a, struct stet_compile_event *compiles, si
     struct stet_run_digest d = {.processes = &process, .process_count = 1};
 
     stet_avoided_make(a, &d);
-    EXPECT(!a->failed);
 }
 
 TEST(lines_and_tiers_add_up_and_the_dearest_is_first)
@@ -60,6 +59,37 @@ TEST(lines_and_tiers_add_up_and_the_dearest_is_first)
     EXPECT_INT(1, a.lines[1].by[STET_SERVED_DISK].known);
     EXPECT_INT(0, a.lines[2].at.line);
     stet_avoided_release(&a);
+}
+
+TEST(nothing_is_avoided_where_serving_took_longer_than_compiling)
+{
+    struct stet_compile_event compiles[] = {
+        served("a.py", 3, STET_SERVED_DISK, 5000000, 2000000),
+        served("a.py", 4, STET_SERVED_DISK, 1000000, 3000000),
+        served("a.py", 5, STET_SERVED_DISK, 5000000, 0), /* of which nothing is known */
+        served("a.py", 6, STET_SERVED_LIFTED, 5000000, 2000000),
+    };
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_avoided a;
+
+    make(&a, compiles, 1);
+    EXPECT(!stet_avoided_any(&a));
+    stet_avoided_summary(&out, "stet: ", &a, 1);
+    EXPECT_STR("stet: 1 of 1 program came from the store: 5 ms, longer than compiling (2 ms)\n",
+               out.ptr);
+    stet_buf_release(&out);
+    stet_avoided_release(&a);
+    make(&a, compiles, 0);
+    EXPECT(!stet_avoided_any(&a));
+    stet_avoided_release(&a);
+    make(&a, compiles, 2);
+    EXPECT(stet_avoided_any(&a));
+    stet_avoided_release(&a);
+    for (size_t i = 1; i < 4; i++) {
+        make(&a, &compiles[i], 1);
+        EXPECT(stet_avoided_any(&a));
+        stet_avoided_release(&a);
+    }
 }
 
 TEST(text_gives_each_line_and_each_refused_family)

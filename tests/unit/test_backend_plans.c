@@ -220,7 +220,7 @@ TEST(endless_loops_stop_when_asked)
     scratch = aligned_alloc(64, (size_t)(stet_plan_info(plan)->scratch_bytes + 64) / 64 * 64);
     stet_plan_limit(plan, 99);
     EXPECT(stet_plan_run(plan, &in, &out, scratch, NULL, &last) == STET_LIMIT);
-    EXPECT(strstr(last.text, "99 times") != NULL);
+    EXPECT(strstr(last.text, "99 iterations") != NULL);
     stet_plan_limit(plan, 100);
     EXPECT(stet_plan_run(plan, &in, &out, scratch, NULL, &last) == STET_OK);
     EXPECT_INT(0, left);

@@ -179,7 +179,7 @@ TEST(a_plugin_file_is_judged_without_loading_it)
     stet_bundle_elf_look(&e, STET_VIEW(""));
     EXPECT_STR("empty", e.wrong);
     stet_bundle_elf_look(&e, STET_VIEW("hello"));
-    EXPECT(e.wrong && strstr(e.wrong, "no ELF"));
+    EXPECT(e.wrong && strstr(e.wrong, "not an ELF"));
     EXPECT_INT(STET_OK, stet_file_open(&f, "/proc/self/exe", NULL));
     stet_bundle_elf_look(&e, f.bytes);
     EXPECT(!e.wrong && e.build_id[0] && !e.has_entry);

@@ -15,6 +15,17 @@ struct pair {
     int a, b;
 };
 
+TEST(a_path_below_a_folder_is_named_from_there_on)
+{
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("/a/b/c.py"), "/a/b"), "c.py"));
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("/a/b/c/d.py"), "/a/b"), "c/d.py"));
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("/a/bc/d.py"), "/a/b"), "/a/bc/d.py"));
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("/a/b/"), "/a/b"), "/a/b/"));
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("/c.py"), "/"), "/c.py"));
+    EXPECT(stet_view_is(stet_path_below(STET_VIEW("c.py"), ""), "c.py"));
+    EXPECT_INT(0, stet_path_below(STET_VIEW(""), "/a").len);
+}
+
 TEST(vec_keeps_its_items_while_it_grows)
 {
     STET_VEC(int) v = {0};

@@ -55,6 +55,26 @@ TEST(a_family_reads_as_people_write_it)
     stet_gate_contract_release(&c);
 }
 
+TEST(a_dtype_has_one_name_however_it_is_written)
+{
+    static const char *const names[][2] = {
+        {"f32", "float32"}, {"bf16", "bfloat16"},  {"i8", "int8"},
+        {"s64", "int64"},   {"ui16", "uint16"},    {"u4", "uint4"},
+        {"i1", "bool"},     {"pred", "bool"},      {"c128", "complex128"},
+        {"int8", "int8"},   {"number", "number"},  {"f8E4M3FN", "float8_e4m3fn"},
+        {"i", "i"},         {"float64", "float64"}};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        char text[128];
+        struct stet_contract c;
+
+        snprintf(text, sizeof text, HEAD "f(x: %s[4]) at most 1 program\n", names[i][0]);
+        c = read_all(text);
+        EXPECT_STR(names[i][1], c.families[0].args[0].type.ptr);
+        stet_gate_contract_release(&c);
+    }
+}
+
 TEST(a_budget_of_waiting_has_a_unit)
 {
     struct stet_contract c = read_all(HEAD "waited at most 90 s\nf() at most 2 programs, waited at "
@@ -173,7 +193,7 @@ TEST(errors_name_line_and_column)
     refuses(HEAD "f(x: int32[4]\n", "c:3:1: ')' is missing");
     refuses(HEAD "flags XLA_FLAGS \"--a\n", "c:2:17: this text has no end");
     refuses(HEAD "mesh 2x4\n", "c:2:6: a mesh reads");
-    refuses(HEAD "whatever\n", "c:2:1: no statement");
+    refuses(HEAD "whatever\n", "c:2:1: not a statement");
     refuses(HEAD "f(x: int32[99999999999999999999])\n", "c:2:12: this number is too large");
 }
 

@@ -167,6 +167,28 @@ TEST(a_repeated_block_is_one_change)
     release(&p);
 }
 
+#define NEGATED(value, second)                                                                     \
+    HEAD(X)                                                                                        \
+    "%c = stablehlo.constant dense<" value "> : tensor<4xf32>\n"                                   \
+    "%s = stablehlo.multiply %x, %c : tensor<4xf32>\n"                                             \
+    "%t = stablehlo.negate %s : tensor<4xf32>\n" second
+
+TEST(what_is_only_computed_twice_is_no_change)
+{
+    struct pair p;
+
+    EXPECT(compare(
+        &p,
+        STET_VIEW(NEGATED("2.0", "%u = stablehlo.negate %t : tensor<4xf32>\n"
+                                 "%v = stablehlo.add %u, %t : tensor<4xf32>\n") END("%v")),
+        STET_VIEW(NEGATED("3.0", "%d = stablehlo.negate %s : tensor<4xf32>\n"
+                                 "%u = stablehlo.negate %d : tensor<4xf32>\n"
+                                 "%v = stablehlo.add %u, %t : tensor<4xf32>\n") END("%v"))));
+    EXPECT_INT(STET_CAUSE_BAKED_CONSTANT, p.d.cause);
+    EXPECT_INT(0, p.d.also_count);
+    release(&p);
+}
+
 TEST(an_inserted_operation_is_named_alone)
 {
     struct pair p;

@@ -6,6 +6,7 @@
 #include "journal/flow.h"
 #include "ledger/events.h"
 #include "ledger/run_steps.h"
+#include "session/run_json.h"
 
 #include <sys/stat.h>
 
@@ -282,7 +283,19 @@ TEST(a_program_beside_the_loop_is_placed_by_its_line)
     drop_run();
 }
 
-TEST(lost_executions_make_the_steps_after_them_unknown)
+static bool json_has(const struct stet_run_digest *d, const char *text)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_run run = {0};
+    bool found;
+
+    stet_session_run_json(&out, &run, d);
+    found = memmem(out.ptr, out.len, text, strlen(text)) != NULL;
+    stet_buf_release(&out);
+    return found;
+}
+
+TEST(lost_executions_are_counted_and_make_the_steps_after_them_unknown)
 {
     struct stet_rec_loss loss = {.why = STET_VIEW("busy"), .executions = 3, .stream = 1};
     struct stet_rec_compile_end again = {.index = 7, .executable = 1};
@@ -317,6 +330,7 @@ TEST(lost_executions_make_the_steps_after_them_unknown)
     EXPECT_INT(STET_OK, stet_ledger_run_steps(&d, run_dir, NULL));
     EXPECT(!d.processes[0].steps_known);
     EXPECT_STR("records of executions are lost", d.processes[0].steps_why);
+    EXPECT(json_has(&d, "\"lost_executions\":3"));
     for (size_t i = 0; i < d.processes[0].compile_count; i++) {
         const struct stet_compile_event *c = &d.processes[0].compiles[i];
 

@@ -26,10 +26,11 @@ static const char replicas[] =
     "use_global_device_ids}> ({\n^bb0(%a: tensor<f32>, %b: tensor<f32>):\n"                        \
     "%y = stablehlo.add %a, %b : tensor<f32>\nstablehlo.return %y : tensor<f32>\n}) : "            \
     "(tensor<2xf32>) -> tensor<2xf32>\n"
-#define REGION(groups)                                                                             \
+#define REGION(mesh, axis, groups)                                                                 \
     MAIN(CUT)                                                                                      \
-    "%0 = sdy.manual_computation(%arg0) in_shardings=[<@mesh, [{\"d\"}]>] "                        \
-    "out_shardings=[<@mesh, [{\"d\"}]>] manual_axes={\"d\"} (%x: tensor<2xf32>) {\n"               \
+    "%0 = sdy.manual_computation(%arg0) in_shardings=[<" mesh ", [{\"" axis "\"}]>] "              \
+    "out_shardings=[<" mesh ", [{\"" axis "\"}]>] manual_axes={\"" axis                            \
+    "\"} (%x: tensor<2xf32>) {\n"                                                                  \
     "%c = stablehlo.constant dense<@1> : tensor<f32>\n"                                            \
     "%w = stablehlo.broadcast_in_dim %c, dims = [] : (tensor<f32>) -> tensor<2xf32>\n"             \
     "%m = stablehlo.multiply %x, %w : tensor<2xf32>\n" SUM(groups) "sdy.return %s : "              \
@@ -37,16 +38,20 @@ static const char replicas[] =
                                                                    "(tensor<4xf32>) -> "           \
                                                                    "tensor<4xf32>\n" RETURN("0")
 
-static const char manual[] = DEVICES(2) MESH REGION("[[0, 1]]> : tensor<1x2xi64") "}\n";
-static const char groups[] = DEVICES(2) MESH REGION("@2> : tensor<@3xi64") "}\n";
+#define PAIR "[[0, 1]]> : tensor<1x2xi64"
+static const char manual[] = DEVICES(2) MESH REGION("@mesh", "d", PAIR) "}\n";
+static const char groups[] = DEVICES(2) MESH REGION("@mesh", "d", "@2> : tensor<@3xi64") "}\n";
+#define OTHER_MESH "sdy.mesh @other = <[\"e\"=2]>\n"
+static const char two_meshes[] = DEVICES(2) MESH OTHER_MESH REGION("@other", "e", PAIR) "}\n";
+static const char numbered[] = DEVICES(2) MESH MAIN(CUT) SCALE
+    "%p = stablehlo.partition_id : tensor<ui32>\n" RETURN("0") "}\n";
 
 #define ENTER "stablehlo.custom_call @SPMDFullToShardShape"
 #define LEAVE "stablehlo.custom_call @SPMDShardToFullShape"
 #define BODY                                                                                       \
     "func.func private @body(%x: tensor<2xf32>) -> tensor<2xf32> {\n"                              \
     "%c = stablehlo.constant dense<@1> : tensor<2xf32>\n"                                          \
-    "%m = stablehlo.multiply %x, %c : tensor<2xf32>\n" SUM(                                        \
-        "[[0, 1]]> : tensor<1x2xi64") "return %s : tensor<2xf32>\n}\n"
+    "%m = stablehlo.multiply %x, %c : tensor<2xf32>\n" SUM(PAIR) "return %s : tensor<2xf32>\n}\n"
 #define MAPPED(sharding)                                                                           \
     DEVICES(2)                                                                                     \
     MAIN(HLO_CUT)                                                                                  \
@@ -72,6 +77,9 @@ static const struct {
     {"replicas", replicas, "2.0", "tensor<4xf32>, tensor<f32>"},
     {"a manual computation", manual, "2.0", "[<@mesh, [{\"d\"}]>, <@mesh, []>]"},
     {"XLA's manual region", mapped, "2.0", "(tensor<f32>) -> tensor<f32>"},
+    {"two meshes, the argument", two_meshes, "2.0", "{sdy.sharding = #sdy.sharding<@mesh, []>}]"},
+    {"two meshes, the region", two_meshes, "2.0", "[<@other, [{\"e\"}]>, <@other, []>]"},
+    {"the number of a device", numbered, "2.0", "stablehlo.partition_id"},
     {"the same collective", groups, "2.0 [[0,1]] 1x2", "stablehlo.all_reduce"},
 };
 
@@ -99,14 +107,11 @@ TEST(values_of_programs_for_several_devices_become_whole_arguments)
 
 /* ---- what is refused ---- */
 
-static const char numbered[] = DEVICES(2) MESH MAIN(CUT) SCALE
-    "%p = stablehlo.partition_id : tensor<ui32>\n" RETURN("0") "}\n";
 static const char cut_constant[] = DEVICES(2) MESH MAIN(
     CUT) "%c = stablehlo.constant {sdy.sharding = #sdy.sharding_per_value<[<@mesh, [{\"d\"}]>]>} "
          "dense<@1> : tensor<4xf32>\n"
          "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n" RETURN("0") "}\n";
-static const char two_meshes[] =
-    DEVICES(2) MESH "sdy.mesh @other = <[\"e\"=2]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
+static const char nameless_mesh[] = DEVICES(2) MESH REGION("mesh<[\"d\"=2]>", "d", PAIR) "}\n";
 static const char one_device[] =
     DEVICES(2) MESH "sdy.mesh @one = <[], device_ids=[0]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
 static const char two_languages[] = DEVICES(2) MESH MAIN(CUT) SCALE
@@ -141,9 +146,8 @@ static const struct {
     {"another group", groups, "1.0 [[0,1]] 1x2", "2.0 [[1,0]] 1x2", "attribute of stablehlo.all_r"},
     {"other groups", groups, "1.0 [[0,1]] 1x2", "2.0 [[0],[1]] 2x1",
      "attribute of stablehlo.all_r"},
-    {"the number of a device", numbered, "1.0", "2.0", "depends on the device"},
     {"a constant with a sharding", cut_constant, "1.0", "2.0", "a constant with a sharding"},
-    {"two meshes", two_meshes, "1.0", "2.0", "several meshes"},
+    {"a region whose mesh has no name", nameless_mesh, "1.0", "2.0", "without a mesh"},
     {"an array on one device", one_device, "1.0", "2.0", "on one of several devices"},
     {"two languages", two_languages, "1.0", "2.0", "shardings of two languages"},
     {"replicas and partitions", both, "1.0", "2.0", "replicas of several partitions"},
@@ -179,7 +183,7 @@ TEST(what_could_differ_between_devices_is_refused)
 /* Each allocation fails in turn: the pair is lifted or refused, and nothing else happens. */
 TEST(no_failed_allocation_lifts_a_wrong_program)
 {
-    static const char *const texts[] = {shardy, hlo, manual, mapped, replicas};
+    static const char *const texts[] = {shardy, hlo, manual, two_meshes, mapped, replicas};
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && !stet_test_failures; i++) {
         struct stet_buf whole = STET_BUF_INIT;

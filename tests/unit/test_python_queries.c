@@ -463,6 +463,21 @@ TEST(parameters_that_may_be_absent_and_calls_elsewhere)
     finish();
 }
 
+TEST(a_method_of_a_librarys_object_is_not_the_users_function)
+{
+    begin("import threading\nimport queue\n", "def start(x):\n    return x\n"
+                                              "for x in range(3):\n    start(x)  # ask\n"
+                                              "threading.Thread(target=print).start()\n"
+                                              "worker = threading.Thread(target=print)\n"
+                                              "worker.start()\n");
+    EXPECT(!stet_python_called_elsewhere(&sources, here(), STET_VIEW("start"), line_of("# ask")));
+    finish();
+    begin("import threading\n", "class Model:\n    def start(self, x):\n        return x\n"
+                                "model = Model()\nmodel.start(1)  # ask\nmodel.start(2)\n");
+    EXPECT(stet_python_called_elsewhere(&sources, here(), STET_VIEW("start"), line_of("# ask")));
+    finish();
+}
+
 TEST(an_optimizer_is_known_by_what_it_is_given)
 {
     begin(jax_head, "def move(p, g, rate):\n    return p - rate * g  # update\n"
@@ -531,94 +546,5 @@ TEST(helpers_that_call_each_other_many_times_end_soon)
     stet_python_condition_reads(&sources, here(), line_of("# ask"), true, &read);
     stet_python_argument_reads(&sources, here(), line_of("# ask"), &read);
     EXPECT(stet_python_def_around(&sources, here(), line_of("# ask")) == 0);
-    finish();
-}
-
-TEST(conditions_and_functions_around_a_line)
-{
-    begin("", "def f(x):\n    if (x and\n            x > 3):  # second\n        return 1  # body\n"
-              "    while x: x = 0  # single\n    return 2  # plain\nz = 1  # module\n");
-    EXPECT(stet_python_is_condition(&sources, here(), 2));
-    EXPECT(stet_python_is_condition(&sources, here(), line_of("# second")));
-    EXPECT(!stet_python_is_condition(&sources, here(), line_of("# body")));
-    EXPECT(stet_python_is_condition(&sources, here(), line_of("# single")));
-    EXPECT(!stet_python_is_condition(&sources, here(), line_of("# plain")));
-    EXPECT_INT(1, stet_python_def_around(&sources, here(), line_of("# body")));
-    EXPECT_INT(0, stet_python_def_around(&sources, here(), line_of("# module")));
-    finish();
-}
-
-TEST(a_generator_has_a_yield_of_its_own)
-{
-    begin("", "def f(x):\n    for i in x:\n        a = i  # in f\n        yield a\n"
-              "def g(x):\n    def h():\n        yield x  # in h\n    return h  # in g\n"
-              "z = 1  # module\n");
-    EXPECT(stet_python_in_generator(&sources, here(), line_of("# in f")));
-    EXPECT(stet_python_in_generator(&sources, here(), line_of("# in h")));
-    EXPECT(!stet_python_in_generator(&sources, here(), line_of("# in g")));
-    EXPECT(!stet_python_in_generator(&sources, here(), line_of("# module")));
-    finish();
-}
-
-static uint32_t loader(const char *use)
-{
-    struct stet_view file;
-
-    return stet_python_loader_line(&sources, here(), line_of(use), &file);
-}
-
-TEST(the_loader_is_where_an_iterator_makes_its_items)
-{
-    begin("", "import itertools, tfds\n"
-              "def stream():\n    for i in rows:\n        yield a[i], b[i]  # cut\n"
-              "def named():\n    part = rows[:3]  # part\n    yield part\n"
-              "def made():\n    ds = tfds.load(1).batch(2)  # library\n"
-              "    return map(lambda v: v, ds)\n"
-              "class Rows:\n    def __getitem__(self, i):\n        return rows[i:i + 2]  # item\n"
-              "def two():\n    if x:\n        yield 1\n    yield 2\n"
-              "count = itertools.count()\nbatches = stream()\nsets = {'a': made(), 'b': made()}\n"
-              "step(next(count), next(batches))  # next\n"
-              "for b in enumerate(named()):  # for\n    pass\n"
-              "for b in Rows():  # class\n    pass\n"
-              "for key in sets:\n    step(next(sets[key]))  # held\n"
-              "for b in two():  # two\n    pass\n"
-              "for i in range(3):  # range\n    step(i)  # none\n");
-    EXPECT_INT((int)line_of("# cut"), (int)loader("# next"));
-    EXPECT_INT((int)line_of("# part"), (int)loader("# for"));
-    EXPECT_INT((int)line_of("# item"), (int)loader("# class"));
-    EXPECT_INT((int)line_of("# library"), (int)loader("# held"));
-    EXPECT_INT(0, (int)loader("# two"));
-    EXPECT_INT(0, (int)loader("# range"));
-    EXPECT_INT(0, (int)loader("# none"));
-    finish();
-}
-
-TEST(the_loop_around_a_line_is_that_of_its_function)
-{
-    begin("",
-          "def f(x):\n    for i in range(3):  # head\n        if x:\n            x = g(x)  # in\n"
-          "        def h(y):\n            return y  # inner\n    return x  # out\n"
-          "while True:\n    f(1)  # module\n");
-    EXPECT_INT(2, stet_python_loop_of_line(&sources, here(), line_of("# in")));
-    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# head")));
-    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# inner")));
-    EXPECT_INT(0, stet_python_loop_of_line(&sources, here(), line_of("# out")));
-    EXPECT_INT(8, stet_python_loop_of_line(&sources, here(), line_of("# module")));
-    finish();
-}
-
-TEST(the_conditional_line_that_computes_an_operation)
-{
-#define LINE(op) stet_python_conditional_line(&sources, here(), line_of("# sync"), STET_VIEW(op))
-    begin("", "import torch\nfor i in range(9):\n    y = model(x)\n    if i == 5:\n"
-              "        y = torch.exp(y)  # exp\n    else:\n        y = y @ y\n        y = y.cos()\n"
-              "    if i > 7:\n        y = y ** 3  # power\n        y = torch.cos(y)\n"
-              "    y = torch.tanh(y)\n    torch_xla.sync()  # sync\n");
-    EXPECT_INT(line_of("# exp"), LINE("exponential"));
-    EXPECT_INT(line_of("# power"), LINE("power"));
-    EXPECT_INT(0, LINE("cosine")); /* two of them */
-    EXPECT_INT(0, LINE("tanh"));   /* always */
-    EXPECT_INT(0, LINE("sine"));
-#undef LINE
     finish();
 }

@@ -168,9 +168,11 @@ TEST(what_is_called_was_made_or_chosen_somewhere)
 static uint32_t passed(const char *text, const char *parameter, uint32_t first, uint32_t second)
 {
     struct stet_view file = written(text);
-    struct stet_python_waiting calls[] = {{file, first}, {file, second}};
+    struct stet_python_waits waits = {{{file, first}, {file, second}}, 2};
     size_t at = 0;
-    uint32_t line = stet_python_passed_line(&h.sources, calls, 2, stet_view_str(parameter), &at);
+    uint32_t line = stet_python_passed_line(
+        &h.sources, &waits, &(struct stet_python_passed){.parameter = stet_view_str(parameter)},
+        &at);
 
     done();
     return 10 * (uint32_t)at + line;
@@ -191,7 +193,77 @@ TEST(an_argument_is_followed_to_the_line_that_assigned_it)
     snprintf(text, sizeof text, "%s%s", f, "def g(y):\n    return f(0, y)\nx = put(d)\ng(x)\n");
     EXPECT_INT(16, passed(text, "b", 5, 7)); /* through a function of the user's */
     snprintf(text, sizeof text, "%s%s", f, "x = d\nf(0, put(x))\n");
-    EXPECT_INT(0, passed(text, "b", 5, 5)); /* made in the call itself */
+    EXPECT_INT(5, passed(text, "b", 5, 5)); /* made in the call itself */
+    EXPECT_INT(8, passed("class T:\n    @partial(jit, static_argnums=(0,))\n"
+                         "    def g(self, w, b):\n        return f(w, b)\nt = T()\n"
+                         "def main():\n    for x in d:\n        x = put(x)\n        t.g(0, x)\n",
+                         "b", 9, 9)); /* of a method */
     snprintf(text, sizeof text, "%s%s", f, "x = put(d)\ng(0, x)\n");
     EXPECT_INT(0, passed(text, "b", 5, 5)); /* whose position is not known */
+}
+
+TEST(an_argument_is_followed_through_what_passes_everything_on)
+{
+    const char *f = "@jax.jit\ndef f(w, b):\n    return w + b\n";
+    char text[512];
+
+    snprintf(text, sizeof text, "%s%s", f,
+             "def g(*a, **k):\n    return f(*a, **k)\nx = put(d)\ng(0, b=x)\n");
+    EXPECT_INT(16, passed(text, "b", 5, 7)); /* by name */
+    snprintf(text, sizeof text, "%s%s", f,
+             "def g(n, *a):\n    return f(*a)\nx = put(d)\ng(9, 0, x)\n");
+    EXPECT_INT(0, passed(text, "b", 5, 7)); /* the position of b is only known of f's definition */
+}
+
+/* The same of the function whose code begins at line 1, by a key and into expressions. */
+static uint32_t decided(const char *text, const char *parameter, const char *key, uint32_t use)
+{
+    struct stet_view file = written(text);
+    struct stet_python_waits waits = {{{file, use}}, 1};
+    struct stet_python_passed what = {.file = file,
+                                      .line = 1,
+                                      .parameter = stet_view_str(parameter),
+                                      .key = stet_view_str(key),
+                                      .parts = true};
+    size_t at = 0;
+    uint32_t line = stet_python_passed_line(&h.sources, &waits, &what, &at);
+
+    done();
+    return line;
+}
+
+TEST(the_line_that_decided_an_argument_is_the_one_that_names_what_differs)
+{
+    const char *f = "@jax.jit\ndef f(w, b):\n    return w\n";
+    char text[512];
+
+    snprintf(text, sizeof text, "%s%s", f,
+             "for x in d:\n    if x:\n        b = dict(b, mask=1)\n    b = put(b)\n    f(0, b)\n");
+    EXPECT_INT(6, decided(text, "b", "mask", 8)); /* the line that adds the key */
+    EXPECT_INT(7, decided(text, "b", "", 8));     /* the last one */
+    snprintf(text, sizeof text, "%s%s", f,
+             "for x in d:\n    n = x * 2\n    f(0, Options(size=n))\n");
+    EXPECT_INT(5, decided(text, "b", "", 6)); /* the only variable that the loop assigns */
+    snprintf(text, sizeof text, "%s%s", f,
+             "for x in d:\n    o.n = x * 2\n    f(0, Options(size=o.n))\n");
+    EXPECT_INT(5, decided(text, "b", "", 6)); /* or a field */
+    snprintf(text, sizeof text, "%s%s", f, "for x in d:\n    f(0, b=(n := x * 2))\n");
+    EXPECT_INT(5, decided(text, "b", "", 5)); /* the call itself */
+    snprintf(text, sizeof text, "%s%s", f, "for x in d:\n    print(f(0, sizes[x]))\n");
+    EXPECT_INT(5, decided(text, "b", "", 5));
+}
+
+static uint32_t made_with(const char *text, uint32_t use)
+{
+    uint32_t line = stet_python_made_with(&h.sources, written(text), use);
+
+    done();
+    return line;
+}
+
+TEST(a_callee_that_a_call_makes_is_decided_by_its_argument)
+{
+    EXPECT_INT(2, made_with("for x in d:\n    n = x // 2\n    y = build(n)(x)\n", 3));
+    EXPECT_INT(2, made_with("for x in d:\n    y = build(x // 2)(x)\n", 2));
+    EXPECT_INT(0, made_with("for x in d:\n    y = step(x)\n", 2));
 }

@@ -1,9 +1,9 @@
 /* The reader of torch.compile traces: records in, damage counted, nothing readable lost. */
 #include "test.h"
 
+#include "md5_help.h"
+
 #include "base/buf.h"
-#include "base/md5.h"
-#include "ingest/jscan.h"
 #include "ingest/trace_files.h"
 #include "ingest/why.h"
 
@@ -12,137 +12,6 @@
 #include <unistd.h>
 #include <zlib.h>
 #include <zstd.h>
-
-static void hex(struct stet_md5_digest d, char out[33])
-{
-    for (int i = 0; i < 16; i++)
-        snprintf(out + 2 * i, 3, "%02x", d.bytes[i]);
-}
-
-static struct stet_md5_digest md5(const char *text, size_t n)
-{
-    struct stet_md5 m;
-
-    stet_md5_init(&m);
-    stet_md5_add(&m, text, n);
-    return stet_md5_digest(&m);
-}
-
-TEST(md5_gives_the_digests_of_the_rfc)
-{
-    static const char *const cases[][2] = {
-        {"", "d41d8cd98f00b204e9800998ecf8427e"},
-        {"abc", "900150983cd24fb0d6963f7d28e17f72"},
-        {"abcdefghijklmnopqrstuvwxyz", "c3fcd3d76192e4007dfb496cca67e13b"},
-        {"12345678901234567890123456789012345678901234567890123456789012345678901234567890",
-         "57edf4a22be3c955ac49da2e2107b67a"},
-    };
-    char got[33];
-
-    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        hex(md5(cases[i][0], strlen(cases[i][0])), got);
-        EXPECT_STR(cases[i][1], got);
-    }
-}
-
-TEST(md5_of_pieces_is_md5_of_the_whole)
-{
-    char text[300];
-    struct stet_md5_digest whole;
-
-    for (size_t i = 0; i < sizeof text; i++)
-        text[i] = (char)(i * 7);
-    whole = md5(text, sizeof text);
-    for (size_t cut = 0; cut <= sizeof text; cut++) {
-        struct stet_md5_digest d;
-        struct stet_md5 m;
-
-        stet_md5_init(&m);
-        stet_md5_add(&m, text, cut);
-        stet_md5_digest(&m); /* looking does not change it */
-        stet_md5_add(&m, text + cut, sizeof text - cut);
-        d = stet_md5_digest(&m);
-        EXPECT(stet_md5_eq(&d, &whole));
-    }
-}
-
-TEST(md5_of_many_is_md5_of_each)
-{
-    enum { MANY = 75, ROOM = 640 };
-    static unsigned char bytes[MANY][ROOM];
-    struct stet_md5_job jobs[MANY];
-
-    for (size_t count = 0; count <= MANY; count += count < 20 ? 1 : 11) {
-        for (size_t i = 0; i < count; i++) { /* every length around a block, some long */
-            size_t length = i < 70 ? i * 2 : i * 7;
-
-            for (size_t k = 0; k < length; k++)
-                bytes[i][k] = (unsigned char)(k * 31 + i);
-            jobs[i] = (struct stet_md5_job){
-                .bytes = bytes[i], .padded = length + stet_md5_pad(bytes[i] + length, length)};
-            EXPECT_INT(0, jobs[i].padded % 64);
-        }
-        stet_md5_many(jobs, count);
-        for (size_t i = 0; i < count; i++) {
-            struct stet_md5_digest one = md5((const char *)bytes[i], i < 70 ? i * 2 : i * 7);
-
-            EXPECT(stet_md5_eq(&one, &jobs[i].digest));
-        }
-    }
-}
-
-TEST(json_values_are_taken_and_others_skipped)
-{
-    struct stet_view key, name = {0},
-                          text = STET_VIEW("{\"skip\": {\"a\": [1, \"}\\\"]\"]}, "
-                                           "\"n\": 42, \"name\": \"a\\\\\", \"z\": null}");
-    struct stet_jscan j;
-    int64_t n = 0;
-
-    stet_ingest_jscan_init(&j, text);
-    EXPECT(stet_ingest_jscan_object(&j));
-    while (stet_ingest_jscan_key(&j, &key)) {
-        if (stet_view_is(key, "n"))
-            n = stet_ingest_jscan_int(&j);
-        else if (stet_view_is(key, "name"))
-            name = stet_ingest_jscan_string(&j);
-        else
-            stet_ingest_jscan_skip(&j);
-    }
-    EXPECT(stet_ingest_jscan_done(&j));
-    EXPECT_INT(42, n);
-    EXPECT(stet_view_is(name, "a\\\\"));
-}
-
-TEST(broken_json_is_an_error)
-{
-    static const char *const broken[] = {"{\"a\" 1}",      "{\"a\": }",   "{\"a\": \"x}",
-                                         "{\"a\": [1, 2}", "{\"a\": 1,}", "{",
-                                         "{\"a\": 1} x"};
-
-    for (size_t i = 0; i < sizeof broken / sizeof *broken; i++) {
-        struct stet_view key;
-        struct stet_jscan j;
-
-        stet_ingest_jscan_init(&j, stet_view_str(broken[i]));
-        if (stet_ingest_jscan_object(&j)) {
-            while (stet_ingest_jscan_key(&j, &key))
-                stet_ingest_jscan_skip(&j);
-        }
-        /* Skipped brackets are counted, not matched: "[1, 2}" passes, and does no harm. */
-        EXPECT(!stet_ingest_jscan_done(&j) || i == 3);
-    }
-}
-
-TEST(json_escapes_become_utf8)
-{
-    struct stet_buf out = STET_BUF_INIT;
-
-    stet_ingest_jscan_unescape(&out, (struct stet_view){0}); /* a string that is not there */
-    stet_ingest_jscan_unescape(&out, STET_VIEW("a\\n\\u00e9\\ud83d\\ude00\\ud800x\\/"));
-    EXPECT_STR("a\n\xc3\xa9\xf0\x9f\x98\x80\xef\xbf\xbdx/", out.ptr);
-    stet_buf_release(&out);
-}
 
 /* Traces by hand. */
 

@@ -73,7 +73,6 @@ TEST(the_users_own_line_is_the_innermost_outside_packages)
     EXPECT_INT(48, g.line);
     EXPECT(is(g.function, "forward"));
     EXPECT(is(g.code, "return F.dropout(x)"));
-    EXPECT_INT(0, g.frame);
 }
 
 TEST(a_comment_in_the_code_does_not_hide_the_place)

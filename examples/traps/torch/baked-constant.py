@@ -17,5 +17,5 @@ def step(x, lr):
     return x - lr * x.sign()  # origin
 
 
-for lr in (0.1, 0.2, 0.3):
+for lr in (0.1, 0.2, 0.3):  # source
     step(torch.ones(3), lr)  # trigger

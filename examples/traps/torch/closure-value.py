@@ -19,5 +19,5 @@ def scaled(factor):
     return step
 
 
-for factor in (2, 3, 4):
+for factor in (2, 3, 4):  # source
     torch.compile(scaled(factor), backend=BACKEND)(torch.ones(3))  # trigger

@@ -20,5 +20,5 @@ def step(x):
     return x * SCALE  # origin
 
 
-for SCALE in (2, 3, 4, 5):
+for SCALE in (2, 3, 4, 5):  # source
     step(torch.ones(3))

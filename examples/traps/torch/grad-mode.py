@@ -17,5 +17,5 @@ def step(x):  # origin
 
 x = torch.ones(3)
 step(x)
-with torch.no_grad():
+with torch.no_grad():  # source
     step(x)

@@ -23,5 +23,5 @@ class Model(torch.nn.Module):
 model = Model()
 step = torch.compile(model, backend=BACKEND)
 step(torch.ones(2, 3))
-model.eval()
+model.eval()  # source
 step(torch.ones(2, 3))

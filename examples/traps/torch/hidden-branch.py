@@ -19,4 +19,4 @@ def step(x, log):
 
 
 for i in range(3):
-    step(torch.ones(3), i == 2)
+    step(torch.ones(3), i == 2)  # source

@@ -17,5 +17,5 @@ def step(x):  # origin
     return (x * 2).sum(0)
 
 
-for batch in (8, 8, 8, 3):
+for batch in (8, 8, 8, 3):  # source
     step(torch.ones(batch, 3))  # trigger

@@ -21,4 +21,4 @@ def step(x, scale):
 
 
 for scale in range(2, 6):
-    step(torch.ones(3), scale)
+    step(torch.ones(3), scale)  # source

@@ -15,5 +15,5 @@ def step(xs):
     return sum(x.sum() for x in xs)  # origin
 
 
-for count in (2, 3, 4):
+for count in (2, 3, 4):  # source
     step([torch.full((3,), float(i)) for i in range(count)])

@@ -22,5 +22,5 @@ def step(x):
     return x * config.scale  # origin
 
 
-for config.scale in (2, 5, 9):
+for config.scale in (2, 5, 9):  # source
     step(torch.ones(3))

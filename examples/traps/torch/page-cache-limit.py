@@ -18,4 +18,4 @@ def fn(x):  # origin
 
 
 for i in range(1, 10):
-    fn(torch.ones(*([2] * i)))
+    fn(torch.ones(*([2] * i)))  # source

@@ -16,7 +16,7 @@ def fn(x):  # origin
 
 
 fn(torch.ones(3))
-fn(torch.ones(4))  # trigger
+fn(torch.ones(4))  # trigger, source
 
 
 @torch.compile(backend=BACKEND, dynamic=True)

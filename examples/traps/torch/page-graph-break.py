@@ -24,4 +24,4 @@ def fn(x, c):
 
 
 for c in range(1, 5):
-    fn(torch.ones(3), c)
+    fn(torch.ones(3), c)  # source

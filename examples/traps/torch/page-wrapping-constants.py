@@ -17,4 +17,4 @@ def fn(x, c):
 
 
 for i in range(5):
-    fn(torch.ones(i), 0.5 + i)
+    fn(torch.ones(i), 0.5 + i)  # source

@@ -19,7 +19,7 @@ class Counting(torch.nn.Module):
         self.calls = 0
 
     def forward(self, x):
-        self.calls += 1  # origin
+        self.calls += 1  # origin, source
         return self.inner(x) * self.calls
 
 

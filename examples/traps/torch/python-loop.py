@@ -17,5 +17,5 @@ def step(x, reps):
     return x
 
 
-for reps in (2, 3, 4):
+for reps in (2, 3, 4):  # source
     step(torch.ones(3), reps)

@@ -16,4 +16,4 @@ def step(x):  # origin
 
 
 step(torch.ones(3))
-step(torch.ones(3, 4))  # trigger
+step(torch.ones(3, 4))  # trigger, source

@@ -18,4 +18,4 @@ def step(x, n):
 
 
 for n in range(10):
-    step(torch.ones(3), n)
+    step(torch.ones(3), n)  # source

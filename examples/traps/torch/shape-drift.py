@@ -17,5 +17,5 @@ def step(x):  # origin
     return (x * 2).sum(0)
 
 
-for batch in (4, 6, 8):
+for batch in (4, 6, 8):  # source
     step(torch.ones(batch, 3))  # trigger

@@ -15,5 +15,5 @@ def step(x, mode):
     return x + 1 if mode == "train" else x - 1  # origin
 
 
-for mode in ("train", "valid", "test"):
+for mode in ("train", "valid", "test"):  # source
     step(torch.ones(3), mode)

@@ -16,4 +16,4 @@ def step(x):  # origin
 
 
 step(torch.ones(3, 3))
-step(torch.arange(9.0).reshape(3, 3).t())  # trigger
+step(torch.arange(9.0).reshape(3, 3).t())  # trigger, source

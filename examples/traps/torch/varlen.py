@@ -15,5 +15,5 @@ def step(x, lengths):
     return torch.cat([part.sum(0, keepdim=True) for part in x.split(lengths)])  # origin
 
 
-for lengths in ([2, 6], [3, 5], [2, 2, 4]):
+for lengths in ([2, 6], [3, 5], [2, 2, 4]):  # source
     step(torch.ones(8, 2), lengths)

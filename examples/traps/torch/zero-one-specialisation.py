@@ -18,5 +18,5 @@ def step(x):
     return x * 2  # origin
 
 
-for batch in (4, 5, 1):
+for batch in (4, 5, 1):  # source
     step(torch.ones(batch, 3))

@@ -195,7 +195,6 @@ struct PJRT_Executable {
 
 struct PJRT_LoadedExecutable {
     struct stet_cpu_code *code;
-    PJRT_Client *client;
     atomic_bool deleted;
     PJRT_Device **devices; /* as many as the assignment has */
     PJRT_LogicalDeviceIds *logical;

@@ -23,7 +23,6 @@ PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *c
         return error ? error : stet_cpu_api_no_memory();
     }
     e->code = code;
-    e->client = client;
     e->devices = stet_mem_calloc(a->count, sizeof(PJRT_Device *));
     e->logical = stet_mem_calloc(a->count, sizeof *e->logical);
     if (!e->devices || !e->logical) {

@@ -479,7 +479,8 @@ static bool read_header(struct bc *b, struct stet_reader *r)
     uint64_t version, at;
 
     if (!stet_decode_bc_check(b, r, "header") || memcmp(magic.ptr, "ML\xefR", 4) != 0)
-        return stet_decode_bc_fail(b, STET_BAD_INPUT, 0, "no MLIR bytecode (magic number)");
+        return stet_decode_bc_fail(b, STET_BAD_INPUT, 0,
+                                   "not MLIR bytecode (another magic number)");
     at = stet_reader_offset(r);
     version = bc_varint(r);
     if (stet_reader_ok(r) && version > BC_NEWEST)

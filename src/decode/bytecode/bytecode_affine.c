@@ -24,7 +24,7 @@ static const struct expr *read_expr(struct bc *b, struct stet_reader *r, unsigne
     uint64_t kind = bc_varint(r);
 
     if (!e || kind >= KINDS || depth == DEEPEST) {
-        stet_reader_fail(r, "no affine expression");
+        stet_reader_fail(r, "not an affine expression");
         return NULL;
     }
     e->kind = (enum kind)kind;

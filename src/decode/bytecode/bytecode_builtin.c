@@ -381,7 +381,7 @@ static const struct stet_type *read_scalable(struct bc *b, struct stet_reader *r
 
     for (size_t i = 0; i < flags.len; i++)
         if (flags.ptr[i] & ~1)
-            stet_reader_fail(r, "a dimension neither scales nor not");
+            stet_reader_fail(r, "a flag of a dimension is neither 0 nor 1");
     if (t->rank != flags.len)
         stet_reader_fail(r, "not one scale for each dimension");
     which->of.type = stet_type_integer(b->arena, 1, STET_SIGNLESS);

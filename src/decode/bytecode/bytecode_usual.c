@@ -152,7 +152,6 @@ static inline bool usual_head(struct bc *b, const unsigned char **at, struct ste
     op->attr_count = attr_count & STET_MAX_ATTRS;
     op->region_count = 0;
     op->branches = 0;
-    op->spare = 0;
     op->result_count = mask / HAS_RESULTS & 1;
     if ((mask & HAS_RESULTS) && !usual_result(b, at, op->results, made))
         return false;

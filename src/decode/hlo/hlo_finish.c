@@ -237,8 +237,8 @@ static bool is_made_of(struct stet_view instruction, struct stet_view text)
     return true;
 }
 
-/* Returns the framework's name of an argument: that of the metadata if XLA's is made of it, else
- * XLA's own. PyTorch/XLA gives all parameters one name there. */
+/* Returns the name of an argument in the metadata if the instruction's name is derived from it,
+ * else the instruction's. PyTorch/XLA's metadata has one name for all parameters. */
 static struct stet_view argument_name(const struct stet_loc *l)
 {
     const struct stet_loc *order = l->count ? l->parts[0] : NULL;

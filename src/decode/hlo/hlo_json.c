@@ -39,10 +39,10 @@ static bool separated(struct sorter *s, char close)
 /* A string, a number or a word, unchanged. */
 static bool literal(struct sorter *s)
 {
-    const char *from = s->at, *delimiters = " \t\r\n,:{}[]\"";
-    bool string = next(s) == '"';
+    const char *delimiters = " \t\r\n,:{}[]\"";
+    bool string = next(s) == '"'; /* skips blanks */
+    const char *from = s->at;
 
-    from = s->at;
     if (s->at == s->end)
         return false;
     if (!string) {

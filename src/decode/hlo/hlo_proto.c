@@ -59,7 +59,7 @@ static void index_computations(struct stet_hlo_reader *r, const struct stet_prot
                 r->callables[r->callable_count].id = stet_proto_uint(&r->fault, &g);
         r->callable_count++;
     }
-    if (r->callable_count)
+    if (r->callables && r->callable_count)
         qsort(r->callables, r->callable_count, sizeof *r->callables, by_id);
 }
 

@@ -303,7 +303,7 @@ void stet_decode_hlo_text_instruction(struct stet_hlo_text *t)
     } else {
         names(t, &r.operands, ")");
     }
-    while (!t->failed && stet_hlo_take(t, ","))
+    while (in.op && !t->failed && stet_hlo_take(t, ","))
         attribute(t, in.op, &r, inner, &in_it);
     if (inner && !t->failed)
         add_wrapped(t, &in, inner, &r, &in_it);

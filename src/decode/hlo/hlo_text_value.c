@@ -183,7 +183,7 @@ const struct stet_type *stet_decode_hlo_text_shape(struct stet_hlo_text *t)
 
 struct filling {
     char *to;
-    size_t len, room, width;
+    size_t len, room;
 };
 
 static void put(struct filling *f, uint64_t bits, size_t width)

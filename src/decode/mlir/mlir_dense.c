@@ -451,7 +451,7 @@ const struct stet_attr *stet_mlir_dense_resource(struct mlir *p)
     return a;
 }
 
-/* name: "0x…": four bytes of alignment, then the blob. */
+/* Reads `name: "0x…"`. The bytes are four of alignment, then the data. */
 static void blob(struct mlir *p)
 {
     const char *where = p->at;

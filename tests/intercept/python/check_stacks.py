@@ -30,7 +30,7 @@ for r in records:
     assert (r.get("index", 0), r.get("load", 0)) in told, f"a stack before its record: {r}"
     if r.get("load"):
         if "missing" in r:  # it takes no time, so on a busy machine it may be over too soon
-            assert "over before" in r["missing"], r
+            assert "ended before" in r["missing"], r
             loads[r.get("index", 0)] = lines["load"]
         if r.get("waits"):
             loads[r.get("index", 0)] = frames[r["stack"]][0]["line"]
@@ -52,6 +52,6 @@ for name, waits in WAITS.items():
 assert seen["thread"]["thread_name"] == "the worker", seen["thread"]
 assert frames[seen["own"]["stack"]][-1]["function"] == "<module>"
 assert len(frames[seen["deep"]["stack"]]) == 128
-assert "over before" in missing.get("stuck", ""), missing
+assert "ended before" in missing.get("stuck", ""), missing
 assert loads == {0: lines["load"], 1: lines["load_held"]}, loads
 print("stacks as they should be:", sorted(seen), missing)

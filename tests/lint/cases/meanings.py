@@ -94,12 +94,48 @@ class Frozen:
         return x * self.width
 
 
+@dataclasses.dataclass(frozen=False)
+class Thawed:
+    width: int
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, x):  # expect: static-self
+        return x * self.width
+
+
 @record(frozen=True)
 class Renamed:
     width: int
 
     @functools.partial(jax.jit, static_argnums=0)
     def step(self, x):  # clean: static-self
+        return x * self.width
+
+
+@dataclasses.dataclass(frozen=False)
+class Melted:
+    width: int
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, x):  # expect: static-self
+        return x * self.width
+
+
+@dataclasses.dataclass(frozen=False, unsafe_hash=True)
+class Hashed:
+    width: int
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, x):  # clean: static-self
+        return x * self.width
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Identity:
+    width: int
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def step(self, x):  # expect: static-self
         return x * self.width
 
 

@@ -81,6 +81,39 @@ class Attention(nn.Module):
         return x.item()  # clean: host-sync
 
 
+def check_targets(targets):
+    if targets.isnan().any():  # clean: value-branch
+        raise ValueError(int(targets.isnan().sum()))
+    return int((targets == 0).sum())  # clean: host-sync
+
+
+def count_zeros(targets):
+    return int((targets == 0).sum())  # expect: host-sync
+
+
+class ChecksOnce(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.checked = False
+        self.fresh = True
+
+    def forward(self, x: torch.Tensor, labels: torch.Tensor):
+        if not self.checked:
+            self.checked = True
+            check_targets(labels)
+        if self.fresh:
+            print(x.max().item())  # clean: host-sync, traced-print
+            self.fresh = False
+        if not self.training:
+            self.seen = True
+            count_zeros(labels)
+        first = True
+        if first:  # a name of the call: the block runs in each
+            x = x + x.max().item()  # expect: host-sync
+            first = False
+        return x
+
+
 def host_pack(x, mask):
     q = unpad_input(x, mask)  # clean: varlen
     r = flash_attn_varlen_func(x, x, x)  # clean: varlen

@@ -164,6 +164,40 @@ def one_region(model, loader, optimizer, accum_steps):
     return model.zero_grad  # clean: grad-set-to-none
 
 
+class Ledger:
+    """The user's own: it has neither gradients nor an optimizer's settings."""
+
+    def __init__(self):
+        self.param_groups = [{"lr": 0.0}]
+
+    def zero_grad(self):
+        self.param_groups = []
+
+
+def own_names(model, loader, accum_steps):
+    ledger = Ledger()
+    for batch in loader:
+        ledger.zero_grad()  # clean: grad-set-to-none
+        for micro in batch.chunk(accum_steps):
+            model(micro).backward()
+        for entry in ledger.param_groups:
+            entry["lr"] = len(batch)  # clean: optimizer-scalar
+
+
+def other_names(model, loader, accum_steps, schedule):
+    trainer = torch.optim.SGD(model.parameters(), lr=0.1)
+    clear = trainer.zero_grad
+    groups = trainer.param_groups
+    for step, batch in enumerate(loader):
+        clear()  # expect: grad-set-to-none
+        for micro in batch.chunk(accum_steps):
+            model(micro).backward()
+        for group in groups:
+            group["lr"] = schedule(step)  # expect: optimizer-scalar
+        groups[0]["lr"] = torch.full((), schedule(step))  # clean: optimizer-scalar
+        trainer.step()
+
+
 def late(model, loader):
     for step, batch in enumerate(loader):
         score = torch.relu(model(batch))

@@ -20,4 +20,4 @@ def raised(x):  # origin
 
 with torch._dynamo.config.patch(cache_size_limit=16):
     for size in range(1, 10):
-        raised(torch.ones(size))
+        raised(torch.ones(size))  # source

@@ -24,4 +24,4 @@ def grown(x):  # origin
 
 
 for size in range(1, 10):
-    grown(torch.ones(size))
+    grown(torch.ones(size))  # source

@@ -18,4 +18,4 @@ def shifted(x, by):  # origin
 
 
 for size in range(5):
-    shifted(torch.ones(size), torch.tensor(0.5 + size))
+    shifted(torch.ones(size), torch.tensor(0.5 + size))  # source

@@ -24,7 +24,7 @@ def whole(x, c):
 
 
 for i in range(1, 3):
-    whole(torch.ones(i), i)
+    whole(torch.ones(i), i)  # source
 
 
 @torch.compile(backend=BACKEND)
@@ -35,4 +35,4 @@ def parted(x, c):
 
 
 for i in range(1, 3):
-    parted(torch.ones(i), i)
+    parted(torch.ones(i), i)  # source

@@ -2,7 +2,7 @@
 
 Row(row, program, wants, …): `wants` lists every story that is not harmless; an empty list means no alarm,
 neither live nor afterwards. A Want is a set of accepted causes and the text of the line to be shown as origin or
-as source; `words` must be in the evidence or in the fix. `never` may be nowhere in the output.
+as source; `words` must be in the evidence or in the fix; `edit`, where it is given, is the text of the line to edit. `never` may be nowhere in the output.
 """
 import dataclasses
 
@@ -12,6 +12,7 @@ class Want:
     causes: str  # separated by blanks
     line: str
     words: tuple = ()
+    edit: str = ""
 
 
 @dataclasses.dataclass
@@ -73,8 +74,14 @@ ROWS = [
     Row("W", "w_rehearsed.py"),
     Row("W", "w_rehearsed_twice.py"),
     Row("W", "w_first_pass.py", [Want("shape-drift", "melody")]),
+    Row("Y", "y_decided.py", [Want("python-loop", "jnp.roll(heights, by)", edit="reach = 2 + turn // 5"),
+                              Want("optional-key", 'pull = pull * jnp.mean(', edit='sample = {**sample, "trust"'),
+                              Want("static-argument", "jnp.pad(heights, 2", edit='how = "wrap" if'),
+                              Want("baked-constant fresh-jit", "jnp.asarray(depths)", edit="closer = fitted(")]),
     Row("N", "n_closure.py", lane="torchxla"),
     Row("N", "n_derived.py", lane="torchxla"),
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
+    Row("X", "x_collected.py", [Want("hidden-branch", "out = out + 0.01 * jnp.sum(x ** 2)")]),
+    Row("Y", "y_given.py", [Want("last-batch", "yield page * 2")]),
 ]

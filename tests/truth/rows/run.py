@@ -34,6 +34,7 @@ def fits(want, finding, program):
     said = (finding["evidence"] or "") + (finding["fix"] or "")
     return (finding["class"] in want.causes.split() and
             any(at(finding[k]) in lines for k in ("origin", "source", "trigger")) and
+            (not want.edit or at(finding["source"]) in line_of(program, want.edit)) and
             all(w in said for w in want.words))
 
 

@@ -1,5 +1,5 @@
-/* See page.h. */
-#include "cli/page.h"
+/* Rows of styled text, cut and wrapped by their width on a terminal. */
+#include "base/page.h"
 
 #include <langinfo.h>
 #include <locale.h>
@@ -7,14 +7,14 @@
 #include <stdio.h>
 #include <wchar.h>
 
-void stet_cli_page_locale(void)
+void stet_page_locale(void)
 {
     setlocale(LC_CTYPE, "");
     if (strcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-void stet_cli_page_begin(struct stet_page *p, int width, int height)
+void stet_page_begin(struct stet_page *p, int width, int height)
 {
     p->text.len = 0;
     p->text.failed = false;
@@ -24,7 +24,7 @@ void stet_cli_page_begin(struct stet_page *p, int width, int height)
     p->cut = false;
 }
 
-void stet_cli_page_release(struct stet_page *p)
+void stet_page_release(struct stet_page *p)
 {
     stet_buf_release(&p->text);
 }
@@ -89,12 +89,12 @@ static void put(struct stet_page *p, enum stet_style style, struct stet_view tex
     }
 }
 
-void stet_cli_page_put(struct stet_page *p, enum stet_style style, struct stet_view text)
+void stet_page_put(struct stet_page *p, enum stet_style style, struct stet_view text)
 {
     put(p, style, text, p->width);
 }
 
-void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
+void stet_page_printf(struct stet_page *p, enum stet_style style, const char *fmt, ...)
 {
     char text[1024];
     va_list args;
@@ -108,7 +108,7 @@ void stet_cli_page_printf(struct stet_page *p, enum stet_style style, const char
             p->width);
 }
 
-void stet_cli_page_to(struct stet_page *p, int column)
+void stet_page_to(struct stet_page *p, int column)
 {
     if (p->row >= p->height)
         return;
@@ -120,8 +120,7 @@ void stet_cli_page_to(struct stet_page *p, int column)
         stet_buf_char(&p->text, ' ');
 }
 
-void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet_view text,
-                         int room)
+void stet_page_field(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
 {
     int end = p->column + room;
 
@@ -133,18 +132,18 @@ void stet_cli_page_field(struct stet_page *p, enum stet_style style, struct stet
         put(p, style, text, room - 1);
         put(p, style, STET_VIEW("…"), 1);
     }
-    stet_cli_page_to(p, end);
+    stet_page_to(p, end);
 }
 
-void stet_cli_page_right(struct stet_page *p, enum stet_style style, const char *text, int room)
+void stet_page_right(struct stet_page *p, enum stet_style style, const char *text, int room)
 {
     int columns = columns_of(stet_view_str(text));
 
-    stet_cli_page_to(p, p->column + (columns < room ? room - columns : 0));
+    stet_page_to(p, p->column + (columns < room ? room - columns : 0));
     put(p, style, stet_view_str(text), room);
 }
 
-void stet_cli_page_tail(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
+void stet_page_tail(struct stet_page *p, enum stet_style style, struct stet_view text, int room)
 {
     int columns = columns_of(text);
     size_t from = 0;
@@ -177,7 +176,7 @@ static struct stet_view next_row(struct stet_view *text, int room)
     return stet_view_of(all.ptr, end);
 }
 
-int stet_cli_page_rows(const struct stet_page *p, struct stet_view text, int indent)
+int stet_page_rows(const struct stet_page *p, struct stet_view text, int indent)
 {
     int rows = 0;
 
@@ -188,8 +187,8 @@ int stet_cli_page_rows(const struct stet_page *p, struct stet_view text, int ind
     return rows;
 }
 
-void stet_cli_page_wrap(struct stet_page *p, enum stet_style style, struct stet_view text,
-                        int indent, int most)
+void stet_page_wrap(struct stet_page *p, enum stet_style style, struct stet_view text, int indent,
+                    int most)
 {
     for (int i = 0; i < most && stet_view_trim(text).len; i++) {
         bool last = i + 1 == most;
@@ -199,11 +198,11 @@ void stet_cli_page_wrap(struct stet_page *p, enum stet_style style, struct stet_
             rest = text;
             row = next_row(&rest, p->width - indent - 2);
         }
-        stet_cli_page_to(p, indent);
+        stet_page_to(p, indent);
         put(p, style, row, p->width);
         if (last && rest.len)
             put(p, style, STET_VIEW(" …"), 2);
-        stet_cli_page_line(p);
+        stet_page_line(p);
         text = rest;
     }
 }
@@ -231,7 +230,7 @@ static void mark_cut(struct stet_page *p)
     stet_buf_str(&p->text, "…");
 }
 
-void stet_cli_page_line(struct stet_page *p)
+void stet_page_line(struct stet_page *p)
 {
     if (p->row >= p->height)
         return;
@@ -243,7 +242,7 @@ void stet_cli_page_line(struct stet_page *p)
     p->column = 0;
 }
 
-void stet_cli_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour)
+void stet_page_plain(struct stet_buf *out, const struct stet_page *p, bool colour)
 {
     static const char *const codes[STET_STYLES] = {
         [STET_STYLE_PLAIN] = "\033[0m",   [STET_STYLE_STRONG] = "\033[0;1m",

@@ -1,0 +1,191 @@
+/* Facts about explanations: which earlier program a compile is compared with, of which function and
+ * rank. */
+#include "history_help.h"
+
+TEST(a_graph_without_a_waiting_line_is_matched_by_its_skeleton)
+{
+    start(&r);
+    graph_of(&r, "1.5", "", 20);
+    graph_of(&r, "2.5", "", 0);
+    graph_of(&r, "3.5", "%b = stablehlo.sqrt %a : tensor<4xf32>\n", 0);
+    ran(&r, "aabc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("nothing", judged(&r, 2)); /* another one, of a line that is not known */
+    end(&r);
+}
+
+TEST(the_same_program_again_is_reported_as_such)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 4, "1.5", "", "jit__lambda_", 1);
+    ran(&r, "abc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
+TEST(the_same_program_of_another_function_object_was_jitted_anew)
+{
+    start(&r);
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    ran(&r, "abcabcabc");
+    EXPECT_CLASS("identical-rehash", judged(&r, 1));
+    EXPECT_CLASS("fresh-jit", judged(&r, 2));
+    end(&r);
+}
+
+TEST(another_function_is_not_a_recompile)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 1);
+    compile_of(&r, 8, "1.5", "", "jit_g", 1);
+    ran(&r, "ab");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    end(&r);
+}
+
+TEST(a_compile_whose_function_was_not_read_is_of_the_last_of_its_name)
+{
+    start(&r);
+    r.function = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.function = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    r.function = 0;
+    compile_of(&r, 16, "1.5", "", "jit_f", 1);
+    ran(&r, "aaabbbc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_CLASS("shape-drift", judged(&r, 2));
+    EXPECT_INT(1, judged(&r, 2)->against);
+    end(&r);
+}
+
+/* f's program with another argument. Those of a call have names. */
+static void half_of(struct run *run, const char *name, const char *op)
+{
+    snprintf(
+        run->texts[run->count], sizeof run->texts[0],
+        "module @jit_f {\nfunc.func public @main(%%x: tensor<4xf32>%s, %%r: tensor<8x4xf32>%s) "
+        "-> tensor<4xf32> {\n"
+        "%%y = stablehlo.%s %%x : tensor<4xf32> loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n"
+        "return %%y : tensor<4xf32>\n}\n}\n",
+        name, name, op);
+    add(run, 20, 3);
+}
+
+TEST(the_backward_half_of_a_differentiated_function_is_a_program_of_its_own)
+{
+    start(&r);
+    r.values = true;
+    r.function = r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 0; /* the frames hold no call of the function */
+    half_of(&r, "", "negate");
+    half_of(&r, " loc(\"x\")", "abs"); /* compiled ahead: its arguments have names */
+    ran(&r, "abababc");
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_INT(0, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(a_call_of_what_was_compiled_ahead_is_compared_with_it)
+{
+    start(&r);
+    compile_of(&r, 4, "1.5", "", "jit_f", 0); /* no call was seen */
+    r.function = 1;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3);
+    ran(&r, "bbb");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+}
+
+TEST(functions_that_a_factory_made_are_not_recompiles_of_each_other)
+{
+    start(&r);
+    r.function = 1;
+    r.object = 1;
+    compile_of(&r, 4, "1.5", "", "jit_f", 3);
+    r.object = 2;
+    compile_of(&r, 8, "1.5", "", "jit_f", 3); /* made anew and called from the same line */
+    snprintf(r.texts[2], sizeof r.texts[2],
+             "module @jit_f {\nfunc.func public @main(%%x: tensor<6x4xf32> loc(\"x\")) -> "
+             "tensor<6x4xf32> {\n%%y = stablehlo.tanh %%x : tensor<6x4xf32> "
+             "loc(\"f\"(\"/nowhere/train.py\":9:5 to :9))\nreturn %%y : tensor<6x4xf32>\n}\n}\n");
+    r.object = 3;
+    add(&r, 30, 3); /* called from a line of its own */
+    ran(&r, "abcabcabc");
+    EXPECT_INT(0, judged(&r, 1)->against);
+    EXPECT_CLASS("nothing", judged(&r, 2));
+    end(&r);
+}
+
+TEST(the_gradient_of_a_compiled_function_is_a_program_of_its_own)
+{
+    start(&r);
+    torchtpu_of(&r, "train_L8C0_loss_of_tanh", "4x8", "tanh", COMPILED("__call__"), 20);
+    torchtpu_of(&r, "export_L589C0_as_strided", "8", "exponential",
+                COMPILED("_wrapped_bw_compiler"), 22);
+    torchtpu_of(&r, "export_L589C0_as_strided", "6", "exponential",
+                COMPILED("_wrapped_bw_compiler"), 22);
+    ran(&r, "abacacab");
+    EXPECT(stet_view_is(r.h.sightings[1].traits->function, "loss_of"));
+    EXPECT_CLASS("nothing", judged(&r, 1));
+    EXPECT_CLASS("shape-drift", judged(&r, 2)); /* the gradient itself, compiled twice */
+    EXPECT_INT(1, judged(&r, 2)->against);
+    end(&r);
+}
+
+TEST(a_program_of_one_rank_alone_is_reported)
+{
+    struct stet_order orders[2] = {0};
+    const struct stet_finding *f;
+
+    start(&r);
+    r.h.orders = orders;
+    r.h.order_count = 2;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        r.rank = rank;
+        compile_of(&r, 4, "1.5", "", "jit_f", 5);
+        compile_of(&r, 8, "1.5", "", "jit_f", 5);
+    }
+    compile_of(&r, 6, "1.5", "", "jit_f", 1);
+    f = judged(&r, 3);
+    EXPECT_INT(0, f->also_count); /* both have it */
+    f = judged(&r, 4);
+    EXPECT_CLASS("shape-drift", f);
+    EXPECT_INT(1, f->also_count);
+    EXPECT_INT(STET_CAUSE_RANK_DIVERGENCE, f->also[0]);
+    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone has this program", 29));
+    end(&r);
+}
+
+TEST(a_function_that_one_rank_compiles_alone_is_reported)
+{
+    struct stet_order orders[2] = {0};
+    const struct stet_finding *f;
+
+    start(&r);
+    r.h.orders = orders;
+    r.h.order_count = 2;
+    for (uint32_t rank = 0; rank < 2; rank++) {
+        r.rank = rank;
+        compile_of(&r, 4, "1.5", "", "jit_f", 5);
+        compile_of(&r, 4, "2.5", "", "jit_both", 1);
+        if (rank == 1)
+            compile_of(&r, 6, "1.5", "", "jit_alone", 2);
+    }
+    EXPECT_INT(STET_CAUSE_NONE, judged(&r, 3)->cause); /* both have it */
+    f = judged(&r, 4);
+    EXPECT_CLASS("rank-divergence", f);
+    EXPECT(!f->benign && f->fix.len);
+    EXPECT(memmem(f->evidence.ptr, f->evidence.len, "rank 1 alone compiled this function", 35));
+    end(&r);
+}
