@@ -115,7 +115,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
-    if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK))
+    if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK | PY_KTH))
         stet_finding_hear(
             h, f,
             (struct stet_finding_answer){
