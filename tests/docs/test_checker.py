@@ -31,20 +31,22 @@ TREE = {
     "src/base/open.c": "int stet_open(void)\n{\n    return 0;\n}\n",
     "src/base/store.h": "#define STET_STORE_VERSION 3\n",
     "tools/layers.txt": "base:\n",
-    "src/cause/causes.def": """CAUSE(SIZE, "size-moved", XLA, SHAPES, SHAPES, NONE, 0,
+    "src/cause/causes.def": """CAUSE(SIZE, "size-moved", XLA, SHAPES, SHAPES, NONE, FEEDS, 0,
       "a size (of something) differs", "diff.md#classes")
 
 /* ---- with the history of a run ---- */
 
-CAUSE(LAST, "last-one", XLA, NONE, SHAPES, NONE, IS_SIZE | SIZE_FROM, "the last (short) one", "traps/last-one.md")
+CAUSE(LAST, "last-one", XLA, NONE, SHAPES, NONE, NONE, IS_SIZE | SIZE_FROM, "the last (short) one", "traps/last-one.md")
     FIX(LAST, ANY, "drop it")
 
 /* ---- torch.compile's own ---- */
 
-CAUSE(BREAK, "break", TORCH, NONE, BRANCH, NONE, 0, "a break", "explain.md")
+CAUSE(BREAK, "break", TORCH, NONE, BRANCH, NONE, NONE, 0, "a break", "explain.md")
 
 #undef CAUSE
 """,
+    "src/bundle/matrix.txt": "[one-row]\narea = version\n\n[another-row]\narea = plugin\n",
+    "docs/doctor.md": "# doctor\n\n    known to break: 1 of 2 rows fits\n",
     "docs/diff.md": "# diff\n\n## Classes\n\n| class | |\n|---|---|\n| `size-moved` | It did. |\n\n## More\n",
     "docs/explain.md": """# explain
 
@@ -119,6 +121,14 @@ class Checker(unittest.TestCase):
                    "docs/diff.md: its causes differ from src/cause/causes.def at size-moved\n"
                    "docs/explain.md: its causes differ from src/cause/causes.def at size-moved", "src/cause/causes.def",
                    '"size-moved"', '"Size moved"')
+
+    def test_output_with_another_number_of_matrix_rows(self):
+        self.names("docs/doctor.md: shows a matrix of 3 rows, it has 2", "docs/doctor.md", "1 of 2", "1 of 3")
+
+    def test_a_comment_that_names_no_file(self):
+        self.names("src/base/open.c: no file close.c", "src/base/open.c", "int stet_open", "/* As close.c does. */\nint stet_open")
+        self.names("src/base/open.c: no file base/close.h", "src/base/open.c", "int stet_open",
+                   "/* See base/close.h. */\nint stet_open")
 
     def test_a_link_to_no_file(self):
         self.names("docs/page.md: no file ../ARCHITECT.md", "docs/page.md", "../ARCHITECTURE.md", "../ARCHITECT.md")
