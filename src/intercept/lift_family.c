@@ -79,8 +79,7 @@ void stet_intercept_lift_family_free(struct stet_lift_family *f)
     stet_mem_free(f);
 }
 
-/* True if it was the last reference. */
-static bool drop_reference(uint32_t *refs)
+bool stet_intercept_lift_drop(uint32_t *refs)
 {
     bool last;
 
@@ -92,13 +91,13 @@ static bool drop_reference(uint32_t *refs)
 
 void stet_intercept_lift_family_put(struct stet_lift_family *f)
 {
-    if (drop_reference(&f->refs))
+    if (stet_intercept_lift_drop(&f->refs))
         stet_intercept_lift_family_free(f);
 }
 
 void stet_intercept_lift_code_put(struct stet_lift_code *c)
 {
-    if (!drop_reference(&c->refs))
+    if (!stet_intercept_lift_drop(&c->refs))
         return;
     if (c->loaded) {
         stet_ask_finish(c->family->plugin, c->loaded);

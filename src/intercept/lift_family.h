@@ -85,6 +85,8 @@ void stet_intercept_lift_unlock(void);
 void stet_intercept_lift_wait(void);
 void stet_intercept_lift_wake(void);
 
+/* Drops a reference; takes the lock. True if it was the last one. */
+bool stet_intercept_lift_drop(uint32_t *refs);
 /* A family that was never in the table. */
 void stet_intercept_lift_family_free(struct stet_lift_family *f);
 /* These take the lock. */

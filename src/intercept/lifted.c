@@ -135,12 +135,7 @@ static void free_lifted(struct stet_lifted *l)
 
 static void put(struct stet_lifted *l)
 {
-    bool last;
-
-    stet_intercept_lift_lock();
-    last = --l->refs == 0;
-    stet_intercept_lift_unlock();
-    if (last)
+    if (stet_intercept_lift_drop(&l->refs))
         free_lifted(l);
 }
 
