@@ -61,7 +61,6 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
                             struct stet_err *why)
 {
     static const char format[] = "mlir";
-    static const struct stet_lookup unknown;
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
                             .code = (char *)(uintptr_t)text.ptr,
                             .code_size = text.len,
@@ -72,9 +71,12 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
                                      .program = &program,
                                      .compile_options = options.ptr,
                                      .compile_options_size = options.len};
+    struct stet_reading reading;
     struct stet_reload r;
-    bool made = stet_reload_try(&r, p, &args, &unknown), placed = false;
+    bool made, placed = false;
 
+    stet_intercept_reading_init(&reading, &program, false);
+    made = stet_reload_try(&r, p, &args, &reading);
     if (made)
         code->compile_ns = r.load_ns;
     else
@@ -89,6 +91,7 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
     if (placed && code->compiled)
         keep(l, &r, &args, code);
     stet_reload_end(&r);
+    stet_intercept_reading_release(&reading);
     return placed ||
            (made && stet_fail(why, STET_REFUSED, "its arrays are on other devices") == STET_OK);
 }
@@ -106,7 +109,7 @@ static bool lift(struct stet_lifting *l, struct stet_lift_family *f,
     made = made &&
            stet_lift_values(&code->plan, m, STET_LIFT_BASE, &code->arena, &code->base, why) ==
                STET_OK &&
-           stet_lift_write(&text, &f->base, &other->program, m, &code->plan, why) == STET_OK;
+           stet_lift_write(&text, &f->base, other->program, m, &code->plan, why) == STET_OK;
     if (made && !stet_intercept_lift_options(own, f->base.argument_count, code->plan.argument_count,
                                              &options))
         made = stet_fail(why, STET_REFUSED, "its compile options count the arguments") == STET_OK;

@@ -38,7 +38,7 @@ struct stet_lift_family {
     bool refused;                   /* in quarantine */
     bool gone;                      /* no longer in the table */
     char *bytes;                    /* of the first program */
-    struct stet_program base, hlo;  /* as in struct stet_lift_candidate */
+    struct stet_program base, hlo;  /* `hlo` if it came as HLO: `base` borrows from it */
     PJRT_LoadedExecutable *plain;   /* of the first program */
     uint64_t plain_ns;              /* how long compiling it took */
     struct stet_hash note, entry;   /* for the store: name of the note, key of the first program */
@@ -48,10 +48,11 @@ struct stet_lift_family {
     struct stet_lift_code *code;    /* the newest, or NULL */
 };
 
-/* A program that was read, before its family is known or created. */
+/* A program in one compile, before its family is known or created. */
 struct stet_lift_candidate {
-    struct stet_program program, hlo; /* `hlo` if it came as HLO: `program` borrows from it */
-    char *bytes;
+    struct stet_reading *reading;       /* of the compile; outlives this */
+    const struct stet_program *program; /* as StableHLO: the reading's own, or `converted` */
+    struct stet_program converted;      /* from HLO; borrows from the reading */
     struct stet_hash key;
     struct stet_hash note; /* what an earlier run noted of the family; zero without a store */
     PJRT_Client *client;
@@ -74,10 +75,17 @@ struct stet_lifted {
     char fingerprint[STET_HASH_TEXT + 8];
 };
 
-/* Reads a program as StableHLO; both are the caller's to release, also after a failure. The bytes
- * must outlive them. False with the reason if it cannot be lifted. */
-bool stet_intercept_lift_read(struct stet_program *program, struct stet_program *hlo,
-                              struct stet_view bytes, struct stet_err *why);
+/* The program as StableHLO; NULL with the reason if it has no such form. It is the reading's own,
+ * or `converted`, which borrows from the reading. The caller releases `converted` in any case. */
+const struct stet_program *stet_intercept_lift_read(struct stet_reading *reading,
+                                                    struct stet_program *converted,
+                                                    struct stet_err *why);
+/* May it be the first program of a family? STET_OK, or the reason why not. A program that differs
+ * from such a one in values alone need not be asked. */
+enum stet_rc stet_intercept_lift_refuses(const struct stet_program *program, struct stet_err *why);
+/* Moves what was read into the family: its first program. */
+void stet_intercept_lift_adopt(struct stet_lift_family *f, struct stet_reading *reading,
+                               struct stet_program *converted);
 
 void stet_intercept_lift_lock(void);
 void stet_intercept_lift_unlock(void);
@@ -88,6 +96,13 @@ void stet_intercept_lift_wake(void);
 /* A family that was never in the table. */
 void stet_intercept_lift_family_free(struct stet_lift_family *f);
 /* These take the lock. */
+/* With a reference for the caller; NULL if there is none. */
+struct stet_lift_family *stet_intercept_lift_family_find(const struct stet_plugin *p,
+                                                         const PJRT_Client *client,
+                                                         struct stet_hash key);
+/* Puts a family with one reference into the table, which owns it then. False if there is no room,
+ * or if its key is in the table already. */
+bool stet_intercept_lift_family_add(struct stet_lift_family *f);
 void stet_intercept_lift_family_put(struct stet_lift_family *f);
 void stet_intercept_lift_code_put(struct stet_lift_code *c);
 /* The family's new code for what `m` found, which covers `earlier` too (NULL for none), with a
@@ -99,6 +114,8 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
                                                     const struct stet_lift_candidate *other,
                                                     const struct stet_lift_match *m,
                                                     const PJRT_Client_Compile_Args *args);
+/* Journals why the program of this compile is not lifted. */
+void stet_intercept_lift_record_unlifted(uint64_t index, const char *why);
 /* No program of the family is lifted from now on. The reason is logged and recorded with the
  * compile of this index, and counted if it is a fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,

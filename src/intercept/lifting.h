@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "intercept/plugin.h"
+#include "intercept/reading.h"
 
 struct stet_lift_candidate;
 struct stet_pending_write;
@@ -40,10 +41,15 @@ struct stet_lifting {
 void stet_intercept_lift_init(void);
 bool stet_intercept_lift_on(void);
 
+/* Is a program of this size examined? Then it is read from a copy of its bytes. */
+bool stet_intercept_lift_wants(size_t bytes);
+
 /* True if args->executable is a lifted executable and the plugin need not compile. Otherwise the
- * caller compiles, and must call stet_intercept_lift_end with the result. */
+ * caller compiles, and must call stet_intercept_lift_end with the result. `reading` is of
+ * args->program and outlives `l`; the family of a first program takes what is in it. */
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_Client_Compile_Args *args, uint64_t index);
+                             PJRT_Client_Compile_Args *args, struct stet_reading *reading,
+                             uint64_t index);
 /* `loaded` is what the plugin compiled for the plain program in `compile_ns`, NULL if it failed;
  * `entry` is its key in the store, zero if it is not stored. */
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,

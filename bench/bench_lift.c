@@ -1,0 +1,173 @@
+/* What lifting costs a process. `lift.value`: a compile of a 35 KB training step (tools/bench.sh)
+ * that differs from the earlier ones in its learning rate alone, with and without a store; a
+ * compile of the plain program on the CPU backend takes turns with it. `lift.execute`: what an
+ * execution of a lifted executable takes beyond one of the plain executable, for a program that
+ * does next to nothing. */
+#include "bench.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { VALUES = 301, ROUNDS = 501, CALLS = 200, MOST = 1 << 20 };
+
+struct bytes {
+    char *ptr;
+    size_t len;
+};
+
+static struct bytes read_file(const char *folder, const char *name)
+{
+    struct bytes b = {malloc(MOST), 0};
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    f = fopen(path, "rb");
+    if (!f || !b.ptr) {
+        perror(path);
+        exit(1);
+    }
+    b.len = fread(b.ptr, 1, MOST, f);
+    fclose(f);
+    return b;
+}
+
+static PJRT_LoadedExecutable *must(struct harness *h, PJRT_LoadedExecutable *loaded)
+{
+    if (!loaded) {
+        fprintf(stderr, "%s\n", h->text);
+        exit(1);
+    }
+    return loaded;
+}
+
+/* The learning rate of tests/conformance/make_program.py, in the bytes of the program. */
+static char *find_rate(struct bytes program)
+{
+    const float rate = 1e-3f;
+    char *at = memmem(program.ptr, program.len, &rate, sizeof rate);
+
+    if (!at) {
+        fprintf(stderr, "bench_lift: the program has no rate of 0.001\n");
+        exit(1);
+    }
+    return at;
+}
+
+static double compile_ms(struct harness *h, struct bytes program, struct bytes options)
+{
+    double begin = bench_now_ns(), took;
+    PJRT_LoadedExecutable *loaded =
+        must(h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
+
+    took = bench_now_ns() - begin;
+    harness_loaded_destroy(h, loaded);
+    return took / 1e6;
+}
+
+static void measure_values(struct bench *b, const char *name)
+{
+    const char *folder = getenv("BENCH_STEP");
+    struct bytes program = read_file(folder, "step.mlirbc"),
+                 options = read_file(folder, "options.pb");
+    static double plain[VALUES], lifted[VALUES];
+    char *rate = find_rate(program);
+
+    for (int i = -10; i < VALUES; i++) {
+        int at = i < 0 ? 0 : i;
+        float value = 1e-3f + 1e-6f * (float)(i + 11);
+
+        memcpy(rate, &value, sizeof value);
+        plain[at] = compile_ms(&b->bare, program, options);
+        lifted[at] = compile_ms(&b->layer, program, options);
+    }
+    bench_print(name, "ms", bench_quantile(lifted, VALUES, 0.5),
+                bench_quantile(lifted, VALUES, 0.1), bench_quantile(lifted, VALUES, 0.9),
+                "the CPU backend's compile", bench_quantile(plain, VALUES, 0.5), 1);
+    free(program.ptr);
+    free(options.ptr);
+}
+
+/* ---- executions ---- */
+
+static PJRT_LoadedExecutable *compile_factor(struct harness *h, int factor)
+{
+    char text[1024];
+    int n = snprintf(text, sizeof text,
+                     "module @m {\nfunc.func public @main(%%a: tensor<4xf32>) -> tensor<4xf32> {\n"
+                     "%%c = stablehlo.constant dense<%d.5> : tensor<4xf32>\n"
+                     "%%0 = stablehlo.multiply %%a, %%c : tensor<4xf32>\n"
+                     "return %%0 : tensor<4xf32>\n}\n}\n",
+                     factor);
+
+    return must(h, harness_compile(h, text, (size_t)n, "mlir", "", 0));
+}
+
+static double execute_ns(struct harness *h, PJRT_LoadedExecutable *loaded, PJRT_Buffer *in)
+{
+    double begin = bench_now_ns();
+
+    for (int i = 0; i < CALLS; i++) {
+        PJRT_Buffer *out = NULL;
+
+        if (!harness_execute(h, loaded, &in, 1, &out)) {
+            fprintf(stderr, "%s\n", h->text);
+            exit(1);
+        }
+        harness_buffer_destroy(h, out);
+    }
+    return (bench_now_ns() - begin) / CALLS;
+}
+
+static void measure_executions(struct bench *b)
+{
+    static double plain[ROUNDS], added[ROUNDS];
+    struct harness *h = &b->layer;
+    PJRT_LoadedExecutable *first = compile_factor(h, 1), *second = compile_factor(h, 2),
+                          *third = compile_factor(h, 3);
+    PJRT_Buffer *in = harness_buffer(h, PJRT_Buffer_Type_F32, (const int64_t[]){4}, 1, 16, 7);
+
+    for (int i = -20; i < ROUNDS; i++) {
+        int at = i < 0 ? 0 : i;
+
+        if (i % 2) {
+            plain[at] = execute_ns(h, first, in);
+            added[at] = execute_ns(h, third, in) - plain[at];
+        } else {
+            added[at] = execute_ns(h, third, in);
+            plain[at] = execute_ns(h, first, in);
+            added[at] -= plain[at];
+        }
+    }
+    bench_print("lift.execute.added", "ns", bench_quantile(added, ROUNDS, 0.5),
+                bench_quantile(added, ROUNDS, 0.1), bench_quantile(added, ROUNDS, 0.9),
+                "the plain executable", bench_quantile(plain, ROUNDS, 0.5), 0);
+    harness_buffer_destroy(h, in);
+    harness_loaded_destroy(h, third);
+    harness_loaded_destroy(h, second);
+    harness_loaded_destroy(h, first);
+}
+
+int main(void)
+{
+    const char *store = getenv("BENCH_WITH_STORE");
+    struct bench b;
+
+    if (!getenv("BENCH_STEP")) {
+        fprintf(stderr, "bench_lift: run it by tools/bench.sh, which makes the program\n");
+        return 1;
+    }
+    setenv("STET_LIFT", "1", 1);
+    bench_begin_with(&b, "libstet_cpu.so", store != NULL);
+    measure_values(&b, store ? "lift.value.with-store" : "lift.value.without-store");
+    if (!store)
+        measure_executions(&b);
+    bench_end(&b);
+    if (!store) { /* the layer reads its settings once: the other half in a process of its own */
+        setenv("BENCH_WITH_STORE", "1", 1);
+        execl("/proc/self/exe", "bench_lift", (char *)NULL);
+    }
+    return 0;
+}

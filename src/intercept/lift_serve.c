@@ -1,0 +1,233 @@
+/* One compile and lifting: finds the family of a program, and serves the program with the family's
+ * lifted program. */
+#include "base/buf.h"
+#include "base/mem.h"
+#include "fingerprint/fingerprint.h"
+#include "intercept/layer.h"
+#include "intercept/lift_family.h"
+#include "intercept/memo.h"
+
+/* A family that drifts in ever new places costs more than it saves. */
+enum { LIFTS_MAX = 3 };
+
+/* ---- the program ---- */
+
+static void free_candidate(struct stet_lift_candidate *c)
+{
+    if (c)
+        stet_program_release(&c->converted);
+    stet_mem_free(c);
+}
+
+/* Everything but constants and starts of slices, and where it is compiled. */
+static bool make_key(struct stet_lift_candidate *c, struct stet_view options)
+{
+    const struct stet_fingerprint *print = NULL;
+    struct stet_buf files = STET_BUF_INIT;
+    struct stet_fingerprint converted;
+    struct stet_hash hash;
+    bool made;
+
+    if (c->program != &c->converted)
+        print = stet_intercept_reading_print(c->reading);
+    else if (stet_fingerprint_make(&converted, c->program, (struct stet_view){0}, NULL) == STET_OK)
+        print = &converted;
+    made = print && stet_memo_options(options, &hash, &files) == STET_OK;
+    if (made) {
+        c->key = stet_hash_mix(print->skeleton, hash);
+        c->key = stet_hash_mix(c->key, stet_hash_bytes(stet_buf_as_view(&files)));
+        for (unsigned f = 0; f < STET_FACETS; f++) {
+            if (f != STET_FACET_CONSTANTS && f != STET_FACET_SLICES)
+                c->key = stet_hash_mix(c->key, print->facets[f]);
+        }
+    }
+    stet_buf_release(&files);
+    return made;
+}
+
+/* Processes of one job may have to compile the same programs at the same time. */
+static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
+{
+    const PJRT_Api *real = stet_plugin_real(p);
+    PJRT_Client_Devices_Args all = {.struct_size = PJRT_Client_Devices_Args_STRUCT_SIZE,
+                                    .client = client};
+    PJRT_Client_AddressableDevices_Args own = {
+        .struct_size = PJRT_Client_AddressableDevices_Args_STRUCT_SIZE, .client = client};
+
+    return !stet_plugin_drop(p, real->PJRT_Client_Devices(&all)) &&
+           !stet_plugin_drop(p, real->PJRT_Client_AddressableDevices(&own)) &&
+           all.num_devices == own.num_addressable_devices;
+}
+
+/* NULL if the program has no family. */
+static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
+                                                  const PJRT_Client_Compile_Args *args,
+                                                  struct stet_reading *reading)
+{
+    bool may = reading->own && is_alone(p, args->client);
+    struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
+    struct stet_err why = STET_ERR_INIT;
+
+    if (!c)
+        return NULL;
+    c->client = args->client;
+    c->reading = reading;
+    c->program = stet_intercept_lift_read(reading, &c->converted, &why);
+    if (c->program && make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
+        return c;
+    if (why.text[0])
+        stet_layer_log("lift: not lifted: %s", why.text);
+    free_candidate(c);
+    return NULL;
+}
+
+static bool may_lift(const struct stet_lift_candidate *c)
+{
+    struct stet_err why = STET_ERR_INIT;
+
+    if (stet_intercept_lift_refuses(c->program, &why) == STET_OK)
+        return true;
+    stet_layer_log("lift: not lifted: %s", why.text);
+    return false;
+}
+
+/* ---- one compile ---- */
+
+/* The code that can serve what `m` found, with a reference; compiled if need be. */
+static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_family *f,
+                                       const struct stet_lift_candidate *c,
+                                       const struct stet_lift_match *m, struct stet_arena *arena,
+                                       struct stet_lift_value **values,
+                                       const PJRT_Client_Compile_Args *args)
+{
+    struct stet_lift_code *code, *made = NULL;
+    const struct stet_lift_plan *earlier;
+    bool may, worn;
+
+    stet_intercept_lift_lock();
+    code = f->code;
+    if (code)
+        code->refs++;
+    stet_intercept_lift_unlock();
+    if (code && stet_lift_values(&code->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
+        return code;
+    stet_intercept_lift_lock();
+    worn = f->lifts >= LIFTS_MAX;
+    may = !f->lifting && !f->refused && !worn && m->different;
+    f->lifting |= may;
+    stet_intercept_lift_unlock();
+    if (may) {
+        earlier = code ? &code->plan : f->recalled.use_count ? &f->recalled : NULL;
+        made = stet_intercept_lift_code_new(l, f, earlier, c, m, args);
+        l->plugin_ns = made ? made->compile_ns : 0;
+        l->compiled = made && made->compiled;
+        stet_intercept_lift_lock();
+        f->lifting = false;
+        stet_intercept_lift_unlock();
+    } else if (worn) {
+        stet_intercept_lift_quarantine(f, l->index, false, "values drift in ever new places");
+        stet_intercept_lift_forbid(f);
+    }
+    if (code)
+        stet_intercept_lift_code_put(code);
+    if (made && stet_lift_values(&made->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
+        return made;
+    if (made)
+        stet_intercept_lift_code_put(made);
+    return NULL;
+}
+
+/* With a reference to the family. */
+static bool serve(struct stet_lifting *l, struct stet_lift_family *f,
+                  const struct stet_lift_candidate *c, PJRT_Client_Compile_Args *args)
+{
+    struct stet_lift_value *values = NULL;
+    struct stet_lift_match match;
+    struct stet_lift_code *code = NULL;
+    struct stet_lifted *lifted = NULL;
+    struct stet_arena arena;
+
+    if (stet_lift_match(&match, &f->base, c->program, NULL) != STET_OK)
+        return false;
+    stet_arena_init(&arena, (size_t)1 << 30);
+    code = code_for(l, f, c, &match, &arena, &values, args);
+    if (code)
+        lifted = stet_intercept_lifted_new(code, values, args);
+    if (code)
+        stet_intercept_lift_code_put(code);
+    if (lifted)
+        args->executable = (PJRT_LoadedExecutable *)(void *)lifted->slot;
+    stet_arena_release(&arena);
+    stet_lift_match_release(&match);
+    return lifted != NULL;
+}
+
+/* The family as an earlier run knew it, with a reference; NULL if there is none. */
+static struct stet_lift_family *recall(struct stet_plugin *p, struct stet_lift_candidate *c,
+                                       const PJRT_Client_Compile_Args *args, uint64_t index)
+{
+    struct stet_lift_family *f;
+    bool refused;
+
+    c->note = stet_intercept_lift_note_of(p, args->client, c->key);
+    f = stet_intercept_lift_recall(p, c, args);
+    if (!f)
+        return NULL;
+    refused = f->refused;
+    if (!stet_intercept_lift_family_add(f)) /* another thread was faster */
+        stet_intercept_lift_family_free(f);
+    else if (refused)
+        stet_intercept_lift_record_unlifted(index, "an earlier run found that it must not be");
+    return stet_intercept_lift_family_find(p, c->client, c->key);
+}
+
+bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
+                             PJRT_Client_Compile_Args *args, struct stet_reading *reading,
+                             uint64_t index)
+{
+    struct stet_lift_candidate *c =
+        stet_intercept_lift_on() ? read_candidate(p, args, reading) : NULL;
+    struct stet_lift_family *f;
+
+    *l = (struct stet_lifting){.index = index};
+    if (!c)
+        return false;
+    f = stet_intercept_lift_family_find(p, args->client, c->key);
+    if (!f && may_lift(c)) {
+        f = recall(p, c, args, index);
+        if (!f)
+            l->candidate = c; /* the caller compiles, and the family begins */
+    }
+    if (f) {
+        l->served = !f->refused && serve(l, f, c, args);
+        l->instead_ns = f->plain_ns;
+        stet_intercept_lift_family_put(f);
+    }
+    if (!l->candidate)
+        free_candidate(c);
+    return l->served;
+}
+
+void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
+                             PJRT_LoadedExecutable *loaded, uint64_t compile_ns,
+                             struct stet_hash entry)
+{
+    struct stet_lift_candidate *c = l->candidate;
+    struct stet_lift_family *f = c && loaded ? stet_mem_calloc(1, sizeof *f) : NULL;
+
+    l->candidate = NULL;
+    if (f) {
+        *f = (struct stet_lift_family){.plugin = p,
+                                       .client = c->client,
+                                       .key = c->key,
+                                       .note = c->note,
+                                       .entry = entry,
+                                       .refs = 1,
+                                       .plain = loaded,
+                                       .plain_ns = compile_ns};
+        stet_intercept_lift_adopt(f, c->reading, &c->converted);
+        if (!stet_intercept_lift_family_add(f))
+            stet_intercept_lift_family_free(f);
+    }
+    free_candidate(c);
+}
