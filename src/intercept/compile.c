@@ -266,16 +266,16 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (!c->lifting.served)
         stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded, plugin_ns,
                                 keep ? c->reload.key : (struct stet_hash){0});
-    if (c->lifting.keep)
+    if (c->lifting.pending.keep)
         stet_ask_memory(&(struct stet_question){.plugin = c->p,
                                                 .client = c->client,
-                                                .loaded = c->lifting.loaded,
+                                                .loaded = c->lifting.pending.loaded,
                                                 .index = c->index,
                                                 .id = id,
-                                                .entry = c->lifting.entry,
-                                                .bytes = c->lifting.bytes,
-                                                .program = c->lifting.program,
-                                                .keep = c->lifting.keep});
+                                                .entry = c->lifting.pending.entry,
+                                                .bytes = c->lifting.pending.bytes,
+                                                .program = c->lifting.pending.program,
+                                                .keep = c->lifting.pending.keep});
     if (id && !c->lifting.served)
         stet_ask_memory(&(struct stet_question){
             .plugin = c->p,

@@ -117,7 +117,8 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
         stet_intercept_lift_end(&lifting, p, error ? NULL : compile.executable,
                                 stet_journal_now() - before, (struct stet_hash){0});
     stet_intercept_reading_release(&reading);
-    stet_intercept_pending_free(lifting.keep); /* this is not a compile that the journal knows */
+    stet_intercept_pending_free(
+        lifting.pending.keep); /* this is not a compile that the journal knows */
     if (!error)
         args->loaded_executable = compile.executable;
     return error;

@@ -5,10 +5,13 @@
 #include "intercept/ask.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
+#include "intercept/lift_spare.h"
+#include "intercept/reload.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 enum { FAMILIES_MAX = 256, IDLE_MAX = 32 };
 /* The largest program that is examined. */
@@ -25,6 +28,8 @@ void stet_intercept_lift_init(void)
     const char *setting = getenv("STET_LIFT");
 
     on = setting && *setting && strcmp(setting, "0") != 0 && strcmp(setting, "off") != 0;
+    stet_intercept_lift_check_init();
+    stet_intercept_lift_spare_init();
 }
 
 bool stet_intercept_lift_on(void)
@@ -57,14 +62,52 @@ void stet_intercept_lift_wake(void)
     pthread_cond_broadcast(&changed);
 }
 
-void stet_intercept_lift_fork_prepare(void)
+void stet_intercept_lift_pause(void)
 {
+    stet_intercept_lift_unlock();
+    nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
     stet_intercept_lift_lock();
 }
 
-void stet_intercept_lift_fork_done(void)
+/* ---- exit and fork ---- */
+
+void stet_intercept_lift_leave(void)
+{
+    stet_intercept_lift_spare_end();
+}
+
+void stet_intercept_lift_fork_wait(void)
+{
+    stet_intercept_lift_spare_fork_wait();
+}
+
+void stet_intercept_lift_fork_prepare(void)
+{
+    stet_intercept_lift_spare_fork_prepare();
+    stet_intercept_lift_lock();
+}
+
+void stet_intercept_lift_fork_parent(void)
 {
     stet_intercept_lift_unlock();
+    stet_intercept_lift_spare_fork_parent();
+}
+
+/* The threads that were lifting or comparing do not exist in the child. */
+void stet_intercept_lift_fork_child(void)
+{
+    for (struct stet_lift_family *f = families; f; f = f->next) {
+        f->lifting = f->expecting = false;
+        if (!f->code)
+            continue;
+        f->code->checking = false;
+        if (atomic_load(&f->code->state) == STET_LIFT_TESTING)
+            atomic_store(&f->code->state, STET_LIFT_UNTESTED);
+        if (atomic_load(&f->code->state) == STET_LIFT_CHECKING)
+            atomic_store(&f->code->state, STET_LIFT_GOOD);
+    }
+    stet_intercept_lift_unlock();
+    stet_intercept_lift_spare_fork_child();
 }
 
 /* ---- lifetimes ---- */
@@ -76,6 +119,7 @@ void stet_intercept_lift_family_free(struct stet_lift_family *f)
     stet_lift_plan_release(&f->recalled);
     stet_program_release(&f->base);
     stet_program_release(&f->hlo);
+    stet_arena_release(&f->arena);
     stet_mem_free(f->bytes);
     stet_mem_free(f);
 }
@@ -101,13 +145,18 @@ void stet_intercept_lift_code_put(struct stet_lift_code *c)
 {
     if (!drop_reference(&c->refs))
         return;
+    stet_intercept_lift_expected_served(c); /* nothing waits for a second program any more */
     if (c->loaded) {
         stet_ask_finish(c->family->plugin, c->loaded);
         stet_executables_unload(c->family->plugin, c->loaded);
     }
+    if (c->due.plain)
+        stet_executables_unload(c->family->plugin, c->due.plain);
+    stet_intercept_pending_free(c->pending.keep);
     stet_intercept_lift_family_put(c->family);
     stet_lift_plan_release(&c->plan);
     stet_arena_release(&c->arena);
+    stet_arena_release(&c->due_arena);
     stet_mem_free(c);
 }
 
@@ -235,6 +284,35 @@ bool stet_intercept_lift_family_add(struct stet_lift_family *f)
     return added;
 }
 
+size_t stet_intercept_lift_family_siblings(const struct stet_lift_family *f,
+                                           struct stet_lift_family **out, size_t room)
+{
+    size_t n = 0;
+
+    stet_intercept_lift_lock();
+    for (struct stet_lift_family *g = families; g && n < room; g = g->next) {
+        if (g == f || g->plugin != f->plugin || g->client != f->client ||
+            !stet_hash_eq(g->skeleton, f->skeleton))
+            continue;
+        g->refs++;
+        out[n++] = g;
+    }
+    stet_intercept_lift_unlock();
+    return n;
+}
+
+struct stet_lift_code *stet_intercept_lift_family_code(struct stet_lift_family *f)
+{
+    struct stet_lift_code *code;
+
+    stet_intercept_lift_lock();
+    code = f->code;
+    if (code)
+        code->refs++;
+    stet_intercept_lift_unlock();
+    return code;
+}
+
 /* ---- executables that a family keeps ---- */
 
 /* With the lock held: a family whose program the framework has destroyed and that has served
@@ -314,6 +392,7 @@ void stet_intercept_lift_client_gone(struct stet_plugin *p, const PJRT_Client *c
 
     if (!on)
         return;
+    stet_intercept_lift_spare_client_gone(p, client);
     stet_intercept_lifted_client_gone(p, client);
     do {
         stet_intercept_lift_lock();

@@ -95,11 +95,16 @@ static struct stet_lift_family *family_of(struct stet_plugin *p,
     *f = (struct stet_lift_family){.plugin = p,
                                    .client = c->client,
                                    .key = c->key,
+                                   .skeleton = c->skeleton,
+                                   .index = STET_LIFTING_NO_COMPILE,
                                    .refs = 1,
                                    .ours = true,
                                    .refused = stet_hash_is_zero(note->base),
                                    .note = c->note,
-                                   .entry = note->base};
+                                   .entry = note->base,
+                                   .checked = note->checked};
+    stet_arena_init(&f->arena, (size_t)64 << 20);
+    f->options = stet_arena_copy(&f->arena, c->options);
     if (f->refused ||
         (stet_lift_plan_recall(&f->recalled, note->kinds, note->argument_of, NULL) == STET_OK &&
          open_base(f, args)))
@@ -126,22 +131,35 @@ struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
     return f;
 }
 
+bool stet_intercept_lift_recall_plan(struct stet_hash skeleton, struct stet_lift_plan *out)
+{
+    struct stet_store_lift note;
+    bool read;
+
+    if (!stet_layer.storing ||
+        !stet_store_lift_open(&stet_layer.store, stet_store_lift_skeleton_name(skeleton), &note))
+        return false;
+    read = stet_lift_plan_recall(out, note.kinds, note.argument_of, NULL) == STET_OK;
+    stet_store_lift_close(&note);
+    return read;
+}
+
 void stet_intercept_lift_remember(const struct stet_lift_code *code)
 {
     const struct stet_lift_family *f = code->family;
-    char kinds[STET_LIFT_ARGUMENTS];
+    char kinds[STET_LIFT_ARGUMENTS] = {0};
+    struct stet_store_lift note = {
+        .base = f->entry,
+        .checked = code->checked,
+        .kinds = stet_view_of(kinds, code->plan.argument_count),
+        .argument_of = stet_view_of((const char *)code->plan.argument_of, code->plan.use_count)};
 
     if (stet_hash_is_zero(f->note) || stet_hash_is_zero(f->entry))
         return;
     for (uint32_t i = 0; i < code->plan.argument_count; i++)
         kinds[i] = (char)code->plan.arguments[i].kind;
-    stet_store_lift_write(
-        &stet_layer.store, f->note,
-        &(struct stet_store_lift){
-            .base = f->entry,
-            .kinds = stet_view_of(kinds, code->plan.argument_count),
-            .argument_of = stet_view_of((const char *)code->plan.argument_of, code->plan.use_count),
-        });
+    stet_store_lift_write(&stet_layer.store, f->note, &note);
+    stet_store_lift_write(&stet_layer.store, stet_store_lift_skeleton_name(f->skeleton), &note);
 }
 
 void stet_intercept_lift_forbid(const struct stet_lift_family *f)

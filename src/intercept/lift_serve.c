@@ -8,7 +8,8 @@
 #include "intercept/memo.h"
 
 /* A family that drifts in ever new places costs more than it saves. */
-enum { LIFTS_MAX = 3 };
+enum { LIFTS_MAX = 3, WAIT_TIMES = 4 };
+#define WAIT_NS UINT64_C(5000000000)
 
 /* ---- the program ---- */
 
@@ -20,7 +21,7 @@ static void free_candidate(struct stet_lift_candidate *c)
 }
 
 /* Everything but constants and starts of slices, and where it is compiled. */
-static bool make_key(struct stet_lift_candidate *c, struct stet_view options)
+static bool make_key(struct stet_lift_candidate *c)
 {
     const struct stet_fingerprint *print = NULL;
     struct stet_buf files = STET_BUF_INIT;
@@ -32,8 +33,9 @@ static bool make_key(struct stet_lift_candidate *c, struct stet_view options)
         print = stet_intercept_reading_print(c->reading);
     else if (stet_fingerprint_make(&converted, c->program, (struct stet_view){0}, NULL) == STET_OK)
         print = &converted;
-    made = print && stet_memo_options(options, &hash, &files) == STET_OK;
+    made = print && stet_memo_options(c->options, &hash, &files) == STET_OK;
     if (made) {
+        c->skeleton = print->skeleton;
         c->key = stet_hash_mix(print->skeleton, hash);
         c->key = stet_hash_mix(c->key, stet_hash_bytes(stet_buf_as_view(&files)));
         for (unsigned f = 0; f < STET_FACETS; f++) {
@@ -71,9 +73,10 @@ static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
     if (!c)
         return NULL;
     c->client = args->client;
+    c->options = stet_view_of(args->compile_options, args->compile_options_size);
     c->reading = reading;
     c->program = stet_intercept_lift_read(reading, &c->converted, &why);
-    if (c->program && make_key(c, stet_view_of(args->compile_options, args->compile_options_size)))
+    if (c->program && make_key(c))
         return c;
     if (why.text[0])
         stet_layer_log("lift: not lifted: %s", why.text);
@@ -93,70 +96,126 @@ static bool may_lift(const struct stet_lift_candidate *c)
 
 /* ---- one compile ---- */
 
-/* The code that can serve what `m` found, with a reference; compiled if need be. */
-static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_family *f,
-                                       const struct stet_lift_candidate *c,
-                                       const struct stet_lift_match *m, struct stet_arena *arena,
-                                       struct stet_lift_value **values,
-                                       const PJRT_Client_Compile_Args *args)
+/* A thread that compiles the family's lifted program was here first, so it is done before a compile
+ * that begins now. The wait has an end: a plugin may hang. */
+static void await_lifting(struct stet_lift_family *f)
 {
-    struct stet_lift_code *code, *made = NULL;
-    const struct stet_lift_plan *earlier;
-    bool may, worn;
+    uint64_t end = stet_journal_now() + WAIT_NS + WAIT_TIMES * f->plain_ns;
 
     stet_intercept_lift_lock();
-    code = f->code;
-    if (code)
-        code->refs++;
+    while (f->lifting && !f->refused && stet_journal_now() < end)
+        stet_intercept_lift_pause();
     stet_intercept_lift_unlock();
-    if (code && stet_lift_values(&code->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
+}
+
+/* With f->lifting, which it resets. */
+static struct stet_lift_code *make_code(struct stet_lifting *l, struct stet_lift_family *f,
+                                        const struct stet_lift_code *earlier,
+                                        const struct stet_lift_candidate *c,
+                                        const struct stet_lift_match *m)
+{
+    const struct stet_lift_plan *plan = earlier                 ? &earlier->plan
+                                        : f->recalled.use_count ? &f->recalled
+                                                                : NULL;
+    struct stet_err why = STET_ERR_INIT;
+    bool rejected = false;
+    struct stet_lift_code *made =
+        stet_intercept_lift_code_new(f, l->index, plan, c->program, m, c->options, &rejected, &why);
+
+    if (made) {
+        l->plugin_ns = made->compile_ns;
+        l->compiled = made->compiled;
+    } else {
+        stet_intercept_lift_quarantine(f, l->index, rejected, why.text);
+    }
+    stet_intercept_lift_lock();
+    f->lifts += made != NULL;
+    f->lifting = false;
+    stet_intercept_lift_wake();
+    stet_intercept_lift_unlock();
+    return made;
+}
+
+/* What is wanted of a match: the code that serves it, and its values. */
+struct wanted {
+    const struct stet_lift_candidate *candidate;
+    const struct stet_lift_match *match;
+    struct stet_arena *arena;
+    struct stet_lift_value *values;
+};
+
+static bool covers(const struct stet_lift_code *code, struct wanted *w)
+{
+    return code && stet_lift_values(&code->plan, w->match, STET_LIFT_OTHER, w->arena, &w->values,
+                                    NULL) == STET_OK;
+}
+
+/* The code that can serve what the match found, with a reference; compiled if need be. */
+static struct stet_lift_code *code_for(struct stet_lifting *l, struct stet_lift_family *f,
+                                       struct wanted *w)
+{
+    struct stet_lift_code *code = stet_intercept_lift_family_code(f), *made = NULL;
+    bool may, worn, busy;
+
+    if (covers(code, w))
         return code;
     stet_intercept_lift_lock();
     worn = f->lifts >= LIFTS_MAX;
-    may = !f->lifting && !f->refused && !worn && m->different;
+    busy = f->lifting;
+    may = !busy && !f->refused && !worn && w->match->different;
     f->lifting |= may;
     stet_intercept_lift_unlock();
     if (may) {
-        earlier = code ? &code->plan : f->recalled.use_count ? &f->recalled : NULL;
-        made = stet_intercept_lift_code_new(l, f, earlier, c, m, args);
-        l->plugin_ns = made ? made->compile_ns : 0;
-        l->compiled = made && made->compiled;
-        stet_intercept_lift_lock();
-        f->lifting = false;
-        stet_intercept_lift_unlock();
+        made = make_code(l, f, code, w->candidate, w->match);
+    } else if (busy) {
+        await_lifting(f);
+        made = stet_intercept_lift_family_code(f);
     } else if (worn) {
         stet_intercept_lift_quarantine(f, l->index, false, "values drift in ever new places");
         stet_intercept_lift_forbid(f);
     }
     if (code)
         stet_intercept_lift_code_put(code);
-    if (made && stet_lift_values(&made->plan, m, STET_LIFT_OTHER, arena, values, NULL) == STET_OK)
+    if (covers(made, w))
         return made;
     if (made)
         stet_intercept_lift_code_put(made);
     return NULL;
 }
 
+/* The first program that a code serves has it stored. */
+static void take_pending(struct stet_lifting *l, struct stet_lift_code *code)
+{
+    stet_intercept_lift_lock();
+    l->pending = code->pending;
+    code->pending = (struct stet_lift_pending){0};
+    stet_intercept_lift_unlock();
+}
+
 /* With a reference to the family. */
 static bool serve(struct stet_lifting *l, struct stet_lift_family *f,
                   const struct stet_lift_candidate *c, PJRT_Client_Compile_Args *args)
 {
-    struct stet_lift_value *values = NULL;
     struct stet_lift_match match;
+    struct stet_arena arena;
+    struct wanted wanted = {c, &match, &arena, NULL};
     struct stet_lift_code *code = NULL;
     struct stet_lifted *lifted = NULL;
-    struct stet_arena arena;
 
     if (stet_lift_match(&match, &f->base, c->program, NULL) != STET_OK)
         return false;
     stet_arena_init(&arena, (size_t)1 << 30);
-    code = code_for(l, f, c, &match, &arena, &values, args);
+    code = code_for(l, f, &wanted);
     if (code)
-        lifted = stet_intercept_lifted_new(code, values, args);
+        lifted = stet_intercept_lifted_new(code, wanted.values, args, l->index);
+    if (lifted) {
+        args->executable = (PJRT_LoadedExecutable *)(void *)lifted->slot;
+        take_pending(l, code);
+        stet_intercept_lift_expected_served(code);
+        stet_intercept_lift_check_further(lifted);
+    }
     if (code)
         stet_intercept_lift_code_put(code);
-    if (lifted)
-        args->executable = (PJRT_LoadedExecutable *)(void *)lifted->slot;
     stet_arena_release(&arena);
     stet_lift_match_release(&match);
     return lifted != NULL;
@@ -215,19 +274,26 @@ void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
     struct stet_lift_candidate *c = l->candidate;
     struct stet_lift_family *f = c && loaded ? stet_mem_calloc(1, sizeof *f) : NULL;
 
-    l->candidate = NULL;
     if (f) {
         *f = (struct stet_lift_family){.plugin = p,
                                        .client = c->client,
                                        .key = c->key,
+                                       .skeleton = c->skeleton,
+                                       .index = l->index,
                                        .note = c->note,
                                        .entry = entry,
-                                       .refs = 1,
+                                       .refs = 2, /* the table's and ours */
                                        .plain = loaded,
                                        .plain_ns = compile_ns};
+        stet_arena_init(&f->arena, (size_t)64 << 20);
+        f->options = stet_arena_copy(&f->arena, c->options);
         stet_intercept_lift_adopt(f, c->reading, &c->converted);
-        if (!stet_intercept_lift_family_add(f))
-            stet_intercept_lift_family_free(f);
+        if (stet_intercept_lift_family_add(f))
+            stet_intercept_lift_expect(f);
+        else
+            f->refs--;
+        stet_intercept_lift_family_put(f);
     }
+    l->candidate = NULL;
     free_candidate(c);
 }

@@ -23,18 +23,22 @@ struct stet_lifted;
 /* The index of a compile that the journal does not record. */
 #define STET_LIFTING_NO_COMPILE UINT64_MAX
 
+/* A lifted program that the plugin compiled and that is to be stored, if `keep` is not NULL. */
+struct stet_lift_pending {
+    struct stet_pending_write *keep;
+    PJRT_LoadedExecutable *loaded;
+    struct stet_hash entry, bytes, program; /* as in struct stet_question */
+};
+
 /* One compile and lifting; on the caller's stack. */
 struct stet_lifting {
     struct stet_lift_candidate *candidate; /* to become the first program of a family */
     bool served;                           /* args->executable is a lifted executable */
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
-    uint64_t instead_ns; /* how long compiling the family's first program took */
-    uint64_t index;      /* of the compile, or STET_LIFTING_NO_COMPILE */
-    /* The plugin compiled `loaded`, which is to be stored: adopted by the caller if not NULL. */
-    struct stet_pending_write *keep;
-    PJRT_LoadedExecutable *loaded;
-    struct stet_hash entry, bytes, program; /* as in struct stet_question */
+    uint64_t instead_ns;              /* how long compiling the family's first program took */
+    uint64_t index;                   /* of the compile, or STET_LIFTING_NO_COMPILE */
+    struct stet_lift_pending pending; /* adopted by the caller */
 };
 
 /* Reads STET_LIFT. */
@@ -65,8 +69,14 @@ bool stet_intercept_lift_deleted(const PJRT_LoadedExecutable *loaded);
 /* Before a client is destroyed: nothing of ours may outlive it. */
 void stet_intercept_lift_client_gone(struct stet_plugin *p, const PJRT_Client *client);
 
+/* At exit: no thread of lifting calls the plugin afterwards. */
+void stet_intercept_lift_leave(void);
+
+/* Around fork: the first before any lock is taken. */
+void stet_intercept_lift_fork_wait(void);
 void stet_intercept_lift_fork_prepare(void);
-void stet_intercept_lift_fork_done(void);
+void stet_intercept_lift_fork_parent(void);
+void stet_intercept_lift_fork_child(void);
 
 /* Are these the bytes of a lifted executable? They are loaded by the second function, also when
  * lifting is off. */
