@@ -19,6 +19,49 @@ static bool has_usual_layouts(const struct stet_program *hlo)
     return true;
 }
 
+/* The conversion to StableHLO drops these. */
+static bool is_lost_of_module(struct stet_view name)
+{
+    static const char *const lost[] = {"alias_passthrough_params", "config", "is_scheduled",
+                                       "unknown_fields"};
+
+    for (size_t i = 0; i < sizeof lost / sizeof *lost; i++) {
+        if (stet_view_is(name, lost[i]))
+            return true;
+    }
+    return false;
+}
+
+static bool is_lost_of_call(struct stet_view name)
+{
+    static const char *const kept[] = {
+        "api_version",        "backend_config", "custom_call_has_side_effect",
+        "custom_call_target", "sharding",       "frontend_attributes",
+        "metadata",           "origin"};
+
+    for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
+        if (stet_view_is(name, kept[i]))
+            return false;
+    }
+    return true;
+}
+
+/* False if something of the operation is lost. */
+static bool is_kept_whole(const struct stet_op *op, void *unused)
+{
+    bool call = op->known == STET_HLO_CUSTOM_CALL, lost = false;
+
+    (void)unused;
+    for (uint32_t i = 0; i < op->attr_count && !lost; i++) {
+        struct stet_view name = op->attrs[i].name;
+
+        lost = stet_view_is(name, "control-predecessors") ||
+               (!call && stet_view_is(name, "backend_config")) || (call && is_lost_of_call(name)) ||
+               (op->known == STET_HLO_MODULE && is_lost_of_module(name));
+    }
+    return !lost;
+}
+
 const struct stet_program *stet_intercept_lift_read(struct stet_reading *reading,
                                                     struct stet_program *converted,
                                                     struct stet_err *why)
@@ -34,6 +77,10 @@ const struct stet_program *stet_intercept_lift_read(struct stet_reading *reading
         return program;
     if (!has_usual_layouts(program)) {
         stet_fail(why, STET_REFUSED, "an unusual layout of an argument");
+        return NULL;
+    }
+    if (!stet_program_walk(program, is_kept_whole, NULL)) {
+        stet_fail(why, STET_REFUSED, "HLO that has no equal in StableHLO");
         return NULL;
     }
     if (stet_legalize_hlo(converted, program, why) == STET_OK)

@@ -61,12 +61,25 @@ static bool is_alone(struct stet_plugin *p, PJRT_Client *client)
            all.num_devices == own.num_addressable_devices;
 }
 
+/* A newer plugin may have functions that this build does not know, to which a framework could give
+ * a lifted executable. */
+static bool is_known(struct stet_plugin *p, uint64_t index)
+{
+    static atomic_bool reported;
+
+    if (stet_api_entries(stet_plugin_real(p)) <= STET_ENTRY_COUNT)
+        return true;
+    if (!atomic_exchange(&reported, true))
+        stet_intercept_lift_record_unlifted(index, "the plugin is newer than this build of Stet");
+    return false;
+}
+
 /* NULL if the program has no family. */
 static struct stet_lift_candidate *read_candidate(struct stet_plugin *p,
                                                   const PJRT_Client_Compile_Args *args,
-                                                  struct stet_reading *reading)
+                                                  struct stet_reading *reading, uint64_t index)
 {
-    bool may = reading->own && is_alone(p, args->client);
+    bool may = reading->own && is_known(p, index) && is_alone(p, args->client);
     struct stet_lift_candidate *c = may ? stet_mem_calloc(1, sizeof *c) : NULL;
     struct stet_err why = STET_ERR_INIT;
 
@@ -245,7 +258,7 @@ bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
                              uint64_t index)
 {
     struct stet_lift_candidate *c =
-        stet_intercept_lift_on() ? read_candidate(p, args, reading) : NULL;
+        stet_intercept_lift_on() ? read_candidate(p, args, reading, index) : NULL;
     struct stet_lift_family *f;
 
     *l = (struct stet_lifting){.index = index};

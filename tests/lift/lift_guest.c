@@ -225,6 +225,53 @@ TEST(a_donated_argument_is_consumed_by_the_execution_alone)
     harness_client_destroy(&h);
 }
 
+/* ---- executions of an unusual form ---- */
+
+/* Arguments of an older client, which has no field for the device: the plain program runs. */
+TEST(an_execution_that_cannot_be_lifted_is_plain)
+{
+    struct harness h;
+
+    if (!begin(&h, NULL))
+        return;
+    for (int v = 0; v < 3; v++) {
+        PJRT_LoadedExecutable *x = compile(&h, "negate", v);
+        PJRT_ExecuteOptions options = {.struct_size = PJRT_ExecuteOptions_STRUCT_SIZE};
+        PJRT_Buffer *in = input(&h), *out = NULL;
+        ARGS(PJRT_LoadedExecutable_Execute, args, .executable = x, .options = &options,
+             .argument_lists = (PJRT_Buffer *const *const[]){&in}, .num_devices = 1, .num_args = 1,
+             .output_lists = (PJRT_Buffer * *const[]){&out});
+
+        args.struct_size = offsetof(PJRT_LoadedExecutable_Execute_Args, execute_device);
+        EXPECT(harness_ok(&h, h.api->PJRT_LoadedExecutable_Execute(&args)));
+        harness_buffer_destroy(&h, in);
+        if (out)
+            harness_buffer_destroy(&h, out);
+        EXPECT(runs(&h, x, v, false));
+        harness_loaded_destroy(&h, x);
+    }
+    EXPECT_INT(3, odd.compiles(false));
+    harness_client_destroy(&h);
+}
+
+/* A process of its own, by CTest: the other tests have a plugin that is known. */
+TEST(a_plugin_with_unknown_functions_is_not_lifted)
+{
+    struct harness h;
+
+    if (!getenv("ODD_NEWER") || !begin(&h, NULL))
+        return;
+    for (int v = 0; v < 4; v++) {
+        PJRT_LoadedExecutable *x = compile(&h, "negate", v);
+
+        EXPECT(runs(&h, x, v, false));
+        harness_loaded_destroy(&h, x);
+    }
+    EXPECT_INT(4, odd.compiles(false));
+    EXPECT_INT(0, odd.compiles(true));
+    harness_client_destroy(&h);
+}
+
 /* ---- bad habits ---- */
 
 /* Three executables before the first execution, then three more. */

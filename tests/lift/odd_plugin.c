@@ -4,7 +4,8 @@
  * the counts; odd_compiles returns how many compiles came through since. After odd_fail_buffer(n),
  * the n-th buffer made from host memory fails, counted from 0; it returns how many were made, or
  * were to be made, since it was called last. While odd_hold(true), compiles of programs that the
- * layer wrote wait inside the plugin; odd_held returns how many do. */
+ * layer wrote wait inside the plugin; odd_held returns how many do. With ODD_NEWER in the
+ * environment, the table is longer than any that this build knows. */
 #include "abi/pjrt.h"
 
 #include <dlfcn.h>
@@ -21,7 +22,10 @@ __attribute__((visibility("default"))) void odd_hold(bool on);
 __attribute__((visibility("default"))) int odd_held(void);
 
 static const PJRT_Api *below;
-static PJRT_Api table;
+static struct {
+    PJRT_Api known;
+    void (*newer)(void);
+} table;
 static const char *habit;
 static _Atomic int compiles[2];
 static PJRT_LoadedExecutable *_Atomic bad;
@@ -147,12 +151,14 @@ const PJRT_Api *GetPjrtApi(void)
     const PJRT_Api *(*get)(void) = NULL;
 
     if (below || !found)
-        return below ? &table : NULL;
+        return below ? &table.known : NULL;
     memcpy(&get, &found, sizeof get);
     below = get();
-    memcpy(&table, below, sizeof table);
-    table.PJRT_Client_Compile = my_compile;
-    table.PJRT_LoadedExecutable_Execute = my_execute;
-    table.PJRT_Client_BufferFromHostBuffer = my_buffer;
-    return &table;
+    memcpy(&table.known, below, sizeof table.known);
+    if (getenv("ODD_NEWER"))
+        table.known.struct_size = sizeof table;
+    table.known.PJRT_Client_Compile = my_compile;
+    table.known.PJRT_LoadedExecutable_Execute = my_execute;
+    table.known.PJRT_Client_BufferFromHostBuffer = my_buffer;
+    return &table.known;
 }
