@@ -2,8 +2,13 @@
  * that differs from the earlier ones in its learning rate alone, with and without a store; a
  * compile of the plain program on the CPU backend takes turns with it. `lift.execute`: what an
  * execution of a lifted executable takes beyond one of the plain executable, for a program that
- * does next to nothing. */
+ * does next to nothing.
+ *
+ * `bench_lift step plain|lifted N` runs N training steps and measures nothing: lift_instructions.py
+ * counts their instructions. */
 #include "bench.h"
+
+#include "decode/decode.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +155,62 @@ static void measure_executions(struct bench *b)
     harness_loaded_destroy(h, first);
 }
 
-int main(void)
+/* ---- a training step, to count its instructions ---- */
+
+enum { ARGUMENTS_MAX = 512 };
+
+static size_t make_arguments(struct harness *h, struct bytes program, PJRT_Buffer **out,
+                             size_t *outputs)
+{
+    struct stet_program p;
+    size_t n = 0;
+
+    if (stet_decode(&p, stet_view_of(program.ptr, program.len), NULL) != STET_OK ||
+        p.argument_count > ARGUMENTS_MAX || p.output_count > ARGUMENTS_MAX)
+        exit(1);
+    for (; n < p.argument_count; n++) {
+        const struct stet_type *t = p.arguments[n].value->type;
+        uint64_t elements = 0;
+
+        stet_type_elements(t, &elements);
+        out[n] = harness_buffer(h, PJRT_Buffer_Type_F32, t->dims, t->rank, 4 * elements, 7);
+    }
+    *outputs = p.output_count;
+    stet_program_release(&p);
+    return n;
+}
+
+static int run_steps(bool lifted, int steps)
+{
+    const char *folder = getenv("BENCH_STEP");
+    struct bytes program = read_file(folder, "step.mlirbc"),
+                 options = read_file(folder, "options.pb");
+    PJRT_Buffer *in[ARGUMENTS_MAX], *out[ARGUMENTS_MAX];
+    PJRT_LoadedExecutable *of[3];
+    char *rate = find_rate(program);
+    size_t n, outputs;
+    struct bench b;
+
+    bench_begin_with(&b, "libstet_cpu.so", false);
+    for (int i = 0; i < 3; i++) {
+        float value = 1.1e-3f + 1e-4f * (float)i;
+
+        memcpy(rate, &value, sizeof value);
+        of[i] = must(&b.layer, harness_compile(&b.layer, program.ptr, program.len, "mlir",
+                                               options.ptr, options.len));
+    }
+    n = make_arguments(&b.layer, program, in, &outputs);
+    for (int i = -1; i < steps; i++) { /* the first one of a lifted program is compared */
+        if (!harness_execute(&b.layer, of[lifted || i < 0 ? 2 : 0], in, n, out))
+            exit(1);
+        for (size_t k = 0; k < outputs; k++)
+            harness_buffer_destroy(&b.layer, out[k]);
+    }
+    bench_end(&b);
+    return 0;
+}
+
+int main(int argc, char **argv)
 {
     const char *store = getenv("BENCH_WITH_STORE");
     struct bench b;
@@ -160,6 +220,8 @@ int main(void)
         return 1;
     }
     setenv("STET_LIFT", "1", 1);
+    if (argc == 4 && !strcmp(argv[1], "step"))
+        return run_steps(!strcmp(argv[2], "lifted"), atoi(argv[3]));
     bench_begin_with(&b, "libstet_cpu.so", store != NULL);
     measure_values(&b, store ? "lift.value.with-store" : "lift.value.without-store");
     if (!store)

@@ -10,28 +10,31 @@
 #include <stdlib.h>
 #include <time.h>
 
-enum { FORK_MS = 1000, EXIT_MS = 2000, EXIT_TIMES = 4 };
-/* A process must not wait longer than this at its end for a compile that it did not ask for. */
-#define EXPECTED_MAX_NS UINT64_C(10000000000)
+enum { FORK_MS = 1000, EXIT_MS = 2000, EXIT_TIMES = 4, A_DAY_S = 86400 };
+/* A process must not wait much longer than this at its end for a compile that it did not ask for. */
+enum { EXPECTED_MAX_S = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct stet_lift_job *list, **list_end = &list;
 /* The job in progress: a copy, because the job itself is freed before the mark is gone. */
 static struct stet_lift_job at_work;
 static uint64_t begun_ns;
-static bool busy, off, running, ended;
+static uint64_t expected_max_ns;
+static bool busy, running, ended;
 static unsigned forks; /* a fork is in progress: no job begins meanwhile */
 
 void stet_intercept_lift_spare_init(void)
 {
     const char *setting = getenv("STET_LIFT_BACKGROUND");
+    unsigned long seconds = setting && *setting ? strtoul(setting, NULL, 10) : EXPECTED_MAX_S;
 
-    off = setting && (!strcmp(setting, "0") || !strcmp(setting, "off"));
+    /* a word such as "off" is 0 */
+    expected_max_ns = UINT64_C(1000000000) * (seconds < A_DAY_S ? seconds : A_DAY_S);
 }
 
 bool stet_intercept_lift_spare_takes(uint64_t expected_ns)
 {
-    return !off && expected_ns <= EXPECTED_MAX_NS;
+    return expected_max_ns && expected_ns <= expected_max_ns;
 }
 
 /* With the lock held; releases it for a moment. */

@@ -1,5 +1,6 @@
 /* Compiles for lifting that no caller waits for. They run one at a time, on a thread of ours, and
- * never for a client that is being destroyed. STET_LIFT_BACKGROUND=off turns them off. */
+ * never for a client that is being destroyed. STET_LIFT_BACKGROUND is how many seconds such a
+ * compile may take; with `off` there are none. */
 #ifndef STET_INTERCEPT_LIFT_SPARE_H
 #define STET_INTERCEPT_LIFT_SPARE_H
 
