@@ -15,41 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VALUES = 301, ROUNDS = 501, CALLS = 200, MOST = 1 << 20 };
-
-struct bytes {
-    char *ptr;
-    size_t len;
-};
-
-static struct bytes read_file(const char *folder, const char *name)
-{
-    struct bytes b = {malloc(MOST), 0};
-    char path[4096];
-    FILE *f;
-
-    snprintf(path, sizeof path, "%s/%s", folder, name);
-    f = fopen(path, "rb");
-    if (!f || !b.ptr) {
-        perror(path);
-        exit(1);
-    }
-    b.len = fread(b.ptr, 1, MOST, f);
-    fclose(f);
-    return b;
-}
-
-static PJRT_LoadedExecutable *must(struct harness *h, PJRT_LoadedExecutable *loaded)
-{
-    if (!loaded) {
-        fprintf(stderr, "%s\n", h->text);
-        exit(1);
-    }
-    return loaded;
-}
+enum { VALUES = 301, ROUNDS = 501, CALLS = 200 };
 
 /* The learning rate of tests/conformance/make_program.py, in the bytes of the program. */
-static char *find_rate(struct bytes program)
+static char *find_rate(struct bench_bytes program)
 {
     const float rate = 1e-3f;
     char *at = memmem(program.ptr, program.len, &rate, sizeof rate);
@@ -61,11 +30,11 @@ static char *find_rate(struct bytes program)
     return at;
 }
 
-static double compile_ms(struct harness *h, struct bytes program, struct bytes options)
+static double compile_ms(struct harness *h, struct bench_bytes program, struct bench_bytes options)
 {
     double begin = bench_now_ns(), took;
-    PJRT_LoadedExecutable *loaded =
-        must(h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
+    PJRT_LoadedExecutable *loaded = bench_must(
+        h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
 
     took = bench_now_ns() - begin;
     harness_loaded_destroy(h, loaded);
@@ -75,8 +44,8 @@ static double compile_ms(struct harness *h, struct bytes program, struct bytes o
 static void measure_values(struct bench *b, const char *name)
 {
     const char *folder = getenv("BENCH_STEP");
-    struct bytes program = read_file(folder, "step.mlirbc"),
-                 options = read_file(folder, "options.pb");
+    struct bench_bytes program = bench_read(folder, "step.mlirbc"),
+                       options = bench_read(folder, "options.pb");
     static double plain[VALUES], lifted[VALUES];
     char *rate = find_rate(program);
 
@@ -107,7 +76,7 @@ static PJRT_LoadedExecutable *compile_factor(struct harness *h, int factor)
                      "return %%0 : tensor<4xf32>\n}\n}\n",
                      factor);
 
-    return must(h, harness_compile(h, text, (size_t)n, "mlir", "", 0));
+    return bench_must(h, harness_compile(h, text, (size_t)n, "mlir", "", 0));
 }
 
 static double execute_ns(struct harness *h, PJRT_LoadedExecutable *loaded, PJRT_Buffer *in)
@@ -123,7 +92,7 @@ static double execute_ns(struct harness *h, PJRT_LoadedExecutable *loaded, PJRT_
         }
         harness_buffer_destroy(h, out);
     }
-    return (bench_now_ns() - begin) / CALLS;
+    return (bench_now_ns() - begin) / (double)CALLS;
 }
 
 static void measure_executions(struct bench *b)
@@ -159,7 +128,7 @@ static void measure_executions(struct bench *b)
 
 enum { ARGUMENTS_MAX = 512 };
 
-static size_t make_arguments(struct harness *h, struct bytes program, PJRT_Buffer **out,
+static size_t make_arguments(struct harness *h, struct bench_bytes program, PJRT_Buffer **out,
                              size_t *outputs)
 {
     struct stet_program p;
@@ -183,8 +152,8 @@ static size_t make_arguments(struct harness *h, struct bytes program, PJRT_Buffe
 static int run_steps(bool lifted, int steps)
 {
     const char *folder = getenv("BENCH_STEP");
-    struct bytes program = read_file(folder, "step.mlirbc"),
-                 options = read_file(folder, "options.pb");
+    struct bench_bytes program = bench_read(folder, "step.mlirbc"),
+                       options = bench_read(folder, "options.pb");
     PJRT_Buffer *in[ARGUMENTS_MAX], *out[ARGUMENTS_MAX];
     PJRT_LoadedExecutable *of[3];
     char *rate = find_rate(program);
@@ -196,8 +165,8 @@ static int run_steps(bool lifted, int steps)
         float value = 1.1e-3f + 1e-4f * (float)i;
 
         memcpy(rate, &value, sizeof value);
-        of[i] = must(&b.layer, harness_compile(&b.layer, program.ptr, program.len, "mlir",
-                                               options.ptr, options.len));
+        of[i] = bench_must(&b.layer, harness_compile(&b.layer, program.ptr, program.len, "mlir",
+                                                     options.ptr, options.len));
     }
     n = make_arguments(&b.layer, program, in, &outputs);
     for (int i = -1; i < steps; i++) { /* the first one of a lifted program is compared */

@@ -11,7 +11,8 @@
 #include <time.h>
 
 enum { FORK_MS = 1000, EXIT_MS = 2000, EXIT_TIMES = 4, A_DAY_S = 86400 };
-/* A process must not wait much longer than this at its end for a compile that it did not ask for. */
+/* A process must not wait much longer than this at its end for a compile that it did not ask for.
+ */
 enum { EXPECTED_MAX_S = 10 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
