@@ -3,6 +3,8 @@
 
 /* A larger program is not lifted, because the lifted one contains its constants as text. */
 #define CONSTANT_BYTES_MAX ((uint64_t)64 << 20)
+/* Operations that a compiler would compute from one constant; more are not followed. */
+enum { FOLDED_MAX = 64 };
 
 static const bool takes[STET_KNOWN_OPS] = {
 #define TAKES(operation) [STET_##operation] = true,
@@ -252,11 +254,68 @@ static bool is_initial_value(const struct stet_lift_use *use)
     return use->op->known == STET_STABLEHLO_REDUCE && use->index >= use->op->operand_count / 2;
 }
 
-/* What a float outside the range of the integers becomes depends on what computes it. */
-static bool is_to_integer(const struct stet_op *op, const struct stet_type *from)
+static bool is_to_integer(const struct stet_op *op)
 {
-    return op->known == STET_STABLEHLO_CONVERT && from->kind == STET_TYPE_FLOAT &&
-           op->results[0].type->element->kind != STET_TYPE_FLOAT;
+    return op->known == STET_STABLEHLO_CONVERT &&
+           stet_op_operand(op, 0)->type->element->kind == STET_TYPE_FLOAT &&
+           op->results[0].type->element->kind == STET_TYPE_INTEGER;
+}
+
+/* What a use leads to without any value that is known only at run time. */
+struct folded {
+    const struct stet_value *values[FOLDED_MAX];
+    uint32_t count;
+};
+
+static bool is_folded(const struct folded *f, const struct stet_value *v)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (f->values[i] == v)
+            return true;
+    }
+    return false;
+}
+
+/* Would a compiler compute this operation, given what it computes already? */
+static bool folds(const struct folded *f, const struct stet_op *op)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        bool one = is_folded(f, stet_op_operand(op, i));
+
+        if (!one && !stet_lift_constant_of(op, i))
+            return false;
+        any |= one;
+    }
+    return any && !op->region_count && op->result_count == 1;
+}
+
+/* Would a compiler convert the use, or what it computes from it, to an integer? What a float
+ * outside the range of the integers becomes depends on what computes it. If it is not known, yes.
+ */
+static bool becomes_integer(const struct stet_lift_use *use)
+{
+    const struct stet_block *block = use->op->parent;
+    struct folded f = {0};
+
+    for (uint32_t i = 0; i < use->op->operand_count; i++) {
+        if (!stet_lift_constant_of(use->op, i))
+            return false; /* it is computed at run time in the plain program, too */
+    }
+    if (is_to_integer(use->op) || use->op->region_count || use->op->result_count != 1)
+        return is_to_integer(use->op);
+    f.values[f.count++] = &use->op->results[0];
+    for (uint32_t i = 0; i < block->op_count; i++) { /* before the use, nothing is folded */
+        const struct stet_op *op = block->ops[i];
+
+        if (!folds(&f, op))
+            continue;
+        if (is_to_integer(op) || f.count == FOLDED_MAX)
+            return true;
+        f.values[f.count++] = &op->results[0];
+    }
+    return false;
 }
 
 enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err)
@@ -267,7 +326,7 @@ enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *
         return check_around(op, err);
     if (is_initial_value(use))
         return stet_fail(err, STET_REFUSED, "the initial value of a reduction");
-    if (is_to_integer(op, stet_op_operand(op, use->index)->type->element))
+    if (becomes_integer(use))
         return stet_fail(err, STET_REFUSED, "a float that is converted to an integer");
     if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE) &&
         !stet_lift_spmd_is_constraint(op))

@@ -106,6 +106,14 @@ static const char own_layout[] =
            "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
            "return %0 : tensor<4xf32>\n}\n");
 
+/* The argument is only known at run time, and so is what is converted. */
+static const char computed_integer[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = stablehlo.convert %0 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "return %1 : tensor<4xi32>\n}\n");
+
 #define SORTED(name)                                                                               \
     "func.func private @" name "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                       \
     "%c = stablehlo.constant dense<@2> : tensor<4xf32>\n"                                          \
@@ -149,6 +157,8 @@ static const struct {
     {"a composite of another name", composite, renamed, "1.0 0.5", "2.0 0.5", 1},
     {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
     {"a usual layout", own_layout, own_layout, "1.0 default", "2.0 default", 1},
+    {"an integer that is computed from an argument", computed_integer, computed_integer, "1.0",
+     "3.0", 1},
     {"the other zero", rate, rate, "0.0", "-0.0", 1},
     {"a NaN with another payload", rate, rate, "0x7FC00000", "0x7F800001", 1},
 };
@@ -363,6 +373,16 @@ static const char to_integer[] =
            "%1 = stablehlo.add %arg0, %0 : tensor<4xi32>\n"
            "return %1 : tensor<4xi32>\n}\n");
 
+/* What is converted is computed from constants alone. */
+static const char folded_to_integer[] =
+    MODULE("%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+           "%d = stablehlo.constant dense<2.0> : tensor<f32>\n"
+           "%0 = stablehlo.multiply %c, %d : tensor<f32>\n"
+           "%1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4xf32>\n"
+           "%2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "%3 = stablehlo.add %arg0, %2 : tensor<4xi32>\n"
+           "return %3 : tensor<4xi32>\n}\n");
 static const char result_layout[] =
     MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32> {mhlo.layout_mode = \"auto\"}) {\n"
            "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
@@ -383,6 +403,7 @@ static const struct {
 } refused[] = {
     {"the initial value of a reduction", initial, "0.0", "1.0", "the initial value"},
     {"a float that becomes an integer", to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"one that is computed before", folded_to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"a layout that the compiler chooses", own_layout, "1.0 auto", "2.0 auto", "a layout of its"},
     {"such a layout of a result", result_layout, "1.0", "2.0", "a layout of its"},
     {"a shape that a custom call reads", shape_of_call, "1", "2", "or reads shapes"},
