@@ -92,6 +92,9 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
 enum stet_rc stet_lower_approx_top_k(struct stet_lower *l);
+/* A custom call of a function that a library registered in this process; `known` is false, and
+ * nothing done, if there is none of that name. */
+enum stet_rc stet_lower_ffi(struct stet_lower *l, struct stet_view name, bool *known);
 /* XLA's custom calls LuDecomposition, Qr, ProductOfElementaryHouseholderReflectors and Eigh. */
 enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);

@@ -503,6 +503,7 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         {"ProductOfElementaryHouseholderReflectors", stet_lower_reflectors},
     };
     struct stet_view name = stet_lower_text(l, "call_target_name");
+    bool known;
 
     (void)arg;
     if (!l->single && stet_lower_is_border(l->op))
@@ -524,6 +525,9 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
             l, STET_UNSUPPORTED,
             "tpu_custom_call holds a kernel in a TPU's own instructions (Pallas, "
             "flash attention), which only a TPU runs");
+    TRY(stet_lower_ffi(l, name, &known));
+    if (known)
+        return STET_OK;
     return stet_lower_fail(l, STET_UNSUPPORTED, "custom call target \"%.*s\" is not known",
                            STET_FMT(name));
 }

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/ffi.h"
 #include "backend/lower.h"
 #include "backend/params.h"
 #include "backend/plan_steps.h"
@@ -79,6 +80,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
                            .program = p,
                            .err = err,
                            .on = *on,
+                           .sites = &plan->sites,
                            .lanes = on->replicas * on->partitions};
     struct stet_placement place = {.l = &l};
     struct stet_gblock *entry;
@@ -149,6 +151,7 @@ void stet_plan_free(struct stet_plan *plan)
 {
     if (!plan)
         return;
+    stet_ffi_release(plan->sites);
     if (plan->legalised)
         stet_program_release(&plan->legal);
     stet_arena_release(&plan->arena);
@@ -267,6 +270,9 @@ static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r
             break;
         case STET_STEP_HOST:
             TRY(run_transfer(s->transfer, bufs, r));
+            break;
+        case STET_STEP_FFI:
+            TRY(stet_ffi_run(s->site, bufs, r->pool, r->host, r->err));
             break;
         }
     }

@@ -16,7 +16,8 @@ enum stet_step_kind {
     STET_STEP_COPY,
     STET_STEP_WHILE,
     STET_STEP_CASE,
-    STET_STEP_HOST
+    STET_STEP_HOST,
+    STET_STEP_FFI,
 };
 
 struct stet_plan_steps {
@@ -37,6 +38,7 @@ struct stet_step {
             const void *params;
         } kernel;
         const struct stet_transfer *transfer; /* HOST */
+        const struct stet_ffi_site *site;     /* FFI */
         uint64_t bytes;                       /* COPY: from bufs[0] to bufs[1] */
         struct stet_plan_steps blocks[2];     /* WHILE: condition (result in bufs[0]), body */
         struct {
@@ -52,6 +54,7 @@ struct stet_plan {
     struct stet_plan_info info;
     struct stet_program legal; /* of an HLO program: its constants are read in place, too */
     bool legalised;
+    struct stet_ffi_site *sites; /* all of them */
     struct stet_plan_steps steps;
     struct stet_step_ref *refs;
     uint32_t ref_count;

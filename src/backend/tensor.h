@@ -5,33 +5,33 @@
 
 #include "base/view.h"
 
-/* DTYPE(name, bytes, HLO name). 4-bit integers are stored one to a byte, as the
- * 8-bit integer of the same value; in data from a host the upper half is undefined. */
+/* DTYPE(name, bytes, HLO name, number in xla::PrimitiveType). 4-bit integers are stored one to a
+ * byte, as the 8-bit integer of the same value; in data from a host the upper half is undefined. */
 #define STET_ELEMENT_DTYPES(DTYPE)                                                                 \
-    DTYPE(PRED, 1, "pred")                                                                         \
-    DTYPE(S4, 1, "s4")                                                                             \
-    DTYPE(S8, 1, "s8")                                                                             \
-    DTYPE(S16, 2, "s16")                                                                           \
-    DTYPE(S32, 4, "s32")                                                                           \
-    DTYPE(S64, 8, "s64")                                                                           \
-    DTYPE(U4, 1, "u4")                                                                             \
-    DTYPE(U8, 1, "u8")                                                                             \
-    DTYPE(U16, 2, "u16")                                                                           \
-    DTYPE(U32, 4, "u32")                                                                           \
-    DTYPE(U64, 8, "u64")                                                                           \
-    DTYPE(BF16, 2, "bf16")                                                                         \
-    DTYPE(F16, 2, "f16")                                                                           \
-    DTYPE(F32, 4, "f32")                                                                           \
-    DTYPE(F64, 8, "f64")                                                                           \
-    DTYPE(C64, 8, "c64")                                                                           \
-    DTYPE(C128, 16, "c128")
+    DTYPE(PRED, 1, "pred", 1)                                                                      \
+    DTYPE(S4, 1, "s4", 21)                                                                         \
+    DTYPE(S8, 1, "s8", 2)                                                                          \
+    DTYPE(S16, 2, "s16", 3)                                                                        \
+    DTYPE(S32, 4, "s32", 4)                                                                        \
+    DTYPE(S64, 8, "s64", 5)                                                                        \
+    DTYPE(U4, 1, "u4", 22)                                                                         \
+    DTYPE(U8, 1, "u8", 6)                                                                          \
+    DTYPE(U16, 2, "u16", 7)                                                                        \
+    DTYPE(U32, 4, "u32", 8)                                                                        \
+    DTYPE(U64, 8, "u64", 9)                                                                        \
+    DTYPE(BF16, 2, "bf16", 16)                                                                     \
+    DTYPE(F16, 2, "f16", 10)                                                                       \
+    DTYPE(F32, 4, "f32", 11)                                                                       \
+    DTYPE(F64, 8, "f64", 12)                                                                       \
+    DTYPE(C64, 8, "c64", 15)                                                                       \
+    DTYPE(C128, 16, "c128", 18)
 #define STET_DTYPES(DTYPE)                                                                         \
     STET_ELEMENT_DTYPES(DTYPE)                                                                     \
-    DTYPE(TOKEN, 0, "token")
+    DTYPE(TOKEN, 0, "token", 17)
 
 enum stet_dtype {
     STET_DT_INVALID,
-#define DTYPE(name, bytes, hlo) STET_DT_##name,
+#define DTYPE(name, bytes, hlo, number) STET_DT_##name,
     STET_DTYPES(DTYPE)
 #undef DTYPE
         STET_DT_COUNT
@@ -49,6 +49,8 @@ struct stet_shape {
 
 size_t stet_dtype_bytes(enum stet_dtype t);
 const char *stet_dtype_name(enum stet_dtype t);
+/* The number that HLO and XLA's FFI have for it; 0 if it is not valid. */
+int stet_dtype_number(enum stet_dtype t);
 
 /* Fills elements and bytes; false if a dimension is negative or the size overflows 2^47 bytes. */
 bool stet_shape_set(struct stet_shape *s, enum stet_dtype t, const int64_t *dims, uint32_t rank);

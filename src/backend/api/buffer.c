@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 static const PJRT_Buffer_Type pjrt_types[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo) [STET_DT_##name] = PJRT_Buffer_Type_##name,
+#define DTYPE(name, bytes, hlo, number) [STET_DT_##name] = PJRT_Buffer_Type_##name,
     STET_DTYPES(DTYPE)
 #undef DTYPE
 };

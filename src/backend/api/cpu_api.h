@@ -86,6 +86,8 @@ struct PJRT_Event {
 struct PJRT_DeviceDescription {
     int id;
     char text[64];
+    char brief[16];   /* another text; empty: the same */
+    const char *kind; /* NULL: as the environment says */
     PJRT_NamedValue attributes[3];
     size_t attribute_count;
     int64_t coords[3];
@@ -98,7 +100,19 @@ struct PJRT_TopologyDescription {
     PJRT_DeviceDescription *descriptions;
     PJRT_DeviceDescription **list;
     char text[32]; /* its serialised form */
+    char platform[32]; /* empty: as the environment says */
 };
+
+/* What PJRT_Client_Create was asked to be. */
+struct stet_cpu_identity {
+    char platform[32]; /* empty: not said */
+    uint32_t devices;  /* 0: not said */
+};
+
+PJRT_Error *stet_cpu_identity_read(const PJRT_NamedValue *options, size_t count,
+                                   struct stet_cpu_identity *out);
+void stet_cpu_identity_apply(const struct stet_cpu_identity *identity, PJRT_TopologyDescription *t);
+const char *stet_cpu_identity_platform(const PJRT_TopologyDescription *t);
 
 /* Programs may keep results in the host's memory. Here both are the same, but only the device's
  * counts as its memory in use. */
@@ -253,6 +267,7 @@ PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *e
     __attribute__((returns_nonnull));
 PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
+PJRT_Extension_Base *stet_cpu_api_own_extension(void);
 /* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
 /* Rejects devices that a client with so many does not have. */

@@ -50,15 +50,6 @@ enum {
     TYPE_TUPLE = 13,
 };
 
-/* PrimitiveType of xla_data.proto. */
-static const unsigned char primitive[STET_DT_COUNT] = {
-    [STET_DT_PRED] = 1,  [STET_DT_S4] = 21,    [STET_DT_S8] = 2,   [STET_DT_S16] = 3,
-    [STET_DT_S32] = 4,   [STET_DT_S64] = 5,    [STET_DT_U4] = 22,  [STET_DT_U8] = 6,
-    [STET_DT_U16] = 7,   [STET_DT_U32] = 8,    [STET_DT_U64] = 9,  [STET_DT_BF16] = 16,
-    [STET_DT_F16] = 10,  [STET_DT_F32] = 11,   [STET_DT_F64] = 12, [STET_DT_C64] = 15,
-    [STET_DT_C128] = 18, [STET_DT_TOKEN] = 17,
-};
-
 static void put_int(struct stet_buf *b, unsigned field, uint64_t value)
 {
     stet_buf_varint(b, (uint64_t)field << 3);
@@ -89,7 +80,7 @@ static void put_shape(struct stet_buf *b, unsigned field, const struct stet_shap
 {
     struct stet_buf message = STET_BUF_INIT, layout = STET_BUF_INIT, packed = STET_BUF_INIT;
 
-    put_int(&message, SHAPE_TYPE, primitive[s->dtype]);
+    put_int(&message, SHAPE_TYPE, (uint64_t)stet_dtype_number(s->dtype));
     for (uint32_t i = 0; i < s->rank; i++)
         stet_buf_varint(&packed, (uint64_t)s->dims[i]);
     put_message(&message, SHAPE_DIMS, &packed);
