@@ -64,6 +64,10 @@ struct stet_gval *stet_lower_part(struct stet_lower *l, struct stet_gval *v, con
 
 /* ---- lower_flow.c ---- */
 
+/* Shapes of a type: one, or a tuple's, flattened into `out` (room for `most`). `depth` is 0. */
+enum stet_rc stet_lower_flat_shapes(struct stet_lower *l, const struct stet_type *t,
+                                    struct stet_shape *out, uint32_t most, uint32_t *count,
+                                    uint32_t depth);
 /* A region's operations into a new block with `args` arguments of these shapes. */
 struct stet_gblock *stet_lower_new_block(struct stet_lower *l, struct stet_gval **like,
                                          uint32_t args);
@@ -83,6 +87,12 @@ enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
                                      struct stet_gblock **blocks, uint32_t count);
 enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
                                   struct stet_shape **out);
+/* The shape of each argument of a lane: its tile, or all of it for replicas. */
+enum stet_rc stet_lower_argument_tiles(struct stet_lower *l, const struct stet_block *body,
+                                       struct stet_shape *whole, struct stet_shape *tiles);
+/* Sets the sharding of result `i`. */
+enum stet_rc stet_lower_result_sharding(struct stet_lower *l, const struct stet_block *body,
+                                        uint32_t i, uint32_t rank);
 /* The entry function for all lanes. */
 enum stet_rc stet_lower_program_lanes(struct stet_lower *l, struct stet_gblock **out);
 

@@ -48,6 +48,10 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
 /* For several devices: one plan, whose inputs and outputs are those of all devices. */
 enum stet_rc stet_plan_new_on(struct stet_plan **out, const struct stet_program *p,
                               const struct stet_plan_devices *on, struct stet_err *err);
+/* Only the description (stet_plan_info) of the program's arguments and results, for any program
+ * whose types and shardings are known, whatever its operations are. It cannot be run. */
+enum stet_rc stet_plan_new_border(struct stet_plan **out, const struct stet_program *p,
+                                  const struct stet_plan_devices *on, struct stet_err *err);
 void stet_plan_free(struct stet_plan *plan);
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
 /* For programs that may never end: a run in which all loops together make more iterations than this

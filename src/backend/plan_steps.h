@@ -62,6 +62,10 @@ struct stet_plan {
     uint64_t most_turns;   /* of all loops in one run; 0: any number */
 };
 
+/* Fills the plan's description of the program's arguments and results, of all lanes. */
+enum stet_rc stet_plan_describe(struct stet_plan *plan, struct stet_lower *l,
+                                const struct stet_shape *in, uint32_t in_count,
+                                const struct stet_shape *out, uint32_t out_count);
 /* Assigns offsets to all scratch buffers; sets p->scratch_bytes. */
 enum stet_rc stet_backend_placement_offsets(struct stet_placement *p);
 /* Creates steps for the whole graph. Buffers have no offsets yet; stet_emit_finish resolves the

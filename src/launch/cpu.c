@@ -70,7 +70,7 @@ bool stet_launch_cpu_devices_ok(const char *devices)
 }
 
 enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
-                             struct stet_err *err)
+                             bool zeros, struct stet_err *err)
 {
     const char *chosen = stet_launch_env_get(env, "JAX_PLATFORMS");
     char library[PATH_MAX], named[PATH_MAX + 8];
@@ -89,6 +89,8 @@ enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, co
         rc = stet_launch_env_set(env, "STET_CPU_LIBRARY", library, err);
     if (rc == STET_OK && *devices)
         rc = stet_launch_env_set(env, "STET_CPU_DEVICES", devices, err);
+    if (rc == STET_OK && zeros)
+        rc = stet_launch_env_set(env, "STET_CPU_ZEROS", "1", err);
     if (rc == STET_OK)
         rc = prepend(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, ',', err);
     if (rc == STET_OK)

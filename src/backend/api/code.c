@@ -188,7 +188,10 @@ static enum stet_rc plan(struct stet_cpu_code *c, struct stet_err *err)
     struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions};
     enum stet_rc rc = stet_decode(&c->program, stet_view_of(c->bytes, c->size), err);
 
-    return rc == STET_OK ? stet_plan_new_on(&c->plan, &c->program, &on, err) : rc;
+    if (rc != STET_OK)
+        return rc;
+    c->zeros = stet_zeros_wanted();
+    return (c->zeros ? stet_plan_new_border : stet_plan_new_on)(&c->plan, &c->program, &on, err);
 }
 
 PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, size_t size,

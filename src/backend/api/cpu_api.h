@@ -45,15 +45,27 @@ struct stet_cpu_block {
     void (*on_release)(void *data, void *arg); /* views only */
     void *on_release_arg;
     bool view;
+    bool shared; /* the memory belongs to all blocks of zeros */
 };
 
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
+/* A block whose memory outlives it; counted as if it were its own. */
+struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *data, uint64_t size);
 /* Counts `temporary` bytes in use in addition to all blocks. */
 void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
+
+/* ---- zeros instead of results ---- */
+
+/* Does the environment ask for zeros (STET_CPU_ZEROS)? It is read once. */
+bool stet_zeros_wanted(void);
+/* Is an array of this size from the host dropped, and zeros kept in its place? Small ones are kept,
+ * because programs read numbers back that they put there. */
+bool stet_zeros_instead(uint64_t size);
+struct stet_cpu_block *stet_zeros_block(struct stet_memory *memory, uint64_t size);
 
 /* ---- the queue: one thread per device, first in first out ---- */
 
@@ -173,6 +185,7 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
+    bool zeros;               /* the plan is the border alone; nothing is computed */
     uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];
     PJRT_Buffer_Type *output_types;
