@@ -81,7 +81,7 @@ def dtypes():
     return {number: np.dtype(name) for number, name in names.items()}
 
 
-_dtypes = dtypes()
+DTYPES = dtypes()
 
 
 def array_of(buffer):
@@ -89,7 +89,7 @@ def array_of(buffer):
     if buffer.dtype == TOKEN:
         return None
     shape = tuple(buffer.dims[: buffer.rank])
-    dtype = _dtypes[buffer.dtype]
+    dtype = DTYPES[buffer.dtype]
     size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
     if size == 0:
         return np.empty(shape, dtype)
@@ -136,3 +136,9 @@ class Registered:
 
 def address():
     return ctypes.cast(handler, ctypes.c_void_p).value
+
+
+def capsule():
+    new = ctypes.pythonapi.PyCapsule_New
+    new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+    return new(address(), b"xla._CUSTOM_CALL_TARGET", None)

@@ -1,4 +1,4 @@
-"""Stet's own extension of the backend's PJRT table (src/backend/api/own_extension.c), by ctypes."""
+"""Stet's own extension of the backend's PJRT table (src/abi/stet_ext.h), by ctypes."""
 
 import ctypes
 
@@ -6,6 +6,7 @@ EXTENSION_TYPE = 0x53544554  # "STET"
 STAGES = ("instantiate", "prepare", "initialize", "execute")
 
 _register_function = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_void_p))
+_set_fallback = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 _register_type = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.c_char_p, ctypes.c_size_t, ctypes.POINTER(ctypes.c_int64), ctypes.c_void_p)
 
 
@@ -17,7 +18,8 @@ Base._fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int), ("nex
 
 
 class Own(ctypes.Structure):
-    _fields_ = [("base", Base), ("register_function", _register_function), ("register_type", _register_type)]
+    _fields_ = [("base", Base), ("register_function", _register_function), ("register_type", _register_type),
+                ("set_fallback", _set_fallback)]
 
 
 class Table(ctypes.Structure):
@@ -51,7 +53,7 @@ class Backend:
         link = self.table.extensions
         while link and link.contents.type != EXTENSION_TYPE:
             link = link.contents.next
-        if not link:
+        if not link or link.contents.struct_size < ctypes.sizeof(Own):
             raise LookupError("the plugin is not Stet's CPU backend, or is another version of it")
         self.own = ctypes.cast(link, ctypes.POINTER(Own)).contents
 
@@ -76,3 +78,8 @@ class Backend:
         """`type_id`: the address of the library's id of the type, which is set if it is 0."""
         text = name.encode()
         self.check(self.own.register_type(text, len(text), ctypes.cast(type_id, ctypes.POINTER(ctypes.c_int64)), info))
+
+    def set_fallback(self, functions):
+        """fallback.Functions, which must stay alive; or None."""
+        self.functions = functions
+        self.own.set_fallback(ctypes.byref(functions) if functions else None)

@@ -10,7 +10,7 @@ import re
 
 import numpy as np
 
-from stet_cpu import callbacks, library_path
+from stet_cpu import callbacks, fallback, library_path
 from stet_cpu.extension import Backend, pointer_of
 
 PLUGIN = "stet"
@@ -36,7 +36,9 @@ def after_bridge(bridge):
     bridge.register_backend_factory(
         "cpu", functools.partial(make_client, bridge), priority=0, fail_quietly=False,
         make_topology=functools.partial(bridge.xla_client.make_c_api_device_topology, table), c_api=table)
-    register_functions(bridge.xla_client, Backend(pointer_of(table)))
+    backend = Backend(pointer_of(table))
+    register_functions(bridge.xla_client, backend)
+    fallback.install(backend)
     if (bridge.config.jax_platforms.value or "").startswith(PLUGIN):
         bridge.config.update("jax_platforms", "cpu")
 
@@ -61,6 +63,7 @@ def register_functions(client, backend):
     client.register_custom_call_handler("cpu", function)
     client.register_custom_type_handler("cpu", type_)
     backend.register_function(callbacks.TARGET, {"execute": callbacks.address()})
+    client._xla.register_custom_call_target(callbacks.TARGET, {"execute": callbacks.capsule()}, "Host", 1)
 
 
 class CallbackTarget:

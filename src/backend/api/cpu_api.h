@@ -186,6 +186,9 @@ struct stet_cpu_code {
     struct stet_plan *plan;
     const struct stet_plan_info *info;
     bool zeros;               /* the plan is the border alone; nothing is computed */
+    bool fallback;            /* likewise; another client computes (fallback.c) */
+    uint64_t handle;          /* its name for the program */
+    char why[256];            /* the backend cannot run it */
     uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];
     PJRT_Buffer_Type *output_types;
@@ -253,6 +256,20 @@ bool stet_backend_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block,
 
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
+
+/* ---- programs that another client runs ---- */
+
+struct stet_ext_fallback;
+
+void stet_cpu_fallback_set(const struct stet_ext_fallback *fallback);
+/* Is there such a client, and is it wanted (STET_CPU_STRICT)? */
+bool stet_cpu_fallback_exists(void);
+/* `why` is the reason that the backend gave. The error has both reasons. */
+PJRT_Error *stet_cpu_fallback_compile(struct stet_cpu_code *c, const char *why);
+enum stet_rc stet_cpu_fallback_run(const struct stet_cpu_code *c, const void *const *inputs,
+                                   void *const *outputs, const struct stet_host *host,
+                                   struct stet_err *err);
+void stet_cpu_fallback_release(const struct stet_cpu_code *c);
 
 /* ---- host transfers ---- */
 

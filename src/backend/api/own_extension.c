@@ -1,21 +1,8 @@
-/* An extension of our own, through which Stet's Python package (python/stet_cpu) talks to the
- * backend in its process: it registers functions for custom calls. */
+/* The extension of abi/stet_ext.h. */
 #include "backend/api/cpu_api.h"
 
+#include "abi/stet_ext.h"
 #include "backend/ffi.h"
-
-/* python/stet_cpu/extension.py has the same struct. */
-struct own_extension {
-    PJRT_Extension_Base base;
-    /* `stages`: the functions of XLA_FFI_Handler_Bundle. Returns NULL, or an error that is destroyed
-     * by PJRT_Error_Destroy. */
-    PJRT_Error *(*register_function)(const char *name, size_t name_size, void *const *stages);
-    /* As XLA_FFI_Type_Register. */
-    PJRT_Error *(*register_type)(const char *name, size_t name_size, int64_t *id,
-                                 const void *info);
-};
-
-enum { STET_EXTENSION_TYPE = 0x53544554 }; /* "STET" */
 
 static PJRT_Error *register_function(const char *name, size_t name_size, void *const *stages)
 {
@@ -38,20 +25,27 @@ static PJRT_Error *register_type(const char *name, size_t name_size, int64_t *id
     XLA_FFI_Error *failure = stet_ffi_api()->XLA_FFI_Type_Register(&args);
     PJRT_Error *error = NULL;
 
-    if (failure)
+    if (failure) {
         error = stet_pjrt_error((PJRT_Error_Code)failure->code, "%s", failure->text);
-    if (failure)
         stet_ffi_error_free(failure);
+    }
     *id = given.type_id;
     return error;
 }
 
+static const char *elsewhere(const PJRT_LoadedExecutable *executable)
+{
+    return executable->code->fallback ? executable->code->why : NULL;
+}
+
 PJRT_Extension_Base *stet_cpu_api_own_extension(void)
 {
-    static struct own_extension own = {
-        .base = {sizeof own, (PJRT_Extension_Type)STET_EXTENSION_TYPE, NULL},
+    static STET_Extension own = {
+        .base = {STET_Extension_STRUCT_SIZE, (PJRT_Extension_Type)STET_EXTENSION_TYPE, NULL},
         .register_function = register_function,
         .register_type = register_type,
+        .set_fallback = stet_cpu_fallback_set,
+        .elsewhere = elsewhere,
     };
 
     return &own.base;
