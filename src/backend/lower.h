@@ -113,16 +113,15 @@ enum stet_rc stet_lower_reflectors(struct stet_lower *l);
 /* The same bytes with another shape; NULL when out of memory, with the error set. */
 struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
                                      const struct stet_shape *s);
-/* 4-bit integers (lower_nibble.c): an operation that uses the bits of its operand; bitcast_convert
- * from or to them; the elements of a constant, copied only where needed (NULL: no memory); a value
- * from the host at run time, of any type. */
-struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v);
-struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
-                                         struct stet_gval *b);
-enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a,
-                                       const struct stet_shape *s);
-const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
-                               size_t bytes);
+/* Elements of 2 and 4 bits (lower_subbyte.c): an operation that uses the bits of its operand;
+ * bitcast_convert from or to them; the elements of a constant, copied only where needed (NULL: no
+ * memory). */
+struct stet_gval *stet_lower_subbyte_bits(struct stet_lower *l, int op, struct stet_gval *a,
+                                          struct stet_gval *b);
+enum stet_rc stet_lower_subbyte_bitcast(struct stet_lower *l, struct stet_gval *a,
+                                        const struct stet_shape *s);
+const void *stet_lower_subbyte_constant(struct stet_lower *l, enum stet_dtype t,
+                                        const void *elements, size_t bytes);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

@@ -304,8 +304,7 @@ static enum stet_rc result_values(struct stet_lower *l, struct stet_gnode *n,
 
     for (uint32_t i = 0; i < n->out_count; i++) {
         TRY(layout_of(l, "result_layouts", i, shapes[i].rank, order));
-        TRY(stet_lower_out(l, i,
-                           stet_lower_from_host(l, from_layout(l, n->out[i], &shapes[i], order))));
+        TRY(stet_lower_out(l, i, from_layout(l, n->out[i], &shapes[i], order)));
     }
     return STET_OK;
 }

@@ -180,14 +180,13 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
          : &((args)->device ? (args)->device : (args)->client->devices[0])                         \
                 ->memories[STET_DEVICE_MEMORY])
 
-/* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
- * read the whole byte. */
-static void widen_nibbles(signed char *data, const struct stet_shape *s)
+/* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0. */
+static void clear_upper_bits(unsigned char *data, const struct stet_shape *s)
 {
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_S4; i++)
-        data[i] = (signed char)((data[i] & 15) ^ 8) - 8;
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_U4; i++)
-        data[i] &= 15;
+    unsigned mask = (1u << stet_dtype_bits(s->dtype)) - 1;
+
+    for (uint64_t i = 0; i < s->elements; i++)
+        data[i] &= (unsigned char)mask;
 }
 
 PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
@@ -211,7 +210,8 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     if (!dropped) {
         copy(block->data, (char *)(uintptr_t)args->data, &shape,
              args->num_byte_strides ? args->byte_strides : NULL, false);
-        widen_nibbles(block->data, &shape);
+        if (stet_dtype_is_subbyte(shape.dtype))
+            clear_upper_bits(block->data, &shape);
     }
     args->buffer = stet_backend_buffer_adopt(memory, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_cpu_api_event_of(NULL) : NULL;
