@@ -58,6 +58,8 @@ def main():
         print(" | ".join(line), flush=True)
         if not results[-1].outcomes:
             print(results[-1].output[-1500:], flush=True)
+        if args.json:
+            side.save(args.json, data)
         data[name] = {s.name: {"outcomes": r.outcomes, "reasons": r.reasons, "cpu_s": r.cpu, "clock_s": r.clock} for s, r in zip(sides, results)}
     print(", ".join(f"{name}: {cpu:.1f} CPU s" for name, cpu in total.items()))
     if len(sides) == 2 and kept[0]:

@@ -17,7 +17,7 @@ STET = ROOT / "build/release/bin/stet"
 
 # Loaded into each pytest: chooses the sample, and writes what became of each test.
 PLUGIN = '''
-import hashlib, os
+import hashlib, json, os
 
 SEED, MOST, OUT = os.environ["SAMPLE_SEED"], int(os.environ["SAMPLE_MOST"]), os.environ["SAMPLE_OUT"]
 
@@ -33,28 +33,27 @@ def pytest_collection_modifyitems(config, items):
         items[:] = [i for i in items if id(i) in chosen]
 
 
-def say(what, report, why=""):
+def say(what, test, why=""):
     with open(OUT, "a") as out:
-        out.write("\\t".join((what, report.nodeid, " ".join(why.split())[-600:])) + "\\n")
+        out.write(json.dumps([what, test, " ".join(why.split())[-600:]]) + "\\n")
 
 
 def pytest_runtest_logstart(nodeid, location):
-    with open(OUT, "a") as out:
-        out.write("\\t".join(("began", nodeid, "")) + "\\n")
+    say("began", nodeid)
 
 
 def pytest_runtest_logreport(report):
     if report.failed:
-        say("failed", report, report.longreprtext)
+        say("failed", report.nodeid, report.longreprtext)
     elif report.skipped:
-        say("skipped", report)
+        say("skipped", report.nodeid)
     elif report.when == "call":
-        say("passed", report)
+        say("passed", report.nodeid)
 
 
 def pytest_collectreport(report):
     if report.failed:
-        say("failed", report, report.longreprtext)
+        say("failed", report.nodeid, report.longreprtext)
 '''
 
 
@@ -84,7 +83,7 @@ def read(path):
     """A test that began and did not end took the process with it."""
     outcomes, reasons = {}, {}
     for line in path.read_text().splitlines() if path.exists() else ():
-        what, test, why = line.split("\t")
+        what, test, why = json.loads(line)
         if what == "began":
             outcomes[test] = "crashed"
         elif outcomes.get(test) not in ("failed", "skipped"):  # a failed teardown counts, a passed one adds nothing
