@@ -122,6 +122,8 @@ enum stet_rc stet_lower_subbyte_bitcast(struct stet_lower *l, struct stet_gval *
                                         const struct stet_shape *s);
 const void *stet_lower_subbyte_constant(struct stet_lower *l, enum stet_dtype t,
                                         const void *elements, size_t bytes);
+/* Is there a kernel for this tile operation on elements of `t`? */
+bool stet_lower_has_kernel(int op, enum stet_dtype t);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

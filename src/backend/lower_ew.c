@@ -1,8 +1,7 @@
 /* Lowering: elementwise operations and constants. */
 #include "backend/lower.h"
 
-/* The tile-table type of an operation on `t`. */
-static bool has_kernel(int op, enum stet_dtype t)
+bool stet_lower_has_kernel(int op, enum stet_dtype t)
 {
     const stet_tile_fn *row = stet_tile_kernels()->ops[stet_tile_ctype(t)];
 
@@ -34,7 +33,7 @@ enum stet_rc stet_lower_unary(struct stet_lower *l, int op)
         return stet_lower_out(l, 0, trivial(l, op, a));
     if (op == STET_TILE_ABS && stet_dtype_is_unsigned(t))
         return stet_lower_out(l, 0, a);
-    if (!has_kernel(op, t))
+    if (!stet_lower_has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
     if (stet_dtype_is_small_int(t) && (op == STET_TILE_POPCNT || op == STET_TILE_CLZ))
         return stet_lower_out(l, 0, stet_lower_subbyte_bits(l, op, a, NULL));
@@ -114,7 +113,7 @@ enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
     OPERAND(a, 0);
     OPERAND(b, 1);
     TRY(same_operands(l, a, b));
-    if (!has_kernel(op, a->shape.dtype))
+    if (!stet_lower_has_kernel(op, a->shape.dtype))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s",
                                stet_dtype_name(a->shape.dtype));
     if (op == STET_TILE_NEXTAFTER && stet_dtype_bytes(a->shape.dtype) == 2)
@@ -134,7 +133,7 @@ enum stet_rc stet_lower_square(struct stet_lower *l, int arg)
 
     (void)arg;
     OPERAND(a, 0);
-    CHECK(has_kernel(STET_TILE_MUL, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_MUL, a->shape.dtype), "not defined for this type");
     return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_MUL, a->shape.dtype, a, a, NULL));
 }
 
@@ -198,7 +197,7 @@ enum stet_rc stet_lower_compare(struct stet_lower *l, int arg)
         b = stet_graph_ew(l, STET_TILE_ORDER, order, b, NULL, NULL);
         t = order;
     }
-    if (!has_kernel(op, t))
+    if (!stet_lower_has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
     return stet_lower_out(l, 0, stet_graph_ew(l, op, STET_DT_PRED, a, b, NULL));
 }
@@ -225,7 +224,7 @@ enum stet_rc stet_lower_select(struct stet_lower *l, int arg)
     OPERAND(b, 2);
     TRY(same_operands(l, a, b));
     CHECK(p->shape.dtype == STET_DT_PRED, "the predicate is not pred");
-    CHECK(has_kernel(STET_TILE_SELECT, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_SELECT, a->shape.dtype), "not defined for this type");
     if (!(p = spread(l, p, &a->shape)))
         return stet_lower_memory(l);
     CHECK(stet_shape_same_dims(&p->shape, &a->shape), "the predicate has another shape");
@@ -244,7 +243,7 @@ enum stet_rc stet_lower_clamp(struct stet_lower *l, int arg)
         return stet_lower_memory(l);
     TRY(same_operands(l, low, a));
     TRY(same_operands(l, high, a));
-    CHECK(has_kernel(STET_TILE_CLAMP, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_CLAMP, a->shape.dtype), "not defined for this type");
     return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high));
 }
 
