@@ -153,6 +153,7 @@ static void fingerprint(struct stet_cpu_code *c)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_of(c->bytes, c->size));
 
+    c->bytes_hash = h;
     h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(stet_cpu_version)));
     if (c->assignment.count > 1)
         h = stet_hash_mix(h, stet_hash_bytes(stet_buf_as_view(&c->assignment_proto)));

@@ -371,8 +371,10 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options, args->num_devices)
                 ? take_inputs(l, args->argument_lists)
                 : stet_cpu_api_no_memory();
-    if (!error)
+    if (!error) {
+        stet_account_execution(code, devices, l->in);
         error = place_outputs(l, args->argument_lists, args->options);
+    }
     if (!error && args->device_complete_events)
         error = make_events(l, args->device_complete_events, args->num_devices);
     if (!error) {
