@@ -1,8 +1,8 @@
 /* stet fit: asks the compiler of a topology about a command's programs before the topology is
  * there. */
+#include "base/fs.h"
 #include "cli/command.h"
 #include "cli/fit_text.h"
-#include "base/fs.h"
 #include "contract/contract_run.h"
 
 #include <stdlib.h>
@@ -187,7 +187,6 @@ int cmd_fit(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--search and --sweep need a command behind --");
     if (range && values)
         return stet_cli_usage_error(&usage, "either --search or --sweep");
-    return range || values
-               ? search(&o, range ? range : values, values != NULL, args.format, all)
-               : fit(&o, args.format, all);
+    return range || values ? search(&o, range ? range : values, values != NULL, args.format, all)
+                           : fit(&o, args.format, all);
 }

@@ -135,8 +135,8 @@ static void put_program(struct stet_buf *out, const struct stet_fit_program *p)
         stet_buf_printf(out, "%10s", "-");
     stet_buf_printf(out, "  %s\n", p->item->name);
     if (p->verdict != STET_FIT_FITS && p->error.len)
-        stet_buf_printf(out, "      %.*s\n",
-                        (int)(p->error.len < WHY ? p->error.len : WHY), p->error.ptr);
+        stet_buf_printf(out, "      %.*s\n", (int)(p->error.len < WHY ? p->error.len : WHY),
+                        p->error.ptr);
     else if (p->verdict == STET_FIT_UNKNOWN)
         stet_buf_str(out, "      not captured whole (STET_CAPTURE=full captures constants)\n");
 }
@@ -197,7 +197,7 @@ static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
     if (!p || !p->line_count)
         return;
     stet_buf_printf(out, "\nlargest temporaries of %s%s, by line\n", p->item->name,
-                    p->footprint.timed ? " at its peak" : "");
+                    p->footprint.timed ? " at its peak" : " (not all at one time)");
     for (size_t i = 0; i < p->line_count && i < LINES; i++) {
         const struct stet_fit_line *l = &p->lines[i];
 

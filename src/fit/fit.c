@@ -8,6 +8,7 @@
 #include "fit/fit_inspect.h"
 #include "fit/fit_internal.h"
 #include "fit/fit_launch.h"
+#include "fit/fit_oracle.h"
 #include "fit/fit_plugin.h"
 #include "ledger/run_steps.h"
 
@@ -36,21 +37,33 @@ static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 static enum stet_rc run_command(struct stet_fit *fit, const struct stet_fit_options *o,
                                 struct stet_err *err)
 {
-    char pose[48], account[48];
-    const struct stet_fit_launch l = {.command = o->command,
-                                      .zeros = o->zeros,
-                                      .pose = pose,
-                                      .account = account,
-                                      .set = o->set};
+    char pose[48], account[48], socket[48];
+    struct stet_fit_launch l = {
+        .command = o->command, .zeros = o->zeros, .pose = pose, .account = account, .set = o->set};
+    const struct stet_fit_oracle oracle = {
+        .plugin = fit->plugin,
+        .topology = {.name = fit->topology.name, .target = o->target},
+        .folder = fit->work,
+        .socket = socket};
+    enum stet_rc rc;
+    pid_t pid = 0;
 
     snprintf(pose, sizeof pose, "%s/pose", fit->work);
     snprintf(account, sizeof account, "%s/account", fit->work);
+    snprintf(socket, sizeof socket, "%s/oracle", fit->work);
     if (fit->topology.count > MOST_DEVICES)
         return stet_fail(err, STET_UNSUPPORTED,
                          "%s has %u devices; the CPU backend poses as %d at most",
                          fit->topology.name, fit->topology.count, MOST_DEVICES);
+    if (fit->topology.count > 1) {
+        pid = stet_fit_oracle_start(&oracle);
+        fit->guessed = pid == 0;
+        l.oracle = pid ? socket : NULL;
+    }
     fit->ran = true;
-    return stet_fit_launch(&l, &fit->topology, fit->id, sizeof fit->id, &fit->status, err);
+    rc = stet_fit_launch(&l, &fit->topology, fit->id, sizeof fit->id, &fit->status, err);
+    stet_fit_oracle_stop(pid);
+    return rc;
 }
 
 /* The command whose Python has the compiler: this one, or that of the finished run. */

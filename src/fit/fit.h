@@ -54,12 +54,12 @@ struct stet_fit_program {
     struct stet_footprint_memory memory; /* all 0 if neither is known */
     uint64_t total;                      /* of the program alone */
     bool beside_known;
-    uint64_t beside; /* in use beside its arguments when it ran, at most */
+    uint64_t beside;  /* in use beside its arguments when it ran, at most */
     uint64_t exceeds; /* bytes above what a device has; 0 if it fits */
     uint64_t executions;
     uint64_t wall_ns, cpu_ns; /* of its compile; 0 if it was not compiled */
     enum stet_warm_end end;
-    struct stet_view error; /* the compiler's whole message, or empty */
+    struct stet_view error;      /* the compiler's whole message, or empty */
     struct stet_fit_line *lines; /* the largest first */
     size_t line_count;
     /* Lower bounds on its time, in seconds; 0 if not known. */
@@ -77,6 +77,7 @@ struct stet_fit {
     size_t count;
     int status; /* of the command, as waitpid gives it; 0 for a finished run */
     bool ran, zeros, quick;
+    bool guessed; /* shardings of results are the CPU backend's guess, not the compiler's */
     enum stet_fit_verdict verdict;
     const struct stet_fit_program *peak; /* the one that needs most, with what is beside it */
     uint64_t peak_bytes, exceeds;
@@ -91,7 +92,7 @@ struct stet_fit {
     bool contract_checked, contract_kept;
     size_t violations;
     struct stet_view contract_says; /* the first violation */
-    struct stet_view since;  /* the run of the last fit; empty if there is none */
+    struct stet_view since;         /* the run of the last fit; empty if there is none */
     struct stet_view since_command;
     uint64_t since_peak;
 };

@@ -158,8 +158,8 @@ static void judge(const struct stet_fit *fit, struct stet_fit_program *p)
 
     if (p->error.len && done != STET_WARM_DONE)
         stet_oom_read(&oom, p->error);
-    refused = oom.kind == STET_OOM_PROGRAM || oom.kind == STET_OOM_ALLOCATE ||
-              oom.kind == STET_OOM_OTHER;
+    refused =
+        oom.kind == STET_OOM_PROGRAM || oom.kind == STET_OOM_ALLOCATE || oom.kind == STET_OOM_OTHER;
     p->total = stet_footprint_total(&p->memory);
     needs = p->total + (p->beside_known ? p->beside : 0);
     if (done == STET_WARM_NOT_CAPTURED) {
@@ -225,9 +225,9 @@ static void sum_up(struct stet_fit *fit)
         }
     }
     if (fit->verdict != STET_FIT_EXCEEDS)
-        fit->verdict = fit->failed                          ? STET_FIT_FAILED
+        fit->verdict = fit->failed                       ? STET_FIT_FAILED
                        : fit->unknown || fit->count == 0 ? STET_FIT_UNKNOWN
-                                                            : STET_FIT_FITS;
+                                                         : STET_FIT_FITS;
     fit->compile_wall_ns = fit->warm.wall_ns;
 }
 

@@ -98,7 +98,7 @@ static enum asked ask_phase(const struct stet_fit_inspection *n, const struct st
     struct stet_view in;
     PJRT_Error *error;
 
-    if (strcmp(s->item->format, "mlir") != 0 || !stet_fit_phases_open(&p, s->api, s->topology))
+    if (!stet_fit_phases_open(&p, s->api, s->topology))
         return NOT_ASKED;
     stet_fit_phases_begin(&begin, s->code);
     in = stet_buf_as_view(&begin);
@@ -138,9 +138,8 @@ static void ask_dump(const struct stet_fit_inspection *n, const struct stet_warm
                             .format_size = strlen(s->item->format),
                             .code = (char *)(uintptr_t)s->code.ptr,
                             .code_size = s->code.len};
-    PJRT_Compile_Args args = {.struct_size = PJRT_Compile_Args_STRUCT_SIZE,
-                              .topology = s->topology,
-                              .program = &program};
+    PJRT_Compile_Args args = {
+        .struct_size = PJRT_Compile_Args_STRUCT_SIZE, .topology = s->topology, .program = &program};
     PJRT_Executable_Destroy_Args destroy = {.struct_size =
                                                 PJRT_Executable_Destroy_Args_STRUCT_SIZE};
     const PJRT_Api *real = real_plugin(s);
@@ -180,9 +179,8 @@ static void keep_optimized(const struct stet_fit_inspection *n, const struct ste
         return;
     bytes = malloc(program.code_size + 1);
     program.code = bytes;
-    if (bytes &&
-        !stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args), ignored,
-                                   sizeof ignored))
+    if (bytes && !stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args),
+                                            ignored, sizeof ignored))
         keep(n, s, "hlo", stet_view_of(bytes, program.code_size));
     free(bytes);
 }

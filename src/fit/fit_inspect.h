@@ -1,5 +1,5 @@
-/* What a child of a fit asks the compiler about each program beside compiling it. It leaves files in
- * a folder, by the number of the program:
+/* What a child of a fit asks the compiler about each program beside compiling it. It leaves files
+ * in a folder, by the number of the program:
  *
  *     3.hlo       the optimized program, HLO, perhaps compressed
  *     3.buffers   the assignment of its buffers, BufferAssignmentProto, perhaps compressed

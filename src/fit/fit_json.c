@@ -6,7 +6,7 @@
 static const char *end_word(enum stet_warm_end e)
 {
     static const char *const words[] = {
-        [STET_WARM_END_KEPT] = "stored",        [STET_WARM_END_PRESENT] = "was stored",
+        [STET_WARM_END_KEPT] = "stored",         [STET_WARM_END_PRESENT] = "was stored",
         [STET_WARM_END_NOT_KEPT] = "not stored", [STET_WARM_END_NOT_CAPTURED] = "not captured",
         [STET_WARM_END_NO_PLUGIN] = "no plugin", [STET_WARM_END_FAILED] = "not compiled",
     };
@@ -70,6 +70,7 @@ static void put_program(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_object(j, NULL);
     stet_json_cstr(j, "program", p->item->name);
     stet_json_cstr(j, "hash", hash);
+    stet_json_uint(j, "order", p->item->place);
     stet_json_cstr(j, "verdict", stet_fit_verdict_word(p->verdict));
     stet_json_uint(j, "exceeds_bytes", p->exceeds);
     stet_json_told(j, "error", p->error.len ? p->error : (struct stet_view){0});
@@ -190,6 +191,7 @@ void stet_fit_json(struct stet_buf *out, const struct stet_fit *fit)
     put_topology(&j, fit);
     stet_json_bool(&j, "zeros", fit->zeros);
     stet_json_bool(&j, "quick", fit->quick);
+    stet_json_bool(&j, "shardings_guessed", fit->guessed);
     stet_json_cstr(&j, "verdict", stet_fit_verdict_word(fit->verdict));
     stet_json_bool(&j, "fits", fit->verdict == STET_FIT_FITS);
     stet_json_uint(&j, "exceeds_bytes", fit->exceeds);

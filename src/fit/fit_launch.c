@@ -18,6 +18,9 @@ static bool pose(const struct stet_fit_launch *l, const struct stet_fit_topology
                 setenv("STET_CPU_ACCOUNT", l->account, 1) == 0 &&
                 setenv("STET_CPU_PLATFORM", t->platform, 1) == 0;
 
+    if (l->oracle)
+        fine = fine && setenv("STET_CPU_SHARDINGS", l->oracle, 1) == 0;
+    setenv("XLA_HLO_DEBUG", "1", 0); /* PyTorch/XLA writes lines into its programs then */
     unsetenv("STET_CPU_DEVICES");
     unsetenv("STET_CPU_KIND");
     if (tpu)
@@ -36,19 +39,20 @@ static bool pose(const struct stet_fit_launch *l, const struct stet_fit_topology
 static _Noreturn void become(const struct stet_fit_launch *l, const struct stet_fit_topology *t)
 {
     static char stet[] = "stet", run[] = "run", quiet[] = "--quiet", zeros[] = "--zeros",
-                end[] = "--", cpu[24];
+                fresh[] = "--no-store", end[] = "--", cpu[24];
     size_t n = 0, at = 0;
     char **argv;
 
     while (l->command[n])
         n++;
-    argv = stet_mem_calloc(n + 8, sizeof *argv);
+    argv = stet_mem_calloc(n + 9, sizeof *argv);
     if (!argv || dup2(STDERR_FILENO, STDOUT_FILENO) < 0 || !pose(l, t))
         _exit(EXIT_FAILURE);
     snprintf(cpu, sizeof cpu, "--cpu=%u", t->count);
     argv[at++] = stet;
     argv[at++] = run;
     argv[at++] = quiet;
+    argv[at++] = fresh; /* executables of the CPU backend are not what the store is for */
     argv[at++] = cpu;
     if (l->zeros)
         argv[at++] = zeros;

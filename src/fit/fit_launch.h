@@ -10,6 +10,7 @@ struct stet_fit_launch {
     char **command;
     bool zeros;
     const char *pose, *account; /* a file, a folder */
+    const char *oracle;         /* a socket, or NULL */
     const char *const *set;     /* NAME=value for its environment, NULL-terminated; or NULL */
 };
 

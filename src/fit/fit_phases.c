@@ -53,8 +53,8 @@ bool stet_fit_phases_open(struct stet_fit_phases *p, const PJRT_Api *api,
                           PJRT_TopologyDescription *topology)
 {
     const PJRT_Extension_Base *base = stet_api_extension(api, PJRT_Extension_Type_PhaseCompile);
-    PJRT_PhaseCompile_Get_Compiler_Args get = {
-        .struct_size = PJRT_PhaseCompile_Get_Compiler_Args_STRUCT_SIZE};
+    PJRT_PhaseCompile_Get_Compiler_Args get = {.struct_size =
+                                                   PJRT_PhaseCompile_Get_Compiler_Args_STRUCT_SIZE};
     PJRT_Error *error;
 
     *p = (struct stet_fit_phases){.api = api, .topology = topology};
@@ -135,8 +135,10 @@ void stet_fit_phases_release(const struct stet_fit_phases *p, struct stet_fit_pa
 
 void stet_fit_phases_begin(struct stet_buf *out, struct stet_view program)
 {
+    bool mlir = program.len > 3 && !memcmp(program.ptr, "ML\xefR", 4);
+
     put_bytes(out, PARTIAL_PROGRAM, program);
-    put_bytes(out, PARTIAL_FORMAT, STET_VIEW("stablehlo"));
+    put_bytes(out, PARTIAL_FORMAT, mlir ? STET_VIEW("stablehlo") : STET_VIEW("hlo"));
     put_bytes(out, PARTIAL_CONSUMERS, STET_VIEW(STET_FIT_PHASE_OPTIMIZE));
 }
 

@@ -7,8 +7,8 @@
 
 #include <stddef.h>
 
-/* `asked` is a file that the user named, or NULL. `argv` is the command whose Python is searched, or
- * NULL: the one that `python3` is. STET_NOT_FOUND says where it was searched and what to do. */
+/* `asked` is a file that the user named, or NULL. `argv` is the command whose Python is searched,
+ * or NULL: the one that `python3` is. STET_NOT_FOUND says where it was searched and what to do. */
 enum stet_rc stet_fit_plugin_find(char *out, size_t room, const char *asked, char *const *argv,
                                   bool gpu, struct stet_err *err);
 

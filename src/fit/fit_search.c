@@ -124,7 +124,7 @@ static enum stet_rc try_value(struct stet_fit_search *s, struct stet_fit_try *t,
     if (rc == STET_OK) {
         with.command = b.command;
         with.set = b.set[0] ? b.set : NULL;
-        with.quick = true;
+        with.quick = with.no_history = true;
         rc = stet_fit_run(&fit, &with, &why);
         if (rc == STET_OK) {
             take(t, &fit);

@@ -19,8 +19,8 @@ struct stet_fit_try {
 
 struct stet_fit_search {
     char name[64];
-    int64_t low, high, step; /* of a search */
-    bool sweep;              /* the values of `tries` are given */
+    int64_t low, high, step;                   /* of a search */
+    bool sweep;                                /* the values of `tries` are given */
     struct stet_fit_try tries[STET_FIT_TRIES]; /* in the order in which they were made */
     size_t count;
     bool found;
@@ -30,8 +30,8 @@ struct stet_fit_search {
     void *context;
 };
 
-/* "batch=8..512": multiples of 8; "batch=8..512/16": from 8 by 16; for a sweep also "batch=8,16,32",
- * and a range doubles. STET_USAGE with what is wrong. */
+/* "batch=8..512": multiples of 8; "batch=8..512/16": from 8 by 16; for a sweep also
+ * "batch=8,16,32", and a range doubles. STET_USAGE with what is wrong. */
 enum stet_rc stet_fit_search_parse(struct stet_fit_search *s, const char *text, bool sweep,
                                    struct stet_err *err);
 /* Fits the tries. A search stops with STET_NOT_FOUND when the command has no such argument. */

@@ -41,8 +41,7 @@ static const struct chip {
     double flops, memory_rate, link_rate;
     const char *source;
 } chips[] = {
-#define CHIP(kind, name, flops, memory, links, source)                                             \
-    {kind, name, flops, memory, links, source},
+#define CHIP(kind, name, flops, memory, links, source) {kind, name, flops, memory, links, source},
 #include "fit/chips.def"
 #undef CHIP
 };
@@ -113,8 +112,7 @@ static bool put_device(struct stet_buf *out, const PJRT_Api *api, PJRT_DeviceDes
                        size_t number, char *why)
 {
     PJRT_DeviceDescription_Attributes_Args a = {
-        .struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE,
-        .device_description = d};
+        .struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE, .device_description = d};
     PJRT_DeviceDescription_Kind_Args k = {
         .struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE, .device_description = d};
     const PJRT_NamedValue *coords;
@@ -127,11 +125,10 @@ static bool put_device(struct stet_buf *out, const PJRT_Api *api, PJRT_DeviceDes
     for (size_t i = 0; coords && i < 3 && i < coords->value_size; i++)
         at[i] = coords->int64_array_value[i];
     if (number == 0) {
-        stet_buf_printf(out, "kind %.*s\ncores %lld\nmemory %lld\n", (int)k.device_kind_size,
-                        k.device_kind,
-                        (long long)int_of(a.attributes, a.num_attributes, "num_cores", 1),
-                        (long long)int_of(a.attributes, a.num_attributes,
-                                          "device_memory_bytes_limit", 0));
+        stet_buf_printf(
+            out, "kind %.*s\ncores %lld\nmemory %lld\n", (int)k.device_kind_size, k.device_kind,
+            (long long)int_of(a.attributes, a.num_attributes, "num_cores", 1),
+            (long long)int_of(a.attributes, a.num_attributes, "device_memory_bytes_limit", 0));
     }
     stet_buf_printf(out, "device %zu %lld %lld %lld %lld\n", number, (long long)at[0],
                     (long long)at[1], (long long)at[2],
@@ -293,12 +290,13 @@ static enum stet_rc explain(int status, const char *asked, const char *plugin, c
                          plugin, WTERMSIG(status), asked);
     stet_file_open_small(&why, pose, 4096, NULL);
     list_names(&known);
-    rc = WEXITSTATUS(status) == 1
-             ? stet_fail(err, STET_NOT_FOUND,
-                         "the plugin has no topology %s (%.*s); TPUs are named NAME:SHAPE with %.*s",
-                         asked, (int)(why.bytes.len < 120 ? why.bytes.len : 120), why.bytes.ptr,
-                         (int)known.len, known.ptr)
-             : stet_fail(err, STET_IO, "%.*s", STET_FMT(why.bytes));
+    rc =
+        WEXITSTATUS(status) == 1
+            ? stet_fail(err, STET_NOT_FOUND,
+                        "the plugin has no topology %s (%.*s); TPUs are named NAME:SHAPE with %.*s",
+                        asked, (int)(why.bytes.len < 120 ? why.bytes.len : 120), why.bytes.ptr,
+                        (int)known.len, known.ptr)
+            : stet_fail(err, STET_IO, "%.*s", STET_FMT(why.bytes));
     stet_file_close(&why);
     stet_buf_release(&known);
     return rc;

@@ -20,9 +20,9 @@ struct stet_fit_topology {
 
 /* The name by which libtpu knows it: v7x is tpu7x there, v5litepod is v5e. */
 void stet_fit_topology_name(const char *asked, char *out, size_t room);
-/* Asks the plugin in a child process, and writes what it says to `pose`, a file that the CPU backend
- * reads (STET_CPU_POSE). `target`: a GpuTargetConfigProto as text, or NULL. STET_NOT_FOUND if the
- * plugin does not know the topology. */
+/* Asks the plugin in a child process, and writes what it says to `pose`, a file that the CPU
+ * backend reads (STET_CPU_POSE). `target`: a GpuTargetConfigProto as text, or NULL. STET_NOT_FOUND
+ * if the plugin does not know the topology. */
 enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plugin,
                                    const char *asked, const char *target, const char *pose,
                                    struct stet_err *err);

@@ -57,7 +57,7 @@ struct reading {
     struct stet_proto_fault fault;
     STET_VEC(struct value) values;
     struct stet_map by_id;
-    uint64_t largest;  /* the largest allocation for temporaries, and its number */
+    uint64_t largest; /* the largest allocation for temporaries, and its number */
     uint64_t number;
 };
 
@@ -184,9 +184,8 @@ static void mark_temporaries(struct reading *r, struct stet_proto p)
             continue;
         assigned = stet_proto_sub(&p, &f);
         while (stet_proto_next(&assigned, &g)) {
-            struct value *v = g.number == ASSIGNED_BUFFER
-                                  ? value_of(r, stet_proto_uint(&r->fault, &g))
-                                  : NULL;
+            struct value *v =
+                g.number == ASSIGNED_BUFFER ? value_of(r, stet_proto_uint(&r->fault, &g)) : NULL;
 
             if (v)
                 v->v.temporary = true;
@@ -315,8 +314,8 @@ static struct stet_view tuple_member(struct stet_view text, int64_t index)
     return text;
 }
 
-static const struct stet_footprint_instruction *
-instruction_of(const struct stet_footprint *f, const struct stet_footprint_value *v)
+static const struct stet_footprint_instruction *instruction_of(const struct stet_footprint *f,
+                                                               const struct stet_footprint_value *v)
 {
     uint32_t at = v->name.len ? stet_map_get(&f->by_name, stet_map_text(v->name))
                               : stet_map_get(&f->by_id, v->instruction);

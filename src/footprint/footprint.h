@@ -29,8 +29,8 @@ const char *stet_footprint_collective_name(enum stet_collective c);
 /* All collectives of one kind. `payload` is the larger one of what an operation reads and writes;
  * `wire` is the least that a device must send for it, by the ring algorithm. */
 struct stet_footprint_traffic {
-    uint64_t sites;   /* instructions in the program */
-    double times;     /* executions: those in a loop count for each iteration */
+    uint64_t sites;       /* instructions in the program */
+    double times;         /* executions: those in a loop count for each iteration */
     double payload, wire; /* bytes, of all executions */
 };
 
@@ -39,9 +39,9 @@ struct stet_footprint_instruction {
     struct stet_view name, opcode, shape;
     struct stet_view op_name; /* as the framework calls the operation; may be empty */
     struct stet_view file, function;
-    uint32_t line;  /* the user's own; 0 if unknown */
-    bool borrowed;  /* the line is that of an operand or a part, because it has none itself */
-    double times;   /* how often it runs; 0 if it is part of a fusion */
+    uint32_t line; /* the user's own; 0 if unknown */
+    bool borrowed; /* the line is that of an operand or a part, because it has none itself */
+    double times;  /* how often it runs; 0 if it is part of a fusion */
 };
 
 /* A value that has memory of the device while the program runs. */
@@ -64,15 +64,15 @@ struct stet_footprint {
     size_t instruction_count;
     struct stet_map by_name, by_id; /* hash of a name, XLA's id -> place in `instructions` */
     struct stet_footprint_traffic traffic[STET_COLLECTIVES];
-    double flops;         /* of matrix products and convolutions */
-    double memory_bytes;  /* read from and written to the device's memory, estimated */
-    uint64_t open_loops;  /* loops whose number of iterations is not known; counted once */
-    uint64_t kernels;     /* custom calls, whose arithmetic is not known */
+    double flops;            /* of matrix products and convolutions */
+    double memory_bytes;     /* read from and written to the device's memory, estimated */
+    uint64_t open_loops;     /* loops whose number of iterations is not known; counted once */
+    uint64_t kernels;        /* custom calls, whose arithmetic is not known */
     struct stet_view kernel; /* the target of the first one */
     /* From the assignment of buffers. */
     bool assigned;
     struct stet_footprint_memory memory;
-    uint64_t peak; /* most bytes of temporaries in use at one time */
+    uint64_t peak;                         /* most bytes of temporaries in use at one time */
     struct stet_footprint_buffer *buffers; /* temporaries in use then, largest first */
     size_t buffer_count;
     bool timed; /* the compiler told when each is in use; otherwise all temporaries are listed */

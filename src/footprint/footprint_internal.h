@@ -37,7 +37,7 @@ struct stet_footprint_value {
 
 /* Sorts the values in `live`, and keeps them as the footprint's buffers. */
 enum stet_rc stet_footprint_keep_buffers(struct stet_footprint *f,
-                                         const struct stet_footprint_value **live,
-                                         size_t count, struct stet_err *err);
+                                         const struct stet_footprint_value **live, size_t count,
+                                         struct stet_err *err);
 
 #endif

@@ -300,9 +300,10 @@ static double written_for(const struct stet_program *p, const struct stet_value 
 static double fusion_moved(const struct stet_program *p, const struct stet_op *op)
 {
     const struct stet_block *b = stet_footprint_body(stet_footprint_called(p, op, "calls"));
-    double n = b ? written_for(p, &op->results[0], 0)
-                 : stet_footprint_bytes(op->results[0].type, false);
+    double n = stet_footprint_bytes(op->results[0].type, false);
+    double written = b ? written_for(p, &op->results[0], 0) : n;
 
+    n = written < n ? written : n;
     for (uint32_t i = 0; i < op->operand_count; i++) {
         const struct stet_value *v = stet_op_operand(op, i);
         double all = stet_footprint_bytes(v->type, false);
@@ -333,9 +334,8 @@ double stet_footprint_moved(const struct stet_program *p, const struct stet_op *
     case STET_HLO_FUSION:
         return fusion_moved(p, op);
     case STET_HLO_DYNAMIC_UPDATE_SLICE:
-        return op->operand_count > 1
-                   ? 2 * stet_footprint_bytes(stet_op_operand(op, 1)->type, true)
-                   : 0;
+        return op->operand_count > 1 ? 2 * stet_footprint_bytes(stet_op_operand(op, 1)->type, true)
+                                     : 0;
     case STET_HLO_COPY_START: /* the result is (to, from, context) */
         if (op->results[0].type->kind == STET_TYPE_TUPLE && op->results[0].type->member_count > 1)
             return stet_footprint_bytes(op->results[0].type->members[0], false) +

@@ -55,9 +55,8 @@ static struct stet_place borrow(const struct stet_program *p, const struct stet_
 
     if (place.line || depth == 0)
         return place;
-    body = op->known == STET_HLO_FUSION
-               ? stet_footprint_body(stet_footprint_called(p, op, "calls"))
-               : NULL;
+    body = op->known == STET_HLO_FUSION ? stet_footprint_body(stet_footprint_called(p, op, "calls"))
+                                        : NULL;
     for (uint32_t i = body ? body->op_count : 0; i-- > 0 && !place.line;)
         place = stet_place_of(body->ops[i]->loc);
     for (uint32_t i = 0; i < op->operand_count && !place.line; i++) {
@@ -87,9 +86,8 @@ static void describe(struct stet_footprint *f, struct stet_footprint_instruction
     struct stet_place own = stet_place_of(op->loc);
     struct stet_place place = own.line ? own : borrow(p, op, BORROW_DEPTH);
 
-    i->name = op->loc && op->loc->kind == STET_LOC_NAME
-                  ? stet_arena_copy(&f->arena, op->loc->text)
-                  : (struct stet_view){0};
+    i->name = op->loc && op->loc->kind == STET_LOC_NAME ? stet_arena_copy(&f->arena, op->loc->text)
+                                                        : (struct stet_view){0};
     i->opcode = stet_arena_copy(&f->arena, stet_footprint_opcode(op));
     i->shape = op->result_count ? shape_text(f, op->results[0].type) : (struct stet_view){0};
     i->op_name = stet_arena_copy(&f->arena, op_name_of(op->loc));
@@ -113,8 +111,7 @@ static void walk_block(struct walk *w, const struct stet_block *b, double times,
 static void walk_called(struct walk *w, const struct stet_op *op, const char *attribute,
                         double times, bool fused, unsigned depth)
 {
-    const struct stet_block *b =
-        stet_footprint_body(stet_footprint_called(w->p, op, attribute));
+    const struct stet_block *b = stet_footprint_body(stet_footprint_called(w->p, op, attribute));
 
     if (b && depth < MOST_NESTING)
         walk_block(w, b, times, fused, depth + 1);
@@ -207,8 +204,7 @@ static void walk_block(struct walk *w, const struct stet_block *b, double times,
 static enum stet_rc list(struct stet_footprint *f, const struct stet_program *p, uint32_t *place,
                          struct stet_err *err)
 {
-    f->instructions =
-        STET_NEW_ARRAY(&f->arena, struct stet_footprint_instruction, p->op_count + 1);
+    f->instructions = STET_NEW_ARRAY(&f->arena, struct stet_footprint_instruction, p->op_count + 1);
     for (uint32_t k = 0; f->instructions && k < p->function_count; k++) {
         const struct stet_block *b = stet_footprint_body(p->functions[k]);
 
@@ -227,7 +223,8 @@ static enum stet_rc list(struct stet_footprint *f, const struct stet_program *p,
                : STET_OK;
 }
 
-/* HloModuleProtoWithConfig has the module as its first field, and a module's first field is text. */
+/* HloModuleProtoWithConfig has the module as its first field, and a module's first field is text.
+ */
 static struct stet_view module_of(struct stet_view bytes)
 {
     struct stet_proto_fault fault = {0}, inner = {0};

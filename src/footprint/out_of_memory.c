@@ -127,8 +127,8 @@ static void take_line(struct stet_oom *o, struct stet_view line)
 
 static void take_buffers(struct stet_oom *o, struct stet_view text)
 {
-    const char *at = text.len ? memmem(text.ptr, text.len, "Largest program allocations", 27)
-                              : NULL;
+    const char *at =
+        text.len ? memmem(text.ptr, text.len, "Largest program allocations", 27) : NULL;
 
     if (!at && text.len)
         at = memmem(text.ptr, text.len, "Peak buffers:", 13);
@@ -146,13 +146,12 @@ static void take_buffers(struct stet_oom *o, struct stet_view text)
 /* libtpu while it compiles; it has several ways to say it. */
 static bool take_program(struct stet_oom *o, struct stet_view m)
 {
-    bool told =
-        (size_after(m, "required for HLO temporaries", &o->needed) &&
-         size_after(m, "exceeds available HBM", &o->available)) ||
-        (size_after(m, "memory space hbm. Used", &o->needed) &&
-         size_after(m, "hbm capacity by", &o->missing)) ||
-        (size_after(m, "device memory. Requires", &o->needed) &&
-         size_after(m, ", has", &o->available));
+    bool told = (size_after(m, "required for HLO temporaries", &o->needed) &&
+                 size_after(m, "exceeds available HBM", &o->available)) ||
+                (size_after(m, "memory space hbm. Used", &o->needed) &&
+                 size_after(m, "hbm capacity by", &o->missing)) ||
+                (size_after(m, "device memory. Requires", &o->needed) &&
+                 size_after(m, ", has", &o->available));
 
     if (!told)
         return false;

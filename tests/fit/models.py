@@ -1,9 +1,17 @@
 """Training steps of three networks of Flax, sharded over all devices in three ways.
 
-usage: models.py {llama|vit|moe} {data|tensor|fsdp} [--batch N] [--layers N] [--width N] [--steps N]"""
+usage: models.py {llama|vit|moe} {data|tensor|fsdp} [--batch N] [--layers N] [--width N] [--steps N]
+       models.py … --by-hand TOPOLOGY     compiles the training step with libtpu and prints what it says"""
 import argparse
 import functools
+import json
+import os
+import re
+import sys
 
+if "--by-hand" in sys.argv:
+    os.environ.update(JAX_PLATFORMS="cpu", TPU_SKIP_MDS_QUERY="1", TPU_WORKER_HOSTNAMES="localhost",
+                      TPU_ACCELERATOR_TYPE="v6e-8", ALLOW_MULTIPLE_LIBTPU_LOAD="1")
 import flax.linen as nn
 import jax
 import jax.numpy as jnp
@@ -20,6 +28,7 @@ parser.add_argument("--width", type=int, default=128)
 parser.add_argument("--length", type=int, default=64)
 parser.add_argument("--words", type=int, default=512)
 parser.add_argument("--steps", type=int, default=2)
+parser.add_argument("--by-hand", metavar="TOPOLOGY")
 args = parser.parse_args()
 HEADS, EXPERTS, IMAGE, PATCH, CLASSES = 4, 8, 32, 8, 16
 
@@ -86,7 +95,11 @@ class Network(nn.Module):
         return nn.Dense(CLASSES)(x.mean(1)) if vit else nn.Dense(args.words, use_bias=False, name="head")(x)
 
 
-devices = np.array(jax.devices())
+if args.by_hand:
+    from jax.experimental import topologies
+    devices = np.array(topologies.get_topology_desc(platform="tpu", topology_name=args.by_hand).devices)
+else:
+    devices = np.array(jax.devices())
 mesh = Mesh(devices, ("x",))
 network, optimizer = Network(), optax.adamw(1e-3)
 
@@ -108,6 +121,8 @@ def batch_of(rng):
     else:
         x = rng.integers(0, args.words, (args.batch, args.length)).astype(np.int32)
         y = np.roll(x, -1, 1)
+    if args.by_hand:
+        return tuple(jax.ShapeDtypeStruct(a.shape, a.dtype, sharding=NamedSharding(mesh, rows)) for a in (x, y))
     return tuple(jax.device_put(a, NamedSharding(mesh, rows)) for a in (x, y))
 
 
@@ -122,13 +137,39 @@ def train_step(params, state, x, y):
     return optax.apply_updates(params, updates), state, loss
 
 
-rng = np.random.default_rng(0)
-x, y = batch_of(rng)
-shapes = jax.eval_shape(network.init, jax.random.key(0), x[:1])
-place = lambda tree: jax.tree.map(lambda s: NamedSharding(mesh, spec_of(s)), tree)  # noqa: E731
-params = jax.jit(network.init, out_shardings=place(shapes))(jax.random.key(0), x[:1])
-state = jax.jit(optimizer.init, out_shardings=place(jax.eval_shape(optimizer.init, shapes)))(params)
-for _ in range(args.steps):
+def by_hand():
+    """What libtpu says about the same step, without anything of Stet."""
+    place = lambda s: jax.ShapeDtypeStruct(s.shape, s.dtype, sharding=NamedSharding(mesh, spec_of(s)))  # noqa: E731
     x, y = batch_of(rng)
-    params, state, loss = train_step(params, state, x, y)
-print("loss", loss)
+    first = jax.ShapeDtypeStruct((1, *x.shape[1:]), x.dtype)
+    params = jax.tree.map(place, jax.eval_shape(network.init, jax.random.key(0), first))
+    state = jax.tree.map(place, jax.eval_shape(optimizer.init, params))
+    compiled = train_step.trace(params, state, x, y).lower(lowering_platforms=("tpu",)).compile()
+    memory, text = compiled.memory_analysis(), compiled.as_text()
+    kinds = ("all-reduce", "all-gather", "reduce-scatter", "all-to-all", "collective-permute")
+    found = {k: len(re.findall(rf" {k}(?:-start)?\(", text)) for k in kinds}
+    print(json.dumps({
+        "memory": {"arguments": memory.argument_size_in_bytes, "outputs": memory.output_size_in_bytes,
+                   "aliased": memory.alias_size_in_bytes, "temporaries": memory.temp_size_in_bytes,
+                   "code": memory.generated_code_size_in_bytes},
+        "collectives": {k: n for k, n in found.items() if n},
+        "flops": compiled.cost_analysis()["flops"]}))
+
+
+def train():
+    x, y = batch_of(rng)
+    shapes = jax.eval_shape(network.init, jax.random.key(0), x[:1])
+    place = lambda tree: jax.tree.map(lambda s: NamedSharding(mesh, spec_of(s)), tree)  # noqa: E731
+    params = jax.jit(network.init, out_shardings=place(shapes))(jax.random.key(0), x[:1])
+    state = jax.jit(optimizer.init, out_shardings=place(jax.eval_shape(optimizer.init, shapes)))(params)
+    for _ in range(args.steps):
+        x, y = batch_of(rng)
+        params, state, loss = train_step(params, state, x, y)
+    print("loss", loss)
+
+
+rng = np.random.default_rng(0)
+if args.by_hand:
+    by_hand()
+else:
+    train()

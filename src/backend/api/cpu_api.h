@@ -68,6 +68,12 @@ bool stet_zeros_wanted(void);
 bool stet_zeros_instead(uint64_t size);
 struct stet_cpu_block *stet_zeros_block(struct stet_memory *memory, uint64_t size);
 
+/* ---- shardings that the real compiler chooses ---- */
+
+/* One text for each result of the program, in the arena; NULL if nothing answers. */
+const struct stet_view *stet_oracle_shardings(const struct stet_cpu_code *code,
+                                              struct stet_arena *a);
+
 /* ---- an account of memory ---- */
 
 /* Writes down how much memory of a device was in use beside the arguments when a program was
@@ -193,7 +199,7 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
-    bool zeros;               /* the plan is the border alone; nothing is computed */
+    bool zeros;                  /* the plan is the border alone; nothing is computed */
     struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */
     uint64_t beside;             /* see stet_account_execution; its lock guards both */
     unsigned slot;               /* of its record, + 1 */
