@@ -1,6 +1,6 @@
-/* Reads the CPU backend's account of memory (src/backend/api/account.c): the files account-<pid> of
- * a folder, records of five little-endian numbers. A record that is torn or all zeros has a wrong
- * check, and is skipped. */
+/* Reads the CPU backend's account of memory (src/backend/api/memory_log.c): the files account-<pid>
+ * of a folder, records of five little-endian numbers. A record that is torn or all zeros has a
+ * wrong check, and is skipped. */
 #include "fit/fit_internal.h"
 
 #include "base/fs.h"

@@ -79,8 +79,8 @@ const struct stet_view *stet_oracle_shardings(const struct stet_cpu_code *code,
 /* Writes down how much memory of a device was in use beside the arguments when a program was
  * executed: the most of all times, in the folder STET_CPU_ACCOUNT. `stet fit` adds what the real
  * compiler says about the program. Fails silently. */
-void stet_account_execution(struct stet_cpu_code *code, PJRT_Device *const *devices,
-                            struct stet_cpu_block *const *inputs);
+void stet_memory_log_execution(struct stet_cpu_code *code, PJRT_Device *const *devices,
+                               struct stet_cpu_block *const *inputs);
 
 /* ---- the queue: one thread per device, first in first out ---- */
 
@@ -201,7 +201,7 @@ struct stet_cpu_code {
     const struct stet_plan_info *info;
     bool zeros;                  /* the plan is the border alone; nothing is computed */
     struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */
-    uint64_t beside;             /* see stet_account_execution; its lock guards both */
+    uint64_t beside;             /* see stet_memory_log_execution; its lock guards both */
     unsigned slot;               /* of its record, + 1 */
     uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];

@@ -372,7 +372,7 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
                 ? take_inputs(l, args->argument_lists)
                 : stet_cpu_api_no_memory();
     if (!error) {
-        stet_account_execution(code, devices, l->in);
+        stet_memory_log_execution(code, devices, l->in);
         error = place_outputs(l, args->argument_lists, args->options);
     }
     if (!error && args->device_complete_events)

@@ -84,8 +84,8 @@ static uint64_t argument_bytes(const struct stet_cpu_code *code,
     return n;
 }
 
-void stet_account_execution(struct stet_cpu_code *code, PJRT_Device *const *devices,
-                            struct stet_cpu_block *const *inputs)
+void stet_memory_log_execution(struct stet_cpu_code *code, PJRT_Device *const *devices,
+                               struct stet_cpu_block *const *inputs)
 {
     uint64_t most = 0, arguments = 0;
 
