@@ -5,6 +5,7 @@
 #include "base/json.h"
 #include "base/path.h"
 #include "base/text.h"
+#include "session/exhausted.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -219,6 +220,18 @@ static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
                         STET_FMT(fit->since_command));
 }
 
+static void put_advice(struct stet_buf *out, const struct stet_fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        const struct stet_fit_program *p = &fit->programs[i];
+
+        if (!p->advice_count)
+            continue;
+        stet_buf_printf(out, "\nwhat would help %s\n", p->item->name);
+        stet_session_advice_text(out, p->advice, p->advice_count, "  ");
+    }
+}
+
 /* ---- the step ---- */
 
 static void put_step(struct stet_buf *out, const struct stet_fit *fit)
@@ -330,6 +343,7 @@ void stet_cli_fit_text(struct stet_buf *out, const struct stet_fit *fit, bool al
     put_verdict(out, fit, colour);
     put_programs(out, fit, all);
     put_lines(out, fit);
+    put_advice(out, fit);
     put_step(out, fit);
     put_not_counted(out, fit);
     put_compile(out, fit);

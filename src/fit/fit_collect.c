@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/text.h"
+#include "decode/decode.h"
 #include "fit/fit_inspect.h"
 #include "footprint/out_of_memory.h"
 #include "ledger/captured.h"
@@ -174,6 +175,27 @@ static void judge(const struct stet_fit *fit, struct stet_fit_program *p)
     }
 }
 
+/* What would help a program that does not fit, read from the program as it was captured. */
+static void advise(struct stet_fit *fit, struct stet_fit_program *p)
+{
+    struct stet_program program;
+    struct stet_file f = {0};
+
+    if (p->verdict != STET_FIT_EXCEEDS ||
+        stet_ledger_captured_program(&f, p->item->folder, p->item->program, NULL) != STET_OK)
+        return;
+    if (stet_decode(&program, f.bytes, NULL) == STET_OK) {
+        p->advice_count =
+            stet_advice_make(&program, fit->topology.count, p->memory.temporaries, p->advice);
+        for (size_t i = 0; i < p->advice_count; i++) { /* the program is released */
+            p->advice[i].name = stet_arena_copy(&fit->arena, p->advice[i].name);
+            p->advice[i].file = stet_arena_copy(&fit->arena, p->advice[i].file);
+        }
+        stet_program_release(&program);
+    }
+    stet_file_close(&f);
+}
+
 /* A chip's rates are shared by its devices. */
 static void bound(const struct stet_fit *fit, struct stet_fit_program *p)
 {
@@ -294,6 +316,7 @@ enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
     for (size_t i = 0; i < fit->count; i++) {
         judge(fit, &fit->programs[i]);
         bound(fit, &fit->programs[i]);
+        advise(fit, &fit->programs[i]);
     }
     sum_up(fit);
     make_step(fit);
