@@ -228,7 +228,7 @@ static void put_advice(struct stet_buf *out, const struct stet_fit *fit)
         if (!p->advice_count)
             continue;
         stet_buf_printf(out, "\nwhat would help %s\n", p->item->name);
-        stet_session_advice_text(out, p->advice, p->advice_count, "  ");
+        stet_session_remedies_text(out, p->advice, p->advice_count, "  ");
     }
 }
 

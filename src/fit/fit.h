@@ -10,8 +10,8 @@
 #define STET_FIT_FIT_H
 
 #include "fit/fit_topology.h"
-#include "footprint/advice.h"
 #include "footprint/footprint.h"
+#include "footprint/remedy.h"
 #include "session/readbacks.h"
 #include "warm/warm_run.h"
 
@@ -63,7 +63,7 @@ struct stet_fit_program {
     struct stet_view error;      /* the compiler's whole message, or empty */
     struct stet_fit_line *lines; /* the largest first */
     size_t line_count;
-    struct stet_advice advice[STET_ADVICES]; /* if it does not fit */
+    struct stet_remedy advice[STET_REMEDIES]; /* if it does not fit */
     size_t advice_count;
     /* Lower bounds on its time, in seconds; 0 if not known. */
     double compute_s, memory_s, link_s;

@@ -186,7 +186,7 @@ static void advise(struct stet_fit *fit, struct stet_fit_program *p)
         return;
     if (stet_decode(&program, f.bytes, NULL) == STET_OK) {
         p->advice_count =
-            stet_advice_make(&program, fit->topology.count, p->memory.temporaries, p->advice);
+            stet_remedy_make(&program, fit->topology.count, p->memory.temporaries, p->advice);
         for (size_t i = 0; i < p->advice_count; i++) { /* the program is released */
             p->advice[i].name = stet_arena_copy(&fit->arena, p->advice[i].name);
             p->advice[i].file = stet_arena_copy(&fit->arena, p->advice[i].file);

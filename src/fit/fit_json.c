@@ -83,7 +83,7 @@ static void put_program(struct stet_json *j, const struct stet_fit_program *p)
     for (size_t i = 0; i < p->line_count && i < 50; i++)
         put_line(j, &p->lines[i]);
     stet_json_end_array(j);
-    stet_session_advice_json(j, p->advice, p->advice_count);
+    stet_session_remedies_json(j, p->advice, p->advice_count);
     if (p->read) {
         stet_json_number(j, "flops", p->footprint.flops);
         stet_json_number(j, "memory_traffic_bytes", p->footprint.memory_bytes);

@@ -179,9 +179,9 @@ static void told_lines(struct stet_exhausted *e)
 static void program_lines(struct stet_exhausted *e, struct stet_arena *a,
                           const struct stet_program *p)
 {
-    struct stet_advice_line lines[STET_EXHAUSTED_LINES];
+    struct stet_remedy_line lines[STET_EXHAUSTED_LINES];
 
-    e->line_count = stet_advice_lines(p, lines, STET_EXHAUSTED_LINES);
+    e->line_count = stet_remedy_lines(p, lines, STET_EXHAUSTED_LINES);
     e->whole = true;
     for (size_t i = 0; i < e->line_count; i++)
         e->lines[i] =
@@ -202,7 +202,7 @@ static void advise(struct stet_exhausted *e, struct stet_arena *a, const struct 
 
     if (!temporaries && e->oom.kind == STET_OOM_PROGRAM && e->oom.needed > e->oom.arguments)
         temporaries = e->oom.needed - e->oom.arguments;
-    e->advice_count = stet_advice_make(p, devices, temporaries, e->advice);
+    e->advice_count = stet_remedy_make(p, devices, temporaries, e->advice);
     for (size_t i = 0; i < e->advice_count; i++) { /* the program is closed soon */
         e->advice[i].name = stet_arena_copy(a, e->advice[i].name);
         e->advice[i].file = stet_arena_copy(a, e->advice[i].file);

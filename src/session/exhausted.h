@@ -6,8 +6,8 @@
 
 #include "base/arena.h"
 #include "base/json.h"
-#include "footprint/advice.h"
 #include "footprint/out_of_memory.h"
+#include "footprint/remedy.h"
 #include "ledger/run_load.h"
 
 enum { STET_EXHAUSTED_LINES = 10, STET_EXHAUSTED_CHANGES = 6 };
@@ -40,7 +40,7 @@ struct stet_exhausted {
     uint64_t before_temporaries; /* 0: not known */
     struct stet_exhausted_change changes[STET_EXHAUSTED_CHANGES];
     size_t change_count, more_changes;
-    struct stet_advice advice[STET_ADVICES];
+    struct stet_remedy advice[STET_REMEDIES];
     size_t advice_count;
     uint64_t times; /* equal ones, one after the other */
 };
@@ -57,10 +57,11 @@ enum stet_rc stet_session_exhausted(struct stet_exhausted_list *l, const struct 
 void stet_session_exhausted_release(struct stet_exhausted_list *l);
 
 /* Appends a line for each remedy, after `prefix`. */
-void stet_session_advice_text(struct stet_buf *out, const struct stet_advice *advice, size_t count,
-                              const char *prefix);
+void stet_session_remedies_text(struct stet_buf *out, const struct stet_remedy *advice,
+                                size_t count, const char *prefix);
 /* The member "advice", an array. */
-void stet_session_advice_json(struct stet_json *j, const struct stet_advice *advice, size_t count);
+void stet_session_remedies_json(struct stet_json *j, const struct stet_remedy *advice,
+                                size_t count);
 
 /* Appends each for people, every line after `prefix`. */
 void stet_session_exhausted_text(struct stet_buf *out, const struct stet_exhausted_list *l,

@@ -89,13 +89,13 @@ static void put_changes(struct stet_buf *out, const struct stet_exhausted *e, co
                         prefix);
 }
 
-void stet_session_advice_text(struct stet_buf *out, const struct stet_advice *advice, size_t count,
-                              const char *prefix)
+void stet_session_remedies_text(struct stet_buf *out, const struct stet_remedy *advice,
+                                size_t count, const char *prefix)
 {
-    for (const struct stet_advice *a = advice; a < advice + count; a++) {
+    for (const struct stet_remedy *a = advice; a < advice + count; a++) {
         stet_buf_printf(out, "%ssaves about ", prefix);
         stet_text_bytes(out, a->saves);
-        stet_buf_printf(out, ": %s", stet_advice_text(a->kind));
+        stet_buf_printf(out, ": %s", stet_remedy_text(a->kind));
         if (a->line)
             stet_buf_printf(out, " (largest from %.*s:%u)", STET_FMT(stet_text_path(a->file)),
                             a->line);
@@ -120,21 +120,21 @@ void stet_session_exhausted_text(struct stet_buf *out, const struct stet_exhaust
         put_changes(out, e, prefix);
         for (size_t k = 0; k < e->advice_count; k++) {
             stet_buf_printf(out, "%s  ", prefix);
-            stet_session_advice_text(out, &e->advice[k], 1, "");
+            stet_session_remedies_text(out, &e->advice[k], 1, "");
         }
     }
 }
 
 /* ---- JSON ---- */
 
-void stet_session_advice_json(struct stet_json *j, const struct stet_advice *advice, size_t count)
+void stet_session_remedies_json(struct stet_json *j, const struct stet_remedy *advice, size_t count)
 {
     stet_json_array(j, "advice");
-    for (const struct stet_advice *a = advice; a < advice + count; a++) {
+    for (const struct stet_remedy *a = advice; a < advice + count; a++) {
         stet_json_object(j, NULL);
-        stet_json_cstr(j, "what", stet_advice_word(a->kind));
+        stet_json_cstr(j, "what", stet_remedy_word(a->kind));
         stet_json_uint(j, "saves_bytes", a->saves);
-        stet_json_cstr(j, "text", stet_advice_text(a->kind));
+        stet_json_cstr(j, "text", stet_remedy_text(a->kind));
         stet_json_string(j, "file", a->file);
         stet_json_known(j, "line", a->line != 0, a->line);
         stet_json_string(j, "argument", a->name);
@@ -179,7 +179,7 @@ static void one_json(struct stet_json *j, const struct stet_exhausted *e)
         stet_json_end_object(j);
     }
     stet_json_end_array(j);
-    stet_session_advice_json(j, e->advice, e->advice_count);
+    stet_session_remedies_json(j, e->advice, e->advice_count);
     stet_json_string(j, "message", e->message);
     stet_json_end_object(j);
 }

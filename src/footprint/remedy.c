@@ -1,5 +1,5 @@
-/* See advice.h. */
-#include "footprint/advice.h"
+/* See remedy.h. */
+#include "footprint/remedy.h"
 
 #include "base/buf.h"
 #include "base/mem.h"
@@ -13,21 +13,21 @@
 static const struct {
     const char *word, *text;
 } advices[] = {
-    [STET_ADVICE_REMATERIALISE] = {"rematerialise",
+    [STET_REMEDY_REMATERIALISE] = {"rematerialise",
                                    "compute activations again in the backward pass: "
                                    "jax.checkpoint, nn.remat, torch.utils.checkpoint"},
-    [STET_ADVICE_DONATE] = {"donate", "donate arguments that the step replaces: "
+    [STET_REMEDY_DONATE] = {"donate", "donate arguments that the step replaces: "
                                       "jax.jit(…, donate_argnums=…)"},
-    [STET_ADVICE_SHARD] = {"shard", "shard arrays that every device holds whole"},
-    [STET_ADVICE_BATCH] = {"smaller batch", "halve the batch, or accumulate gradients over two"},
+    [STET_REMEDY_SHARD] = {"shard", "shard arrays that every device holds whole"},
+    [STET_REMEDY_BATCH] = {"smaller batch", "halve the batch, or accumulate gradients over two"},
 };
 
-const char *stet_advice_word(enum stet_advice_kind kind)
+const char *stet_remedy_word(enum stet_remedy_kind kind)
 {
     return advices[kind].word;
 }
 
-const char *stet_advice_text(enum stet_advice_kind kind)
+const char *stet_remedy_text(enum stet_remedy_kind kind)
 {
     return advices[kind].text;
 }
@@ -69,7 +69,7 @@ static double share(double bytes, const struct stet_attr *sharding, uint32_t dev
 
 /* ---- the remedies ---- */
 
-static void keep_largest(struct stet_advice *a, double bytes, double *largest,
+static void keep_largest(struct stet_remedy *a, double bytes, double *largest,
                          struct stet_view name)
 {
     a->saves += (uint64_t)bytes;
@@ -81,7 +81,7 @@ static void keep_largest(struct stet_advice *a, double bytes, double *largest,
 }
 
 /* Results that nothing is donated to, with an argument of the same type that is not donated. */
-static void donate(const struct stet_program *p, uint32_t devices, struct stet_advice *out)
+static void donate(const struct stet_program *p, uint32_t devices, struct stet_remedy *out)
 {
     bool *taken = stet_mem_calloc((size_t)p->output_count + 1, sizeof *taken);
     double largest = 0;
@@ -109,7 +109,7 @@ static void donate(const struct stet_program *p, uint32_t devices, struct stet_a
     stet_mem_free(taken);
 }
 
-static void shard(const struct stet_program *p, uint32_t devices, struct stet_advice *out)
+static void shard(const struct stet_program *p, uint32_t devices, struct stet_remedy *out)
 {
     double largest = 0;
 
@@ -141,7 +141,7 @@ static enum pass pass_of(const struct stet_loc *loc)
 }
 
 /* A value of the forward pass that the backward pass reads is kept until then. */
-static void rematerialise(const struct stet_program *p, uint32_t devices, struct stet_advice *out)
+static void rematerialise(const struct stet_program *p, uint32_t devices, struct stet_remedy *out)
 {
     bool *counted = stet_mem_calloc((size_t)p->value_count + 1, sizeof *counted);
     double largest = 0;
@@ -178,7 +178,7 @@ static void rematerialise(const struct stet_program *p, uint32_t devices, struct
 }
 
 /* Arguments that no result replaces are data, not state; their first dimension is the batch. */
-static void batch(const struct stet_program *p, uint64_t temporaries, struct stet_advice *out)
+static void batch(const struct stet_program *p, uint64_t temporaries, struct stet_remedy *out)
 {
     double largest = 0;
 
@@ -202,26 +202,26 @@ static void batch(const struct stet_program *p, uint64_t temporaries, struct ste
 
 static int larger_first(const void *a, const void *b)
 {
-    const struct stet_advice *x = a, *y = b;
+    const struct stet_remedy *x = a, *y = b;
 
     if (x->saves != y->saves)
         return x->saves < y->saves ? 1 : -1;
     return (int)x->kind - (int)y->kind;
 }
 
-size_t stet_advice_make(const struct stet_program *p, uint32_t devices, uint64_t temporaries,
-                        struct stet_advice out[STET_ADVICES])
+size_t stet_remedy_make(const struct stet_program *p, uint32_t devices, uint64_t temporaries,
+                        struct stet_remedy out[STET_REMEDIES])
 {
     size_t count = 0;
 
-    for (int k = 0; k < STET_ADVICES; k++)
-        out[k] = (struct stet_advice){.kind = (enum stet_advice_kind)k};
-    rematerialise(p, devices, &out[STET_ADVICE_REMATERIALISE]);
-    donate(p, devices, &out[STET_ADVICE_DONATE]);
-    shard(p, devices, &out[STET_ADVICE_SHARD]);
-    batch(p, temporaries, &out[STET_ADVICE_BATCH]);
-    qsort(out, STET_ADVICES, sizeof *out, larger_first);
-    while (count < STET_ADVICES && out[count].saves)
+    for (int k = 0; k < STET_REMEDIES; k++)
+        out[k] = (struct stet_remedy){.kind = (enum stet_remedy_kind)k};
+    rematerialise(p, devices, &out[STET_REMEDY_REMATERIALISE]);
+    donate(p, devices, &out[STET_REMEDY_DONATE]);
+    shard(p, devices, &out[STET_REMEDY_SHARD]);
+    batch(p, temporaries, &out[STET_REMEDY_BATCH]);
+    qsort(out, STET_REMEDIES, sizeof *out, larger_first);
+    while (count < STET_REMEDIES && out[count].saves)
         count++;
     return count;
 }
@@ -237,12 +237,12 @@ static struct stet_view bare_name(const struct stet_op *op)
     return dot ? stet_view_of(dot + 1, name.len - (size_t)(dot - name.ptr) - 1) : name;
 }
 
-static void add_value(struct stet_advice_line *lines, size_t *count, size_t room,
+static void add_value(struct stet_remedy_line *lines, size_t *count, size_t room,
                       const struct stet_op *op, const struct stet_value *v)
 {
     struct stet_place place = stet_place_of(op->loc);
     double bytes = stet_footprint_bytes(v->type, true);
-    struct stet_advice_line *at = NULL;
+    struct stet_remedy_line *at = NULL;
 
     if (!place.line || bytes < 1)
         return;
@@ -252,7 +252,7 @@ static void add_value(struct stet_advice_line *lines, size_t *count, size_t room
     }
     if (!at && *count < room) {
         at = &lines[(*count)++];
-        *at = (struct stet_advice_line){
+        *at = (struct stet_remedy_line){
             .file = place.file, .line = place.line, .function = place.function};
     }
     if (!at)
@@ -268,7 +268,7 @@ static void add_value(struct stet_advice_line *lines, size_t *count, size_t room
 
 static int larger_line_first(const void *a, const void *b)
 {
-    const struct stet_advice_line *x = a, *y = b;
+    const struct stet_remedy_line *x = a, *y = b;
 
     if (x->largest != y->largest)
         return x->largest < y->largest ? 1 : -1;
@@ -279,9 +279,9 @@ static int larger_line_first(const void *a, const void *b)
 
 enum { MOST_LINES = 4096 };
 
-size_t stet_advice_lines(const struct stet_program *p, struct stet_advice_line *out, size_t most)
+size_t stet_remedy_lines(const struct stet_program *p, struct stet_remedy_line *out, size_t most)
 {
-    struct stet_advice_line *lines = stet_mem_calloc(MOST_LINES, sizeof *lines);
+    struct stet_remedy_line *lines = stet_mem_calloc(MOST_LINES, sizeof *lines);
     size_t count = 0;
 
     for (uint32_t f = 0; lines && f < p->function_count; f++) {

@@ -2,20 +2,20 @@
 #include "test.h"
 
 #include "decode/decode.h"
-#include "footprint/advice.h"
+#include "footprint/remedy.h"
 
 static struct stet_program p;
-static struct stet_advice advice[STET_ADVICES];
+static struct stet_remedy advice[STET_REMEDIES];
 
 static size_t advise(const char *text, uint32_t devices, uint64_t temporaries)
 {
     struct stet_err err = STET_ERR_INIT;
 
     EXPECT_INT(STET_OK, stet_decode(&p, stet_view_str(text), &err));
-    return stet_advice_make(&p, devices, temporaries, advice);
+    return stet_remedy_make(&p, devices, temporaries, advice);
 }
 
-static const struct stet_advice *of(enum stet_advice_kind kind, size_t count)
+static const struct stet_remedy *of(enum stet_remedy_kind kind, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (advice[i].kind == kind)
@@ -47,22 +47,22 @@ static const char step[] =
 TEST(each_remedy_has_its_saving)
 {
     size_t n = advise(step, 1, 1000000);
-    const struct stet_advice *a;
+    const struct stet_remedy *a;
 
     EXPECT_INT(3, n);
-    EXPECT_INT(STET_ADVICE_BATCH, advice[0].kind); /* the largest first */
+    EXPECT_INT(STET_REMEDY_BATCH, advice[0].kind); /* the largest first */
     EXPECT_INT(500000, advice[0].saves);
     EXPECT(stet_view_is(advice[0].name, "x")); /* what no result replaces */
-    a = of(STET_ADVICE_REMATERIALISE, n);
+    a = of(STET_REMEDY_REMATERIALISE, n);
     EXPECT(a != NULL);
     EXPECT_INT(128 * 64 * 4, a->saves); /* only the tanh reaches the backward pass */
     EXPECT_INT(7, a->line);
-    a = of(STET_ADVICE_DONATE, n);
+    a = of(STET_REMEDY_DONATE, n);
     EXPECT(a != NULL);
     EXPECT_INT(64 * 64 * 4, a->saves); /* one of the two results has its donor */
     EXPECT_INT(1, a->count);
     EXPECT(stet_view_is(a->name, "w"));
-    EXPECT(of(STET_ADVICE_SHARD, n) == NULL);
+    EXPECT(of(STET_REMEDY_SHARD, n) == NULL);
     stet_program_release(&p);
 }
 
@@ -79,13 +79,13 @@ TEST(arrays_that_every_device_has_whole_can_be_cut)
         "  }\n"
         "}\n";
     size_t n = advise(text, 4, 0);
-    const struct stet_advice *a = of(STET_ADVICE_SHARD, n);
+    const struct stet_remedy *a = of(STET_REMEDY_SHARD, n);
 
     EXPECT(a != NULL);
     EXPECT_INT(1, a->count); /* b: a and c are cut, and a number is not worth it */
     EXPECT_INT(64 * 64 * 4 * 3 / 4, a->saves);
     stet_program_release(&p);
-    EXPECT(of(STET_ADVICE_SHARD, advise(text, 1, 0)) == NULL);
+    EXPECT(of(STET_REMEDY_SHARD, advise(text, 1, 0)) == NULL);
     stet_program_release(&p);
 }
 
@@ -100,7 +100,7 @@ TEST(a_step_that_is_as_it_should_be_needs_no_advice_but_a_smaller_batch)
         "}\n";
 
     EXPECT_INT(1, advise(text, 1, 4096));
-    EXPECT_INT(STET_ADVICE_BATCH, advice[0].kind);
+    EXPECT_INT(STET_REMEDY_BATCH, advice[0].kind);
     stet_program_release(&p);
     EXPECT_INT(0, advise(text, 1, 0));
     stet_program_release(&p);
@@ -108,15 +108,15 @@ TEST(a_step_that_is_as_it_should_be_needs_no_advice_but_a_smaller_batch)
 
 TEST(lines_with_large_values_are_listed)
 {
-    struct stet_advice_line lines[4];
+    struct stet_remedy_line lines[4];
     struct stet_err err = STET_ERR_INIT;
 
     EXPECT_INT(STET_OK, stet_decode(&p, stet_view_str(step), &err));
-    EXPECT_INT(2, stet_advice_lines(&p, lines, 4));
+    EXPECT_INT(2, stet_remedy_lines(&p, lines, 4));
     EXPECT_INT(7, lines[0].line); /* two of 32 KB; line 9 has one of 32 KB and one of 16 */
     EXPECT_INT(2 * 128 * 64 * 4, lines[0].bytes);
     EXPECT_INT(9, lines[1].line);
     EXPECT(stet_view_is(lines[1].operation, "multiply"));
-    EXPECT_INT(1, stet_advice_lines(&p, lines, 1));
+    EXPECT_INT(1, stet_remedy_lines(&p, lines, 1));
     stet_program_release(&p);
 }

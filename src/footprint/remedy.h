@@ -2,21 +2,21 @@
  * wrote it: how much each remedy may save on one device. The numbers are estimates: the compiler
  * keeps some values in registers, shares memory between others, and pads. Texts are borrowed from
  * the program. */
-#ifndef STET_FOOTPRINT_ADVICE_H
-#define STET_FOOTPRINT_ADVICE_H
+#ifndef STET_FOOTPRINT_REMEDY_H
+#define STET_FOOTPRINT_REMEDY_H
 
 #include "program/program.h"
 
-enum stet_advice_kind {
-    STET_ADVICE_REMATERIALISE, /* compute values of the forward pass again */
-    STET_ADVICE_DONATE,        /* let results take over the memory of arguments */
-    STET_ADVICE_SHARD,         /* cut arguments that every device has whole */
-    STET_ADVICE_BATCH,         /* half of the batch */
-    STET_ADVICES
+enum stet_remedy_kind {
+    STET_REMEDY_REMATERIALISE, /* compute values of the forward pass again */
+    STET_REMEDY_DONATE,        /* let results take over the memory of arguments */
+    STET_REMEDY_SHARD,         /* cut arguments that every device has whole */
+    STET_REMEDY_BATCH,         /* half of the batch */
+    STET_REMEDIES
 };
 
-struct stet_advice {
-    enum stet_advice_kind kind;
+struct stet_remedy {
+    enum stet_remedy_kind kind;
     uint64_t saves;        /* bytes of one device */
     uint32_t count;        /* arrays that it is about */
     struct stet_view name; /* of the largest of them, "batch['x']"; may be empty */
@@ -26,15 +26,15 @@ struct stet_advice {
 
 /* At most one of each kind, the largest saving first; returns how many. `devices` is how many the
  * program runs on; `temporaries` what they take, if it is known. */
-size_t stet_advice_make(const struct stet_program *p, uint32_t devices, uint64_t temporaries,
-                        struct stet_advice out[STET_ADVICES]);
+size_t stet_remedy_make(const struct stet_program *p, uint32_t devices, uint64_t temporaries,
+                        struct stet_remedy out[STET_REMEDIES]);
 /* "rematerialise" */
-const char *stet_advice_word(enum stet_advice_kind kind);
+const char *stet_remedy_word(enum stet_remedy_kind kind);
 /* What to write, for people. */
-const char *stet_advice_text(enum stet_advice_kind kind);
+const char *stet_remedy_text(enum stet_remedy_kind kind);
 
 /* A line whose operations make large values. */
-struct stet_advice_line {
+struct stet_remedy_line {
     struct stet_view file, function, operation;
     const struct stet_type *type; /* of the largest */
     uint32_t line, count;
@@ -44,6 +44,6 @@ struct stet_advice_line {
 
 /* The lines of a program with the largest results, before the compiler changes anything; returns
  * how many. */
-size_t stet_advice_lines(const struct stet_program *p, struct stet_advice_line *out, size_t most);
+size_t stet_remedy_lines(const struct stet_program *p, struct stet_remedy_line *out, size_t most);
 
 #endif
