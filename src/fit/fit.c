@@ -16,14 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Of the CPU backend. */
 enum { MOST_DEVICES = 256 };
 
 static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 {
-    char path[] = "/tmp/stet-fit-XXXXXX", account[48];
+    char path[36], account[48];
 
+    snprintf(path, sizeof path, "/tmp/stet-fit-%u-XXXXXX", (unsigned)getpid());
     if (!mkdtemp(path))
         return stet_fail_errno(err, "%s: cannot make folder", path);
     snprintf(fit->work, sizeof fit->work, "%s", path);
