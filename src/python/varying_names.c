@@ -92,7 +92,10 @@ static varied element(struct stet_python_slice *s, stet_python_ref loop, stet_py
 static bool changes(struct stet_python_slice *s, stet_python_ref call, enum stet_python_asked asked)
 {
     switch (stet_python_resolve(s->x, call).meaning) {
-    case PY_MEANS_CHANGES_ITEMS:
+    case PY_MEANS_ADDS_ITEM:
+    case PY_MEANS_INSERTS_ITEM:
+    case PY_MEANS_ADDS_ITEMS:
+    case PY_MEANS_DROPS_ITEMS:
         return asked != PY_ASK_ARRAY;
     case PY_MEANS_CHANGES_FORM:
         return asked == PY_ASK_ARRAY;
