@@ -90,8 +90,29 @@ static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
             FLOW_KEEPS_MOVING);
 }
 
+/* step, step + 1, state.step: what was passed, and no number that is computed from it. */
+static bool is_passed(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left;
+
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_IDENTIFIER:
+        return stet_flow_is_parameter(w, n);
+    case PY_ATTRIBUTE:
+        return is_passed(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    case PY_BINARY:
+        left = stet_python_field(a, n, PY_FIELD_LEFT);
+        return stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_INTEGER &&
+               (a->nodes[n].op == '+' || a->nodes[n].op == '-') && is_passed(w, left);
+    default:
+        return false;
+    }
+}
+
 /* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
-stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps)
+stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps)
 {
     const struct stet_python_ast *a = w->ast;
 
@@ -105,7 +126,8 @@ stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_re
         for (stet_python_ref part = left; left && stet_flow_within(w, part, left); part++)
             if (counts(w, part))
                 return c;
-        if (left && !stet_flow_is_strong(v) && v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST)
+        if (left && !stet_flow_is_strong(v) && v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST &&
+            is_passed(w, left))
             *deps = v.deps & ~FLOW_ALWAYS;
         if (*deps)
             return c;

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 static const struct stet_flow_value unknown = {.kind = FLOW_V_UNKNOWN};
 
 /* Is the condition true only where this code is not being compiled? */
@@ -260,6 +262,8 @@ static void run_augmented(struct stet_flow_walk *w, stet_python_ref n)
     }
     w->target = false;
     l = stet_flow_join(stet_flow_element(l), stet_flow_element(r));
+    if (l.kind == FLOW_V_TENSOR && !strchr("&|^", stet_python_at(a, n)->op))
+        l.flags = (uint8_t)(l.flags & ~FLOW_BOOL); /* rows += rows > limit */
     if (w->loops && l.kind <= FLOW_V_PYTHON) {
         l.kind = FLOW_V_PYTHON;
         l.flags |= w->ends_step ? FLOW_CHANGES : FLOW_VARIES;

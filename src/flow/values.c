@@ -328,6 +328,9 @@ static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_
         v.flags |= FLOW_TREE | FLOW_WEAK; /* (1,) + strides: a tuple with more items */
     if (v.kind == FLOW_V_TENSOR && op != '&' && op != '|' && op != '^')
         v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
+    if (v.kind == FLOW_V_TENSOR && (v.flags & FLOW_WEAK) &&
+        (l.kind == FLOW_V_SHAPE || r.kind == FLOW_V_SHAPE))
+        v.flags |= FLOW_FIELD; /* x.shape[0] + config.block: a number of a structure */
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
     v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT);
     if ((l.f.flags | r.f.flags) & FLOW_F_DEVICE)

@@ -115,8 +115,9 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
         return c->deps & (nest->tensors | FLOW_ALWAYS);
-    case LINT_STATIC:
-        return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
+    case LINT_STATIC: /* torch.compile has no static arguments: a setting costs one program */
+        return c->deps &
+               ((fn->lanes & FLOW_JAX ? nest->statics : 0) | (nest->varying & ~nest->tensors));
     case LINT_VARYING:
         if (c->rule == LINT_RULE_baked_schedule && (c->deps & nest->own))
             return false;

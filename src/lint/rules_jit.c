@@ -218,7 +218,8 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
         return;
     if (in_loop && !is_collected(w) &&
         (is_fresh(w, operand) ||
-         (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH))) {
+         (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH &&
+          !lint_follows_loop(w, operand)))) { /* modules[name]: each turn has another one */
         lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
                                "`%.*s` is made anew at each turn of the loop",
                                STET_FMT(lint_quote(w, n))),
