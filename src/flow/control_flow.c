@@ -126,11 +126,15 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
     bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    bool unless;
+    uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
     uint64_t deps;
 
     w->quiet += negated;
+    w->guard = guard && unless ? guard : outer_guard;
     stet_flow_eval(w, test);
     stet_flow_condition(w, test);
+    w->guard = outer_guard;
     w->quiet -= negated;
     periodic =
         stet_flow_every_n(w, test, &deps) || stet_flow_asks_rank(w, test) || counts_turns(w, test);
@@ -145,6 +149,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         switch (stet_python_kind(a, c)) {
         case PY_BLOCK:
             silent = negated || shuts_itself(w, test, c);
+            w->guard = guard && unless ? guard : outer_guard;
             w->quiet += silent;
             w->once += once;
             w->absent += asks_absent(w, test);
@@ -152,15 +157,18 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
             w->absent -= asks_absent(w, test);
             w->once -= once;
             w->quiet -= silent;
+            w->guard = outer_guard;
             break;
         case PY_ELIF:
         case PY_ELSE:
+            w->guard = guard && !unless ? guard : outer_guard;
             w->quiet += about_compiling && !negated;
             if (stet_python_kind(a, c) == PY_ELIF)
                 run_if(w, c);
             else
                 stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
             w->quiet -= about_compiling && !negated;
+            w->guard = outer_guard;
             break;
         default:
             break;
@@ -505,7 +513,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     }
     f->progress = FLOW_RUNNING;
     w->fn = fn;
-    w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = 0;
+    w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = w->guard = 0;
     w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
     w->loop = w->outer_loop = 0;
     w->ends_step = false;
@@ -524,6 +532,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     w->step_loops = outer.step_loops;
     w->ends_step = outer.ends_step;
     w->quiet = outer.quiet;
+    w->guard = outer.guard;
     w->once = outer.once;
     w->absent = outer.absent;
     w->periodic = outer.periodic;

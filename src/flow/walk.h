@@ -156,7 +156,7 @@ struct stet_flow_walk {
     uint32_t class_count;
     struct stet_flow_jit *jits;
     uint32_t jit_count;
-    size_t fn_room, class_room, jit_room, call_room, import_room;
+    size_t fn_room, class_room, jit_room, call_room, import_room, guard_room;
     struct stet_map index_of;    /* node -> function or class */
     struct stet_map moves;       /* object and attribute, by name: a loop sets it */
     struct stet_map class_moves; /* class and attribute, by name: a loop sets it */
@@ -175,6 +175,7 @@ struct stet_flow_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
+    uint32_t guard;      /* number of the guard around it, from 1; 0 for none */
     uint32_t absent;     /* where a parameter is None */
     uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
@@ -266,6 +267,12 @@ const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk
 /* Does something inside n, or a function of this file that it names, have this meaning? */
 bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning);
+/* Does this function return whether something has this meaning: returns is_compiling()? */
+bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
+                       enum stet_python_meaning meaning);
+/* The guard in the condition `not f()`, where f is a function of another file; *negated is false
+ * for `f()`. Returns its number, or 0. */
+uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated);
 /* Are objects of this class with equal fields equal, with one hash? */
 bool stet_flow_compares_by_value(const struct stet_flow_walk *w, uint32_t class_index);
 

@@ -110,6 +110,8 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
+    if (c->guard && l->linked.guards[file][c->guard - 1])
+        return false;
     if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {

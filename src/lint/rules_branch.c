@@ -303,6 +303,15 @@ static bool is_switched(const struct stet_flow_walk *w, stet_python_ref n)
            !stet_flow_scope_find(&w->fns[w->fn].scope, object);
 }
 
+/* A parameter as it was passed, or a name of a condition: train = step < 8. A number that is
+ * computed from a parameter is seldom the one that moves. */
+static bool may_switch(struct stet_flow_walk *w, stet_python_ref n,
+                       const struct stet_flow_binding *b)
+{
+    return stet_flow_is_parameter(w, n) ||
+           (b->value.from && lint_is_switch(w, b->value.from));
+}
+
 /* Parameters that the condition reads as Python values. */
 static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -315,7 +324,7 @@ static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
                 ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
                 : NULL;
 
-        if (b && !stet_flow_is_strong(b->value) &&
+        if (b && !stet_flow_is_strong(b->value) && may_switch(w, c, b) &&
             (b->value.kind == FLOW_V_PYTHON || b->value.kind == FLOW_V_TENSOR))
             deps |= b->value.deps & ~FLOW_ALWAYS;
     }
