@@ -118,6 +118,84 @@ static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
     return false;
 }
 
+/* Does the block leave the function or the turn of the loop at its end? */
+static bool leaves(const struct stet_flow_walk *w, stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref last = stet_python_child(a, block);
+
+    while (last && stet_python_next(a, last))
+        last = stet_python_next(a, last);
+    switch (stet_python_kind(a, last)) {
+    case PY_RETURN:
+    case PY_RAISE:
+    case PY_CONTINUE:
+    case PY_BREAK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A test of the alternatives `a or b or c`, or the only one. */
+typedef bool alternative(struct stet_flow_walk *w, stet_python_ref test);
+
+static bool any_alternative(struct stet_flow_walk *w, stet_python_ref test, alternative *holds)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) != PY_BOOLEAN || stet_python_at(a, test)->op != 'o')
+        return holds(w, test);
+    return any_alternative(w, stet_python_field(a, test, PY_FIELD_LEFT), holds) |
+           any_alternative(w, stet_python_field(a, test, PY_FIELD_RIGHT), holds);
+}
+
+static bool is_compiling(struct stet_flow_walk *w, stet_python_ref test)
+{
+    return stet_python_kind(w->ast, test) == PY_CALL &&
+           stet_flow_means(w, test, PY_MEANS_COMPILING);
+}
+
+/* The same of a function of another file. */
+static bool guards_rest(struct stet_flow_walk *w, stet_python_ref test)
+{
+    bool negated;
+    uint32_t guard = stet_python_kind(w->ast, test) == PY_CALL && !w->guard
+                         ? stet_flow_guard(w, test, &negated)
+                         : 0;
+
+    if (guard)
+        w->guard = guard;
+    return guard != 0;
+}
+
+/* isinstance(x, torch.Tensor): x is no tensor where this is false. */
+static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
+{
+    stet_python_ref of = stet_flow_checked_array(w, test);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
+    return b != NULL;
+}
+
+/* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise. */
+static void after_exit(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
+
+    if (stet_python_child_of(a, n, PY_ELSE) || stet_python_child_of(a, n, PY_ELIF) ||
+        !leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
+        return;
+    w->quiet += any_alternative(w, test, is_compiling);
+    any_alternative(w, test, guards_rest);
+    any_alternative(w, test, excludes_tensor);
+}
+
 static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -373,6 +451,7 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         break;
     case PY_IF:
         run_if(w, n);
+        after_exit(w, n);
         break;
     case PY_FOR:
         stet_flow_run_for(w, n);
@@ -433,7 +512,7 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
 /* Statements among the children; also of try, match and what the parser could not place. */
 void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
 {
-    uint32_t outer;
+    uint32_t outer, quiet = w->quiet, guard = w->guard;
 
     if (w->depth >= 120 || (!block && w->fn))
         return;
@@ -445,6 +524,8 @@ void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
         run_statement(w, c);
     w->depth--;
     w->block_end = outer;
+    w->quiet = quiet;
+    w->guard = guard;
 }
 
 /* Parameters as values: their callers decide whether they are tensors. */

@@ -254,6 +254,8 @@ bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
  * *container: it is a list or a dictionary, which may hold arrays. */
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
                                        bool *container);
+/* The name that the condition requires to be an array: isinstance(x, torch.Tensor); or 0. */
+stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps);

@@ -229,6 +229,8 @@ bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name
         if (!object || stet_python_self_class(m, object) != w->classes[owner].node)
             continue;
         setter = stet_python_method_around(m, b->target);
+        if (stet_map_get(&w->builders, setter) != STET_MAP_NONE)
+            continue; /* while the object is made */
         if (stet_python_kind(a, m->parents[b->target]) == PY_AUGMENTED || is_of_itself(w, b) ||
             stet_python_loop_around(m, b->target) ||
             (stet_flow_fn_at(w, setter) != FLOW_NONE &&
