@@ -272,4 +272,22 @@ static inline void put_body(struct text *m, const char *op, enum stet_dtype t)
     put(m, " })");
 }
 
+/* A product of random matrices of this type agrees with the reference. */
+static inline void expect_product(enum stet_dtype t, const char *what)
+{
+    int64_t m = pick(0, 20), k = pick(0, 20), n = pick(1, 20);
+    struct stet_ref a = fill(t, (int64_t[]){m, k}, 2, false);
+    struct stet_ref b = fill(t, (int64_t[]){k, n}, 2, false);
+    struct stet_ref want = tensor(t, (int64_t[]){m, n}, 2), got = like(&want, t);
+    const struct stet_ref *in[2] = {&a, &b};
+
+    stet_ref_dot(&want, &a, &b);
+    EXPECT(run_op(&got, "dot_general",
+                  "<{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], "
+                  "rhs_contracting_dimensions = [0]>}>",
+                  in, 2) &&
+           same(&want, &got, 30, what));
+    free(a.data), free(b.data), free(want.data), free(got.data);
+}
+
 #endif
