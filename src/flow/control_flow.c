@@ -182,7 +182,8 @@ static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
     return b != NULL;
 }
 
-/* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise. */
+/* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.
+ */
 static void after_exit(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;

@@ -219,7 +219,8 @@ struct stet_flow_binding *stet_flow_scope_find(struct stet_flow_scope *s, uint32
 void stet_flow_scope_release(struct stet_flow_scope *s);
 void stet_flow_bind(struct stet_flow_walk *w, struct stet_flow_scope *s, uint32_t name,
                     struct stet_flow_value v);
-/* Is it a parameter of this function or of one around it, with the value that it was called with? */
+/* Is it a parameter of this function or of one around it, with the value that it was called with?
+ */
 bool stet_flow_is_parameter(struct stet_flow_walk *w, stet_python_ref n);
 uint32_t stet_flow_fn_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);

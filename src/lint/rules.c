@@ -60,8 +60,8 @@ static void put_on_one_line(struct stet_buf *out, struct stet_view text)
             broken |= text.ptr[end++] == '\n';
         if (end == i)
             stet_buf_char(out, text.ptr[i]);
-        else if (!broken || (out->len && !strchr("([{", out->ptr[out->len - 1]) &&
-                             end < text.len && !strchr(".)]}", text.ptr[end])))
+        else if (!broken || (out->len && !strchr("([{", out->ptr[out->len - 1]) && end < text.len &&
+                             !strchr(".)]}", text.ptr[end])))
             stet_buf_char(out, ' ');
         i = end > i ? end - 1 : i;
     }

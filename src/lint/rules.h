@@ -34,7 +34,8 @@ void lint_rules_prepare(void);
 void lint_rules(struct stet_flow_walk *w, enum stet_flow_event event, stet_python_ref n);
 
 /* Helpers that several rules share. */
-/* Returns a short piece of source for a message: in one line, and cut in the middle if it is long. */
+/* Returns a short piece of source for a message: in one line, and cut in the middle if it is long.
+ */
 struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n);
 /* Returns the compiled function that this call runs, or NULL. `shift` becomes 1 where `self` is the
  * first of its positions and no argument of the call (rules_jit.c). */

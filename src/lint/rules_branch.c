@@ -153,7 +153,8 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
         (v.flags & FLOW_GUESS))
         return;
     if (!w->step_loops && !stet_flow_is_parameter(w, object))
-        return; /* made by this code, or a part of a larger structure: the code decides its fields */
+        return; /* made by this code, or a part of a larger structure: the code decides its fields
+                 */
     if (stet_python_name(w->ast, object) && (v.flags & FLOW_FIELD) && !(v.flags & FLOW_TREE))
         return; /* for key, value in batch.items(): "image" in key */
     /* Most batches have the same fields from the first step to the last. */
@@ -308,8 +309,7 @@ static bool is_switched(const struct stet_flow_walk *w, stet_python_ref n)
 static bool may_switch(struct stet_flow_walk *w, stet_python_ref n,
                        const struct stet_flow_binding *b)
 {
-    return stet_flow_is_parameter(w, n) ||
-           (b->value.from && lint_is_switch(w, b->value.from));
+    return stet_flow_is_parameter(w, n) || (b->value.from && lint_is_switch(w, b->value.from));
 }
 
 /* Parameters that the condition reads as Python values. */
