@@ -36,6 +36,9 @@ class Failures(unittest.TestCase):
                         FAKE_PLATFORM="tpu", PATH=self.dir + "/bin:" + os.environ["PATH"])
         for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_DIR", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"):
             self.env.pop(name, None)
+        self.env["TMPDIR"] = self.dir + "/tmp"
+        os.mkdir(self.dir + "/tmp")
+        self.addCleanup(lambda: self.assertEqual(os.listdir(self.dir + "/tmp"), []))  # nothing is left behind
 
     def write(self, *extras):
         paths = []
@@ -51,12 +54,11 @@ class Failures(unittest.TestCase):
                        env=self.env, check=True, cwd=self.dir, timeout=60, stdout=subprocess.DEVNULL)
 
     def fit(self, *words, status=0, **env):
-        with subprocess.Popen([STET, "fit", "--jobs=2", *words], env=dict(self.env, **env), cwd=self.dir, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
-            out, self.err = process.communicate(timeout=120)
-        self.assertEqual(process.returncode, status, out + self.err)
-        self.assertEqual(glob.glob(f"/tmp/stet-fit-{process.pid}-*"), [])
-        return out
+        out = subprocess.run([STET, "fit", "--jobs=2", *words], env=dict(self.env, **env), cwd=self.dir, timeout=120,
+                             capture_output=True, text=True)
+        self.assertEqual(out.returncode, status, out.stdout + out.stderr)
+        self.err = out.stderr
+        return out.stdout
 
     def json(self, *words, **kw):
         return json.loads(self.fit("--format=json", *words, **kw))
