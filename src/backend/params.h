@@ -3,6 +3,7 @@
 #ifndef STET_BACKEND_PARAMS_H
 #define STET_BACKEND_PARAMS_H
 
+#include "backend/fft.h"
 #include "backend/graph.h"
 
 /* A block of elements that moves from one strided area to another. */
@@ -170,12 +171,34 @@ struct stet_linalg {
     bool sort, lower, left, unit, transpose, conjugate;
 };
 
+/* k_fft */
+enum stet_fft_how {
+    STET_FFT_COMPLEX,
+    STET_FFT_REAL_EVEN, /* from real numbers to half a spectrum; as pairs if n is even */
+    STET_FFT_REAL_ODD,
+    STET_FFT_BACK_EVEN, /* and back */
+    STET_FFT_BACK_ODD,
+};
+
+/* The transforms along one dimension. */
+struct stet_fft_axis {
+    enum stet_fft_how how;
+    bool back;
+    int64_t n, outer, inner;
+    int64_t from_line, to_line; /* real numbers from one row to the next, where `inner` is 1 */
+    uint32_t tasks;
+    uint64_t task_bytes;               /* of temporary memory for each */
+    const struct stet_fft_line *line;  /* in the lanes, */
+    const struct stet_fft_long *whole; /* or one after the other */
+    struct stet_fft_roots roots;       /* of n, where pairs are used */
+};
+
 struct stet_fft {
-    enum stet_dtype in, out;
-    int kind; /* 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT */
+    enum stet_dtype real; /* F32 or F64 */
     uint32_t rank;
-    int64_t outer, dims[3], size; /* of the complex transform */
-    int64_t in_last, out_last;
+    struct stet_fft_axis axes[3]; /* in the order in which they are run */
+    double scale;
+    uint64_t half_bytes; /* of temporary memory for the whole operand */
 };
 
 #endif

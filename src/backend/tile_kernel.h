@@ -20,6 +20,7 @@ typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 
 struct stet_gemm; /* gemm.h */
 typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
+struct stet_fft_kernels; /* fft.h */
 
 /* Converts between the forms in memory and in registers (see tile.h): bf16 and f16 are computed as
  * f32. */
@@ -44,6 +45,7 @@ struct stet_tile_set {
     /* f32 and f64; `lines` is for operands that are both contiguous along k, with a few rows or
      * columns */
     const stet_gemm_fn *gemm, *gemm_lines;
+    const struct stet_fft_kernels *const *fft; /* f32 and f64 */
 };
 
 /* The best set this machine can run. */

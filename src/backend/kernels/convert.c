@@ -282,4 +282,5 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .misc = ISA(stet_misc),
     .gemm = ISA(stet_gemms),
     .gemm_lines = ISA(stet_gemm_lines),
+    .fft = ISA(stet_ffts),
 };

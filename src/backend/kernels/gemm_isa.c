@@ -3,44 +3,30 @@
 #include "backend/gemm.h"
 
 #include "backend/kernels/isa.h"
+#include "backend/kernels/vectors.h"
 
 #if defined(__AVX512F__)
-enum { VECTOR_BYTES = 64, MR = 14 };
+enum { MR = 14 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14)
 #elif defined(__AVX2__)
-enum { VECTOR_BYTES = 32, MR = 6 };
+enum { MR = 6 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6)
 #elif defined(__aarch64__) /* NEON: narrow vectors, but 32 registers */
-enum { VECTOR_BYTES = 16, MR = 12 };
+enum { MR = 12 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12)
 #else
-enum { VECTOR_BYTES = 16, MR = 4 };
+enum { MR = 4 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4)
 #endif
 /* The same on every machine. KC of k are packed at a time. A sum of more than KS products is made
  * of parts: rounding grows with the number of additions in a row. */
 enum { KS = 48, KC = 5 * KS };
-#if defined(__clang__)
-#define UNROLL _Pragma("clang loop unroll(full)")
-#else
-#define UNROLL _Pragma("GCC unroll 16")
-#endif
 
 /* Four lines of four into four columns. */
-typedef float four __attribute__((vector_size(16), aligned(4), may_alias));
 static inline void turn_four_f32(float *d, int64_t wide, const float *p, const float *q,
                                  const float *r, const float *t)
 {
-    four a = *(const four *)p, b = *(const four *)q, c = *(const four *)r, e = *(const four *)t;
-    four ab = __builtin_shufflevector(a, b, 0, 4, 1, 5);
-    four ab2 = __builtin_shufflevector(a, b, 2, 6, 3, 7);
-    four ce = __builtin_shufflevector(c, e, 0, 4, 1, 5);
-    four ce2 = __builtin_shufflevector(c, e, 2, 6, 3, 7);
-
-    *(four *)d = __builtin_shufflevector(ab, ce, 0, 1, 4, 5);
-    *(four *)(d + wide) = __builtin_shufflevector(ab, ce, 2, 3, 6, 7);
-    *(four *)(d + 2 * wide) = __builtin_shufflevector(ab2, ce2, 0, 1, 4, 5);
-    *(four *)(d + 3 * wide) = __builtin_shufflevector(ab2, ce2, 2, 3, 6, 7);
+    stet_turn_four(d, wide, p, q, r, t);
 }
 
 static inline void turn_four_f64(double *d, int64_t wide, const double *p, const double *q,
