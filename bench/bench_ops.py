@@ -2,7 +2,8 @@
 
 usage: bench_ops.py [--table] [--seconds S] [NAME…]
 
-Prints a JSON object a line, as bench.h does, or a table. Both backends take turns, call by call; a call ends when its
+Prints a JSON object a line, as bench.h does, or a table, which also has the ratios of the fastest calls and of the
+least processor time (of all threads): on a busy machine they say more. Both backends take turns, call by call; a call ends when its
 result is ready. The last line is the geometric mean of the ratios. An operation whose result differs from XLA's by more
 than its type allows ends the bench with an error.
 """
@@ -53,7 +54,7 @@ def error(ours, theirs):
 
 def measure(function, arguments, devices, seconds):
     """Milliseconds of each call on each device, and the difference of their results."""
-    runs, results, took = {}, {}, {p: [] for p in devices}
+    runs, results, took, used = {}, {}, {p: [] for p in devices}, {p: [] for p in devices}
     for p, device in devices.items():
         placed = [jax.device_put(a, device) for a in arguments]
         run = jax.jit(lambda *a: function(*a)).lower(*placed).compile()
@@ -62,10 +63,11 @@ def measure(function, arguments, devices, seconds):
     end = time.perf_counter() + seconds
     while len(took["cpu"]) < LEAST or time.perf_counter() < end and len(took["cpu"]) < MOST:
         for p, (run, placed) in runs.items():
-            start = time.perf_counter()
+            start, cpu = time.perf_counter(), time.process_time()
             jax.block_until_ready(run(*placed))
             took[p].append((time.perf_counter() - start) * 1e3)
-    return took["stet"], took["cpu"], error(results["stet"], results["cpu"])
+            used[p].append(time.process_time() - cpu)
+    return took, used, error(results["stet"], results["cpu"])
 
 
 def line(name, unit, values, against, baseline, limit):
@@ -86,11 +88,13 @@ def main():
     for name, function, arguments in OPERATIONS:
         if options.names and not any(part in name for part in options.names):
             continue
-        ours, theirs, wrong = measure(function, arguments, devices, options.seconds)
+        took, used, wrong = measure(function, arguments, devices, options.seconds)
+        ours, theirs = took["stet"], took["cpu"]
         a, b = statistics.median(ours), statistics.median(theirs)
         ratios[name] = a / b
         if options.table:
-            print(f"{name:26} {a:10.4f} ms  XLA {b:10.4f} ms  ratio {a / b:8.2f}  of the fastest {min(ours) / min(theirs):8.2f}"
+            least, cpu = min(ours) / min(theirs), min(used["stet"]) / min(used["cpu"])
+            print(f"{name:26} {a:10.4f} ms  XLA {b:10.4f} ms  ratio {a / b:8.2f}  fastest {least:8.2f}  processor {cpu:8.2f}"
                   f"  error {wrong:.1e}", flush=True)
         else:
             limit = SLOW.get(name, 2)

@@ -326,7 +326,13 @@ enum stet_rc stet_lower_func_call(struct stet_lower *l, int arg)
 
 enum stet_rc stet_lower_composite(struct stet_lower *l, int arg)
 {
+    const struct stet_attr *more = stet_op_attr(l->op, "composite_attributes");
+    const struct stet_attr *k = more ? stet_attr_field(more, "k") : NULL;
+
     (void)arg;
+    /* its decomposition sorts everything */
+    if (stet_view_is(stet_lower_text(l, "name"), "chlo.top_k") && k && k->kind == STET_ATTR_INTEGER)
+        return stet_lower_top_k_of(l, stet_attr_int(k), true);
     return call_symbol(l, stet_lower_text(l, "decomposition"));
 }
 

@@ -296,8 +296,8 @@ static void sort_lanes(struct stet_sort *s)
     uint64_t n = (uint64_t)s->length;
 
     s->lanes = lines < LANES ? (uint32_t)(lines ? lines : 1) : LANES;
-    /* two index arrays, keys, and one line of the widest type */
-    s->lane_bytes = (n * (8 + 8 + 8 + 16) + 1024 + 63) / 64 * 64;
+    /* keys and positions, twice; the best positions */
+    s->lane_bytes = (n * 2 * (8 + 8) + (uint64_t)s->k * 8 + 63) / 64 * 64;
 }
 
 /* The first `count` operands along `dim` in the order of `comparator`. */
