@@ -76,13 +76,14 @@ enum { LANES = 16 };
 
 static void plan_packing(struct stet_dot *d)
 {
-    uint64_t width = stet_dtype_bytes(d->dtype);
+    uint64_t width = stet_dtype_bytes(d->operand), product_width = stet_dtype_bytes(d->dtype);
 
-    d->lda = d->a_type == d->dtype ? leading(&d->a_rows, &d->a_cols, &d->a_trans) : 0;
-    d->ldb = d->b_type == d->dtype ? leading(&d->b_rows, &d->b_cols, &d->b_trans) : 0;
+    d->lda = d->a_type == d->operand ? leading(&d->a_rows, &d->a_cols, &d->a_trans) : 0;
+    d->ldb = d->b_type == d->operand ? leading(&d->b_rows, &d->b_cols, &d->b_trans) : 0;
     d->pack_a = d->lda ? 0 : ((uint64_t)(d->m * d->k) * width + 63) / 64 * 64;
     d->pack_b = d->ldb ? 0 : ((uint64_t)(d->k * d->n) * width + 63) / 64 * 64;
-    d->pack_c = d->out_type == d->dtype ? 0 : ((uint64_t)(d->m * d->n) * width + 63) / 64 * 64;
+    d->pack_c =
+        d->out_type == d->dtype ? 0 : ((uint64_t)(d->m * d->n) * product_width + 63) / 64 * 64;
     d->lanes = d->batch < LANES ? (uint32_t)(d->batch ? d->batch : 1) : LANES;
 }
 
@@ -128,6 +129,10 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     d->dtype = product_type(d->out_type);
     if (stet_dtype_bytes(product_type(d->a_type)) > stet_dtype_bytes(d->dtype))
         d->dtype = product_type(d->a_type);
+    d->operand = d->dtype;
+    if ((d->dtype == STET_DT_S32 || d->dtype == STET_DT_U32) && stet_dtype_bytes(d->a_type) == 1 &&
+        stet_dtype_bytes(d->b_type) == 1)
+        d->operand = STET_DT_S16;
     for (uint32_t i = 0; i < d->batch_rank; i++)
         dims[rank++] = d->batch_dims[i];
     for (uint32_t i = 0; i < d->a_rows.rank; i++)

@@ -40,7 +40,9 @@ void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype typ
 
 /* k_dot: batches of matrix products. */
 struct stet_dot {
-    enum stet_dtype dtype; /* of both operands, as computed: f32, f64, c64, c128, or integers */
+    enum stet_dtype dtype; /* of the product, as computed: f32, f64, c64, c128, or integers */
+    enum stet_dtype
+        operand; /* of both operands, as computed: the same, or s16 if they are narrow */
     enum stet_dtype a_type, b_type, out_type; /* in memory */
     uint32_t batch_rank;
     int64_t batch, m, n, k;

@@ -42,9 +42,10 @@ struct stet_tile_set {
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
     const stet_tile_fn *misc;
-    /* f32 and f64; `lines` is for operands that are both contiguous along k, with a few rows or
-     * columns */
+    /* f32, f64 and integers of 32 and 64 bits; `lines` is for operands that are both contiguous
+     * along k, with a few rows or columns */
     const stet_gemm_fn *gemm, *gemm_lines;
+    stet_gemm_fn gemm_narrow;
     const struct stet_fft_kernels *const *fft; /* f32 and f64 */
 };
 

@@ -1,4 +1,4 @@
-/* Products of float matrices: blocks packed for the caches, and a kernel that keeps as many sums as
+/* Products of matrices: blocks packed for the caches, and a kernel that keeps as many sums as
  * there are registers. Twin: ref/dot.c. */
 #include "backend/gemm.h"
 
@@ -49,11 +49,40 @@ static inline void turn_four_f64(double *d, int64_t wide, const double *p, const
 #define NV (VECTOR_BYTES / 8)
 #include "backend/kernels/gemm_rows.h"
 
+/* Integers: unsigned, because they wrap. */
+static inline void turn_four_u32(uint32_t *d, int64_t wide, const uint32_t *p, const uint32_t *q,
+                                 const uint32_t *r, const uint32_t *t)
+{
+    stet_turn_four((float *)(void *)d, wide, (const float *)(const void *)p,
+                   (const float *)(const void *)q, (const float *)(const void *)r,
+                   (const float *)(const void *)t);
+}
+
+static inline void turn_four_u64(uint64_t *d, int64_t wide, const uint64_t *p, const uint64_t *q,
+                                 const uint64_t *r, const uint64_t *t)
+{
+    for (int j = 0; j < 4; j++) {
+        uint64_t *e = d + j * wide;
+
+        e[0] = p[j], e[1] = q[j], e[2] = r[j], e[3] = t[j];
+    }
+}
+
+#define T  uint32_t
+#define S  u32
+#define NV (VECTOR_BYTES / 4)
+#include "backend/kernels/gemm_rows.h"
+
+#define T  uint64_t
+#define S  u64
+#define NV (VECTOR_BYTES / 8)
+#include "backend/kernels/gemm_rows.h"
+
 const stet_gemm_fn ISA(stet_gemms)[STET_DT_COUNT] = {
-    [STET_DT_F32] = gemm_f32,
-    [STET_DT_F64] = gemm_f64,
+    [STET_DT_F32] = gemm_f32, [STET_DT_F64] = gemm_f64, [STET_DT_S32] = gemm_u32,
+    [STET_DT_U32] = gemm_u32, [STET_DT_S64] = gemm_u64, [STET_DT_U64] = gemm_u64,
 };
 const stet_gemm_fn ISA(stet_gemm_lines)[STET_DT_COUNT] = {
-    [STET_DT_F32] = lines_f32,
-    [STET_DT_F64] = lines_f64,
+    [STET_DT_F32] = lines_f32, [STET_DT_F64] = lines_f64, [STET_DT_S32] = lines_u32,
+    [STET_DT_U32] = lines_u32, [STET_DT_S64] = lines_u64, [STET_DT_U64] = lines_u64,
 };

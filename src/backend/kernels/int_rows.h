@@ -39,8 +39,72 @@ BI(ADD, W_(x) + W_(y))
 BI(SUB, W_(x) - W_(y))
 BI(MUL, W_(x) * W_(y))
 /* as XLA: x / 0 is all ones, MIN / -1 is MIN, x % 0 is x */
-BI(DIV, y == 0 ? (T) ~(U)0 : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)(0 - W_(x)) : (T)(x / y))
-BI(REM, y == 0 ? x : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)0 : (T)(x % y))
+#define QUOTIENT (y == 0 ? (T) ~(U)0 : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)(0 - W_(x)) : (T)(x / y))
+#define REMAINDER (y == 0 ? x : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)0 : (T)(x % y))
+#if BITS == 64
+BI(DIV, QUOTIENT)
+BI(REM, REMAINDER)
+#else
+BI(DIV_ANY, QUOTIENT)
+BI(REM_ANY, REMAINDER)
+/* Machines divide vectors of floats, not of integers. A quotient of two numbers of 32 bits is at
+ * least 2^-31 of itself below the next integer, so rounding it to double does not reach that. */
+BI(DIV_REAL, (T)((double)x / (double)y))
+BI(REM_REAL, W_(x) - W_((T)((double)x / (double)y)) * W_(y))
+/* The same by one divisor: its reciprocal is made a little too large, by less than that and by more
+ * than the errors of rounding. */
+#define ONE_DIVISOR(N, EXPR)                                                                       \
+    static void ROWN(N, S)(void *d_, const void *a_, double reciprocal, T y, size_t n)             \
+    {                                                                                              \
+        const T *a = a_;                                                                           \
+        T *d = d_;                                                                                 \
+                                                                                                   \
+        (void)y;                                                                                   \
+        EACH                                                                                       \
+        {                                                                                          \
+            T x = a[i];                                                                            \
+            d[i] = (T)(EXPR);                                                                      \
+        }                                                                                          \
+    }
+ONE_DIVISOR(div_by, (double)x *reciprocal)
+ONE_DIVISOR(rem_by, W_(x) - W_((T)((double)x * reciprocal)) * W_(y))
+#undef ONE_DIVISOR
+
+/* 2: all divisors are the same; 1: all can be divided by; 0: neither. */
+static int ROWN(divisors, S)(const T *b, size_t n)
+{
+    T same = 0, wrong = 0;
+
+    EACH
+    {
+        T y = b[i];
+
+        same |= (T)(y ^ b[0]);
+        wrong |= (T)(y == 0 || (IS_SIGNED && (U)y == (U) ~(U)0));
+    }
+    return wrong ? 0 : same ? 1 : 2;
+}
+
+#define DIVISION(N, BY)                                                                            \
+    static void OPN(N)(ARGS)                                                                       \
+    {                                                                                              \
+        const T *b = b_;                                                                           \
+        int how = ROWN(divisors, S)(b, n);                                                         \
+        T y = n ? b[0] : (T)1;                                                                     \
+                                                                                                   \
+        if (how == 2)                                                                              \
+            ROWN(BY, S)(restrict_d, a_, 1 / (double)y * (1 + 0x1p-40), y, n);                      \
+        else                                                                                       \
+            (how ? OPN(N##_REAL) : OPN(N##_ANY))(restrict_d, a_, b_, c_, n);                       \
+    }
+#define OPN(N)     OPN2(k_##N, S)
+#define OPN2(N, S) ROWN(N, S)
+DIVISION(DIV, div_by)
+DIVISION(REM, rem_by)
+#undef DIVISION
+#undef OPN
+#undef OPN2
+#endif
 BI(POW, POWN(x, y))
 BI(MAX, x > y ? x : y)
 BI(MIN, x < y ? x : y)
@@ -83,6 +147,8 @@ const stet_fold_fn ISA(ROWN(stet_fold, S))[STET_TILE_OPS] = {
     FOPX(ADD), FOPX(MUL), FOPX(MAX), FOPX(MIN), FOPX(AND), FOPX(OR), FOPX(XOR),
 };
 
+#undef QUOTIENT
+#undef REMAINDER
 #undef W_
 #undef ROW2
 #undef ROWN
