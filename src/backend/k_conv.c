@@ -75,10 +75,12 @@ static inline bool tap_offset(const struct stet_conv *c, const int64_t *out, con
     for (uint32_t i = 0; i < c->spatial; i++) {
         int64_t at = out[i] * c->stride[i] + tap[i] * c->window_dilation[i] - c->low[i];
 
-        if (at < 0 || (c->in_dilation[i] != 1 && at % c->in_dilation[i]))
-            return false;
-        at /= c->in_dilation[i];
-        if (at >= c->in[i])
+        if (c->in_dilation[i] != 1) { /* a division takes longer than the rest */
+            if (at < 0 || at % c->in_dilation[i])
+                return false;
+            at /= c->in_dilation[i];
+        }
+        if (at < 0 || at >= c->in[i])
             return false;
         *offset += at * c->x_spatial[i];
     }
