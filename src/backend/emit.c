@@ -97,19 +97,35 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
-/* If few elements are kept and many folded, the fold is split into pieces of a fixed size. */
+enum { CHUNK = 16384, CHUNKS = 16 };
+
+/* If few elements are kept and many folded, the fold is split into parts. Their size depends on the
+ * shape alone: elements of one row, or rows of columns. */
 static uint64_t reduce_chunk(const struct stet_reduce *r)
 {
-    if (r->kept > 8 || r->folded < 32768 || r->rank != 1)
+    uint64_t kept = (uint64_t)r->kept, folded = (uint64_t)r->folded, rows;
+
+    if (r->rank == 1 && r->reduced[0])
+        return folded < 2 * CHUNK ? 0 : CHUNK;
+    if (r->rank < 2 || r->reduced[r->rank - 1] || kept == 0 || kept > 4 * CHUNK)
         return 0;
-    return 16384;
+    rows = (folded + CHUNKS - 1) / CHUNKS;
+    if (rows * kept < CHUNK)
+        rows = CHUNK / kept + 1;
+    return rows < folded ? rows : 0;
+}
+
+static uint64_t reduce_temporary(const struct stet_reduce *r)
+{
+    uint64_t chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
+
+    return chunks * r->count * 16 * (uint64_t)r->kept;
 }
 
 static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
     struct stet_reduce *r = n->params;
-    uint64_t chunks;
     struct stet_step *t;
 
     r->prog = STET_NEW(e->l->arena, struct stet_tile_prog);
@@ -140,8 +156,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
     if ((r->chunk = reduce_chunk(r))) {
         struct stet_buffer *b;
 
-        chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
-        b = stet_backend_placement_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
+        b = stet_backend_placement_temporary(e->p, reduce_temporary(r), g->time, g->time);
         if (!b)
             return STET_NO_MEMORY;
         ref(e, b);

@@ -31,6 +31,8 @@ struct stet_copy {
 
 /* An index of any integer type, clamped. */
 int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i);
+/* memcpy, in parts on the pool. */
+void stet_backend_copy_bytes(void *to, const void *from, uint64_t bytes, struct stet_pool *pool);
 void stet_backend_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
                            struct stet_pool *pool);
 
@@ -93,7 +95,7 @@ struct stet_reduce {
     struct stet_tile_prog *prog;
     uint16_t *regs;
     uint32_t first_init, first_out, temp;
-    uint64_t chunk; /* folded elements done at once when few are kept; 0: all */
+    uint64_t chunk; /* folded elements (of rows) or rows (of columns) done at once; 0: all */
 };
 
 /* k_window, k_scan, k_select_and_scatter */
