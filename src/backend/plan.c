@@ -170,6 +170,7 @@ const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan)
 struct tile_job {
     const struct stet_step *step;
     void *const *bufs;
+    uint64_t each; /* panels of a task */
 };
 
 static void tile_task(void *context, uint64_t i)
@@ -188,10 +189,46 @@ static void tile_task(void *context, uint64_t i)
                        end - start < prog->tile ? (size_t)(end - start) : prog->tile);
 }
 
+/* The panels of `rows_each` rows that belong to a task; a panel is within one matrix. */
+static void panel_task(void *context, uint64_t i)
+{
+    const struct tile_job *j = context;
+    const struct stet_tile_prog *p = j->step->tile.prog;
+    uint64_t rows = (uint64_t)p->rows, panels = (rows + STET_PANEL_ROWS - 1) / STET_PANEL_ROWS;
+    uint64_t all = j->step->tile.elements / (rows * (uint64_t)p->cols) * panels;
+    struct stet_tile_state state;
+    struct stet_tile_panels memory;
+
+    stet_tile_begin(p, &state, j->bufs,
+                    p->tile < STET_PANEL_COLS ? (size_t)p->tile : STET_PANEL_COLS);
+    for (uint64_t n = i * j->each; n < (i + 1) * j->each && n < all; n++) {
+        uint64_t first = n % panels * STET_PANEL_ROWS;
+
+        stet_tile_eval_rows(p, &state, &memory, j->bufs, n / panels * rows + first,
+                            rows - first < STET_PANEL_ROWS ? (size_t)(rows - first)
+                                                           : STET_PANEL_ROWS);
+    }
+}
+
+static void run_panels(const struct stet_step *s, void *const *bufs, struct stet_pool *pool)
+{
+    const struct stet_tile_prog *p = s->tile.prog;
+    uint64_t matrix = (uint64_t)(p->rows * p->cols);
+    uint64_t panels = (uint64_t)(p->rows + STET_PANEL_ROWS - 1) / STET_PANEL_ROWS;
+    struct tile_job job = {s, bufs, 1 + 16384 / ((uint64_t)p->cols * STET_PANEL_ROWS)};
+    uint64_t all = s->tile.elements / matrix * panels;
+
+    stet_pool_for(pool, (all + job.each - 1) / job.each, panel_task, &job);
+}
+
 static void run_tile(const struct stet_step *s, void *const *bufs, struct stet_pool *pool)
 {
-    struct tile_job job = {s, bufs};
+    struct tile_job job = {s, bufs, 0};
 
+    if (s->tile.prog->cols) {
+        run_panels(s, bufs, pool);
+        return;
+    }
     stet_pool_for(pool, (s->tile.elements + s->tile.grain - 1) / s->tile.grain, tile_task, &job);
 }
 

@@ -36,6 +36,15 @@ enum stet_tile_misc {
     STET_MISCS
 };
 
+/* Moves of elements of one width. */
+struct stet_move_kernels {
+    /* n elements that are `stride` apart into a dense run. */
+    void (*strided)(void *d, const void *s, int64_t stride, size_t n);
+    /* to[y * to_step + x] = from[x * from_step + y] for x < n0 and y < n1 */
+    void (*turn)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n0,
+                 int64_t n1);
+};
+
 /* The kernels of one instruction set; rows of types without computation are NULL. */
 struct stet_tile_set {
     const stet_tile_fn *ops[STET_DT_COUNT];
@@ -47,7 +56,14 @@ struct stet_tile_set {
     const stet_gemm_fn *gemm, *gemm_lines;
     stet_gemm_fn gemm_narrow;
     const struct stet_fft_kernels *const *fft; /* f32 and f64 */
+    const struct stet_move_kernels *moves;     /* of 1, 2, 4, 8 and 16 bytes */
 };
+
+static inline const struct stet_move_kernels *stet_tile_moves(const struct stet_tile_set *k,
+                                                              size_t bytes)
+{
+    return &k->moves[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
+}
 
 /* The best set this machine can run. */
 const struct stet_tile_set *stet_tile_kernels(void);

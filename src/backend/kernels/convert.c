@@ -284,4 +284,5 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .gemm_lines = ISA(stet_gemm_lines),
     .gemm_narrow = ISA(stet_gemm_narrow),
     .fft = ISA(stet_ffts),
+    .moves = ISA(stet_moves),
 };
