@@ -124,7 +124,7 @@ static void k_gemm_zero(const struct stet_gemm *g)
 {
     size_t width = stet_dtype_bytes(g->type);
 
-    for (int64_t i = 0; i < g->m; i++)
+    for (int64_t i = 0; i < g->m && !g->add; i++)
         memset((char *)g->c + (size_t)(i * g->ldc) * width, 0, (size_t)g->n * width);
 }
 
@@ -136,13 +136,13 @@ static stet_gemm_fn choose(const struct stet_gemm *g)
     if (g->k == 0)
         return k_gemm_zero;
     if (g->narrow)
-        return k->gemm_narrow;
+        return *k->gemm_narrow;
     if (!k->gemm[g->type])
         return plain[g->type];
     /* a vector has one column (or row), whichever way it is stored */
     if (g->n == 1 && g->ldb == 1)
         along_k = !g->a_trans;
-    along_k &= (g->m <= 4 || g->n <= 4) && k->gemm_lines[g->type];
+    along_k &= (g->m <= 4 || g->n <= 4) && k->gemm_lines[g->type] && !g->add;
     return along_k ? k->gemm_lines[g->type] : k->gemm[g->type];
 }
 

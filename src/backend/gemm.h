@@ -13,6 +13,7 @@ struct stet_gemm {
     bool narrow;          /* operands of s16 with values of at most 9 bits, for a product of s32 */
     int64_t m, n, k, lda, ldb, ldc;
     bool a_trans, b_trans;
+    bool add; /* to c; f32 and f64 only */
     const void *a, *b;
     void *c;
 };

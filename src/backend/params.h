@@ -61,8 +61,15 @@ struct stet_dot {
 
 enum { STET_MAX_SPATIAL = STET_MAX_RANK - 2 };
 
+enum stet_conv_way {
+    STET_CONV_COLUMNS,  /* a matrix of what each position reads, times the kernel */
+    STET_CONV_SWAPPED,  /* images are adjacent elements: the gradient of a kernel */
+    STET_CONV_CHANNELS, /* each group has one feature, and groups are adjacent elements */
+};
+
 /* k_conv, with the dimension numbers resolved: everything as element strides. */
 struct stet_conv {
+    enum stet_conv_way way;
     enum stet_dtype dtype, memory; /* computed in, and in memory */
     enum stet_dtype out_type;
     uint32_t spatial;
@@ -75,10 +82,10 @@ struct stet_conv {
     int64_t w_in, w_out, w_spatial[STET_MAX_SPATIAL], w_offset;
     int64_t y_batch, y_feature, y_spatial[STET_MAX_SPATIAL];
     int64_t positions, taps; /* of the output, of the window */
-    int64_t block;           /* positions done at once */
+    int64_t block;           /* positions (SWAPPED: images) done at once */
     uint32_t lanes;
-    uint64_t pack_w, pack_x,
-        pack_y; /* bytes of temporary memory: weights once, the others a lane */
+    /* bytes of temporary memory: weights and lists of taps once, the others a lane */
+    uint64_t pack_w, lists, pack_x, pack_y;
 };
 
 /* REDUCE: `dims` are those of the operand, outermost first; each is kept or reduced. */

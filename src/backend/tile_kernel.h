@@ -20,6 +20,9 @@ typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 
 struct stet_gemm; /* gemm.h */
 typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
+/* acc[j] = the sum over taps of x[t][j] * w[t][j], which is added to it if `add`. */
+typedef void (*stet_channels_fn)(float *acc, const float *const *x, const float *const *w,
+                                 int64_t taps, int64_t n, bool add);
 struct stet_fft_kernels; /* fft.h */
 
 /* Converts between the forms in memory and in registers (see tile.h): bf16 and f16 are computed as
@@ -54,7 +57,8 @@ struct stet_tile_set {
     /* f32, f64 and integers of 32 and 64 bits; `lines` is for operands that are both contiguous
      * along k, with a few rows or columns */
     const stet_gemm_fn *gemm, *gemm_lines;
-    stet_gemm_fn gemm_narrow;
+    const stet_gemm_fn *gemm_narrow;
+    const stet_channels_fn *channels;
     const struct stet_fft_kernels *const *fft; /* f32 and f64 */
     const struct stet_move_kernels *moves;     /* of 1, 2, 4, 8 and 16 bytes */
 };

@@ -282,7 +282,8 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .misc = ISA(stet_misc),
     .gemm = ISA(stet_gemms),
     .gemm_lines = ISA(stet_gemm_lines),
-    .gemm_narrow = ISA(stet_gemm_narrow),
+    .gemm_narrow = &ISA(stet_gemm_narrow),
+    .channels = &ISA(stet_channels),
     .fft = ISA(stet_ffts),
     .moves = ISA(stet_moves),
 };

@@ -6,17 +6,21 @@
 #include "backend/kernels/vectors.h"
 
 #if defined(__AVX512F__)
-enum { MR = 14 };
-#define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14)
+enum { MR = 14, MD = 8 };
+#define ALL_ROWS(M)    M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12) M(13) M(14)
+#define MEMORY_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8)
 #elif defined(__AVX2__)
-enum { MR = 6 };
+enum { MR = 6, MD = 6 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6)
+#define MEMORY_ROWS ALL_ROWS
 #elif defined(__aarch64__) /* NEON: narrow vectors, but 32 registers */
-enum { MR = 12 };
-#define ALL_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12)
+enum { MR = 12, MD = 8 };
+#define ALL_ROWS(M)    M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8) M(9) M(10) M(11) M(12)
+#define MEMORY_ROWS(M) M(1) M(2) M(3) M(4) M(5) M(6) M(7) M(8)
 #else
-enum { MR = 4 };
+enum { MR = 4, MD = 4 };
 #define ALL_ROWS(M) M(1) M(2) M(3) M(4)
+#define MEMORY_ROWS ALL_ROWS
 #endif
 /* The same on every machine. KC of k are packed at a time. A sum of more than KS products is made
  * of parts: rounding grows with the number of additions in a row. */
@@ -39,10 +43,12 @@ static inline void turn_four_f64(double *d, int64_t wide, const double *p, const
     }
 }
 
+#define CHANNELS
 #define T  float
 #define S  f32
 #define NV (VECTOR_BYTES / 4)
 #include "backend/kernels/gemm_rows.h"
+#undef CHANNELS
 
 #define T  double
 #define S  f64
@@ -78,6 +84,7 @@ static inline void turn_four_u64(uint64_t *d, int64_t wide, const uint64_t *p, c
 #define NV (VECTOR_BYTES / 8)
 #include "backend/kernels/gemm_rows.h"
 
+const stet_channels_fn ISA(stet_channels) = channels_f32;
 const stet_gemm_fn ISA(stet_gemms)[STET_DT_COUNT] = {
     [STET_DT_F32] = gemm_f32, [STET_DT_F64] = gemm_f64, [STET_DT_S32] = gemm_u32,
     [STET_DT_U32] = gemm_u32, [STET_DT_S64] = gemm_u64, [STET_DT_U64] = gemm_u64,

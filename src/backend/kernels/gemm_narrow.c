@@ -110,7 +110,7 @@ static void micro_rows(const char *a, int64_t step, const uint32_t *b, int64_t p
         micro(a + i * step, step, b, pairs, out + i * NR, 1);
 }
 
-void ISA(stet_gemm_narrow)(const struct stet_gemm *g)
+static void narrow(const struct stet_gemm *g)
 {
     uint32_t a_pack[MR * KC / 2], b_pack[NR * KC / 2], out[MR * NR];
     int64_t am = g->a_trans ? 1 : g->lda, ak = g->a_trans ? g->lda : 1;
@@ -141,3 +141,5 @@ void ISA(stet_gemm_narrow)(const struct stet_gemm *g)
             }
         }
 }
+
+const stet_gemm_fn ISA(stet_gemm_narrow) = narrow;
