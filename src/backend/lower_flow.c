@@ -481,6 +481,28 @@ enum stet_rc stet_lower_pass(struct stet_lower *l, int arg)
     return stet_lower_tuple(l, arg);
 }
 
+/* The operands, as values that equal no others. */
+enum stet_rc stet_lower_barrier(struct stet_lower *l, int arg)
+{
+    struct stet_gval **parts;
+    uint32_t count;
+
+    (void)arg;
+    TRY(stet_lower_flat_operands(l, 0, &parts, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        struct stet_gnode *n;
+
+        if (parts[i]->shape.dtype == STET_DT_TOKEN)
+            continue;
+        if (!(n = stet_graph_node(l, STET_G_ALIAS, &parts[i], 1, &parts[i]->shape, 1)))
+            return l->err && l->err->rc != STET_OK ? l->err->rc : STET_NO_MEMORY;
+        n->barrier = true;
+        n->out[0]->tiles = parts[i]->tiles;
+        parts[i] = n->out[0];
+    }
+    return stet_lower_bind_results(l, parts, count);
+}
+
 enum stet_rc stet_lower_get_tuple_element(struct stet_lower *l, int arg)
 {
     int64_t index = stet_lower_int(l, "index", -1);

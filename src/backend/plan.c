@@ -98,6 +98,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));
+    TRY(stet_backend_graph_simplify(&l, entry));
     TRY(stet_backend_graph_fuse(&l, entry));
     stet_backend_graph_cost(entry, &plan->info.cost);
     place.output_alias = plan->info.output_alias;

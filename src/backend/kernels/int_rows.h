@@ -129,6 +129,19 @@ UN(SIGN, IS_SIGNED && (STYPE)x < 0 ? (WIDE)-1 : (WIDE)(x != 0))
 UN(POPCNT, __builtin_popcountll((unsigned long long)(U)x))
 UN(CLZ, x == 0 ? BITS : __builtin_clzll((unsigned long long)(U)x) - (64 - BITS))
 
+#if BITS == 32 && !IS_SIGNED
+#define ROTATED(x, y) ((x) << ((y)&31) | (x) >> (-(y)&31))
+BI(ROTATE, ROTATED(x, y))
+static void k_ROTATE_XOR_u32(ARGS)
+{
+    uint32_t *d = restrict_d;
+    const uint32_t *a = a_, *b = b_, *c = c_;
+
+    EACH d[i] = ROTATED(a[i], b[i]) ^ c[i];
+}
+#undef ROTATED
+#endif
+
 FO(ADD, W_(x) + W_(y))
 FO(MUL, W_(x) * W_(y))
 FO(MAX, x > y ? x : y)
@@ -142,6 +155,9 @@ const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
     OPX(MIN),  OPX(AND), OPX(OR),   OPX(XOR),    OPX(SHL), OPX(SHR_LOGIC), OPX(SHR_ARITH), OPX(EQ),
     OPX(NE),   OPX(LT),  OPX(LE),   OPX(GT),     OPX(GE),  OPX(SELECT),    OPX(CLAMP),     OPX(NEG),
     OPX(NOT),  OPX(ABS), OPX(SIGN), OPX(POPCNT), OPX(CLZ),
+#if BITS == 32 && !IS_SIGNED
+    OPX(ROTATE), OPX(ROTATE_XOR),
+#endif
 };
 const stet_fold_fn ISA(ROWN(stet_fold, S))[STET_TILE_OPS] = {
     FOPX(ADD), FOPX(MUL), FOPX(MAX), FOPX(MIN), FOPX(AND), FOPX(OR), FOPX(XOR),
