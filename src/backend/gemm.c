@@ -114,7 +114,6 @@ COMPLEX(float, STET_DT_F32)
 COMPLEX(double, STET_DT_F64)
 
 static const stet_gemm_fn plain[STET_DT_COUNT] = {
-    [STET_DT_S4] = k_gemm_uint8_t,        [STET_DT_U4] = k_gemm_uint8_t,
     [STET_DT_S8] = k_gemm_uint8_t,        [STET_DT_U8] = k_gemm_uint8_t,
     [STET_DT_S16] = k_gemm_uint16_t,      [STET_DT_U16] = k_gemm_uint16_t,
     [STET_DT_C64] = k_gemm_complex_float, [STET_DT_C128] = k_gemm_complex_double,

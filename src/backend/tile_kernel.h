@@ -25,20 +25,6 @@ typedef void (*stet_channels_fn)(float *acc, const float *const *x, const float 
                                  int64_t taps, int64_t n, bool add);
 struct stet_fft_kernels; /* fft.h */
 
-/* Converts between the forms in memory and in registers (see tile.h): bf16 and f16 are computed as
- * f32. */
-enum stet_tile_misc {
-    STET_MISC_BF16_LOAD,
-    STET_MISC_BF16_STORE,
-    STET_MISC_BF16_ROUND,
-    STET_MISC_F16_LOAD,
-    STET_MISC_F16_STORE,
-    STET_MISC_F16_ROUND,
-    STET_MISC_S4_WRAP,
-    STET_MISC_U4_WRAP,
-    STET_MISCS
-};
-
 /* Moves of elements of one width. */
 struct stet_move_kernels {
     /* n elements that are `stride` apart into a dense run. */
@@ -53,7 +39,11 @@ struct stet_tile_set {
     const stet_tile_fn *ops[STET_DT_COUNT];
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
-    const stet_tile_fn *misc;
+    /* By type, for those whose form in memory and in registers differ (see tile.h), else NULL:
+     * memory to register, register to memory, and the result of an operation to what the type
+     * can hold. */
+    const stet_tile_fn *load, *store, *round;
+    stet_tile_fn f64_to_odd_f32; /* rounded so that rounding it again gives the nearest number */
     /* f32, f64 and integers of 32 and 64 bits; `lines` is for operands that are both contiguous
      * along k, with a few rows or columns */
     const stet_gemm_fn *gemm, *gemm_lines;

@@ -272,20 +272,25 @@ static void note_orphan(struct stet_cpu_block *b)
         atomic_fetch_add(&b->memory->device->orphans, (long long)b->size);
 }
 
-static bool fill(struct stet_cpu_block *b)
+static void count(const struct stet_cpu_block *b)
 {
     PJRT_Device *device = b->memory->device;
+    long long size = (long long)b->size;
 
+    if (b->memory->kind != STET_DEVICE_MEMORY)
+        return;
+    raise_to(&device->peak, atomic_fetch_add(&device->in_use, size) + size);
+    raise_to(&device->largest, size);
+    atomic_fetch_add(&device->allocations, 1);
+}
+
+static bool fill(struct stet_cpu_block *b)
+{
     if (b->data)
         return true;
-    if (!(b->data = stet_cpu_cache_take(&device->cache, b->size)))
+    if (!(b->data = stet_cpu_cache_take(&b->memory->device->cache, b->size)))
         return false;
-    if (b->memory->kind == STET_DEVICE_MEMORY) {
-        raise_to(&device->peak,
-                 atomic_fetch_add(&device->in_use, (long long)b->size) + (long long)b->size);
-        raise_to(&device->largest, (long long)b->size);
-        atomic_fetch_add(&device->allocations, 1);
-    }
+    count(b);
     atomic_store(&b->filled, true);
     return true;
 }
@@ -306,6 +311,18 @@ struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t s
         stet_cpu_block_unref(b);
         return NULL;
     }
+    return b;
+}
+
+struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *data, uint64_t size)
+{
+    struct stet_cpu_block *b = stet_cpu_block_later(memory, size);
+
+    if (!b)
+        return NULL;
+    b->data = data;
+    b->shared = true;
+    count(b);
     return b;
 }
 
@@ -345,7 +362,8 @@ void stet_cpu_block_unref(struct stet_cpu_block *b)
             atomic_fetch_sub(&device->in_use, (long long)b->size);
         if (atomic_load(&b->orphan))
             atomic_fetch_sub(&device->orphans, (long long)b->size);
-        stet_cpu_cache_give(&device->cache, b->data, b->size);
+        if (!b->shared)
+            stet_cpu_cache_give(&device->cache, b->data, b->size);
     }
     stet_mem_free(b);
 }
