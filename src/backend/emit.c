@@ -11,6 +11,8 @@ struct emitter {
     struct stet_lower *l;
     struct stet_build_list refs; /* struct stet_buffer *, in table order */
     struct stet_codegen *g;
+    uint32_t loops; /* around the block */
+    struct stet_tiny *tiny;
 };
 
 /* Steps of one block while they are made. */
@@ -72,6 +74,20 @@ static enum stet_rc too_large(struct emitter *e)
                                : stet_lower_fail(e->l, STET_LIMIT, "a fused loop is too large");
 }
 
+/* A tiny program in a loop is prepared before the loop. */
+static enum stet_rc make_tiny(struct emitter *e, struct stet_step *t)
+{
+    struct stet_tiny *s = STET_NEW(e->l->arena, struct stet_tiny);
+
+    if (!s)
+        return stet_lower_memory(e->l);
+    *s = (struct stet_tiny){t->tile.prog, (uint32_t)t->tile.elements, t->first, 0, 0, e->tiny};
+    e->tiny = s;
+    t->kind = STET_STEP_TINY;
+    t->tiny = s;
+    return STET_OK;
+}
+
 static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_tile_prog *prog = STET_NEW(e->l->arena, struct stet_tile_prog);
@@ -94,7 +110,7 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
     t->tile.grain = (uint64_t)prog->tile * ((16384 + prog->tile - 1) / prog->tile);
     for (uint32_t i = 0; i < e->g->slot_count; i++)
         ref_value(e, e->g->slots[i]);
-    return STET_OK;
+    return e->loops && stet_tiny_fits(prog, g->elements) ? make_tiny(e, t) : STET_OK;
 }
 
 enum { CHUNK = 16384, CHUNKS = 16 };
@@ -262,8 +278,11 @@ static enum stet_rc while_step(struct emitter *e, struct stepper *s, struct stet
     if (!(t = new_step(e, s, STET_STEP_WHILE)))
         return stet_lower_memory(e->l);
     ref_value(e, n->blocks[0]->results[0]);
+    e->loops++;
     TRY(block_steps(e, n->blocks[0], NULL, 0, &t->blocks[0]));
-    return block_steps(e, n->blocks[1], x->exit, x->exit_count, &t->blocks[1]);
+    TRY(block_steps(e, n->blocks[1], x->exit, x->exit_count, &t->blocks[1]));
+    e->loops--;
+    return STET_OK;
 }
 
 static enum stet_rc case_step(struct emitter *e, struct stepper *s, struct stet_gnode *n)
@@ -387,6 +406,7 @@ enum stet_rc stet_backend_emit(struct stet_placement *p, struct stet_gblock *ent
         rc = stet_backend_placement_offsets(p);
     if (rc == STET_OK)
         rc = resolve(&e, plan);
+    plan->tiny = e.tiny;
     stet_build_list_release(&e.refs);
     return rc;
 }

@@ -85,6 +85,24 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
     return stet_plan_describe(plan, l, in, entry->arg_count, out, entry->result_count);
 }
 
+/* Scratch memory of tiny programs, behind the table. */
+static void place_tiny(struct stet_plan *plan)
+{
+    uint64_t at = (plan->info.scratch_bytes + 63) / 64 * 64, most = 0;
+
+    if (!plan->tiny)
+        return;
+    for (struct stet_tiny *s = plan->tiny; s; s = s->next) {
+        uint64_t registers = stet_tiny_registers(s);
+
+        s->offset = at;
+        at += stet_tiny_size(s);
+        most = registers > most ? registers : most;
+    }
+    plan->registers = at;
+    plan->info.scratch_bytes = at + most;
+}
+
 static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
                          const struct stet_plan_devices *on, struct stet_err *err)
 {
@@ -121,6 +139,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     plan->table_offset = (place.scratch_bytes + 63) / 64 * 64;
     plan->info.scratch_bytes =
         plan->table_offset + (plan->ref_count + 1) * (uint64_t)sizeof(void *);
+    place_tiny(plan);
     plan->info.code_bytes = plan->arena.used;
     return STET_OK;
 }
@@ -260,6 +279,7 @@ static uint32_t branch_of(const struct stet_step *s, const void *index)
 
 struct run {
     void *const *table;
+    const char *scratch;
     struct stet_pool *pool;
     const struct stet_host *host;
     struct stet_err *err;
@@ -305,6 +325,9 @@ static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r
         case STET_STEP_TILE:
             run_tile(s, bufs, r->pool);
             break;
+        case STET_STEP_TINY:
+            stet_tiny_run(s->tiny, r->scratch);
+            break;
         case STET_STEP_KERNEL:
             s->kernel.run(s->kernel.params, bufs, r->pool);
             break;
@@ -349,10 +372,12 @@ enum stet_rc stet_plan_run_with(const struct stet_plan *plan, const void *const 
 {
     void **table = (void **)(void *)((char *)scratch + plan->table_offset);
     uint64_t turns = plan->most_turns ? plan->most_turns : UINT64_MAX;
-    struct run r = {table, pool, host, err, turns, turns};
+    struct run r = {table, scratch, pool, host, err, turns, turns};
 
     for (uint32_t i = 0; i < plan->ref_count; i++)
         table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
+    for (const struct stet_tiny *s = plan->tiny; s; s = s->next)
+        stet_tiny_prepare(s, scratch, (char *)scratch + plan->registers, table + s->first);
     return run_steps(&plan->steps, &r);
 }
 

@@ -2,9 +2,9 @@
  * programs write as two shifts and an "or", becomes one operation.
  *
  * Blocks are walked in order. A node that equals an earlier one in the same block, or in a block
- * around it, has its results replaced; nothing reads it any more, and fuse.c drops it. Values behind
- * an optimization barrier equal no others: that is what a program uses it for when it computes
- * something again to save memory. */
+ * around it, has its results replaced; nothing reads it any more, and fuse.c drops it. Values
+ * behind an optimization barrier equal no others: that is what a program uses it for when it
+ * computes something again to save memory. */
 #include "backend/lower.h"
 #include "backend/params.h"
 
@@ -84,7 +84,7 @@ static uint64_t mix(uint64_t h, uint64_t v)
 /* The bytes of a call's parameters, for kernels whose parameters have no pointers; else 0. */
 static size_t plain_params(const struct stet_kernel *k)
 {
-    return k == &stet_kernel_dot ? sizeof(struct stet_dot)
+    return k == &stet_kernel_dot    ? sizeof(struct stet_dot)
            : k == &stet_kernel_conv ? sizeof(struct stet_conv)
                                     : 0;
 }
@@ -174,8 +174,7 @@ static bool equal_nodes(const struct stet_gnode *a, const struct stet_gnode *b)
     case STET_G_REDUCE:
         return same_reduce(a->params, b->params);
     case STET_G_CALL:
-        return a->kernel == b->kernel &&
-               memcmp(a->params, b->params, plain_params(a->kernel)) == 0;
+        return a->kernel == b->kernel && memcmp(a->params, b->params, plain_params(a->kernel)) == 0;
     default:
         return true;
     }

@@ -144,7 +144,7 @@ void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_vi
 
 /* ---- programs ---- */
 
-static void load_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n)
+void stet_tile_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n)
 {
     uint64_t divide = (uint64_t)l->divide, modulus = (uint64_t)l->modulus;
     uint64_t inner = start % divide, value = start / divide % modulus;
@@ -229,7 +229,7 @@ static void load(const struct stet_tile_load *l, struct stet_tile_state *s, void
         stet_tile_view_gather(s->regs[l->raw], slots[l->slot], l->map, bytes, start, n);
         break;
     case STET_LOAD_IOTA:
-        load_iota(l, s->regs[l->reg], start, n);
+        stet_tile_iota(l, s->regs[l->reg], start, n);
         return;
     default:
         return;

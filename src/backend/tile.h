@@ -109,6 +109,8 @@ void stet_tile_view_gather(void *d, const void *base, const struct stet_tile_vie
                            uint64_t start, size_t n);
 /* Merges adjacent dimensions that step together, and drops those of size 1. */
 void stet_tile_view_simplify(struct stet_tile_view *m);
+/* A load of STET_LOAD_IOTA: its elements [start, start + n). */
+void stet_tile_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n);
 /* A splat of one element into n. */
 void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n);
 

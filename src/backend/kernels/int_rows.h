@@ -130,7 +130,7 @@ UN(POPCNT, __builtin_popcountll((unsigned long long)(U)x))
 UN(CLZ, x == 0 ? BITS : __builtin_clzll((unsigned long long)(U)x) - (64 - BITS))
 
 #if BITS == 32 && !IS_SIGNED
-#define ROTATED(x, y) ((x) << ((y)&31) | (x) >> (-(y)&31))
+#define ROTATED(x, y) ((x) << ((y) & 31) | (x) >> (-(y) & 31))
 BI(ROTATE, ROTATED(x, y))
 static void k_ROTATE_XOR_u32(ARGS)
 {
@@ -151,10 +151,11 @@ FO(OR, x | y)
 FO(XOR, x ^ y)
 
 const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
-    OPX(COPY), OPX(ADD), OPX(SUB),  OPX(MUL),    OPX(DIV), OPX(REM),       OPX(POW),       OPX(MAX),
-    OPX(MIN),  OPX(AND), OPX(OR),   OPX(XOR),    OPX(SHL), OPX(SHR_LOGIC), OPX(SHR_ARITH), OPX(EQ),
-    OPX(NE),   OPX(LT),  OPX(LE),   OPX(GT),     OPX(GE),  OPX(SELECT),    OPX(CLAMP),     OPX(NEG),
-    OPX(NOT),  OPX(ABS), OPX(SIGN), OPX(POPCNT), OPX(CLZ),
+    OPX(COPY),   OPX(ADD),        OPX(SUB),       OPX(MUL),    OPX(DIV),   OPX(REM),
+    OPX(POW),    OPX(MAX),        OPX(MIN),       OPX(AND),    OPX(OR),    OPX(XOR),
+    OPX(SHL),    OPX(SHR_LOGIC),  OPX(SHR_ARITH), OPX(EQ),     OPX(NE),    OPX(LT),
+    OPX(LE),     OPX(GT),         OPX(GE),        OPX(SELECT), OPX(CLAMP), OPX(NEG),
+    OPX(NOT),    OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),
 #if BITS == 32 && !IS_SIGNED
     OPX(ROTATE), OPX(ROTATE_XOR),
 #endif
