@@ -2,6 +2,7 @@
  * nodes.
  *
  *   lower*.c  program  -> graph    every op checked and lowered (ops.def: one line each)
+ *   simplify.c graph   -> graph    what is computed twice is computed once
  *   fuse.c    graph    -> groups   which elementwise nodes run as one tile program
  *   placement.c groups -> buffers  which values share memory, and where it is
  *   emit.c    all that -> steps    what plan.c runs
@@ -19,6 +20,7 @@
 struct stet_gnode;
 struct stet_gblock;
 struct stet_buffer;
+struct stet_ffi_site;
 
 struct stet_gval {
     struct stet_shape shape;
@@ -30,6 +32,7 @@ struct stet_gval {
     uint16_t reg;
     struct stet_buffer *buffer;
     const struct stet_tiles *tiles; /* what it was put together from, or NULL */
+    struct stet_gval *equal;        /* the value that is used instead (simplify.c), or NULL */
 };
 
 /* The tiles of an array, one for each lane; lanes with the same tile may have the same value. */
@@ -50,6 +53,7 @@ enum stet_gkind {
     STET_G_WHILE,  /* blocks[0] the condition, blocks[1] the body */
     STET_G_CASE,   /* in[0] an s32 (or pred: 1 is branch 0); one block a branch */
     STET_G_HOST,   /* `params` is struct stet_transfer; alive even if unused */
+    STET_G_FFI,    /* `params` is struct stet_ffi_site; dense buffers */
 };
 
 /* Elementwise operations that are not rows of a tile table. */
@@ -58,6 +62,7 @@ enum { STET_EW_CONVERT = STET_TILE_OPS, STET_EW_ROUND_BF16, STET_EW_ROUND_F16 };
 struct stet_gnode {
     enum stet_gkind kind;
     bool live;
+    bool barrier;             /* ALIAS: equals no other value */
     uint32_t order;           /* position in its block */
     const struct stet_op *op; /* for errors */
     struct stet_gval **in, **out;
@@ -72,12 +77,13 @@ struct stet_gnode {
     struct stet_tile_view map;
     const struct stet_kernel *kernel;
     void *params;
-    uint64_t scratch;        /* CALL: bytes of temporary memory */
+    uint64_t scratch;        /* CALL, FFI: bytes of temporary memory */
     int32_t in_place;        /* CALL: the operand whose memory out[0] may take over, or -1 */
     struct stet_gnode *next; /* in the block */
     struct stet_graph_group *group;
     uint32_t fuse_at, memory_at; /* fuse.c: first position of a reader that can, can't join it */
     uint32_t walked;             /* a mark */
+    struct stet_gnode *chain;    /* simplify.c: with the same hash */
     uint32_t time;               /* WHILE, CASE: when it begins */
     uint32_t end;                /* and ends */
 };
@@ -132,6 +138,7 @@ struct stet_lower {
     uint32_t nodes, most_nodes;   /* made so far, and their cap */
     uint32_t marks;               /* given to tile programs so far */
     struct stet_codegen *codegen; /* made when first needed */
+    struct stet_ffi_site **sites; /* the plan's list of calls of registered functions */
 };
 
 /* Refuses a small program that declares huge sizes before it takes the memory of a large one. */
@@ -164,6 +171,8 @@ struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i);
 enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shape *out);
 enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
                              struct stet_shape *out);
+/* The type of an element; STET_DT_INVALID if there is none. */
+enum stet_dtype stet_lower_dtype(const struct stet_type *element);
 /* Result i is `v`: checked against the declared type. */
 enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v);
 
@@ -240,6 +249,8 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
 
 /* ---- later stages ---- */
 
+/* Replaces values that are computed twice, and some operations by simpler ones. */
+enum stet_rc stet_backend_graph_simplify(struct stet_lower *l, struct stet_gblock *entry);
 /* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
 enum stet_rc stet_backend_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
 /* Counts flops and transcendentals of live nodes. */

@@ -102,6 +102,9 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
 enum stet_rc stet_lower_approx_top_k(struct stet_lower *l);
+/* A custom call of a function that a library registered in this process; `known` is false, and
+ * nothing done, if there is none of that name. */
+enum stet_rc stet_lower_ffi(struct stet_lower *l, struct stet_view name, bool *known);
 /* XLA's custom calls LuDecomposition, Qr, ProductOfElementaryHouseholderReflectors and Eigh. */
 enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);
@@ -110,16 +113,17 @@ enum stet_rc stet_lower_reflectors(struct stet_lower *l);
 /* The same bytes with another shape; NULL when out of memory, with the error set. */
 struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
                                      const struct stet_shape *s);
-/* 4-bit integers (lower_nibble.c): an operation that uses the bits of its operand; bitcast_convert
- * from or to them; the elements of a constant, copied only where needed (NULL: no memory); a value
- * from the host at run time, of any type. */
-struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v);
-struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
-                                         struct stet_gval *b);
-enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a,
-                                       const struct stet_shape *s);
-const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
-                               size_t bytes);
+/* Elements of 2 and 4 bits (lower_subbyte.c): an operation that uses the bits of its operand;
+ * bitcast_convert from or to them; the elements of a constant, copied only where needed (NULL: no
+ * memory). */
+struct stet_gval *stet_lower_subbyte_bits(struct stet_lower *l, int op, struct stet_gval *a,
+                                          struct stet_gval *b);
+enum stet_rc stet_lower_subbyte_bitcast(struct stet_lower *l, struct stet_gval *a,
+                                        const struct stet_shape *s);
+const void *stet_lower_subbyte_constant(struct stet_lower *l, enum stet_dtype t,
+                                        const void *elements, size_t bytes);
+/* Is there a kernel for this tile operation on elements of `t`? */
+bool stet_lower_has_kernel(int op, enum stet_dtype t);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

@@ -58,6 +58,13 @@ enum {
 
 static unsigned facts_of(struct stet_lower *l, const struct stet_op *op, uint32_t depth);
 
+static bool has_side_effect(const struct stet_op *op)
+{
+    const struct stet_attr *a = stet_op_attr(op, "has_side_effect");
+
+    return a && stet_attr_int(a);
+}
+
 static unsigned facts_inside(struct stet_lower *l, const struct stet_op *op, uint32_t depth)
 {
     unsigned facts = 0;
@@ -112,7 +119,9 @@ static unsigned facts_of(struct stet_lower *l, const struct stet_op *op, uint32_
     case STET_SDY_MANUAL_COMPUTATION:
         return MEETS;
     case STET_STABLEHLO_CUSTOM_CALL:
-        return stet_lower_is_border(op) ? MEETS : 0;
+        if (stet_lower_is_border(op))
+            return MEETS;
+        return l->manual && has_side_effect(op) ? OWN : 0;
     case STET_FUNC_CALL:
         return facts_of_function(l, op, "callee", depth);
     case STET_STABLEHLO_COMPOSITE:

@@ -70,6 +70,8 @@ struct stet_host {
     enum stet_rc (*receive)(void *context, uint32_t lane, int64_t channel, void *data,
                             uint64_t bytes, struct stet_err *err);
     void *context;
+    /* A function that the program called failed; `code` is one of absl::StatusCode. May be NULL. */
+    void (*failed)(void *context, int code, const char *text);
 };
 
 /* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.

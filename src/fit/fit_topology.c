@@ -193,7 +193,7 @@ static _Noreturn void ask(const char *plugin, const struct stet_warm_topology *t
     }
     if (strstr(plugin, "libtpu"))
         stet_warm_topology_environment(t->name);
-    api = stet_warm_topology_load(plugin, why, sizeof why);
+    api = stet_warm_topology_load(plugin, plugin, why, sizeof why);
     if (api)
         topology = stet_warm_topology_create(api, t, why, sizeof why);
     fine = topology && describe(&out, api, topology, why);

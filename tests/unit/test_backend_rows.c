@@ -1,5 +1,6 @@
 /* Every row kernel there is (each operation, fold and conversion of each type, in the instruction
  * set of this run) against ref/: a kernel without a twin fails here. */
+#include "backend/tile.h"
 #include "backend_help.h"
 
 static const int operands[] = {
@@ -153,9 +154,7 @@ TEST(every_conversion_agrees_with_the_reference)
 TEST(half_width_floats_agree_with_the_reference)
 {
     static const enum stet_dtype types[] = {STET_DT_BF16, STET_DT_F16};
-    static const int misc[][3] = {{STET_MISC_BF16_LOAD, STET_MISC_BF16_STORE, STET_MISC_BF16_ROUND},
-                                  {STET_MISC_F16_LOAD, STET_MISC_F16_STORE, STET_MISC_F16_ROUND}};
-    const stet_tile_fn *k = stet_tile_kernels()->misc;
+    const struct stet_tile_set *k = stet_tile_kernels();
     int64_t n = 1 << 16;
 
     for (int i = 0; i < 2; i++) {
@@ -164,10 +163,10 @@ TEST(half_width_floats_agree_with_the_reference)
 
         for (uint64_t j = 0; j < (uint64_t)n; j++)
             memcpy((char *)half.data + 2 * j, &(uint16_t){(uint16_t)j}, 2);
-        k[misc[i][0]](wide.data, half.data, NULL, NULL, (size_t)n);
+        k->load[types[i]](wide.data, half.data, NULL, NULL, (size_t)n);
         stet_ref_convert(&want, &half);
         EXPECT(same(&want, &wide, 0, "load"));
-        k[misc[i][1]](back.data, wide.data, NULL, NULL, (size_t)n);
+        k->store[types[i]](back.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&half, &back, 0, "store"));
         for (uint64_t j = 0; j < (uint64_t)n; j++) { /* any bits of a float */
             uint32_t bits = (uint32_t)next();
@@ -175,10 +174,51 @@ TEST(half_width_floats_agree_with_the_reference)
             memcpy((char *)wide.data + 4 * j, &bits, 4);
         }
         stet_ref_convert(&back, &wide), stet_ref_convert(&want, &back);
-        k[misc[i][1]](half.data, wide.data, NULL, NULL, (size_t)n);
+        k->store[types[i]](half.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&back, &half, 0, "rounded store"));
-        k[misc[i][2]](wide.data, wide.data, NULL, NULL, (size_t)n);
+        k->round[types[i]](wide.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&want, &wide, 0, "round"));
         free(half.data), free(back.data), free(wide.data), free(want.data);
+    }
+}
+
+/* One divisor for the whole row has a way of its own. */
+TEST(division_by_one_number_agrees_with_the_reference)
+{
+    static const int64_t divisors[] = {1, 2,   3,   7,     10,         -1,        -2,        -3,
+                                       0, 127, 128, 65536, 1000000007, INT32_MAX, INT32_MIN, 255};
+    static const int64_t edges[] = {0,
+                                    1,
+                                    -1,
+                                    INT32_MAX,
+                                    INT32_MIN,
+                                    INT32_MIN + 1,
+                                    UINT32_MAX,
+                                    1 << 30,
+                                    7 * 306783378LL,
+                                    7 * 306783378LL - 1};
+
+    for (size_t i = 0; i < 16 * INTEGERS; i++) {
+        enum stet_dtype t = all_types[i % INTEGERS];
+        int64_t n = pick(1, 200);
+        struct stet_ref a = fill(t, &n, 1, true), b = tensor(t, &n, 1);
+        struct stet_ref want = like(&a, t), got = like(&a, t);
+        const struct stet_ref *in[2] = {&a, &b};
+
+        if (!stet_tile_kernels()->ops[stet_tile_ctype(t)][STET_TILE_DIV]) {
+            free(a.data), free(b.data), free(want.data), free(got.data);
+            continue;
+        }
+        for (int64_t j = 0; j < n; j++)
+            stet_ref_set(&b, (uint64_t)j, (struct stet_ref_scalar){divisors[i / INTEGERS], 0, 0});
+        for (int64_t j = 0; j < n && j < 10; j++)
+            stet_ref_set(&a, (uint64_t)j, (struct stet_ref_scalar){edges[j], 0, 0});
+        for (int op = STET_TILE_DIV; op <= STET_TILE_REM; op++) {
+            stet_ref_elementwise(&want, op, in, 2);
+            stet_tile_kernels()->ops[stet_tile_ctype(t)][op](got.data, a.data, b.data, NULL,
+                                                             (size_t)n);
+            EXPECT(stet_dtype_is_subbyte(t) || same(&want, &got, 0, op_names[op]));
+        }
+        free(a.data), free(b.data), free(want.data), free(got.data);
     }
 }

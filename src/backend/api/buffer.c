@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 static const PJRT_Buffer_Type pjrt_types[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo) [STET_DT_##name] = PJRT_Buffer_Type_##name,
+#define DTYPE(name, bytes, hlo, number) [STET_DT_##name] = PJRT_Buffer_Type_##name,
     STET_DTYPES(DTYPE)
 #undef DTYPE
 };
@@ -52,6 +52,7 @@ PJRT_Buffer *stet_backend_buffer_adopt(struct stet_memory *memory, const struct 
     b->memory = memory;
     b->block = block;
     b->ready = ready;
+    stet_cpu_block_hold(block);
     pthread_mutex_init(&b->lock, NULL);
     for (uint32_t i = 0; i < shape->rank; i++)
         b->minor_to_major[i] = shape->rank - 1 - i;
@@ -66,7 +67,7 @@ static void drop(PJRT_Buffer *b)
     block = b->block;
     b->block = NULL;
     pthread_mutex_unlock(&b->lock);
-    stet_cpu_block_unref(block);
+    stet_cpu_block_drop(block);
 }
 
 void stet_backend_buffer_free(PJRT_Buffer *b)
@@ -180,14 +181,14 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
          : &((args)->device ? (args)->device : (args)->client->devices[0])                         \
                 ->memories[STET_DEVICE_MEMORY])
 
-/* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
- * read the whole byte. */
-static void widen_nibbles(signed char *data, const struct stet_shape *s)
+/* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0.
+ */
+static void clear_upper_bits(unsigned char *data, const struct stet_shape *s)
 {
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_S4; i++)
-        data[i] = (signed char)((data[i] & 15) ^ 8) - 8;
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_U4; i++)
-        data[i] &= 15;
+    unsigned mask = (1u << stet_dtype_bits(s->dtype)) - 1;
+
+    for (uint64_t i = 0; i < s->elements; i++)
+        data[i] &= (unsigned char)mask;
 }
 
 PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
@@ -211,7 +212,8 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     if (!dropped) {
         copy(block->data, (char *)(uintptr_t)args->data, &shape,
              args->num_byte_strides ? args->byte_strides : NULL, false);
-        widen_nibbles(block->data, &shape);
+        if (stet_dtype_is_subbyte(shape.dtype))
+            clear_upper_bits(block->data, &shape);
     }
     args->buffer = stet_backend_buffer_adopt(memory, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_cpu_api_event_of(NULL) : NULL;
@@ -373,7 +375,8 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
         return deleted();
     stet_backend_signal_wait(ready);
     fresh = (block->shared ? stet_zeros_block : stet_cpu_block_new)(memory, b->shape.bytes);
-    if (fresh && !block->shared)
+    /* a program may have failed before its results had memory */
+    if (fresh && block->data && !block->shared)
         memcpy(fresh->data, block->data, b->shape.bytes);
     stet_cpu_block_unref(block);
     *out = fresh
@@ -489,14 +492,16 @@ static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)
 {
     struct stet_cpu_block *block;
     struct stet_signal *ready;
+    PJRT_Error *error;
 
     if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_backend_signal_wait(ready);
     *out = block->data;
+    error = block->data ? NULL : stet_backend_signal_error(ready);
     stet_cpu_block_unref(block);
     stet_backend_signal_unref(ready);
-    return NULL;
+    return error;
 }
 
 PJRT_Error *cpu_PJRT_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args *args)

@@ -40,16 +40,23 @@ struct stet_cpu_code;
 struct stet_cpu_block {
     atomic_int refs;
     atomic_int pins; /* external references: never reused in place while there are any */
-    void *data;      /* 64-byte aligned unless a view */
+    /* 64-byte aligned unless a view. A program's result has none before the program runs, so that
+     * launches that wait take no memory. Read it when the buffer is ready. */
+    void *data;
     uint64_t size;
     struct stet_memory *memory;
     void (*on_release)(void *data, void *arg); /* views only */
     void *on_release_arg;
     bool view;
+    atomic_int handles; /* the framework's buffers */
+    atomic_bool filled, orphan;
     bool shared; /* the memory belongs to all blocks of zeros */
 };
 
+/* NULL when out of memory; `later` has no memory until it is filled, for a result. */
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
+struct stet_cpu_block *stet_cpu_block_later(struct stet_memory *memory, uint64_t size);
+bool stet_cpu_block_fill(struct stet_cpu_block *b);
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
 /* A block whose memory outlives it; counted as if it were its own. */
@@ -58,6 +65,30 @@ struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *d
 void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
+/* A buffer of the framework begins to have it; no longer has it, and gives its reference back. */
+void stet_cpu_block_hold(struct stet_cpu_block *b);
+void stet_cpu_block_drop(struct stet_cpu_block *b);
+
+/* Pieces of memory that are kept for the next use of their size; any thread may call. */
+struct stet_cpu_piece;
+enum { STET_CPU_CLASSES = 256 };
+struct stet_cpu_cache {
+    pthread_mutex_t lock;
+    struct stet_cpu_piece *kept[STET_CPU_CLASSES], *oldest, *newest;
+    uint64_t kept_bytes, taken;
+    uint64_t most, most_before; /* bytes taken at once, in this window of runs and the one before */
+    uint32_t runs;
+};
+
+void stet_cpu_cache_init(struct stet_cpu_cache *c);
+void stet_cpu_cache_release(struct stet_cpu_cache *c);
+/* 64-byte aligned; NULL when out of memory. `give` gets the same size. */
+void *stet_cpu_cache_take(struct stet_cpu_cache *c, uint64_t size);
+void stet_cpu_cache_give(struct stet_cpu_cache *c, void *data, uint64_t size);
+void stet_cpu_cache_note_run(struct stet_cpu_cache *c);
+/* Nothing has run for a while: gives memory back to the system. */
+void stet_cpu_cache_idle(struct stet_cpu_cache *c);
+uint64_t stet_cpu_cache_bytes(struct stet_cpu_cache *c);
 
 /* ---- zeros instead of results ---- */
 
@@ -91,14 +122,19 @@ struct stet_task {
 
 struct stet_queue {
     pthread_mutex_t lock;
-    pthread_cond_t wake, idle;
+    pthread_cond_t wake, room;
     struct stet_task *first, **last;
     pthread_t thread;
     atomic_uint pending; /* submitted and not finished */
     bool started, stop;
+    uint32_t waiting;                      /* for room */
+    void (*on_idle)(struct stet_queue *q); /* nothing was submitted for a while */
 };
 
-void stet_backend_queue_init(struct stet_queue *q);
+void stet_backend_queue_init(struct stet_queue *q, void (*on_idle)(struct stet_queue *q));
+/* Waits until `full` says no, but not forever: a task may wait for what the caller does next. */
+void stet_backend_queue_wait(struct stet_queue *q, bool (*full)(const void *context),
+                             const void *context);
 /* Runs the remaining tasks, then ends the thread. */
 void stet_backend_queue_release(struct stet_queue *q);
 /* False if no thread could be started; the caller then runs the task itself. */
@@ -113,6 +149,8 @@ struct PJRT_Event {
 struct PJRT_DeviceDescription {
     int id;
     char text[64];
+    char brief[16];   /* another text; empty: the same */
+    const char *kind; /* NULL: as the environment says */
     PJRT_NamedValue attributes[3];
     size_t attribute_count;
     int64_t coords[3];
@@ -137,8 +175,20 @@ struct PJRT_TopologyDescription {
     uint32_t count;
     PJRT_DeviceDescription *descriptions;
     PJRT_DeviceDescription **list;
-    char text[32]; /* its serialised form */
+    char text[32];     /* its serialised form */
+    char platform[32]; /* empty: as the environment says */
 };
+
+/* What PJRT_Client_Create was asked to be. */
+struct stet_cpu_identity {
+    char platform[32]; /* empty: not said */
+    uint32_t devices;  /* 0: not said */
+};
+
+PJRT_Error *stet_cpu_identity_read(const PJRT_NamedValue *options, size_t count,
+                                   struct stet_cpu_identity *out);
+void stet_cpu_identity_apply(const struct stet_cpu_identity *identity, PJRT_TopologyDescription *t);
+const char *stet_cpu_identity_platform(const PJRT_TopologyDescription *t);
 
 /* Programs may keep results in the host's memory. Here both are the same, but only the device's
  * counts as its memory in use. */
@@ -163,10 +213,12 @@ struct PJRT_Device {
     struct stet_memory memories[STET_MEMORIES];
     PJRT_Memory *memory_list[STET_MEMORIES];
     struct stet_queue queue;
+    atomic_uint talkers;      /* launches in the queue that call the host */
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
-    void *scratch;            /* temporaries of the running program; kept for the next one */
-    atomic_ullong scratch_size;
+    void *scratch;            /* temporaries of small programs */
+    struct stet_cpu_cache cache;
     atomic_llong in_use, peak, largest, allocations;
+    atomic_llong orphans; /* bytes that launches hold and the framework no longer has */
 };
 
 struct PJRT_Client {
@@ -200,6 +252,9 @@ struct stet_cpu_code {
     struct stet_plan *plan;
     const struct stet_plan_info *info;
     bool zeros;                  /* the plan is the border alone; nothing is computed */
+    bool fallback;               /* likewise; another client computes (cpu_fallback.c) */
+    uint64_t handle;             /* its name for the program */
+    char why[256];               /* the backend cannot run it */
     struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */
     uint64_t beside;             /* see stet_memory_log_execution; its lock guards both */
     unsigned slot;               /* of its record, + 1 */
@@ -271,6 +326,20 @@ bool stet_backend_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block,
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 
+/* ---- programs that another client runs ---- */
+
+struct stet_ext_fallback;
+
+void stet_cpu_fallback_set(const struct stet_ext_fallback *fallback);
+/* Is there such a client, and is it wanted (STET_CPU_STRICT)? */
+bool stet_cpu_fallback_exists(void);
+/* `why` is the reason that the backend gave. The error has both reasons. */
+PJRT_Error *stet_cpu_fallback_compile(struct stet_cpu_code *c, const char *why);
+enum stet_rc stet_cpu_fallback_run(const struct stet_cpu_code *c, const void *const *inputs,
+                                   void *const *outputs, const struct stet_host *host,
+                                   struct stet_err *err);
+void stet_cpu_fallback_release(const struct stet_cpu_code *c);
+
 /* ---- host transfers ---- */
 
 /* A run's callbacks by channel. They are copied, because the lists are valid only during
@@ -297,6 +366,7 @@ PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *e
     __attribute__((returns_nonnull));
 PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
+PJRT_Extension_Base *stet_cpu_api_own_extension(void);
 /* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
 /* Rejects devices that a client with so many does not have. */

@@ -215,7 +215,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destro
 PJRT_Error *
 cpu_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_api_platform());
+    STET_TEXT(args, platform_name, stet_cpu_identity_platform(args->topology));
     return NULL;
 }
 
@@ -299,6 +299,11 @@ static unsigned thread_count(void)
     return n > 0 && n <= 1024 ? (unsigned)n : 0;
 }
 
+static void on_idle(struct stet_queue *q)
+{
+    stet_cpu_cache_idle(&((PJRT_Device *)((char *)q - offsetof(PJRT_Device, queue)))->cache);
+}
+
 static void device_init(PJRT_Client *c, uint32_t id)
 {
     PJRT_Device *d = &c->device[id];
@@ -314,7 +319,8 @@ static void device_init(PJRT_Client *c, uint32_t id)
         d->memory_list[i] = c->memories[d->memories[i].id] = &d->memories[i].base;
     }
     pthread_mutex_init(&d->run_lock, NULL);
-    stet_backend_queue_init(&d->queue);
+    stet_cpu_cache_init(&d->cache);
+    stet_backend_queue_init(&d->queue, on_idle);
     c->devices[id] = d;
 }
 
@@ -331,10 +337,15 @@ static void client_free(PJRT_Client *c)
 
 PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
 {
+    struct stet_cpu_identity identity;
     uint32_t count = 1;
-    PJRT_Error *error = wanted_devices(&count);
+    PJRT_Error *error = stet_cpu_identity_read(args->create_options, args->num_options, &identity);
     PJRT_Client *c;
 
+    if (!error && identity.devices)
+        count = identity.devices;
+    else if (!error)
+        error = wanted_devices(&count);
     if (error)
         return error;
     c = stet_mem_calloc(1, sizeof *c);
@@ -350,6 +361,7 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
         client_free(c);
         return stet_cpu_api_no_memory();
     }
+    stet_cpu_identity_apply(&identity, &c->topology);
     for (uint32_t i = 0; i < count; i++)
         device_init(c, i);
     args->client = c;
@@ -379,6 +391,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
             memory_release(&c->device[i].memories[m]);
         pthread_mutex_destroy(&c->device[i].run_lock);
         free(c->device[i].scratch);
+        stet_cpu_cache_release(&c->device[i].cache);
     }
     client_free(c);
     return NULL;
@@ -386,7 +399,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_api_platform());
+    STET_TEXT(args, platform_name, stet_cpu_identity_platform(&args->client->topology));
     return NULL;
 }
 
@@ -497,6 +510,8 @@ PJRT_Error *cpu_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *ar
     const char *told = getenv("STET_CPU_KIND");
 
     if (!told || !*told)
+        told = args->device_description->kind;
+    if (!told || !*told)
         told = pose && pose->kind[0] ? pose->kind : "Stet CPU";
     STET_TEXT(args, device_kind, told);
     return NULL;
@@ -504,7 +519,9 @@ PJRT_Error *cpu_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *ar
 
 PJRT_Error *cpu_PJRT_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args *args)
 {
-    STET_TEXT(args, debug_string, args->device_description->text);
+    const PJRT_DeviceDescription *d = args->device_description;
+
+    STET_TEXT(args, debug_string, d->brief[0] ? d->brief : d->text);
     return NULL;
 }
 
@@ -562,7 +579,7 @@ PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->bytes_limit_is_set = args->bytes_limit > 0;
     args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
     args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
-    args->pool_bytes = args->bytes_in_use + (int64_t)atomic_load(&d->scratch_size);
+    args->pool_bytes = args->bytes_in_use + (int64_t)stet_cpu_cache_bytes(&d->cache);
     args->pool_bytes_is_set = true;
     args->peak_pool_bytes_is_set = false;
     if (STET_HAS(args, peak_allocated_bytes_is_set)) {

@@ -15,12 +15,6 @@ enum {
     KIND_MAY_ALIAS = 1,
 };
 
-static const unsigned char primitive[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo) [STET_DT_##name] = PRIMITIVE_##name,
-    STET_DTYPES(DTYPE)
-#undef DTYPE
-};
-
 /* Appends and releases the message. */
 static void put_message(struct stet_buf *b, unsigned field, struct stet_buf *message)
 {
@@ -32,7 +26,7 @@ static void put_shape(struct stet_buf *b, unsigned field, const struct stet_shap
 {
     struct stet_buf message = STET_BUF_INIT, layout = STET_BUF_INIT, packed = STET_BUF_INIT;
 
-    stet_proto_write_uint(&message, SHAPE_ELEMENT_TYPE, primitive[s->dtype]);
+    stet_proto_write_uint(&message, SHAPE_ELEMENT_TYPE, (uint64_t)stet_dtype_number(s->dtype));
     for (uint32_t i = 0; i < s->rank; i++)
         stet_buf_varint(&packed, (uint64_t)s->dims[i]);
     put_message(&message, SHAPE_DIMENSIONS, &packed);
