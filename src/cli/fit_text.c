@@ -334,7 +334,7 @@ static void put_cost(struct stet_buf *out, const struct stet_fit_cost *c)
         stet_buf_printf(out, "  %.*s, %zu instruction%s",
                         STET_FMT(operation(c->op_name, c->opcode)), c->instructions,
                         c->instructions == 1 ? "" : "s");
-    if (c->alike_ns >= c->ns / 10 && c->alike_ns) {
+    if (c->line && c->alike_ns && c->alike_ns >= c->ns / 10) {
         stet_buf_str(out, "; a loop (scan) instead of repeated code saves about ");
         stet_text_duration(out, c->alike_ns);
     }
