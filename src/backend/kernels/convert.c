@@ -241,4 +241,8 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .f64_to_odd_f32 = ISA(stet_f64_to_odd_f32),
     .gemm = ISA(stet_gemms),
     .gemm_lines = ISA(stet_gemm_lines),
+    .gemm_narrow = &ISA(stet_gemm_narrow),
+    .channels = &ISA(stet_channels),
+    .fft = ISA(stet_ffts),
+    .moves = ISA(stet_moves),
 };
