@@ -49,7 +49,7 @@ def functions(text):
 def split_types(text):
     out, depth, start = [], 0, 0
     for i, c in enumerate(text + ","):
-        depth += c in "<(" 
+        depth += c in "<("
         depth -= c in ">)"
         if c == "," and not depth:
             out.append(text[start:i].strip())
@@ -222,13 +222,15 @@ def arguments():
 def main():
     args = arguments()
     files = [f for part in ("stablehlo/testdata", "stablehlo/tests/interpret") for f in sorted((args.checkout / part).glob("*.mlir"))]
-    xla, found, left = Xla(args.python), {}, []
+    xla, found, left, seen = Xla(args.python), {}, [], collections.Counter()
     with tempfile.TemporaryDirectory(prefix="stet-hlo-") as scratch:
         for file in files:
             if args.only not in str(file):
                 continue
             for name, text, checks in programs(file):
                 key = f"{file.parent.name}/{name}"
+                seen[key] += 1
+                key += f"#{seen[key]}" if seen[key] > 1 else ""
                 why = outcome(lambda t=text: on_backend(args.eval, t, pathlib.Path(scratch)), checks) if text else "not a program of one device without arguments"
                 there = None
                 if text and (args.all_xla or (why and not args.no_xla)):
