@@ -158,20 +158,31 @@ enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
+static bool computed_in_f32(enum stet_dtype t)
+{
+    return t == STET_DT_F16 || t == STET_DT_BF16;
+}
+
 enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
 {
     struct stet_view how = stet_lower_text(l, "transpose_a");
     struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
-    struct stet_gval *in[2];
+    struct stet_gval *in[2], *wide[2] = {0};
     struct stet_gnode *n;
     const struct stet_shape *a, *b;
+    enum stet_dtype given;
     int64_t size;
 
     (void)arg;
     OPERAND(in[0], 0);
     OPERAND(in[1], 1);
-    if (!m)
+    given = in[1]->shape.dtype;
+    for (int i = 0; i < 2 && computed_in_f32(given) && in[0]->shape.dtype == given; i++)
+        wide[i] = stet_graph_convert(l, in[i], STET_DT_F32);
+    if (!m || !wide[0] != !wide[1])
         return stet_lower_memory(l);
+    if (wide[0])
+        in[0] = wide[0], in[1] = wide[1];
     a = &in[0]->shape, b = &in[1]->shape;
     CHECK(a->rank >= 2 && a->rank == b->rank && a->dtype == b->dtype && matrix_type(a->dtype),
           "operands do not fit each other");
@@ -190,7 +201,9 @@ enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
     m->transpose = stet_view_is(how, "TRANSPOSE") || stet_view_is(how, "ADJOINT");
     m->conjugate = stet_view_is(how, "ADJOINT");
     n = stet_graph_call(l, &stet_kernel_triangular_solve, m, in, 2, b, 1);
-    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+    if (!n)
+        return stet_lower_memory(l);
+    return stet_lower_out(l, 0, wide[0] ? stet_graph_convert(l, n->out[0], given) : n->out[0]);
 }
 
 /* ---- batch normalisation ---- */

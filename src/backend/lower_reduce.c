@@ -430,7 +430,8 @@ enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest)
     OPERAND(a, 0);
     CHECK(a->shape.rank >= 1 && k >= 0 && k <= a->shape.dims[a->shape.rank - 1],
           "k is out of range");
-    CHECK(stet_dtype_is_float(a->shape.dtype) || stet_dtype_is_int(a->shape.dtype),
+    CHECK(stet_dtype_is_float(a->shape.dtype) || stet_dtype_is_int(a->shape.dtype) ||
+              a->shape.dtype == STET_DT_PRED,
           "not defined for this type");
     if (!s || !(s->bytes = STET_NEW_ARRAY(l->arena, size_t, 1)) ||
         !(s->types = STET_NEW_ARRAY(l->arena, enum stet_dtype, 1)))
@@ -443,7 +444,7 @@ enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest)
     for (uint32_t d = 0; d + 1 < a->shape.rank; d++)
         s->outer *= dims[d];
     s->k = k;
-    s->types[0] = a->shape.dtype;
+    s->types[0] = a->shape.dtype == STET_DT_PRED ? STET_DT_U8 : a->shape.dtype;
     s->bytes[0] = stet_dtype_bytes(a->shape.dtype);
     s->descending = largest;
     sort_lanes(s);

@@ -18,6 +18,13 @@ static enum stet_python_effect instance_of(const struct stet_flow_walk *w, stet_
     char room[160];
 
     type = stet_python_bare(a, type);
+    if (stet_python_kind(a, type) == PY_SUBSCRIPT) { /* list[str]: what it holds decides */
+        type = stet_python_field(a, type, PY_FIELD_VALUE);
+        for (stet_python_ref c = stet_python_next(a, type); c; c = stet_python_next(a, c))
+            if (instance_of(w, c) != PY_GIVES_HOST)
+                return instance_of(w, type);
+        return instance_of(w, type) == PY_GIVES_HOLDS ? PY_GIVES_HOST : PY_GIVES_UNKNOWN;
+    }
     if (stet_python_kind(a, type) == PY_TUPLE) {
         for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c)) {
             enum stet_python_effect one = instance_of(w, c);

@@ -47,23 +47,41 @@ static bool continues(char byte)
     return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Copies a piece of source without line breaks and the blanks around them: `x\n    .cpu()` becomes
- * `x.cpu()`. */
+/* The end of the blanks and comments that begin here; `broken` tells whether a line ends there. */
+static size_t skip_blanks(struct stet_view text, size_t at, bool *broken)
+{
+    bool comment = false;
+
+    for (; at < text.len; at++) {
+        char c = text.ptr[at];
+
+        comment = c != '\n' && (comment || c == '#');
+        *broken |= c == '\n';
+        if (!comment && c != ' ' && c != '\n' && c != '\r' && c != '\t')
+            break;
+    }
+    return at;
+}
+
+/* Copies a piece of source without comments, line breaks and the blanks around them:
+ * `x  # all\n    .cpu()` becomes `x.cpu()`. */
 static void put_on_one_line(struct stet_buf *out, struct stet_view text)
 {
-    for (size_t i = 0; i < text.len; i++) {
-        size_t end = i;
-        bool broken = false;
+    char quote = 0;
 
-        while (end < text.len && (text.ptr[end] == ' ' || text.ptr[end] == '\n' ||
-                                  text.ptr[end] == '\r' || text.ptr[end] == '\t'))
-            broken |= text.ptr[end++] == '\n';
-        if (end == i)
-            stet_buf_char(out, text.ptr[i]);
-        else if (!broken || (out->len && !strchr("([{", out->ptr[out->len - 1]) && end < text.len &&
-                             !strchr(".)]}", text.ptr[end])))
+    for (size_t i = 0, end; i < text.len; i = end) {
+        bool broken = false;
+        char c = text.ptr[i];
+
+        end = quote ? i : skip_blanks(text, i, &broken);
+        if (end == i) {
+            quote = quote == c ? 0 : !quote && (c == '"' || c == '\'') ? c : quote;
+            stet_buf_char(out, c == '\n' ? ' ' : c);
+            end++;
+        } else if (!broken || (out->len && !strchr("([{", out->ptr[out->len - 1]) &&
+                               end < text.len && !strchr(".)]}", text.ptr[end]))) {
             stet_buf_char(out, ' ');
-        i = end > i ? end - 1 : i;
+        }
     }
 }
 

@@ -443,7 +443,7 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
         struct stet_ref_scalar v = stet_ref_get(a, i);
 
         if (to == STET_DT_PRED)
-            v.i = was ? v.f != 0 || v.im != 0 : v.i != 0;
+            v.i = was ? v.f != 0 : v.i != 0; /* of the real part */
         else if (!was && is)
             v.f = from == STET_DT_U64 ? (double)(uint64_t)v.i : (double)v.i;
         else if (was && !is)
