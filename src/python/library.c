@@ -33,6 +33,22 @@ static struct named meanings[] = {
 #define MEANS(name, meaning) {name, PY_MEANS_##meaning},
 #include "python/library.def"
 };
+static struct named method_meanings[] = {
+#define METHOD_MEANS(name, meaning) {name, PY_MEANS_##meaning},
+#include "python/library.def"
+};
+static const char *const called[] = {
+#define CALLED(name) name,
+#include "python/library.def"
+};
+static const char *const settings[] = {
+#define SETTING(name) name,
+#include "python/library.def"
+};
+static const char *const static_options[] = {
+#define STATIC_OPTION(name) name,
+#include "python/library.def"
+};
 static const char *const constructors[] = {
 #define CONSTRUCTS(name) name,
 #include "python/library.def"
@@ -75,6 +91,7 @@ static void sort_tables(void)
     qsort(methods, COUNT(methods), sizeof *methods, by_name);
     qsort(variables, COUNT(variables), sizeof *variables, by_name);
     qsort(meanings, COUNT(meanings), sizeof *meanings, by_name);
+    qsort(method_meanings, COUNT(method_meanings), sizeof *method_meanings, by_name);
     qsort(types, COUNT(types), sizeof *types, by_name);
     qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
 }
@@ -133,6 +150,11 @@ enum stet_python_effect stet_python_library_method(struct stet_view name)
     return find(methods, COUNT(methods), name);
 }
 
+enum stet_python_meaning stet_python_library_method_meaning(struct stet_view name)
+{
+    return find(method_meanings, COUNT(method_meanings), name);
+}
+
 enum stet_python_effect stet_python_library_attribute(struct stet_view name)
 {
     return find(attributes, COUNT(attributes), name);
@@ -154,6 +176,21 @@ static bool is_among(const char *const *names, size_t count, struct stet_view na
 bool stet_python_constructs(struct stet_view method)
 {
     return is_among(constructors, COUNT(constructors), method);
+}
+
+const char *stet_python_called(size_t i)
+{
+    return i < COUNT(called) ? called[i] : NULL;
+}
+
+bool stet_python_setting(struct stet_view keyword)
+{
+    return is_among(settings, COUNT(settings), keyword);
+}
+
+const char *stet_python_static_option(size_t i)
+{
+    return i < COUNT(static_options) ? static_options[i] : NULL;
 }
 
 bool stet_python_compares(struct stet_view name)

@@ -60,10 +60,26 @@ enum stet_python_meaning {
     PY_MEANS_KERNEL,        /* a kernel that is not the compiler's own */
     PY_MEANS_LAYOUT,
     PY_MEANS_SHARDING,
-    PY_MEANS_BY_VALUE, /* objects of a class are compared by their fields */
-    PY_MEANS_CONVERTS, /* its first argument, elsewhere or of another type, with the same sizes */
-    PY_MEANS_FROZEN,   /* the same, if an argument asks for it */
-    PY_MEANS_PICTURES, /* its first argument is a picture in the memory of the host */
+    PY_MEANS_BY_VALUE,   /* objects of a class are compared by their fields */
+    PY_MEANS_CONVERTS,   /* its first argument, elsewhere or of another type, with the same sizes */
+    PY_MEANS_FROZEN,     /* the same, if an argument asks for it */
+    PY_MEANS_PICTURES,   /* its first argument is a picture in the memory of the host */
+    PY_MEANS_COUNTS,     /* gives consecutive numbers */
+    PY_MEANS_ENUMERATES, /* gives pairs: a number and an item of its first argument */
+    PY_MEANS_ZIPS,       /* gives tuples: one item of each argument */
+    PY_MEANS_TAKES_NEXT, /* gives the next item of its first argument */
+    PY_MEANS_INTEGER,    /* makes an integer of its argument */
+    PY_MEANS_SETS_ATTRIBUTE, /* sets the attribute that its second argument names */
+    PY_MEANS_NAMESPACE,      /* gives the variables of a module by name */
+    PY_MEANS_SUPER,
+    PY_MEANS_STATIC_METHOD,
+    PY_MEANS_ENVIRONMENT,    /* holds the variables of the environment */
+    PY_MEANS_READS_VARIABLE, /* gives the variable of the environment that its argument names */
+    PY_MEANS_CHANGES_ITEMS,  /* of a container: what is in it */
+    PY_MEANS_CHANGES_FORM,   /* of a tensor: its sizes or its layout */
+    PY_MEANS_ASKS_GRADIENT,  /* of a tensor: whether it wants a gradient */
+    PY_MEANS_TRAINS,         /* of a model: training from here on, or as its argument says */
+    PY_MEANS_EVALUATES,      /* of a model: evaluation from here on */
 };
 
 enum stet_python_transform_kind {
@@ -118,6 +134,7 @@ enum stet_python_effect stet_python_library(struct stet_view dotted);
 enum stet_python_effect stet_python_library_type(struct stet_view dotted);
 enum stet_python_meaning stet_python_library_meaning(struct stet_view dotted);
 enum stet_python_effect stet_python_library_method(struct stet_view name);
+enum stet_python_meaning stet_python_library_method_meaning(struct stet_view name);
 enum stet_python_effect stet_python_library_attribute(struct stet_view name);
 /* NULL when the function is not a transform. */
 const struct stet_python_transform *stet_python_transform(struct stet_view dotted);
@@ -130,6 +147,13 @@ bool stet_python_compares(struct stet_view name);
 enum stet_python_effect stet_python_library_variable(struct stet_view name);
 /* Does Python or a framework call a method of this name while it makes an object? */
 bool stet_python_constructs(struct stet_view method);
+/* The methods that Python or a framework calls when an object is called, by number; NULL after the
+ * last. */
+const char *stet_python_called(size_t i);
+/* Is a keyword of array functions for a place, a type or an axis, and so for no number? */
+bool stet_python_setting(struct stet_view keyword);
+/* The options of a transform that list static arguments, by number; NULL after the last. */
+const char *stet_python_static_option(size_t i);
 /* Does this name ("**", "[]", "pow") pass numbers to the operation of a program? */
 bool stet_python_gives_operation(struct stet_view operation, struct stet_view python);
 /* Does it compute the operation? */

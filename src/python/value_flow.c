@@ -130,9 +130,8 @@ static bool is_variable(struct stet_python_flow *x, stet_python_ref value, stet_
                         struct stet_python_value *out)
 {
     const struct stet_python_module *m = x->frame->module;
-    char room[160];
 
-    return stet_view_is(stet_python_imported(m, value, room), "os.environ") &&
+    return stet_python_meaning(m, value) == PY_MEANS_ENVIRONMENT &&
            stet_python_variable(m, index, out);
 }
 

@@ -122,6 +122,7 @@ struct stet_python_callee {
     bool bound;                     /* a method: the object is the first argument */
     stet_python_ref object;         /* of a method call that is not the project's */
     enum stet_python_effect effect; /* of a library's function or method */
+    enum stet_python_meaning meaning;
     const struct stet_python_transform *transform;
 };
 
