@@ -260,6 +260,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->reads = 0;
     f->origin = f->pair_origin;
     f->source = (struct stet_place){0};
+    f->source_sure = STET_SURE_CERTAIN;
     if (f->facts.past) {
         judge_past(h, f);
         return;

@@ -29,6 +29,9 @@
     NAME(args)                                                                                     \
     NAME(keywords)                                                                                 \
     NAME(__call__)                                                                                 \
+    NAME(__next__)                                                                                 \
+    NAME(__iter__)                                                                                 \
+    NAME(__getitem__)                                                                              \
     NAME(co_name)                                                                                  \
     NAME(co_qualname)                                                                              \
     NAME(co_filename)                                                                              \

@@ -10,7 +10,11 @@
 
 /* Slots of the stable ABI, and fields of a type in 3.9, which gives slots only of heap types. */
 enum { TP_ITERNEXT = 63, TP_TRAVERSE = 71, TP_ITERNEXT_39 = 224, TP_TRAVERSE_39 = 184 };
-#define HAVE_GC (1UL << 14) /* Py_TPFLAGS_HAVE_GC */
+/* Py_TPFLAGS_*, part of the stable ABI. */
+#define HAVE_GC        (1UL << 14)
+#define HEAP_TYPE      (1UL << 9)
+#define IMMUTABLE_TYPE (1UL << 8) /* of C's, from 3.10 */
+#define TYPE_SUBCLASS  (1UL << 31)
 
 enum {
     VISITS_MOST = 192,
@@ -89,6 +93,22 @@ static bool is_searched(struct search *x, const struct stet_pytype *k)
     return k->form == STET_FORM_OBJECT && slot_of(py, k->type, TP_ITERNEXT, TP_ITERNEXT_39);
 }
 
+/* Is it an object of a class of Python's that a loop goes over: for row in table? */
+static bool is_taken_from(const struct search *x, const struct stet_pytype *k)
+{
+    static const enum stet_pyread_name methods[] = {STET_PYNAME___next__, STET_PYNAME___iter__,
+                                                    STET_PYNAME___getitem__};
+
+    if (x->name.len || k->form != STET_FORM_OBJECT || !(k->flags & HEAP_TYPE) ||
+        (k->flags & (IMMUTABLE_TYPE | TYPE_SUBCLASS)))
+        return false;
+    for (size_t i = 0; i < sizeof methods / sizeof *methods; i++) {
+        if (stet_intercept_pyread_lookup(x->s->read, k->type, methods[i]))
+            return true;
+    }
+    return false;
+}
+
 static void search(struct search *x, PyObject *o)
 {
     const struct stet_intercept_python *py = x->s->read->py;
@@ -98,11 +118,9 @@ static void search(struct search *x, PyObject *o)
         traverse_fn *call;
     } traverse;
 
-    if (k->type == py->PyGen_Type) {
+    if (k->type == py->PyGen_Type || is_taken_from(x, k))
         add(x, o);
-        return;
-    }
-    if (!is_searched(x, k))
+    if (k->type == py->PyGen_Type || !is_searched(x, k))
         return;
     traverse.slot = slot_of(py, k->type, TP_TRAVERSE, TP_TRAVERSE_39);
     x->depth++;
@@ -146,8 +164,21 @@ static bool is_users(struct stet_pyread *r, PyObject *code)
     return is;
 }
 
-/* Where the generator waits, under the name of what holds it: "frames[2].loader", "frames[2]" for a
- * loop, "suspended[0]" for a loop of another generator. */
+/* The name of what holds it: "frames[2].loader", "frames[2]" for a loop, "suspended[0]" for a loop
+ * of another generator. */
+static void write_holder(struct stet_pysuspended *s, size_t i)
+{
+    struct stet_pyread *r = s->read;
+    struct stet_view held = s->found[i].variable;
+    int n = snprintf(r->path, sizeof r->path, "%s[%u]%s%.*s",
+                     s->found[i].inner ? "suspended" : "frames", s->found[i].frame,
+                     held.len ? "." : "", (int)(held.len < 64 ? held.len : 64),
+                     held.len ? held.ptr : "");
+
+    r->length = (uint32_t)n;
+}
+
+/* Where the generator waits. */
 static void emit_head(struct stet_pysuspended *s, size_t i, PyObject *frame, PyObject *code)
 {
     struct stet_pyread *r = s->read;
@@ -155,7 +186,6 @@ static void emit_head(struct stet_pysuspended *s, size_t i, PyObject *frame, PyO
     PyObject *file = stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_filename, STET_BY_C);
     PyObject *name = stet_intercept_pyread_attribute(r, code, STET_PYNAME_co_qualname, STET_BY_C);
     int line = py->PyFrame_GetLineNumber(frame);
-    struct stet_view held = s->found[i].variable;
     struct stet_journal_value v;
 
     stet_journal_value_init(&v, STET_VALUE_FUNCTION);
@@ -165,10 +195,7 @@ static void emit_head(struct stet_pysuspended *s, size_t i, PyObject *frame, PyO
     v.text = stet_intercept_pyread_text(py, name);
     v.file = stet_intercept_pyread_text(py, file);
     v.line = line > 0 ? (uint32_t)line : 0;
-    r->length = (uint32_t)snprintf(r->path, sizeof r->path, "%s[%u]%s%.*s",
-                                   s->found[i].inner ? "suspended" : "frames", s->found[i].frame,
-                                   held.len ? "." : "", (int)(held.len < 64 ? held.len : 64),
-                                   held.len ? held.ptr : "");
+    write_holder(s, i);
     stet_intercept_pyread_emit(
         r, stet_intercept_pyread_known(r, s->found[i].generator), &v);
     if (file)
@@ -196,6 +223,30 @@ static void read_variables(struct stet_pysuspended *s, const struct stet_pyvars 
     }
 }
 
+/* Bounds what is read of one. */
+static void allow(struct stet_pysuspended *s, size_t i)
+{
+    struct stet_pyread *r = s->read;
+    uint32_t used = r->out->used;
+
+    r->frame = (uint32_t)i;
+    r->scope = STET_SCOPE_SUSPENDED;
+    r->left = OBJECTS;
+    r->room = used + BYTES < STET_VALUES_SIZE ? used + BYTES : STET_VALUES_SIZE;
+}
+
+static void read_object(struct stet_pysuspended *s, size_t i)
+{
+    struct stet_pyread *r = s->read;
+    char path[STET_VALUES_PATH_MAX];
+
+    allow(s, i);
+    write_holder(s, i);
+    memcpy(path, r->path, r->length);
+    stet_intercept_pyread_named(r, stet_view_of(path, r->length), s->found[i].generator, DEPTH,
+                                INSIDE);
+}
+
 static void read_one(struct stet_pysuspended *s, size_t i)
 {
     struct stet_pyread *r = s->read;
@@ -205,15 +256,11 @@ static void read_one(struct stet_pysuspended *s, size_t i)
     PyObject *code =
         frame && frame != py->_Py_NoneStruct ? py->PyFrame_GetCode(frame) : NULL;
     struct stet_pyvars v;
-    uint32_t used = r->out->used;
     bool users;
 
     if (code) {
         users = is_users(r, code);
-        r->frame = (uint32_t)i;
-        r->scope = STET_SCOPE_SUSPENDED;
-        r->left = OBJECTS;
-        r->room = used + BYTES < STET_VALUES_SIZE ? used + BYTES : STET_VALUES_SIZE;
+        allow(s, i);
         if (users)
             emit_head(s, i, frame, code);
         stet_intercept_pyframe_open(r, frame, code, &v);
@@ -229,8 +276,12 @@ static void read_one(struct stet_pysuspended *s, size_t i)
 
 void stet_intercept_pysuspended_read(struct stet_pysuspended *s)
 {
-    for (size_t i = 0; i < s->count; i++)
-        read_one(s, i); /* may note further ones */
+    for (size_t i = 0; i < s->count; i++) {
+        if (stet_intercept_pyread_is(s->read->py, s->found[i].generator, s->read->py->PyGen_Type))
+            read_one(s, i); /* may note further ones */
+        else
+            read_object(s, i);
+    }
     for (size_t i = 0; i < s->count; i++)
         s->read->py->Py_DecRef(s->found[i].generator);
     s->count = 0;

@@ -2,7 +2,7 @@
  *
  * While the user's frames are read, the iterators of their loops and variables are noted. Afterwards
  * each generator among them, or that one of them holds, is read as a frame is: where it waits, and
- * its variables. With the interpreter's lock held; no Python code runs. */
+ * its variables. Of an object of the user's whose items a loop takes, the fields are read. With the interpreter's lock held; no Python code runs. */
 #ifndef STET_INTERCEPT_PYSUSPENDED_H
 #define STET_INTERCEPT_PYSUSPENDED_H
 
@@ -15,7 +15,7 @@ struct stet_pysuspended {
     unsigned visits; /* objects that were looked at for generators */
     size_t count;
     struct {
-        PyObject *generator;       /* a reference */
+        PyObject *generator;       /* or an object; a reference */
         uint32_t frame;            /* of the thread, or of the generator that holds it */
         bool inner;                /* another generator holds it */
         struct stet_view variable; /* that holds it; empty: a loop */

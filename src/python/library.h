@@ -80,6 +80,18 @@ enum stet_python_meaning {
     PY_MEANS_ASKS_GRADIENT,  /* of a tensor: whether it wants a gradient */
     PY_MEANS_TRAINS,         /* of a model: training from here on, or as its argument says */
     PY_MEANS_EVALUATES,      /* of a model: evaluation from here on */
+    PY_MEANS_LENGTH,         /* gives the length of its argument */
+    PY_MEANS_PASSES_ITEMS,   /* gives the items of its first argument */
+    PY_MEANS_MAPS_ITEMS,     /* gives what its first argument, a function, makes of each item */
+    PY_MEANS_FILTERS_ITEMS,  /* gives some items of its second argument */
+    PY_MEANS_PUTS_ITEM,      /* of a queue: puts its argument into it */
+    PY_MEANS_TAKES_ITEM,     /* of a queue: gives what was put into it */
+    PY_MEANS_DRAWS,          /* gives random values */
+    PY_MEANS_SEEDS,          /* makes what draws them, from a seed */
+    PY_MEANS_STACKS,         /* gives an array of the items of its first argument */
+    PY_MEANS_FITS,           /* gives an array as large as the largest of its items */
+    PY_MEANS_CASTS,          /* of an array: with the type that its argument names */
+    PY_MEANS_REPLACES_FIELDS, /* gives a copy of an object, with the fields that keywords name */
 };
 
 enum stet_python_transform_kind {
