@@ -101,9 +101,12 @@ static void fill_stack(const struct stet_torch *t, uint32_t compile,
 
     *out = (struct stet_python_stack){.waits = 0};
     if (!c->call.line && !what->resumed &&
-        stet_python_only_call(t->sources, what->file, what->line, c->near.file, &out->frames[0]))
+        stet_python_only_call(t->sources, what->file, what->line, c->near.file,
+                              (uint32_t)c->near.line, &out->frames[0]))
         out->waits++;
-    for (uint32_t i = 0; i < c->wait_count && (c->call.line || what->resumed); i++) {
+    if (!c->call.line && !out->waits && !what->resumed)
+        return;
+    for (uint32_t i = 0; i < c->wait_count; i++) {
         out->frames[out->waits].file = c->waits[i].file;
         out->frames[out->waits++].line = (uint32_t)c->waits[i].line;
     }

@@ -133,7 +133,7 @@ static void resolve_attribute(struct stet_python_flow *x, stet_python_ref n,
         c->definition = stet_python_method(where, class_node, name);
     if (c->definition) {
         c->module = where;
-        c->bound = true;
+        c->bound = stet_python_is_method(where, c->definition);
         return;
     }
     c->object = object;

@@ -168,10 +168,11 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
-/* Finds the only call of a function, in its own file or in the one that is near; false for none and
- * for several. */
+/* Finds the only call of a function: in what line `line_near` of file `near` calls, otherwise in its
+ * own file and that one. False for none and for several. */
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                           struct stet_view near, struct stet_python_watched *out);
+                           struct stet_view near, uint32_t line_near,
+                           struct stet_python_watched *out);
 
 /* ---- functions ---- */
 

@@ -449,16 +449,18 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
 
 /* ---- the call ---- */
 
+/* Counts the calls of a function in a file, or inside another function of it. */
 static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python_module *where,
-                           const struct stet_python_module *m, stet_python_ref function,
-                           struct stet_python_watched *out)
+                           stet_python_ref inside, const struct stet_python_module *m,
+                           stet_python_ref function, struct stet_python_watched *out)
 {
     struct stet_python_frame frame = {.module = where};
     uint32_t count = 0;
 
     t->x->frame = &frame;
     for (size_t i = 0; i < where->calls.count; i++)
-        if (stet_python_trail_runs(t, where->calls.items[i], m, function)) {
+        if ((!inside || stet_python_is_inside(where, where->calls.items[i], inside)) &&
+            stet_python_trail_runs(t, where->calls.items[i], m, function)) {
             stet_python_ref n = stet_python_statement_of(where, where->calls.items[i]);
 
             *out = (struct stet_python_watched){.file = stet_view_str(where->path),
@@ -468,8 +470,33 @@ static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python
     return count;
 }
 
+/* A function that a line calls makes the call: the only one in it. */
+static bool within(struct stet_python_trail *t, const struct stet_python_module *near,
+                   uint32_t line, const struct stet_python_module *m, stet_python_ref function,
+                   struct stet_python_watched *out)
+{
+    stet_python_ref statement = stet_python_statement_at(near, line), n = 0;
+    struct stet_python_frame frame = {.module = near};
+
+    frame.function = statement ? stet_python_function_around(near, statement) : 0;
+    while (statement && stet_python_own_next(near, statement, &n)) {
+        struct stet_python_callee c;
+
+        if (stet_python_kind(&near->ast, n) != PY_CALL)
+            continue;
+        t->x->frame = &frame;
+        c = stet_python_trail_callee(t, n);
+        if (c.definition && c.definition != function &&
+            stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&
+            call_sites(t, c.module, c.definition, m, function, out) == 1)
+            return true;
+    }
+    return false;
+}
+
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                           struct stet_view near, struct stet_python_watched *out)
+                           struct stet_view near, uint32_t line_near,
+                           struct stet_python_watched *out)
 {
     static const struct stet_python_stack nothing;
     struct stet_python_question q;
@@ -481,8 +508,10 @@ bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file,
 
     if (!function)
         return false;
-    count = call_sites(&t, m, m, function, out);
+    if (other && line_near && within(&t, other, line_near, m, function, out))
+        return true;
+    count = call_sites(&t, m, 0, m, function, out);
     if (other && other != m)
-        count += call_sites(&t, other, m, function, out);
+        count += call_sites(&t, other, 0, m, function, out);
     return count == 1;
 }

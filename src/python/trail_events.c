@@ -288,6 +288,9 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
     verdict v;
 
     *constant = false;
+    if (t->aspect != PY_OF_VALUE && !t->parts &&
+        (stet_python_event_counts(e) || (value && is_literal(e->module, value))))
+        return stays; /* a number has no size */
     if (before->module == e->module && before->function == function)
         frame = *before;
     t->x->frame = &frame;

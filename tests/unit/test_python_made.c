@@ -12,11 +12,11 @@ TEST(a_call_that_the_trace_leaves_out_is_the_only_one)
     struct stet_python_watched call = {.line = 0};
 
     begin(HEAD, "for i in range(6):\n    step(torch.ones(4 + i))  # here\n");
-    EXPECT(stet_python_only_call(&sources, here(), line_of("# def"), here(), &call));
+    EXPECT(stet_python_only_call(&sources, here(), line_of("# def"), here(), 0, &call));
     EXPECT_INT(line_of("# here"), call.line);
     finish();
     begin(HEAD, "step(torch.ones(4))\nfor i in range(6):\n    step(torch.ones(4 + i))\n");
-    EXPECT(!stet_python_only_call(&sources, here(), line_of("# def"), here(), &call));
+    EXPECT(!stet_python_only_call(&sources, here(), line_of("# def"), here(), 0, &call));
     finish();
 }
 
