@@ -32,23 +32,13 @@ static enum stet_python_aspect aspect_of(enum stet_cause cause)
     }
 }
 
-/* Causes that concern the kind of an argument. */
-static bool is_of_argument(enum stet_cause cause)
-{
-    return cause == STET_CAUSE_SHAPE_DRIFT || cause == STET_CAUSE_LAST_BATCH ||
-           cause == STET_CAUSE_RANK_CHANGE || cause == STET_CAUSE_DTYPE_CHANGE ||
-           cause == STET_CAUSE_VARLEN || cause == STET_CAUSE_MASK_GATHER ||
-           cause == STET_CAUSE_DIM_READBACK || cause == STET_CAUSE_OPTIONAL_KEY ||
-           cause == STET_CAUSE_SHARDING_CHANGE || cause == STET_CAUSE_LAYOUT_CHANGE;
-}
-
 /* Is it an array that changed as the program did? If a size did, it is the array's. A NumPy array
  * that the first step made one of the device changed nothing. */
 static bool is_changed_array(const struct stet_finding *f, const struct stet_moved *m)
 {
-    if (f->cause == STET_CAUSE_OPTIONAL_KEY)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_PRESENCE))
         return m->one_sided;
-    if (f->cause == STET_CAUSE_DTYPE_CHANGE)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_TYPE))
         return m->typed;
     if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
         return m->array;
@@ -289,7 +279,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
     bool found = false;
 
     begin(&a, h, f);
-    if (is_of_argument(f->cause))
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
         found = by_array(&a) || by_number_of_size(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||

@@ -143,7 +143,7 @@ static bool jitted(struct stet_history *h, struct stet_finding *f)
     bool once;
     uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
 
-    if (f->cause != STET_CAUSE_DONATION_CHANGE && f->cause != STET_CAUSE_SHARDING_CHANGE)
+    if (!stet_cause_is(f->cause, STET_CAUSE_OF_JIT) || s->eager)
         return false;
     if (line)
         at.line = line;

@@ -9,8 +9,7 @@
 #include "base/vec.h"
 #include "flow/array_facts.h"
 #include "flow/summary.h"
-#include "python/library.h"
-#include "python/module.h"
+#include "python/value_flow.h"
 
 /* What is known about a value. "If its deps are tensors" applies to each of these except the first
  * two and the last two. */
@@ -221,11 +220,10 @@ void stet_flow_bind(struct stet_flow_walk *w, struct stet_flow_scope *s, uint32_
                     struct stet_flow_value v);
 uint32_t stet_flow_fn_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
-/* The class of a definition; of the object that a name stands for in a method ("self"); of the
- * method around this place. FLOW_NONE for none. */
+/* The class of a definition; of the object that a name stands for in a method ("self"). FLOW_NONE
+ * for none. */
 uint32_t stet_flow_class_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref object);
-uint32_t stet_flow_class_around(const struct stet_flow_walk *w);
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);
@@ -260,6 +258,9 @@ stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_re
 /* meanings.c */
 /* The longest dotted name that begins with this identifier. */
 stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n);
+/* The array function or method that a call names, under whatever name; NULL for all other calls. */
+const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk *w,
+                                                     stet_python_ref call);
 /* Does something inside n, or a function of this file that it names, have this meaning? */
 bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning);
@@ -328,6 +329,8 @@ static inline void stet_flow_tell(struct stet_flow_walk *w, enum stet_flow_event
 }
 
 /* calls.c */
+/* Does a keyword fix the size of an array function's result: jnp.nonzero(x, size=n)? */
+bool stet_flow_fixes_size(const struct stet_flow_walk *w, stet_python_ref call);
 /* The compiled function that is called here, or NULL. */
 struct stet_flow_jit *stet_flow_jit_called(struct stet_flow_walk *w, stet_python_ref call);
 struct stet_flow_value stet_flow_eval_call(struct stet_flow_walk *w, stet_python_ref n);

@@ -384,6 +384,17 @@ struct stet_view stet_python_full_name(const struct stet_python_module *m, stet_
     return STET_VIEW("");
 }
 
+struct stet_view stet_python_library_name(const struct stet_python_module *m, stet_python_ref n,
+                                          char room[160])
+{
+    struct stet_view dotted = stet_python_full_name(m, n, room);
+    const char *dot = dotted.len ? memrchr(dotted.ptr, '.', dotted.len) : NULL;
+
+    return dot && stet_python_library(dotted) != PY_GIVES_NOTHING_KNOWN
+               ? stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot) - 1)
+               : STET_VIEW("");
+}
+
 enum stet_python_meaning stet_python_meaning(const struct stet_python_module *m, stet_python_ref n)
 {
     char room[160];

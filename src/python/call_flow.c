@@ -31,6 +31,8 @@ static void look_up(struct stet_view dotted, struct stet_python_callee *c)
     c->transform = stet_python_transform(dotted);
     c->effect = stet_python_library(dotted);
     c->meaning = stet_python_library_meaning(dotted);
+    if (c->meaning && c->effect == PY_GIVES_NOTHING_KNOWN)
+        c->effect = PY_GIVES_UNKNOWN;
 }
 
 static void resolve_import(struct stet_python_flow *x, struct stet_view dotted,
@@ -40,7 +42,7 @@ static void resolve_import(struct stet_python_flow *x, struct stet_view dotted,
     const struct stet_python_module *m;
 
     look_up(dotted, c);
-    if (c->transform || c->meaning || c->effect != PY_GIVES_NOTHING_KNOWN)
+    if (c->transform || c->effect != PY_GIVES_NOTHING_KNOWN)
         return;
     m = stet_python_import(x->sources, x->frame->module, dotted, &rest);
     if (m)
@@ -279,6 +281,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         v.from |= v.from & PY_FROM_READ ? 0 : PY_FROM_DEVICE;
         return v;
     case PY_GIVES_THROUGH:
+    case PY_GIVES_UPDATED:
     case PY_GIVES_HOLDS:
     case PY_GIVES_KEYED:
     case PY_GIVES_BARS:

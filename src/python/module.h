@@ -132,6 +132,9 @@ const struct stet_python_binding *stet_python_only_binding(const struct stet_pyt
  * file gives to one of them (`numbers = range`). Empty for all other expressions. */
 struct stet_view stet_python_full_name(const struct stet_python_module *m, stet_python_ref n,
                                        char room[160]);
+/* The last part of such a name, "where", if something is known of the library; empty otherwise. */
+struct stet_view stet_python_library_name(const struct stet_python_module *m, stet_python_ref n,
+                                          char room[160]);
 /* What the use of such a name shows; nothing for all other expressions. */
 enum stet_python_meaning stet_python_meaning(const struct stet_python_module *m, stet_python_ref n);
 

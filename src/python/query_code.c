@@ -112,10 +112,10 @@ static unsigned role_of(struct stet_python_sources *s, const struct stet_python_
             ? stet_python_array_call(stet_python_ask(&q, s, m), n)
             : NULL;
 
-    if (!array || !(array->role & (PY_TOPK | PY_SPLITS | PY_PACKED)) ||
+    if (!array || !(array->role & (PY_TOPK | PY_KTH | PY_SPLITS | PY_PACKED)) ||
         !flows(s, code, stet_python_field(&m->ast, n, PY_FIELD_ARGUMENTS), what))
         return 0;
-    return array->role & PY_TOPK ? PY_USED_TOPK : PY_USED_PARTS;
+    return array->role & (PY_TOPK | PY_KTH) ? PY_USED_TOPK : PY_USED_PARTS;
 }
 
 unsigned stet_python_code_uses(struct stet_python_sources *s, const struct stet_python_code *code,

@@ -204,10 +204,13 @@ static uint64_t options_of(const struct stet_python_module *m, stet_python_ref f
                            const struct stet_python_module *by, stet_python_ref call)
 {
     uint64_t bits = 0;
-    const char *name;
+    const struct stet_python_option *known;
 
-    for (size_t i = 0; call && (name = stet_python_static_option(i)); i++) {
-        stet_python_ref option = stet_python_keyword(by, call, stet_view_str(name));
+    for (size_t i = 0; call && (known = stet_python_option(i)); i++) {
+        stet_python_ref option = stet_python_keyword(by, call, stet_view_str(known->name));
+
+        if (known->what != PY_STATIC_PLACES && known->what != PY_STATIC_NAMES)
+            continue;
 
         /* STATIC = ("n",) above, and static_argnames=STATIC here */
         for (uint32_t b = option && stet_python_name(&by->ast, option)

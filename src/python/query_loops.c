@@ -129,14 +129,14 @@ static void add_definition(struct gathering *g, const struct stet_python_module 
                            stet_python_ref definition)
 {
     const struct stet_python_ast *a = &m->ast;
-    const char *called;
+    const struct stet_python_called *called;
 
     if (stet_python_kind(a, definition) != PY_CLASS) {
         add_body(g, m, stet_python_field(a, definition, PY_FIELD_BODY));
         return;
     }
     for (size_t i = 0; (called = stet_python_called(i)); i++) {
-        stet_python_ref f = stet_python_method(m, definition, stet_view_str(called));
+        stet_python_ref f = stet_python_method(m, definition, stet_view_str(called->name));
 
         if (f)
             add_body(g, m, stet_python_field(a, f, PY_FIELD_BODY));

@@ -158,6 +158,27 @@ stet_python_ref stet_python_trail_method(struct stet_python_trail *t,
                                          const struct stet_python_module **m,
                                          stet_python_ref class_node, struct stet_view name);
 
+/* ---- what a library's function means here ---- */
+
+/* Does it give the items of its first argument? */
+static inline bool stet_python_passes_items(enum stet_python_meaning m)
+{
+    return m == PY_MEANS_PASSES_ITEMS || m == PY_MEANS_SEQUENCE;
+}
+
+/* A method that may take an item out of a queue. */
+static inline bool stet_python_takes_item(enum stet_python_meaning m)
+{
+    return m == PY_MEANS_TAKES_ITEM || m == PY_MEANS_LOOKS_UP;
+}
+
+/* Does it change what is in a container? */
+static inline bool stet_python_changes_items(enum stet_python_meaning m)
+{
+    return m == PY_MEANS_ADDS_ITEM || m == PY_MEANS_INSERTS_ITEM || m == PY_MEANS_ADDS_ITEMS ||
+           m == PY_MEANS_DROPS_ITEMS;
+}
+
 /* ---- places that give something a value ---- */
 
 /* A place that assigns a name or a field, or changes the object that it has. */

@@ -99,7 +99,7 @@ static verdict reduced(struct stet_python_trail *t, stet_python_ref call,
 /* A random number: of a library's function, or of a method of what a library makes from a seed. */
 static bool draws(struct stet_python_trail *t, const struct stet_python_callee *c)
 {
-    return c->meaning == PY_MEANS_DRAWS || c->effect == PY_GIVES_DRAWS ||
+    return c->meaning == PY_MEANS_DRAWS || c->meaning == PY_MEANS_DRAWS_ARRAY || c->effect == PY_GIVES_DRAWS ||
            (c->object && stet_python_trail_denoted(t, c->object).meaning == PY_MEANS_SEEDS);
 }
 
@@ -197,10 +197,10 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
     stet_python_ref first = stet_python_argument(m, n, 0);
     verdict v;
 
-    if (c->meaning == PY_MEANS_FITS ||
+    if (c->meaning == PY_MEANS_PADS_TO_LONGEST ||
         (array && array->role & (PY_SELECTS | PY_FINDS) && c->effect != PY_GIVES_HOST))
         return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
-    if (c->meaning == PY_MEANS_STACKS)
+    if (c->meaning == PY_MEANS_STACKS || c->meaning == PY_MEANS_JOINS)
         return stacked(t, n, first);
     if (draws(t, c))
         return drawn_sizes(t, n);
@@ -212,7 +212,7 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
     }
     if (c->meaning == PY_MEANS_COUNTS) /* range(n) */
         return as_size(t, n, arguments_from(t, n, 0, ask_value));
-    if (c->meaning == PY_MEANS_ENUMERATES || c->meaning == PY_MEANS_PASSES_ITEMS)
+    if (c->meaning == PY_MEANS_ENUMERATES || stet_python_passes_items(c->meaning))
         return first ? stet_python_trail_of(t, first) : stays;
     if (c->meaning == PY_MEANS_MAPS_ITEMS || c->meaning == PY_MEANS_FILTERS_ITEMS)
         return ask_same(t, stet_python_argument(m, n, 1));
@@ -373,13 +373,14 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     if (c.meaning == PY_MEANS_TAKES_NEXT)
         return stet_python_trail_into(t, stet_python_argument(m, n, 0),
                                       (struct stet_python_part){PY_AT_EACH, -1, {0}});
-    if (c.meaning == PY_MEANS_TAKES_ITEM && stet_python_trail_put(t, c.object, &v))
+    if (stet_python_takes_item(c.meaning) && stet_python_trail_put(t, c.object, &v))
         return v;
-    if (c.meaning == PY_MEANS_CHANGES_ITEMS && c.object) /* rows.pop() */
+    if (stet_python_changes_items(c.meaning) && c.object) /* rows.pop() */
         return stet_python_trail_into(t, c.object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
     if (c.meaning == PY_MEANS_REPLACES)
         return replaced(t, n);
-    if (c.meaning == PY_MEANS_REPLACES_FIELDS)
+    if (c.meaning == PY_MEANS_REPLACES_FIELDS ||
+        (t->parts && c.meaning == PY_MEANS_KEEPS_FORM)) /* model.clone(rate=r) */
         return copied(t, n, &c);
     if (stet_python_trail_begins(t, PY_AT_EACH))
         return stet_python_trail_items_of_call(t, n, &c);
@@ -392,7 +393,7 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     }
     if (c.transform && c.transform->kind == PY_MAPS && stet_python_argument(m, n, 1))
         return stet_python_trail_of(t, stet_python_argument(m, n, 1)); /* jax.tree.map(f, x) */
-    if (t->parts && (c.meaning == PY_MEANS_CONVERTS || c.meaning == PY_MEANS_PASSES_ITEMS))
+    if (t->parts && (c.meaning == PY_MEANS_CONVERTS || stet_python_passes_items(c.meaning)))
         return stet_python_trail_of(t, stet_python_argument(m, n, 0));
     if (t->parts && c.object && c.effect == PY_GIVES_KEYED) { /* table.get("k") */
         stet_python_ref key = stet_python_argument(m, n, 0);

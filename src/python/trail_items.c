@@ -290,8 +290,8 @@ verdict stet_python_trail_items(struct stet_python_trail *t, stet_python_ref n)
     if (is_leaf(t, bare) && held(t, &v)) /* what was seen comes first */
         return v;
     if (k == PY_ATTRIBUTE && /* iter(queue.get, None) */
-        stet_python_library_method_meaning(stet_python_text(
-            &m->ast, stet_python_field(&m->ast, bare, PY_FIELD_ATTRIBUTE))) == PY_MEANS_TAKES_ITEM) {
+        stet_python_takes_item(stet_python_library_method_meaning(stet_python_text(
+            &m->ast, stet_python_field(&m->ast, bare, PY_FIELD_ATTRIBUTE))))) {
         struct stet_python_part head = take(t);
         bool puts = stet_python_trail_put(t, stet_python_field(&m->ast, bare, PY_FIELD_OBJECT), &v);
 
@@ -440,6 +440,7 @@ verdict stet_python_trail_items_of_call(struct stet_python_trail *t, stet_python
     case PY_MEANS_FILTERS_ITEMS:
         return stet_python_trail_items(t, stet_python_argument(m, call, 1));
     case PY_MEANS_PASSES_ITEMS:
+    case PY_MEANS_SEQUENCE:
         return first ? stet_python_trail_items(t, first) : stays;
     default:
         break;

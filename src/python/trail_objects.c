@@ -529,6 +529,25 @@ static struct stet_python_callee only_method(const struct stet_python_trail *t,
     return c;
 }
 
+/* The method that runs when an object of a class is called. */
+static struct stet_python_callee calls_object(struct stet_python_trail *t,
+                                              const struct stet_python_module *m,
+                                              stet_python_ref class_node)
+{
+    const struct stet_python_called *called;
+
+    for (size_t i = 0; class_node && (called = stet_python_called(i)); i++) {
+        const struct stet_python_module *where = m;
+        stet_python_ref method =
+            stet_python_trail_method(t, &where, class_node, stet_view_str(called->name));
+
+        if (method)
+            return (struct stet_python_callee){
+                .module = where, .definition = method, .bound = true};
+    }
+    return (struct stet_python_callee){.module = m};
+}
+
 static struct stet_python_callee find_callee(struct stet_python_trail *t, stet_python_ref call)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -536,30 +555,16 @@ static struct stet_python_callee find_callee(struct stet_python_trail *t, stet_p
     struct stet_python_callee c = denoted(t, f, -1, 0), other;
 
     if (is_class(&c) && c.bound) { /* the object is called */
-        for (size_t i = 0; stet_python_called(i); i++) {
-            const struct stet_python_module *where = c.module;
-            stet_python_ref method = stet_python_trail_method(t, &where, c.definition,
-                                                              stet_view_str(stet_python_called(i)));
-
-            if (method)
-                return (struct stet_python_callee){
-                    .module = where, .definition = method, .bound = true};
-        }
-        return (struct stet_python_callee){.module = m};
+        other = calls_object(t, c.module, c.definition);
+        return other.definition ? other : (struct stet_python_callee){.module = m};
     }
     if (!c.definition && stet_python_kind(&m->ast, f) == PY_ATTRIBUTE) { /* self.collate(rows) */
         const struct stet_python_module *where = m;
         stet_python_ref class_node = stet_python_trail_class(t, f, &where);
 
-        for (size_t i = 0; class_node && stet_python_called(i); i++) {
-            const struct stet_python_module *of = where;
-            stet_python_ref method = stet_python_trail_method(t, &of, class_node,
-                                                              stet_view_str(stet_python_called(i)));
-
-            if (method)
-                return (struct stet_python_callee){
-                    .module = of, .definition = method, .bound = true};
-        }
+        other = calls_object(t, where, class_node);
+        if (other.definition)
+            return other;
     }
     if (c.definition || stet_python_kind(&m->ast, f) != PY_ATTRIBUTE ||
         c.effect > PY_GIVES_UNKNOWN || c.meaning || c.transform)

@@ -368,8 +368,6 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     struct taking taking = {r, 0};
     enum stet_rc rc = shelf ? load(r, d, t, shelf, &dump, err) : no_memory(err);
 
-    r->line = stet_text_source;
-    r->duration = stet_text_duration;
     if (rc == STET_OK)
         rc = take_processes(r, d, err);
     if (rc == STET_OK)
@@ -378,6 +376,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         rc = stet_report_buckets(r, d, shelf, err);
     if (rc == STET_OK)
         rc = take_devices(r, d, err);
+    if (rc == STET_OK)
+        stet_report_fits(r);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
         take_avoided(r, d);
@@ -388,8 +388,9 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         join_torch(r, t);
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
-    if (rc == STET_OK && (r->failed_memory || r->arena.failed || r->names.failed ||
-                          r->torch.failed || r->buckets.failed || r->avoided_json.failed))
+    if (rc == STET_OK &&
+        (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed ||
+         r->buckets.failed || r->fits.failed || r->avoided_json.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);

@@ -21,6 +21,7 @@ static inline bool stet_recompile_lost(const struct stet_recompile *r)
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
 struct stet_avoided;
+struct stet_exhausted_list;
 struct stet_misses;
 
 struct stet_run;
@@ -43,6 +44,8 @@ struct stet_account {
     uint64_t torch_compiles;            /* of torch.compile; stet_account_torch computes it */
     const struct stet_misses *misses;   /* what the store did not serve; NULL without a lookup */
     const struct stet_avoided *avoided; /* what was not compiled; NULL if it was not counted */
+    const struct stet_exhausted_list
+        *exhausted; /* what ran out of memory; NULL if not looked for */
     const struct stet_stories
         *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };
