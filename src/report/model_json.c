@@ -391,7 +391,7 @@ static void values(struct stet_json *j, const struct stet_story *t)
     stet_json_uint(j, "more_values", v ? v->more : 0);
 }
 
-static void story(struct stet_json *j, const struct stet_report_run *r, const struct stet_story *t)
+static void story(struct stet_json *j, const struct stet_story *t)
 {
     char also[STET_CAUSE_LIST_TEXT];
 
@@ -447,7 +447,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     devices(j, r, begin);
     stet_json_array(j, "causes");
     for (size_t i = 0; i < r->stories.count; i++)
-        story(j, r, &r->stories.items[i]);
+        story(j, &r->stories.items[i]);
     stet_json_end_array(j);
     stet_json_object(j, "beyond"); /* recompiles of causes that did not fit */
     stet_json_uint(j, "times", r->stories.beyond);
