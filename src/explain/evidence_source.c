@@ -147,7 +147,10 @@ static bool jitted(struct stet_history *h, struct stet_finding *f)
         return false;
     if (line)
         at.line = line;
-    return at_line(f, at, STET_SURE_CERTAIN);
+    /* How the function was jitted shows no argument's placement. */
+    return at_line(f, at,
+                   stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_LIKELY
+                                                                : STET_SURE_CERTAIN);
 }
 
 /* Another function of one definition was called: the line that made it. */
@@ -174,6 +177,8 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
     if (f->cause >= STET_CAUSES || f->facts.first || f->facts.past || f->against == STET_NONE ||
         f->source.line || !s->trigger.line)
         return;
+    if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
+        return; /* the line that makes the function */
     if (looped(h, f) || sliced(f) || stet_explain_decided(h, f) || made_elsewhere(h, f) ||
         jitted(h, f) || made_anew(h, f))
         return;

@@ -216,4 +216,8 @@ bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding
  * changed. A literal. */
 const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework);
 
+/* How certain cause and line are together: a value whose line was not found, or not singled out, is
+ * at most likely. */
+enum stet_sure stet_finding_confidence(const struct stet_finding *f);
+
 #endif

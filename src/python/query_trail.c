@@ -344,7 +344,17 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
 }
 
-static struct stet_python_made answer(const verdict *v)
+/* Values that a module lists, and a function takes: either may be what to edit. */
+static bool is_listed(const struct stet_python_trail *t, const verdict *v)
+{
+    const struct stet_python_module *m = NULL;
+    stet_python_ref waits = t->stack->waits ? stet_python_trail_waits(t, 1, &m) : 0;
+
+    return waits && stet_python_function_around(m, waits) &&
+           !stet_python_function_around(v->module, v->at);
+}
+
+static struct stet_python_made answer(const struct stet_python_trail *t, const verdict *v)
 {
     stet_python_ref function, name;
 
@@ -356,7 +366,8 @@ static struct stet_python_made answer(const verdict *v)
                                      name       ? stet_python_text(&v->module->ast, name)
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
-                                     v->line, v->how >= PY_COUNTS && (!v->guessed || v->exact)};
+                                     v->line, v->how >= PY_COUNTS && !is_listed(t, v) &&
+                                         (v->exact || (!v->guessed && !v->open))};
 }
 
 /* All that assigns a field of this name. */
@@ -369,7 +380,7 @@ static struct stet_python_made field_answer(struct stet_python_trail *t, struct 
     if (!enter(t, 0, &frame, &statement))
         return (struct stet_python_made){.line = 0};
     v = stet_python_trail_any_field(t, name);
-    return answer(&v);
+    return answer(t, &v);
 }
 
 struct stet_python_made stet_python_follow(struct stet_python_sources *s,
@@ -411,7 +422,7 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
         v.module = m;
         v.line = stet_python_line(m, v.at);
     }
-    return answer(&v);
+    return answer(&t, &v);
 }
 
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
@@ -444,7 +455,7 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
     frame = (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL};
     t.x->frame = &frame;
     v = list.count ? stet_python_events_remote(&t, &list) : stays;
-    return v.how >= PY_COUNTS ? answer(&v) : field_answer(&t, STET_VIEW("requires_grad"));
+    return v.how >= PY_COUNTS ? answer(&t, &v) : field_answer(&t, STET_VIEW("requires_grad"));
 }
 
 /* ---- the call ---- */

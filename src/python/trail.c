@@ -1,7 +1,5 @@
 /* Expressions: which part of one makes it differ. */
 #include "python/trail.h"
-#include <stdio.h>
-#include <stdlib.h>
 
 enum { MOST_STEPS = 12000, MOST_DEPTH = 64 };
 
@@ -46,6 +44,7 @@ verdict stet_python_verdict_join(const struct stet_python_trail *t, stet_python_
         return a.at ? a : b;
     if (is_same_place(&a, &b)) {
         a.guessed &= b.guessed;
+        a.open &= b.open;
         a.exact |= b.exact;
         return a;
     }
@@ -65,6 +64,7 @@ verdict stet_python_verdict_join(const struct stet_python_trail *t, stet_python_
 
         here.counted = a.counted;
         here.guessed = !a.counted;
+        here.open = a.open || b.open;
         return here;
     }
 }
@@ -74,12 +74,13 @@ verdict stet_python_verdict_used(const struct stet_python_trail *t, stet_python_
     bool computed = v.how == PY_COUNTS || (v.how == PY_VARIES && v.counted && is_in_function(t, &v, n));
 
     if (computed) {
-        bool exact = v.exact, itself = v.itself;
+        bool exact = v.exact, itself = v.itself, open = v.open;
 
         v = stet_python_verdict_at(t, n, PY_VARIES);
         v.counted = true;
         v.exact = exact;
         v.itself = itself;
+        v.open = open;
     }
     return v;
 }
@@ -543,10 +544,5 @@ verdict stet_python_trail_of(struct stet_python_trail *t, stet_python_ref n)
     t->depth--;
     if (t->once && v.how == PY_MAY_VARY)
         v = stays;
-    if (getenv("TRAIL")) {
-        struct stet_view x = stet_python_text(&t->x->frame->module->ast, n);
-        fprintf(stderr, "%*s[%d p%u%s] %.*s -> %d line %u%s%s\n", (int)t->depth, "", t->aspect, t->parts, t->still ? " still" : "",
-                (int)(x.len < 60 ? x.len : 60), x.ptr, v.how, v.line, v.guessed ? " guessed" : "", v.counted ? " counted" : "");
-    }
     return v;
 }

@@ -26,6 +26,7 @@ struct stet_python_verdict {
     stet_python_ref at; /* the statement; 0: none, as for the counter of a `for` */
     uint32_t line;      /* in that statement */
     bool guessed;       /* a step on the way was one of several that were possible */
+    bool open;          /* another line could be edited as well */
     bool counted;       /* computed from a counter */
     bool exact;         /* a variable was seen to change as what is asked about did */
     bool itself;        /* it is computed from what it was before */

@@ -58,6 +58,18 @@ static verdict same_of(struct stet_python_trail *t, stet_python_ref call,
     return v.how ? v : arguments_from(t, call, 0, ask_same);
 }
 
+/* The loop's own numbers, and a line of its body that makes an array of that size: that line. */
+static bool is_turned_into_array(const struct stet_python_trail *t, stet_python_ref n,
+                                 const verdict *v)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref statement = stet_python_statement_of(m, n);
+
+    return v->module == m && v->at && stet_python_kind(&m->ast, v->at) == PY_FOR &&
+           statement != v->at && stet_python_is_inside(m, statement, v->at) &&
+           stet_python_kind(&m->ast, stet_python_child(&m->ast, statement)) == PY_ASSIGNMENT;
+}
+
 /* A number that becomes a size: the line that computed it decides, or this one for a counter. */
 static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
@@ -65,6 +77,8 @@ static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v
         v.how = PY_VARIES; /* where the counter was passed on */
     else if (v.how == PY_COUNTS)
         v = stet_python_verdict_used(t, n, v);
+    if (v.how == PY_VARIES && is_turned_into_array(t, n, &v))
+        v = stet_python_verdict_at(t, n, PY_VARIES);
     v.counted = false;
     return v;
 }

@@ -97,7 +97,7 @@ static verdict returned(struct stet_python_trail *t, const struct stet_python_fr
 {
     const struct stet_python_module *m = frame->module;
     const struct stet_python_ast *a = &m->ast;
-    stet_python_ref body = stet_python_field(a, frame->function, PY_FIELD_BODY), chosen = 0;
+    stet_python_ref body = stet_python_field(a, frame->function, PY_FIELD_BODY), chosen = 0, other = 0;
     verdict v = stays;
     unsigned several = 0;
 
@@ -116,6 +116,8 @@ static verdict returned(struct stet_python_trail *t, const struct stet_python_fr
             one.exact = stet_python_trail_is_new(t, m, value);
             chosen = chosen ? chosen : n;
             several++;
+        } else if (!any && one.how < PY_VARIES) {
+            other = n;
         }
         v = stet_python_verdict_join(t, n, v, one);
     }
@@ -123,6 +125,13 @@ static verdict returned(struct stet_python_trail *t, const struct stet_python_fr
         stet_python_ref test = condition_around(m, chosen, body);
 
         v = stet_python_verdict_at(t, test ? test : chosen, PY_VARIES);
+        v.open = true;
+    } else if (several == 1 && other && v.how == PY_VARIES && !v.exact && v.at == chosen) {
+        /* an early return: what it passes on as it came differs from what the other one makes */
+        if (stet_python_kind(a, stet_python_child(a, chosen)) == PY_IDENTIFIER &&
+            stet_python_kind(a, stet_python_child(a, other)) != PY_IDENTIFIER)
+            v = stet_python_verdict_at(t, other, PY_VARIES);
+        v.open = true;
     }
     return v;
 }
@@ -229,6 +238,7 @@ bool stet_python_trail_put(struct stet_python_trail *t, stet_python_ref object, 
                 frame.seen = stet_python_trail_seen(t, where, frame.function);
                 t->x->frame = &frame;
                 one = stet_python_verdict_used(t, call, stet_python_trail_of(t, given));
+                one.open = true; /* which item was taken was not seen */
                 if (!one.how && stet_python_kind(&where->ast, given) != PY_IDENTIFIER)
                     one = stet_python_verdict_at(t, call, PY_MAY_VARY);
                 *v = stet_python_verdict_join(t, call, *v, one);
@@ -265,6 +275,24 @@ static bool held(struct stet_python_trail *t, verdict *v)
     return v->how != PY_STAYS;
 }
 
+/* Is it a container that the source writes out, by itself or by its only name? */
+static bool is_written_out(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_binding *b =
+        stet_python_kind(&m->ast, n) == PY_IDENTIFIER ? stet_python_only_binding(m, n) : NULL;
+
+    switch (stet_python_kind(&m->ast, b && b->value ? b->value : n)) {
+    case PY_LIST:
+    case PY_TUPLE:
+    case PY_SET:
+    case PY_DICTIONARY:
+    case PY_STRING:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* Is it what a loop iterates over, and not a library's wrapper around that? */
 static bool is_leaf(struct stet_python_trail *t, stet_python_ref n)
 {
@@ -272,7 +300,7 @@ static bool is_leaf(struct stet_python_trail *t, stet_python_ref n)
     enum stet_python_kind k = stet_python_kind(a, n);
     struct stet_python_callee c;
 
-    if (t->still || !t->x->frame->seen)
+    if (t->still || !t->x->frame->seen || is_written_out(t->x->frame->module, n))
         return false;
     if (k != PY_CALL)
         return k == PY_IDENTIFIER || k == PY_ATTRIBUTE || k == PY_SUBSCRIPT;
