@@ -119,7 +119,7 @@ static bool needs_source(enum stet_cause cause)
 
 enum stet_sure stet_finding_confidence(const struct stet_finding *f)
 {
-    enum stet_sure line = f->source.line                       ? f->source_sure
+    enum stet_sure line = f->source.line                         ? f->source_sure
                           : needs_source(f->cause) && !f->benign ? STET_SURE_LIKELY
                                                                  : STET_SURE_CERTAIN;
 

@@ -186,8 +186,7 @@ static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
 {
     if (m->array && !m->static_argument)
         return false;
-    return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH &&
-             became_constant(f, m));
+    return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH && became_constant(f, m));
 }
 
 static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool wrapped)
@@ -208,7 +207,9 @@ static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool
         if (!best.line || (made.sure && !best.sure))
             best = made;
     }
-    return take(a, best, several ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
+    /* that a variable changed too does not show that it is the reason */
+    return take(a, best,
+                several || scope == STET_SCOPE_LOCAL ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
 }
 
 /* The variable that held the two values of a constant. */
@@ -273,6 +274,13 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
+/* Was another function of the definition called? What it holds decides, not the caller's variables.
+ */
+static bool is_anew(const struct asking *a)
+{
+    return a->seen.was && stet_explain_made_anew(a->seen.was->values, a->seen.is->values);
+}
+
 bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 {
     struct asking a;
@@ -284,7 +292,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
-                by_value(&a, STET_SCOPE_LOCAL, false);
+                (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
     stet_observed_release(&a.seen);
     return found;
 }

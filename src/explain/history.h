@@ -137,7 +137,7 @@ struct stet_finding {
     struct stet_view advice;   /* a JSON object with the numbers behind the text, or empty */
     uint32_t reads; /* line of the trigger's file that reads the deciding value back, or 0 */
     struct stet_place origin;
-    struct stet_place source; /* where the value was made or read back; line 0 when not seen */
+    struct stet_place source;   /* where the value was made or read back; line 0 when not seen */
     enum stet_sure source_sure; /* of that line; the cause has its own */
     const struct stet_moved *moved; /* the values of Python that differ between the two compiles */
     uint32_t moved_count;

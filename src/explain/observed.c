@@ -267,11 +267,11 @@ static enum stet_python_seen compare(const struct stet_observed *o,
     case PY_OF_RANK:
         return !arrays ? PY_UNSEEN : was->rank == is->rank ? PY_SEEN_SAME : PY_SEEN_EXACT;
     case PY_OF_TYPE:
-        return !arrays ? PY_UNSEEN
+        return !arrays                                                      ? PY_UNSEEN
                : stet_view_eq(was->text, is->text) && was->weak == is->weak ? PY_SEEN_SAME
                                                                             : PY_SEEN_EXACT;
     case PY_OF_PLACE:
-        return !arrays ? PY_UNSEEN
+        return !arrays                               ? PY_UNSEEN
                : stet_view_eq(was->place, is->place) ? PY_UNSEEN
                                                      : PY_SEEN_EXACT;
     case PY_OF_GRADIENT:
@@ -305,9 +305,8 @@ static struct stet_view type_of(void *context, size_t frame, struct stet_view pa
 }
 
 /* The value below an object of a class: its path is that of the object with this at its end. */
-static const struct stet_journal_value *below(const struct table *t,
-                                              const struct stet_journal_value *object,
-                                              struct stet_view path)
+static const struct stet_journal_value *
+below(const struct table *t, const struct stet_journal_value *object, struct stet_view path)
 {
     char room[STET_VALUES_PATH_MAX];
     size_t n = object->path.len + path.len;

@@ -162,10 +162,10 @@ static struct stet_python_made of_variable(const struct stet_torch *t, uint32_t 
     what.path = stet_buf_as_view(&path);
     what.aspect = aspect_of(why);
     what.numbers = number_of(why->from, &what.from) && number_of(why->to, &what.to);
-    role = stet_python_name_role(t->sources, what.file, what.line,
-                                 stet_view_word(what.path), &value);
-    what.held = global || (role == PY_NAME_FREE && !what.resumed) ? PY_HELD_CLOSURE
-                                                                   : PY_HELD_ARGUMENT;
+    role =
+        stet_python_name_role(t->sources, what.file, what.line, stet_view_word(what.path), &value);
+    what.held =
+        global || (role == PY_NAME_FREE && !what.resumed) ? PY_HELD_CLOSURE : PY_HELD_ARGUMENT;
     if (what.held == PY_HELD_CLOSURE || c->passes || !c->call.line || what.resumed)
         made = stet_python_follow(t->sources, &stack, &what);
     if (!made.line && what.aspect == PY_OF_GRADIENT) {

@@ -46,8 +46,8 @@ void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct st
 struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
                                         const struct stet_torch_why *why, bool *sure);
 
-/* The user's name of a code object: "step" of torch_dynamo_resume_in_step_at_12, which torch makes of
- * what comes after a graph break. */
+/* The user's name of a code object: "step" of torch_dynamo_resume_in_step_at_12, which torch makes
+ * of what comes after a graph break. */
 struct stet_view stet_torch_function(struct stet_view name);
 
 /* One sentence to act on. */

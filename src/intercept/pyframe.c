@@ -5,16 +5,16 @@
  * on, and is it before. Versions that are listed get no more feature releases, so their layout is
  * fixed; both addresses that are compared must agree before anything is read. */
 struct layout {
-    unsigned first, last; /* minor versions */
-    unsigned data;        /* in a frame object: the interpreter's frame; 0: it is the object */
+    unsigned first, last;  /* minor versions */
+    unsigned data;         /* in a frame object: the interpreter's frame; 0: it is the object */
     unsigned code, object; /* in that: the code, and the frame object; 0: the value stack, below */
     unsigned locals;
-    unsigned top;         /* the depth of the stack, or a pointer to its top from 3.14; 0: neither */
-    unsigned stack;       /* a pointer to the stack's bottom, where there is one */
+    unsigned top;   /* the depth of the stack, or a pointer to its top from 3.14; 0: neither */
+    unsigned stack; /* a pointer to the stack's bottom, where there is one */
 };
 
 static const struct layout layouts[] = {
-    {9, 9, 0, 32, 0, 360, 0, 64},    {10, 10, 0, 32, 0, 352, 0, 64}, {11, 11, 24, 32, 40, 72, 64, 0},
+    {9, 9, 0, 32, 0, 360, 0, 64},   {10, 10, 0, 32, 0, 352, 0, 64}, {11, 11, 24, 32, 40, 72, 64, 0},
     {12, 13, 24, 0, 48, 72, 64, 0}, {14, 15, 24, 0, 48, 80, 64, 0},
 };
 

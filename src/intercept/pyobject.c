@@ -449,7 +449,8 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
     stet_intercept_pyread_emit(r, k, &v);
     if (inside)
         read_wrapped(r, o);
-    if (depth && inside && r->left && stet_intercept_pyread_lookup(r, k->type, STET_PYNAME_keywords))
+    if (depth && inside && r->left &&
+        stet_intercept_pyread_lookup(r, k->type, STET_PYNAME_keywords))
         read_bound(r, o, depth, inside);
     else if (depth && inside && r->left)
         read_slots(r, k, o, depth, inside);

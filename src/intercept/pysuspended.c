@@ -28,8 +28,7 @@ enum {
 typedef int visit_fn(PyObject *o, void *context);
 typedef int traverse_fn(PyObject *o, visit_fn *visit, void *context);
 
-static void *slot_of(const struct stet_intercept_python *py, PyObject *type, int slot,
-                     size_t field)
+static void *slot_of(const struct stet_intercept_python *py, PyObject *type, int slot, size_t field)
 {
     void *found;
 
@@ -170,10 +169,10 @@ static void write_holder(struct stet_pysuspended *s, size_t i)
 {
     struct stet_pyread *r = s->read;
     struct stet_view held = s->found[i].variable;
-    int n = snprintf(r->path, sizeof r->path, "%s[%u]%s%.*s",
-                     s->found[i].inner ? "suspended" : "frames", s->found[i].frame,
-                     held.len ? "." : "", (int)(held.len < 64 ? held.len : 64),
-                     held.len ? held.ptr : "");
+    int n =
+        snprintf(r->path, sizeof r->path, "%s[%u]%s%.*s",
+                 s->found[i].inner ? "suspended" : "frames", s->found[i].frame, held.len ? "." : "",
+                 (int)(held.len < 64 ? held.len : 64), held.len ? held.ptr : "");
 
     r->length = (uint32_t)n;
 }
@@ -196,8 +195,7 @@ static void emit_head(struct stet_pysuspended *s, size_t i, PyObject *frame, PyO
     v.file = stet_intercept_pyread_text(py, file);
     v.line = line > 0 ? (uint32_t)line : 0;
     write_holder(s, i);
-    stet_intercept_pyread_emit(
-        r, stet_intercept_pyread_known(r, s->found[i].generator), &v);
+    stet_intercept_pyread_emit(r, stet_intercept_pyread_known(r, s->found[i].generator), &v);
     if (file)
         py->Py_DecRef(file);
     if (name)
@@ -253,8 +251,7 @@ static void read_one(struct stet_pysuspended *s, size_t i)
     const struct stet_intercept_python *py = r->py;
     PyObject *frame =
         stet_intercept_pyread_attribute(r, s->found[i].generator, STET_PYNAME_gi_frame, STET_BY_C);
-    PyObject *code =
-        frame && frame != py->_Py_NoneStruct ? py->PyFrame_GetCode(frame) : NULL;
+    PyObject *code = frame && frame != py->_Py_NoneStruct ? py->PyFrame_GetCode(frame) : NULL;
     struct stet_pyvars v;
     bool users;
 

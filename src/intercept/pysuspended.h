@@ -1,8 +1,9 @@
 /* Generators that wait to be continued: the loader of a loop, seen from the frames of a compile.
  *
- * While the user's frames are read, the iterators of their loops and variables are noted. Afterwards
- * each generator among them, or that one of them holds, is read as a frame is: where it waits, and
- * its variables. Of an object of the user's whose items a loop takes, the fields are read. With the interpreter's lock held; no Python code runs. */
+ * While the user's frames are read, the iterators of their loops and variables are noted.
+ * Afterwards each generator among them, or that one of them holds, is read as a frame is: where it
+ * waits, and its variables. Of an object of the user's whose items a loop takes, the fields are
+ * read. With the interpreter's lock held; no Python code runs. */
 #ifndef STET_INTERCEPT_PYSUSPENDED_H
 #define STET_INTERCEPT_PYSUSPENDED_H
 

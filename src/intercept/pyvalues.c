@@ -43,7 +43,7 @@ struct look {
     unsigned user_frames, frame_objects; /* of the user's: frames read, objects left */
     size_t globals;                      /* left to examine */
     struct stet_pysuspended suspended;
-    struct file files[FILES_KEPT];       /* by the address of their name */
+    struct file files[FILES_KEPT]; /* by the address of their name */
 };
 
 /* --- globals ------------------------------------------------------------------------------- */

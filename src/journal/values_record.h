@@ -42,11 +42,11 @@ enum stet_journal_value_kind {
 
 /* SCOPE(identifier, number, name), also on disk: where the value was found. */
 #define STET_JOURNAL_VALUE_SCOPES                                                                  \
-    SCOPE(LOCAL, 0, "local")       /* a local of the frame */                                      \
-    SCOPE(GLOBAL, 1, "global")     /* a global that the frame's code or the function names */      \
-    SCOPE(CLOSURE, 2, "closure")   /* a variable of an enclosing function */                       \
-    SCOPE(ARGUMENT, 3, "argument") /* of the framework's call: args[0], kwargs['train'] */         \
-    SCOPE(CALLED, 4, "called")     /* the function that the call compiles, and its jit */          \
+    SCOPE(LOCAL, 0, "local")         /* a local of the frame */                                    \
+    SCOPE(GLOBAL, 1, "global")       /* a global that the frame's code or the function names */    \
+    SCOPE(CLOSURE, 2, "closure")     /* a variable of an enclosing function */                     \
+    SCOPE(ARGUMENT, 3, "argument")   /* of the framework's call: args[0], kwargs['train'] */       \
+    SCOPE(CALLED, 4, "called")       /* the function that the call compiles, and its jit */        \
     SCOPE(SUSPENDED, 5, "suspended") /* of a generator that waits to be continued */
 
 enum stet_journal_value_scope {

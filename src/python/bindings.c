@@ -262,8 +262,7 @@ bool stet_python_bindings_find(struct stet_python_module *m)
     }
     stet_mem_free(last);
     return last && m->imports && m->first_binding && !m->bindings.failed && !m->stars.failed &&
-           !m->arena.failed &&
-           index_scopes(m);
+           !m->arena.failed && index_scopes(m);
 }
 
 /* ---- dotted names ---- */

@@ -82,8 +82,7 @@ static void resolve_identifier(struct stet_python_flow *x, stet_python_ref n,
         c->definition = b->value;
     if (!c->definition)
         look_up(stet_python_full_name(m, n, room), c);
-    if (!c->definition && !c->transform && !c->meaning && c->effect == PY_GIVES_NOTHING_KNOWN &&
-        !b)
+    if (!c->definition && !c->transform && !c->meaning && c->effect == PY_GIVES_NOTHING_KNOWN && !b)
         resolve_star(x, n, c);
 }
 

@@ -122,8 +122,8 @@ struct stet_python_stack {
                                       enum stet_python_aspect aspect);
     struct stet_view (*type)(void *context, size_t frame, struct stet_view path);
     /* The same of the objects of a class, wherever they are; the path begins behind the object. */
-    enum stet_python_seen (*field)(void *context, struct stet_view class_name, struct stet_view path,
-                                   enum stet_python_aspect aspect);
+    enum stet_python_seen (*field)(void *context, struct stet_view class_name,
+                                   struct stet_view path, enum stet_python_aspect aspect);
     struct stet_view (*field_type)(void *context, struct stet_view class_name,
                                    struct stet_view path);
     /* The class of the object whose items the loops of a frame take; empty when not known. */
@@ -144,12 +144,12 @@ struct stet_python_followed {
     enum stet_python_held held;
     struct stet_view path; /* begins with the parameter, the variable or the field */
     enum stet_python_aspect aspect;
-    struct stet_view file; /* of the called function; empty when not known */
-    uint32_t line;         /* at which its code begins: decorators come first */
-    size_t frame;          /* of a variable */
+    struct stet_view file;    /* of the called function; empty when not known */
+    uint32_t line;            /* at which its code begins: decorators come first */
+    size_t frame;             /* of a variable */
     struct stet_view at_file; /* of a line */
     uint32_t at_line;
-    bool numbers;          /* it changed from one number to another */
+    bool numbers; /* it changed from one number to another */
     double from, to;
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
@@ -173,8 +173,8 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
-/* Finds the only call of a function: in what line `line_near` of file `near` calls, otherwise in its
- * own file and that one. False for none and for several. */
+/* Finds the only call of a function: in what line `line_near` of file `near` calls, otherwise in
+ * its own file and that one. False for none and for several. */
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                            struct stet_view near, uint32_t line_near,
                            struct stet_python_watched *out);

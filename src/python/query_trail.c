@@ -114,7 +114,8 @@ static stet_python_ref call_of(struct stet_python_trail *t, stet_python_ref stat
             return n;
         }
         if (!c.definition && !maybe && !c.meaning &&
-            (c.effect <= PY_GIVES_UNKNOWN || c.effect == PY_GIVES_STEPS || c.object) && !c.transform)
+            (c.effect <= PY_GIVES_UNKNOWN || c.effect == PY_GIVES_STEPS || c.object) &&
+            !c.transform)
             maybe = n;
     }
     return maybe;
@@ -151,10 +152,11 @@ static verdict passed_here(struct stet_python_trail *t, stet_python_ref call,
     if (!given || !t->elsewhere)
         return stays;
     v = stet_python_verdict_at(t, given, PY_VARIES);
-    line = stet_python_name(&m->ast, given)
-               ? stet_python_binding_line(t->x->sources, stet_view_str(m->path),
-                                          stet_python_line(m, call), stet_python_text(&m->ast, given))
-               : 0;
+    line =
+        stet_python_name(&m->ast, given)
+            ? stet_python_binding_line(t->x->sources, stet_view_str(m->path),
+                                       stet_python_line(m, call), stet_python_text(&m->ast, given))
+            : 0;
     if (line) {
         v.line = line;
         v.at = stet_python_statement_at(m, line);
@@ -233,7 +235,8 @@ static verdict field_of_object(struct stet_python_trail *t, const struct stet_py
     unsigned parts = t->parts;
     verdict v;
 
-    if (!dot || !t->stack->type || memchr(dot, '[', (size_t)(what->path.ptr + what->path.len - dot)))
+    if (!dot || !t->stack->type ||
+        memchr(dot, '[', (size_t)(what->path.ptr + what->path.len - dot)))
         return stays;
     object = stet_view_of(what->path.ptr, (size_t)(dot - what->path.ptr));
     field = stet_view_of(dot + 1, what->path.len - object.len - 1);
@@ -366,7 +369,8 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
                                      name       ? stet_python_text(&v->module->ast, name)
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
-                                     v->line, v->how >= PY_COUNTS && !is_listed(t, v) &&
+                                     v->line,
+                                     v->how >= PY_COUNTS && !is_listed(t, v) &&
                                          (v->exact || (!v->guessed && !v->open))};
 }
 

@@ -15,10 +15,8 @@ verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_re
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref statement = stet_python_statement_of(m, n);
 
-    return (verdict){.how = how,
-                     .module = m,
-                     .at = statement ? statement : n,
-                     .line = stet_python_line(m, n)};
+    return (verdict){
+        .how = how, .module = m, .at = statement ? statement : n, .line = stet_python_line(m, n)};
 }
 
 static bool is_same_place(const verdict *a, const verdict *b)
@@ -71,7 +69,8 @@ verdict stet_python_verdict_join(const struct stet_python_trail *t, stet_python_
 
 verdict stet_python_verdict_used(const struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
-    bool computed = v.how == PY_COUNTS || (v.how == PY_VARIES && v.counted && is_in_function(t, &v, n));
+    bool computed =
+        v.how == PY_COUNTS || (v.how == PY_VARIES && v.counted && is_in_function(t, &v, n));
 
     if (computed) {
         bool exact = v.exact, itself = v.itself, open = v.open;
@@ -236,8 +235,7 @@ static verdict splats(struct stet_python_trail *t, stet_python_ref n)
 
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_LIST_SPLAT || stet_python_kind(a, c) == PY_DICT_SPLAT)
-            v = stet_python_verdict_join(t, n, v,
-                                         stet_python_trail_of(t, stet_python_child(a, c)));
+            v = stet_python_verdict_join(t, n, v, stet_python_trail_of(t, stet_python_child(a, c)));
     return v;
 }
 
@@ -256,8 +254,8 @@ static verdict item_of(struct stet_python_trail *t, stet_python_ref n)
         if (stet_python_kind(a, c) == PY_COMMENT)
             continue;
         if (stet_python_kind(a, c) == PY_LIST_SPLAT)
-            v = stet_python_verdict_join(
-                t, n, v, stet_python_trail_into(t, stet_python_child(a, c), head));
+            v = stet_python_verdict_join(t, n, v,
+                                         stet_python_trail_into(t, stet_python_child(a, c), head));
         else if (head.how == PY_AT_EACH || head.index < 0 || at++ == head.index)
             v = stet_python_verdict_join(t, n, v, stet_python_trail_of(t, c));
     }
@@ -267,8 +265,7 @@ static verdict item_of(struct stet_python_trail *t, stet_python_ref n)
 
 static struct stet_view key_text(const struct stet_python_ast *a, stet_python_ref n)
 {
-    return stet_python_kind(a, n) == PY_STRING ? stet_python_string(a, n)
-                                               : (struct stet_view){0};
+    return stet_python_kind(a, n) == PY_STRING ? stet_python_string(a, n) : (struct stet_view){0};
 }
 
 /* A dictionary as written: the item of a key, or all. */
@@ -280,7 +277,8 @@ static verdict dictionary(struct stet_python_trail *t, stet_python_ref n)
     bool named = false;
 
     if (!head)
-        return t->aspect == PY_OF_SIZE ? splats(t, n) : stet_python_verdict_used(t, n, children(t, n));
+        return t->aspect == PY_OF_SIZE ? splats(t, n)
+                                       : stet_python_verdict_used(t, n, children(t, n));
     kept = *head;
     if (kept.how == PY_AT_EACH && items_differ(a, n) && !t->still)
         return stet_python_verdict_at(t, n, PY_VARIES);
@@ -328,8 +326,7 @@ static verdict clauses(struct stet_python_trail *t, stet_python_ref n)
         } else if (stet_python_kind(a, c) == PY_IF_CLAUSE) {
             one = stet_python_trail_test(t, stet_python_child(a, c));
             if (one.how != PY_STAYS) /* what is selected decides how many there are */
-                v = stet_python_verdict_join(t, n, v,
-                                             stet_python_verdict_at(t, n, PY_VARIES));
+                v = stet_python_verdict_join(t, n, v, stet_python_verdict_at(t, n, PY_VARIES));
         }
     }
     return v;
@@ -473,10 +470,12 @@ static verdict subscript(struct stet_python_trail *t, stet_python_ref n)
         v = sliced(t, n, value, first);
     else if (index >= 0 || k == PY_UNARY)
         v = stet_python_trail_into(
-            t, value, (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
+            t, value,
+            (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
     else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
-        v = v.how >= PY_COUNTS ? v : stet_python_verdict_join(t, n, v, looked_up(t, n, value, first));
+        v = v.how >= PY_COUNTS ? v
+                               : stet_python_verdict_join(t, n, v, looked_up(t, n, value, first));
     } else
         v = looked_up(t, n, value, first);
     v.exact |= seen == PY_SEEN_EXACT;

@@ -4,8 +4,8 @@
  *
  * What is followed is a part of an expression (a path: item, key, field, each item of an iterator)
  * in one aspect: its value, its size, its type. Where frames were observed, the call that waits in
- * a frame decides what a parameter is, the line of a suspended generator which `yield` it was, and a
- * variable that had the same value at both compiles is no cause. The work of one question is
+ * a frame decides what a parameter is, the line of a suspended generator which `yield` it was, and
+ * a variable that had the same value at both compiles is no cause. The work of one question is
  * bounded; what cannot be followed stays without an answer. */
 #ifndef STET_PYTHON_TRAIL_H
 #define STET_PYTHON_TRAIL_H
@@ -69,10 +69,10 @@ struct stet_python_trail {
     bool numbers; /* it changed from one number to another */
     double from, to;
     bool elsewhere; /* another line made the call before */
-    bool still;   /* the items of a loop that ends before the call are all there */
-    bool items;   /* each item of a comprehension is another turn */
-    bool once;    /* what is followed ran before the loop, and is the same in each turn */
-    bool decides; /* a condition: what a variable was at the compile may be later than its use */
+    bool still;     /* the items of a loop that ends before the call are all there */
+    bool items;     /* each item of a comprehension is another turn */
+    bool once;      /* what is followed ran before the loop, and is the same in each turn */
+    bool decides;   /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
@@ -95,8 +95,8 @@ struct stet_python_verdict stet_python_trail_test(struct stet_python_trail *t, s
 
 struct stet_python_verdict stet_python_trail_name(struct stet_python_trail *t, stet_python_ref n);
 /* A name as it is seen from a node that need not be one. */
-struct stet_python_verdict stet_python_trail_variable(struct stet_python_trail *t, stet_python_ref n,
-                                                      struct stet_view name);
+struct stet_python_verdict stet_python_trail_variable(struct stet_python_trail *t,
+                                                      stet_python_ref n, struct stet_view name);
 struct stet_python_verdict stet_python_trail_attribute(struct stet_python_trail *t,
                                                        stet_python_ref n);
 struct stet_python_verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n);
@@ -201,6 +201,9 @@ void stet_python_events_add(struct stet_python_events *list, struct stet_python_
 /* Adds the method calls that change what a name (or, for `field`, a field of that name) has. */
 void stet_python_events_add_calls(struct stet_python_trail *t, struct stet_python_events *list,
                                   const struct stet_python_module *m, uint32_t name, bool field);
+/* Adds what assigns a variable of a module, in all files. */
+void stet_python_events_add_globals(struct stet_python_trail *t, const struct stet_python_module *m,
+                                    uint32_t name, struct stet_python_events *list);
 /* Can the event give the part that is followed: not another key? */
 bool stet_python_event_concerns(struct stet_python_trail *t, const struct stet_python_event *e);
 /* Does it add to a number each time it runs: `n += 1`? */
@@ -219,8 +222,7 @@ struct stet_python_verdict stet_python_verdict_at(const struct stet_python_trail
                                                   stet_python_ref n, enum stet_python_varying how);
 /* The stronger one. Two lines that vary are the statement of n, which joins them. */
 struct stet_python_verdict stet_python_verdict_join(const struct stet_python_trail *t,
-                                                    stet_python_ref n,
-                                                    struct stet_python_verdict a,
+                                                    stet_python_ref n, struct stet_python_verdict a,
                                                     struct stet_python_verdict b);
 /* What a statement computes from it. */
 struct stet_python_verdict stet_python_verdict_used(const struct stet_python_trail *t,
@@ -268,6 +270,16 @@ enum stet_python_seen stet_python_trail_watch_field(struct stet_python_trail *t,
                                                     const struct stet_python_module *m,
                                                     stet_python_ref class_node,
                                                     struct stet_view field);
+/* The class of an object of the frame as it was seen; 0 for none. *m is then its module. */
+stet_python_ref stet_python_trail_observed_class(struct stet_python_trail *t,
+                                                 stet_python_ref object,
+                                                 const struct stet_python_module **m);
+/* The same of what a field of any object of a class holds. */
+stet_python_ref stet_python_trail_observed_field_class(struct stet_python_trail *t,
+                                                       const struct stet_python_module *m,
+                                                       stet_python_ref class_node,
+                                                       struct stet_view field,
+                                                       const struct stet_python_module **out);
 /* Is the loop around a line that waits, or around a `yield`: does it turn between two compiles? */
 bool stet_python_trail_turns(const struct stet_python_trail *t, stet_python_ref loop);
 /* The statement that waits in a frame of the stack. */

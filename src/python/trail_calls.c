@@ -113,7 +113,8 @@ static verdict reduced(struct stet_python_trail *t, stet_python_ref call,
 /* A random number: of a library's function, or of a method of what a library makes from a seed. */
 static bool draws(struct stet_python_trail *t, const struct stet_python_callee *c)
 {
-    return c->meaning == PY_MEANS_DRAWS || c->meaning == PY_MEANS_DRAWS_ARRAY || c->effect == PY_GIVES_DRAWS ||
+    return c->meaning == PY_MEANS_DRAWS || c->meaning == PY_MEANS_DRAWS_ARRAY ||
+           c->effect == PY_GIVES_DRAWS ||
            (c->object && stet_python_trail_denoted(t, c->object).meaning == PY_MEANS_SEEDS);
 }
 
@@ -260,7 +261,8 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
         if (v.how >= PY_COUNTS || t->aspect == PY_OF_TYPE)
             return v;
     }
-    if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN && t->aspect == PY_OF_PLACE)
+    if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN &&
+        t->aspect == PY_OF_PLACE)
         v = arguments_from(t, n, 0, ask_value);
     return stet_python_verdict_join(t, n, v, of ? ask_same(t, of) : stays);
 }
@@ -327,8 +329,10 @@ static verdict copied(struct stet_python_trail *t, stet_python_ref n,
     verdict v;
 
     if (!head)
-        return stet_python_verdict_join(t, n, stet_python_verdict_used(t, n, arguments_from(t, n, c->object ? 0 : 1, ask_value)),
-                                        stet_python_trail_of(t, of));
+        return stet_python_verdict_join(
+            t, n,
+            stet_python_verdict_used(t, n, arguments_from(t, n, c->object ? 0 : 1, ask_value)),
+            stet_python_trail_of(t, of));
     if (!given)
         return stet_python_trail_of(t, of);
     kept = t->path[--t->parts];

@@ -108,8 +108,7 @@ static verdict element(struct stet_python_trail *t, const struct stet_python_bin
     bool before = t->still, each = t->items && stet_python_kind(&m->ast, loop) == PY_FOR_IN;
     verdict v;
 
-    t->still =
-        before || !(each || stet_python_trail_turns(t, loop) || waits_inside(t, loop));
+    t->still = before || !(each || stet_python_trail_turns(t, loop) || waits_inside(t, loop));
     v = stet_python_trail_into(t, b->value, (struct stet_python_part){PY_AT_EACH, -1, {0}});
     t->still = before;
     return v;
@@ -125,7 +124,8 @@ static bool gives_item(struct stet_python_trail *t, const struct stet_python_mod
 
     if (stet_python_kind(a, key) == PY_STRING)
         return stet_python_trail_is_head(t, stet_python_string(a, key), -1) && t->parts;
-    return index >= 0 && t->parts && stet_python_trail_is_head(t, (struct stet_view){0}, (int32_t)index);
+    return index >= 0 && t->parts &&
+           stet_python_trail_is_head(t, (struct stet_view){0}, (int32_t)index);
 }
 
 bool stet_python_event_concerns(struct stet_python_trail *t, const struct stet_python_event *e)
@@ -282,8 +282,9 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
     struct stet_python_frame frame = {.module = e->module,
                                       .function = function,
                                       .seen = stet_python_trail_seen(t, e->module, function)};
-    bool augmented = b && b->how == PY_BIND_AUGMENTED &&
-                     stet_python_kind(&e->module->ast, e->module->parents[b->target]) != PY_SUBSCRIPT;
+    bool augmented =
+        b && b->how == PY_BIND_AUGMENTED &&
+        stet_python_kind(&e->module->ast, e->module->parents[b->target]) != PY_SUBSCRIPT;
     stet_python_ref value = b ? b->value : e->value;
     verdict v;
 

@@ -41,9 +41,8 @@ static bool may_be_of(struct stet_python_trail *t, const struct stet_python_modu
 {
     const struct stet_python_frame *before = t->x->frame;
     stet_python_ref function = stet_python_function_around(where, object);
-    struct stet_python_frame frame = {.module = where,
-                                      .function = function,
-                                      .seen = stet_python_trail_seen(t, where, function)};
+    struct stet_python_frame frame = {
+        .module = where, .function = function, .seen = stet_python_trail_seen(t, where, function)};
     stet_python_ref self = stet_python_self_class(where, object), its;
     const struct stet_python_module *its_module;
 
@@ -67,8 +66,8 @@ static void add_setattr(struct stet_python_events *list, const struct stet_pytho
         if (text && stet_view_eq(stet_python_string(&m->ast, text), name) &&
             stet_python_meaning(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION)) ==
                 PY_MEANS_SETS_ATTRIBUTE)
-            stet_python_events_add(list, (struct stet_python_event){
-                                             m, NULL, call, stet_python_argument(m, call, 2)});
+            stet_python_events_add(
+                list, (struct stet_python_event){m, NULL, call, stet_python_argument(m, call, 2)});
     }
 }
 
@@ -83,8 +82,8 @@ static void events_of(struct stet_python_trail *t, const struct stet_python_modu
     list->count = 0;
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *where = s->modules[k];
-        uint32_t name = where->parsed ? stet_intern_find(&where->ast.names, field)
-                                      : STET_INTERN_NONE;
+        uint32_t name =
+            where->parsed ? stet_intern_find(&where->ast.names, field) : STET_INTERN_NONE;
 
         for (uint32_t i = name == STET_INTERN_NONE ? 0 : where->first_binding[name]; i;
              i = where->bindings.items[i - 1].next) {
@@ -115,8 +114,8 @@ static verdict made_with(struct stet_python_trail *t, const struct stet_python_e
 
     for (uint32_t i = 0; i < list->count; i++) {
         const struct stet_python_event *e = &list->items[i];
-        struct stet_python_frame frame = {.module = e->module,
-                                          .function = stet_python_function_around(e->module, e->node)};
+        struct stet_python_frame frame = {
+            .module = e->module, .function = stet_python_function_around(e->module, e->node)};
         verdict one;
 
         t->x->frame = &frame;
@@ -139,9 +138,8 @@ static int position_in_body(const struct stet_python_module *m, stet_python_ref 
     int at = 0;
 
     for (stet_python_ref s = body ? stet_python_child(a, body) : 0; s; s = stet_python_next(a, s)) {
-        stet_python_ref assigned = stet_python_kind(a, s) == PY_EXPRESSION_STATEMENT
-                                       ? stet_python_child(a, s)
-                                       : 0;
+        stet_python_ref assigned =
+            stet_python_kind(a, s) == PY_EXPRESSION_STATEMENT ? stet_python_child(a, s) : 0;
 
         if (stet_python_kind(a, assigned) != PY_ASSIGNMENT ||
             !stet_python_field(a, assigned, PY_FIELD_TYPE))
@@ -291,11 +289,8 @@ verdict stet_python_trail_attribute(struct stet_python_trail *t, stet_python_ref
     if (!class_node) {
         v = of_library(t, n, object, name);
     } else if ((method = property_of(t, &where, class_node, name))) {
-        struct stet_python_frame frame = {.module = where,
-                                          .function = method,
-                                          .call = n,
-                                          .caller = t->x->frame,
-                                          .bound = 1};
+        struct stet_python_frame frame = {
+            .module = where, .function = method, .call = n, .caller = t->x->frame, .bound = 1};
 
         v = stet_python_trail_returns(t, &frame);
     } else {
@@ -318,11 +313,8 @@ verdict stet_python_trail_made(struct stet_python_trail *t, stet_python_ref call
     const struct stet_python_module *m = c->module, *here = t->x->frame->module;
     struct stet_python_part head = *stet_python_trail_head(t);
     stet_python_ref init = stet_python_trail_method(t, &m, c->definition, STET_VIEW("__init__"));
-    struct stet_python_frame frame = {.module = m,
-                                      .function = init,
-                                      .call = call,
-                                      .caller = t->x->frame,
-                                      .bound = 1};
+    struct stet_python_frame frame = {
+        .module = m, .function = init, .call = call, .caller = t->x->frame, .bound = 1};
     const struct stet_python_frame *before = t->x->frame;
     struct stet_python_events list;
     stet_python_ref given;

@@ -26,8 +26,8 @@ static bool is_generator(const struct stet_python_module *m, stet_python_ref fun
 {
     const struct stet_python_ast *a = &m->ast;
 
-    for (stet_python_ref n = function;
-         n < a->count && a->nodes[n].start < a->nodes[function].end; n++)
+    for (stet_python_ref n = function; n < a->count && a->nodes[n].start < a->nodes[function].end;
+         n++)
         if (stet_python_kind(a, n) == PY_YIELD && stet_python_function_around(m, n) == function)
             return true;
     return false;
@@ -97,7 +97,8 @@ static verdict returned(struct stet_python_trail *t, const struct stet_python_fr
 {
     const struct stet_python_module *m = frame->module;
     const struct stet_python_ast *a = &m->ast;
-    stet_python_ref body = stet_python_field(a, frame->function, PY_FIELD_BODY), chosen = 0, other = 0;
+    stet_python_ref body = stet_python_field(a, frame->function, PY_FIELD_BODY), chosen = 0,
+                    other = 0;
     verdict v = stays;
     unsigned several = 0;
 
@@ -318,8 +319,8 @@ verdict stet_python_trail_items(struct stet_python_trail *t, stet_python_ref n)
     if (is_leaf(t, bare) && held(t, &v)) /* what was seen comes first */
         return v;
     if (k == PY_ATTRIBUTE && /* iter(queue.get, None) */
-        stet_python_takes_item(stet_python_library_method_meaning(stet_python_text(
-            &m->ast, stet_python_field(&m->ast, bare, PY_FIELD_ATTRIBUTE))))) {
+        stet_python_takes_item(stet_python_library_method_meaning(
+            stet_python_text(&m->ast, stet_python_field(&m->ast, bare, PY_FIELD_ATTRIBUTE))))) {
         struct stet_python_part head = take(t);
         bool puts = stet_python_trail_put(t, stet_python_field(&m->ast, bare, PY_FIELD_OBJECT), &v);
 
@@ -373,7 +374,8 @@ static verdict zipped(struct stet_python_trail *t, stet_python_ref call)
     } else if (stet_python_trail_begins(t, PY_AT_INDEX)) {
         second = take(t);
         if (second.index >= 0)
-            v = stet_python_trail_into(t, stet_python_argument(m, call, (uint32_t)second.index), each);
+            v = stet_python_trail_into(t, stet_python_argument(m, call, (uint32_t)second.index),
+                                       each);
         put(t, second);
     } else {
         for (uint32_t i = 0; i < stet_python_argument_count(m, call); i++)
@@ -388,8 +390,7 @@ static verdict zipped(struct stet_python_trail *t, stet_python_ref call)
 static verdict mapped(struct stet_python_trail *t, stet_python_ref call)
 {
     const struct stet_python_module *m = t->x->frame->module;
-    struct stet_python_callee f =
-        stet_python_trail_denoted(t, stet_python_argument(m, call, 0));
+    struct stet_python_callee f = stet_python_trail_denoted(t, stet_python_argument(m, call, 0));
     struct stet_python_frame frame = {.module = f.module,
                                       .function = f.definition,
                                       .call = call,

@@ -1,9 +1,7 @@
-/* Objects: which function or class an expression denotes, and what was observed of it. */
+/* Objects: which function or class an expression denotes. */
 #include "python/trail.h"
 
-#include "base/buf.h"
-
-enum { MOST_DENOTED = 12, MOST_RESOLVED = 40000, PATH_MOST = 200 };
+enum { MOST_DENOTED = 12, MOST_RESOLVED = 40000 };
 
 static struct stet_python_callee denoted(struct stet_python_trail *t, stet_python_ref n,
                                          int position, unsigned depth);
@@ -20,8 +18,8 @@ stet_python_ref stet_python_trail_class_named(const struct stet_python_trail *t,
 
     for (uint32_t i = 0; name.len && i < s->count; i++) {
         const struct stet_python_module *where = s->modules[i];
-        uint32_t number = where->parsed ? stet_intern_find(&where->ast.names, name)
-                                        : STET_INTERN_NONE;
+        uint32_t number =
+            where->parsed ? stet_intern_find(&where->ast.names, name) : STET_INTERN_NONE;
 
         for (uint32_t k = number == STET_INTERN_NONE ? 0 : where->first_binding[number]; k;
              k = where->bindings.items[k - 1].next)
@@ -60,141 +58,6 @@ stet_python_ref stet_python_trail_method(struct stet_python_trail *t,
     }
     t->x->frame = before;
     t->depth--;
-    return found;
-}
-
-/* ---- what was observed ---- */
-
-uint32_t stet_python_trail_seen(const struct stet_python_trail *t,
-                                const struct stet_python_module *m, stet_python_ref function)
-{
-    const struct stet_python_module *where;
-
-    for (uint32_t i = 1; t->stack && i <= t->stack->count; i++) {
-        stet_python_ref statement = stet_python_trail_waits(t, i, &where);
-
-        if (statement && where == m && !t->stack->frames[i - 1].lambda &&
-            stet_python_function_around(m, statement) == function)
-            return i;
-    }
-    return 0;
-}
-
-/* The path of an expression as the layer writes it: "self.env.size", "batch['x'][0]". False for
- * other expressions. */
-static bool write_path(const struct stet_python_module *m, stet_python_ref n, struct stet_buf *out)
-{
-    const struct stet_python_ast *a = &m->ast;
-    stet_python_ref index;
-
-    switch (stet_python_kind(a, n)) {
-    case PY_IDENTIFIER:
-        stet_buf_view(out, stet_python_text(a, n));
-        return true;
-    case PY_ATTRIBUTE:
-        if (!write_path(m, stet_python_field(a, n, PY_FIELD_OBJECT), out))
-            return false;
-        stet_buf_str(out, ".");
-        stet_buf_view(out, stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE)));
-        return true;
-    case PY_SUBSCRIPT:
-        index = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE));
-        if (!write_path(m, stet_python_field(a, n, PY_FIELD_VALUE), out))
-            return false;
-        if (stet_python_kind(a, index) == PY_STRING)
-            stet_buf_printf(out, "['%.*s']", STET_FMT(stet_python_string(a, index)));
-        else if (stet_python_integer(m, index) >= 0)
-            stet_buf_printf(out, "[%ld]", stet_python_integer(m, index));
-        else
-            return false;
-        return true;
-    default:
-        return false;
-    }
-}
-
-static bool write_parts(const struct stet_python_trail *t, struct stet_buf *out)
-{
-    for (unsigned i = t->parts; i-- > 0;) {
-        const struct stet_python_part *p = &t->path[i];
-
-        if (p->how == PY_AT_EACH || (p->how == PY_AT_INDEX && p->index < 0))
-            return false;
-        if (p->how == PY_AT_INDEX)
-            stet_buf_printf(out, "[%d]", p->index);
-        else
-            stet_buf_printf(out, p->how == PY_AT_KEY ? "['%.*s']" : ".%.*s", STET_FMT(p->name));
-    }
-    return true;
-}
-
-enum stet_python_seen stet_python_trail_watch(struct stet_python_trail *t, stet_python_ref n)
-{
-    struct stet_buf path = STET_BUF_INIT;
-    enum stet_python_seen seen = PY_UNSEEN;
-    uint32_t frame = t->x->frame->seen;
-
-    if (!frame || !t->stack->variable || t->still)
-        return seen;
-    if (write_path(t->x->frame->module, n, &path) && write_parts(t, &path))
-        seen = t->stack->variable(t->stack->context, frame - 1, stet_buf_as_view(&path), t->aspect);
-    stet_buf_release(&path);
-    return seen == PY_SEEN_SAME && t->decides ? PY_UNSEEN : seen;
-}
-
-/* What an attribute of any object of this class was at the two compiles. */
-enum stet_python_seen stet_python_trail_watch_field(struct stet_python_trail *t,
-                                                    const struct stet_python_module *m,
-                                                    stet_python_ref class_node,
-                                                    struct stet_view field)
-{
-    struct stet_buf path = STET_BUF_INIT;
-    struct stet_view name =
-        stet_python_text(&m->ast, stet_python_field(&m->ast, class_node, PY_FIELD_NAME));
-    enum stet_python_seen seen = PY_UNSEEN;
-
-    if (!t->stack->field || t->still)
-        return seen;
-    stet_buf_printf(&path, ".%.*s", STET_FMT(field));
-    if (write_parts(t, &path))
-        seen = t->stack->field(t->stack->context, name, stet_buf_as_view(&path), t->aspect);
-    stet_buf_release(&path);
-    return seen == PY_SEEN_SAME && t->decides ? PY_UNSEEN : seen;
-}
-
-/* The class of what a field of any object of a class holds. */
-static stet_python_ref observed_field_class(struct stet_python_trail *t,
-                                            const struct stet_python_module *m,
-                                            stet_python_ref class_node, struct stet_view field,
-                                            const struct stet_python_module **out)
-{
-    struct stet_buf path = STET_BUF_INIT;
-    struct stet_view name =
-        stet_python_text(&m->ast, stet_python_field(&m->ast, class_node, PY_FIELD_NAME));
-    stet_python_ref found = 0;
-
-    if (!t->stack->field_type)
-        return 0;
-    stet_buf_printf(&path, ".%.*s", STET_FMT(field));
-    found = stet_python_trail_class_named(
-        t, t->stack->field_type(t->stack->context, name, stet_buf_as_view(&path)), out);
-    stet_buf_release(&path);
-    return found;
-}
-
-static stet_python_ref observed_class(struct stet_python_trail *t, stet_python_ref object,
-                                      const struct stet_python_module **m)
-{
-    struct stet_buf path = STET_BUF_INIT;
-    uint32_t frame = t->x->frame->seen;
-    stet_python_ref found = 0;
-
-    if (!frame || !t->stack->type)
-        return 0;
-    if (write_path(t->x->frame->module, object, &path))
-        found = stet_python_trail_class_named(
-            t, t->stack->type(t->stack->context, frame - 1, stet_buf_as_view(&path)), m);
-    stet_buf_release(&path);
     return found;
 }
 
@@ -291,7 +154,8 @@ static const struct stet_python_binding *only_value(const struct stet_python_mod
         if (stet_python_kind(a, b->value) == PY_NONE_)
             continue;
         if (found && found->how != PY_BIND_ELEMENT)
-            return b->how == PY_BIND_VALUE && b->scope == stet_python_function_around(m, n) ? b : NULL;
+            return b->how == PY_BIND_VALUE && b->scope == stet_python_function_around(m, n) ? b
+                                                                                            : NULL;
         found = b;
     }
     return found && found->how == PY_BIND_VALUE ? found : NULL;
@@ -345,8 +209,8 @@ static struct stet_python_callee denoted_at_sites(struct stet_python_trail *t, s
     called = stet_python_text(&m->ast, own);
     for (uint32_t k = 0; k < s->count && !c.definition; k++) {
         const struct stet_python_module *where = s->modules[k];
-        uint32_t number = where->parsed ? stet_intern_find(&where->ast.names, called)
-                                        : STET_INTERN_NONE;
+        uint32_t number =
+            where->parsed ? stet_intern_find(&where->ast.names, called) : STET_INTERN_NONE;
 
         for (size_t i = 0; number != STET_INTERN_NONE && i < where->calls.count; i++) {
             stet_python_ref call = where->calls.items[i], argument;
@@ -372,9 +236,8 @@ static struct stet_python_callee denoted_at_sites(struct stet_python_trail *t, s
 }
 
 /* The last value that a method of the class gives a field, other than None. */
-static const struct stet_python_binding *field_value(const struct stet_python_module *m,
-                                                     stet_python_ref class_node,
-                                                     struct stet_view field)
+static const struct stet_python_binding *
+field_value(const struct stet_python_module *m, stet_python_ref class_node, struct stet_view field)
 {
     uint32_t name = stet_intern_find(&m->ast.names, field);
     const struct stet_python_binding *found = NULL;
@@ -437,8 +300,12 @@ static struct stet_python_callee denoted(struct stet_python_trail *t, stet_pytho
         return denoted_call(t, n, position, depth);
     if (k == PY_CONDITIONAL) {
         c = denoted(t, stet_python_child(&m->ast, n), -1, depth + 1);
-        return c.definition ? c : denoted(t, stet_python_next(&m->ast, stet_python_next(
-                                                 &m->ast, stet_python_child(&m->ast, n))), -1, depth + 1);
+        return c.definition
+                   ? c
+                   : denoted(t,
+                             stet_python_next(
+                                 &m->ast, stet_python_next(&m->ast, stet_python_child(&m->ast, n))),
+                             -1, depth + 1);
     }
     c = stet_python_resolve_name(t->x, n);
     if (c.definition || k == PY_LAMBDA)
@@ -476,7 +343,7 @@ static stet_python_ref class_of(struct stet_python_trail *t, stet_python_ref obj
     struct stet_python_callee c;
 
     *m = here;
-    found = observed_class(t, object, m);
+    found = stet_python_trail_observed_class(t, object, m);
     if (found)
         return found;
     *m = here;
@@ -485,10 +352,11 @@ static stet_python_ref class_of(struct stet_python_trail *t, stet_python_ref obj
         return found;
     if (stet_python_kind(a, object) == PY_ATTRIBUTE) {
         around = class_of(t, stet_python_field(a, object, PY_FIELD_OBJECT), &where, depth + 1);
-        found = around ? observed_field_class(
-                             t, where, around,
-                             stet_python_text(a, stet_python_field(a, object, PY_FIELD_ATTRIBUTE)), m)
-                       : 0;
+        found = around
+                    ? stet_python_trail_observed_field_class(
+                          t, where, around,
+                          stet_python_text(a, stet_python_field(a, object, PY_FIELD_ATTRIBUTE)), m)
+                    : 0;
         if (found)
             return found;
     }
@@ -551,7 +419,8 @@ static struct stet_python_callee calls_object(struct stet_python_trail *t,
 static struct stet_python_callee find_callee(struct stet_python_trail *t, stet_python_ref call)
 {
     const struct stet_python_module *m = t->x->frame->module;
-    stet_python_ref f = stet_python_bare(&m->ast, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION));
+    stet_python_ref f =
+        stet_python_bare(&m->ast, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION));
     struct stet_python_callee c = denoted(t, f, -1, 0), other;
 
     if (is_class(&c) && c.bound) { /* the object is called */
@@ -569,12 +438,13 @@ static struct stet_python_callee find_callee(struct stet_python_trail *t, stet_p
     if (c.definition || stet_python_kind(&m->ast, f) != PY_ATTRIBUTE ||
         c.effect > PY_GIVES_UNKNOWN || c.meaning || c.transform)
         return c;
-    other = only_method(t, stet_python_text(&m->ast, stet_python_field(&m->ast, f, PY_FIELD_ATTRIBUTE)));
+    other = only_method(
+        t, stet_python_text(&m->ast, stet_python_field(&m->ast, f, PY_FIELD_ATTRIBUTE)));
     return other.definition ? other : c;
 }
 
-/* The same call is resolved many times in one question. What it runs depends on the frame only where
- * a call is being followed. */
+/* The same call is resolved many times in one question. What it runs depends on the frame only
+ * where a call is being followed. */
 struct stet_python_callee stet_python_trail_callee(struct stet_python_trail *t,
                                                    stet_python_ref call)
 {

@@ -109,7 +109,8 @@ static verdict from_call(struct stet_python_trail *t, const struct stet_python_f
 
     t->x->frame = caller;
     v = by_map ? mapped(t, call, w->position - w->bound) : given(t, call, w, &passed);
-    if (v.how == PY_COUNTS && !v.at) /* where it is used makes the value, or else where it is passed */
+    if (v.how == PY_COUNTS &&
+        !v.at) /* where it is used makes the value, or else where it is passed */
         v = stet_python_verdict_at(t, call, PY_COUNTS);
     t->x->frame = before;
     return v;
@@ -261,9 +262,8 @@ verdict stet_python_trail_parameter(struct stet_python_trail *t, stet_python_ref
         if (!head || (head->how != PY_AT_INDEX && head->how != PY_AT_KEY))
             return (verdict){.how = PY_MAY_VARY};
         kept = *head;
-        w.position = kept.how == PY_AT_INDEX && kept.index >= 0
-                         ? position + (uint32_t)kept.index
-                         : UINT32_MAX;
+        w.position = kept.how == PY_AT_INDEX && kept.index >= 0 ? position + (uint32_t)kept.index
+                                                                : UINT32_MAX;
         w.name = kept.how == PY_AT_KEY ? kept.name : STET_VIEW("");
         t->parts--;
         v = seen ? from_waiting(t, seen, &w, &known) : stays;

@@ -102,9 +102,10 @@ TEST(types_and_layouts_are_followed)
     expect("for i in range(6):\n    x = torch.ones(4)\n    x = x[None] if i > 2 else x  # here\n"
            "    x = x.contiguous()\n    step(x)  # call\n",
            "x", PY_OF_RANK);
-    expect("for i in range(6):\n    x = torch.ones(4, 4)\n    if i > 2:\n        x = x.t()  # here\n"
-           "    step(x)  # call\n",
-           "x", PY_OF_PLACE);
+    expect(
+        "for i in range(6):\n    x = torch.ones(4, 4)\n    if i > 2:\n        x = x.t()  # here\n"
+        "    step(x)  # call\n",
+        "x", PY_OF_PLACE);
     expect("for i in range(6):\n    x = torch.ones(4)\n    x.requires_grad_(i > 2)  # here\n"
            "    step(x)  # call\n",
            "x", PY_OF_GRADIENT);
@@ -129,7 +130,8 @@ TEST(numbers_are_followed)
         "for i in range(6):\n    rate = next(stream)\n    step(torch.ones(3), rate)  # call\n",
         "for i in range(6):\n    rate = random.choice([1, 2])  # here\n"
         "    step(torch.ones(3), rate)  # call\n",
-        "class Schedule:\n    def __init__(self, hi):\n        self.hi = hi\n        self.calls = 0\n"
+        "class Schedule:\n    def __init__(self, hi):\n        self.hi = hi\n        self.calls = "
+        "0\n"
         "    def __call__(self):\n        self.calls += 1\n        k = self.calls // 6\n"
         "        return round(self.hi * 0.5 ** k, 3)  # here\n"
         "rate = Schedule(0.5)\nfor i in range(6):\n    step(torch.ones(3), n=rate())  # call\n",
