@@ -58,16 +58,13 @@ def main():
         print(" | ".join(line), flush=True)
         if not results[-1].outcomes:
             print(results[-1].output[-1500:], flush=True)
+        data[name] = {s.name: r.as_json() for s, r in zip(sides, results)}
         if args.json:
             side.save(args.json, data)
-        data[name] = {s.name: {"outcomes": r.outcomes, "reasons": r.reasons, "cpu_s": r.cpu, "clock_s": r.clock} for s, r in zip(sides, results)}
     print(", ".join(f"{name}: {cpu:.1f} CPU s" for name, cpu in total.items()))
     if len(sides) == 2 and kept[0]:
         print(f"{kept[0] - kept[1]} of the {kept[0]} tests that pass on XLA:CPU pass here ({100 * (kept[0] - kept[1]) / kept[0]:.2f} %)")
-    for name, test, outcome, why in left:
-        print(f"  {outcome} {test}\n      {why}")
-    if args.json:
-        side.save(args.json, data)
+    side.print_lost(left)
     return 0
 
 

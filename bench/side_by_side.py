@@ -3,7 +3,6 @@
 A library for jax_tests.py and suites.py. Each part (a file or folder of tests) is one pytest process per
 side. A seeded sample of its tests is run: the same on both sides.
 """
-import hashlib
 import json
 import os
 import pathlib
@@ -78,6 +77,9 @@ class Result:
     def count(self, outcome):
         return sum(o == outcome for o in self.outcomes.values())
 
+    def as_json(self):
+        return {"outcomes": self.outcomes, "reasons": self.reasons, "cpu_s": self.cpu, "clock_s": self.clock}
+
 
 def read(path):
     """A test that began and did not end took the process with it."""
@@ -124,8 +126,10 @@ def differing(xla, ours):
             for test, outcome in xla.outcomes.items() if outcome == "passed" and ours.outcomes.get(test) != "passed"}
 
 
-def seeded(text, seed):
-    return hashlib.sha256(f"{seed}{text}".encode()).hexdigest()
+def print_lost(lost):
+    """`lost`: (part, test, outcome, reason)."""
+    for _, test, outcome, why in lost:
+        print(f"  {outcome} {test}\n      {why}")
 
 
 def save(path, data):

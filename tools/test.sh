@@ -77,6 +77,7 @@ for lane in "${lanes[@]}"; do
         tools/python-env.sh tools build/env/tools
         check includes tools/check-includes
         check names tools/check-names
+        check figures tools/house-figures --check
         check docs tools/check-docs
         check format tools/format.sh --check
         check tidy tools/tidy.sh

@@ -1,46 +1,12 @@
 """Batches of fixed shapes and dtypes, so that a compiled function is not compiled again for each of them."""
 
-import ctypes
 import dataclasses
+import re
 
 import numpy as np
 
 from . import batch_library as library
-from .batch_library import LIB
-
-
-@dataclasses.dataclass(frozen=True)
-class Leaf:
-    """What an array must be: a dtype, and for each dimension a size, a tuple of sizes (the smallest that holds the
-    array is used), a range, or None for any. `fill` is what the rest is filled with."""
-
-    dtype: str
-    dims: tuple
-    fill: object = 0
-
-    def target(self, shape, name):
-        """The shape to pad to."""
-        if len(shape) != len(self.dims):
-            raise ValueError(f"{name} has {len(shape)} dimensions, {len(self.dims)} are wanted")
-        return tuple([size if allowed is None else self._fit(size, allowed, name, d)
-                      for d, (size, allowed) in enumerate(zip(shape, self.dims))])
-
-    def _fit(self, size, allowed, name, dim):
-        if isinstance(allowed, int):
-            if size <= allowed:
-                return allowed
-            allowed = (allowed,)
-        for bucket in allowed:
-            if bucket >= size:
-                return bucket
-        raise ValueError(f"dimension {dim} of {name} is {size}; the largest size is {max(allowed)}")
-
-    def absent(self, chosen, name):
-        """The shape of an absent array: what arrays with the same choice of sizes have in this batch, else the
-        smallest size."""
-        if any(d is None for d in self.dims):
-            raise ValueError(f"{name} is absent, and a dimension of it may have any size: give its sizes")
-        return tuple([d if isinstance(d, int) else chosen.get((k, d), min(d)) for k, d in enumerate(self.dims)])
+from .batch_array import Leaf, Padder, is_tensor
 
 
 def _dim(d):
@@ -69,199 +35,49 @@ def from_contract(path, function=None):
     return found
 
 
-# ---- arrays of the frameworks ----
+# ---- names ----
 
 
-def _torch():
-    import sys
-
-    return sys.modules.get("torch")
-
-
-def _is_tensor(value):
-    if type(value) is np.ndarray:
-        return False
-    torch = _torch()
-    return torch is not None and isinstance(value, torch.Tensor)
+def _parts(name):
+    """batch['inputs'].tokens is ("batch", "inputs", "tokens")."""
+    found = re.findall(r"\['([^']*)'\]|\[(\d+)\]|([^.\[\]]+)", name)
+    return tuple(a or b or c for a, b, c in found) or (name,)
 
 
-def _numpy_dtype(name):
-    """NumPy's dtype and its bytes. NumPy has no bfloat16 or float8 of its own: they come from ml_dtypes, or are
-    torch's alone."""
-    try:
-        dtype = np.dtype(name)
-    except TypeError:
-        try:
-            import ml_dtypes
-
-            dtype = np.dtype(getattr(ml_dtypes, name))
-        except (ImportError, AttributeError):
-            if _torch() is None or not hasattr(_torch(), name):
-                raise ValueError(f"{name} is not a dtype of NumPy, ml_dtypes or torch") from None
-            return None, _torch_dtype(name).itemsize
-    return dtype, dtype.itemsize
+def _shared(a, b):
+    """How many of their last parts are equal."""
+    n = 0
+    while n < min(len(a), len(b)) and a[-1 - n] == b[-1 - n]:
+        n += 1
+    return n
 
 
-def _torch_dtype(name):
-    return getattr(_torch(), name)
+class _Arguments:
+    """The arguments of a spec, found by their place in a batch: by the last part of their name, and where several have
+    the same last part, by the parts before it."""
 
+    def __init__(self, spec):
+        self.all, self.by_last, self.places = [], {}, {}
+        for name, leaf in spec.items():
+            parts = _parts(name)
+            argument = (parts, leaf and Padder(parts[-1], leaf))
+            self.all.append(argument)
+            self.by_last.setdefault(parts[-1], []).append(argument)
 
-def _as_numpy(value):
-    """Zero-copy for NumPy, DLPack and the buffer protocol; lists of numbers are converted."""
-    if isinstance(value, np.ndarray):
-        return value
-    if hasattr(value, "__dlpack__"):
-        return np.from_dlpack(value)
-    return np.asarray(value)
+    def at(self, place):
+        """The Padder of the array at `place`; None for no argument."""
+        if place not in self.places:
+            best = max((_shared(parts, place) for parts, _ in self.by_last.get(place[-1], ())), default=0)
+            found = [p for parts, p in self.by_last.get(place[-1], ()) if _shared(parts, place) == best]
+            if None in found or len({p.leaf for p in found}) > 1:
+                raise ValueError(f"several functions have an argument {place[-1]} with other shapes: name one with function=")
+            self.places[place] = found[0] if found else None
+        return self.places[place]
 
-
-def _fill_bytes(fill, dtype):
-    """The element to fill with; None for zeros."""
-    if not fill:
-        return None
-    if dtype is None:
-        raise ValueError("a dtype that only torch has is filled with zeros")
-    return ctypes.create_string_buffer(np.asarray(fill).astype(dtype).tobytes())
-
-
-class _Kind:
-    """NumPy or torch: how to allocate, where the bytes are."""
-
-    def __init__(self, tensor):
-        self.tensor = tensor
-
-    def empty(self, shape, dtype, numbered):
-        if self.tensor:
-            return _torch().empty(shape, dtype=_torch_dtype(dtype))
-        return np.empty(shape, dtype=numbered)
-
-    def address(self, array):
-        return array.data_ptr() if self.tensor else array.__array_interface__["data"][0]
-
-
-_NUMPY, _TORCH = _Kind(False), _Kind(True)
-_ANSWERS = {
-    library.RANGE: "a value of {name} does not fit into {dtype}",
-    library.TYPE: "{name} is {have}, and that is not converted to {dtype}",
-    library.SHAPE: "{name} is larger than its place",
-}
-
-
-def _check(answer, name, dtype, have):
-    if answer != library.FINE:
-        raise ValueError(_ANSWERS[answer].format(name=name, dtype=dtype, have=have))
-
-
-_MOST_SHAPES = 1024  # that one argument remembers
-
-
-class Padder:
-    """Makes the arrays of one argument canonical."""
-
-    def __init__(self, name, leaf):
-        self.name, self.leaf, self.type = name, leaf, leaf.dtype
-        self.dtype, size = _numpy_dtype(leaf.dtype)
-        self.number = library.NUMBER.get(self.type, library.RAW.get(size))
-        self.fill = _fill_bytes(leaf.fill, self.dtype)
-        self.targets = {}
-
-    def _target(self, shape):
-        """The shape to pad to. Shapes that came before are looked up."""
-        found = self.targets.get(shape)
-        if found is None:
-            found = self.leaf.target(shape, self.name)
-            if len(self.targets) < _MOST_SHAPES:
-                self.targets[shape] = found
-        return found
-
-    def zeros(self, chosen, tensor):
-        """An absent array: zeros."""
-        shape = self.leaf.absent(chosen, self.name)
-        return _torch().zeros(shape, dtype=_torch_dtype(self.type)) if tensor else np.zeros(shape, self.dtype)
-
-    def pad(self, value):
-        """One array; returned as it is when it is canonical already."""
-        if type(value) is not np.ndarray:
-            if _is_tensor(value):
-                return self._pad_tensor(value)
-            value = _as_numpy(value)
-        shape = value.shape
-        target = self._target(shape)
-        if value.dtype is not self.dtype and value.dtype != self.dtype:
-            return self._write(value, _NUMPY, target, shape, value.strides, value.dtype.name)
-        if target == shape:
-            return value
-        if target[1:] != shape[1:]:
-            return self._write(value, _NUMPY, target, shape, value.strides, self.type)
-        # Only the first dimension grows: NumPy does that in two copies, and is called sooner.
-        out = np.empty(target, self.dtype)
-        out[: shape[0]] = value
-        out[shape[0] :] = self.leaf.fill
-        return out
-
-    def _pad_tensor(self, value):
-        if value.device.type != "cpu":
-            raise ValueError(f"{self.name} is on {value.device}: pad batches before they are moved")
-        have, shape = str(value.dtype).removeprefix("torch."), tuple(value.shape)
-        target = self._target(shape)
-        if target == shape and have == self.type:
-            return value
-        size = value.element_size()
-        return self._write(value, _TORCH, target, shape, [s * size for s in value.stride()], have)
-
-    def _write(self, value, kind, target, shape, strides, have):
-        rank = len(target)
-        sizes = ctypes.c_int64 * max(rank, 1)
-        dims, inner, steps = sizes(*target), sizes(*shape), sizes(*strides)
-        array = library.Array(kind.address(value), ctypes.addressof(inner), ctypes.addressof(steps))
-        out = kind.empty(target, self.type, self.dtype)
-        number = self.number if have == self.type else library.NUMBER.get(have, -1)
-        if number < 0:
-            _check(library.TYPE, self.name, self.type, have)
-        _check(LIB.stet_batch_pad(kind.address(out), dims, rank, self.number, ctypes.byref(array), number, self.fill),
-               self.name, self.type, have)
-        return out
-
-    def stack(self, rows):
-        """A list of rows that differ in their first dimension, one on the other. Returns array and lengths."""
-        tensor = bool(rows) and _is_tensor(rows[0])
-        if tensor:
-            rows = [r if r.is_contiguous() else r.contiguous() for r in rows]
-            data, have = [r.data_ptr() for r in rows], str(rows[0].dtype).removeprefix("torch.")
-        else:
-            rows = [r if type(r) is np.ndarray and r.flags.c_contiguous else np.ascontiguousarray(_as_numpy(r)) for r in rows]
-            data = [r.__array_interface__["data"][0] for r in rows]
-            have = rows[0].dtype.name if rows else self.type
-        lengths = [len(r) for r in rows]
-        below = tuple(rows[0].shape[1:]) if rows else ()
-        first = rows[0].dtype if rows else None
-        if any(r.dtype != first or r.ndim != len(below) + 1 for r in rows) or (
-                below and any(tuple(r.shape[1:]) != below for r in rows)):
-            raise ValueError(f"rows of {self.name} differ in more than their length")
-        target = self.leaf.target((len(rows), max(lengths, default=0)) + below, self.name)
-        if target[2:] != below:
-            raise ValueError(f"rows of {self.name} have sizes {below} below their length, {target[2:]} are wanted")
-        kind = _TORCH if tensor else _NUMPY
-        out, each = kind.empty(target, self.type, self.dtype), 1
-        for n in below:
-            each *= n
-        count = (ctypes.c_int64 * max(len(rows), 1))(*lengths)
-        number = self.number if have == self.type else library.NUMBER.get(have, -1)
-        if number < 0:
-            _check(library.TYPE, self.name, self.type, have)
-        _check(LIB.stet_batch_rows(kind.address(out), target[0], target[1], each, self.number,
-                                   (ctypes.c_void_p * max(len(rows), 1))(*data), count, len(rows), number, self.fill),
-               self.name, self.type, have)
-        return out, lengths
-
-    def mask(self, target, lengths, tensor):
-        """Ones where an array of `lengths` has elements of its own."""
-        kind = _TORCH if tensor else _NUMPY
-        out = kind.empty(target, self.type, self.dtype)
-        _check(LIB.stet_batch_mask(kind.address(out), target[0], target[1], self.number,
-                                   (ctypes.c_int64 * max(len(lengths), 1))(*lengths), len(lengths)),
-               self.name, self.type, "a mask")
-        return out
+    def named(self, name):
+        """The arguments that a user means by `name`: the last parts of their names, or all."""
+        wanted = _parts(name)
+        return [a for a in self.all if a[1] and _shared(a[0], wanted) == len(wanted)]
 
 
 # ---- trees ----
@@ -276,93 +92,138 @@ def _is_row_list(value):
         isinstance(first, (list, tuple)) and (not first or isinstance(first[0], (int, float))))
 
 
-def _paths(names):
-    """How an argument of the contract may be called in a batch: tokens, batch['tokens'] and batch.tokens are `tokens`."""
-    for name in names:
-        yield name, name
-        last = name.rpartition("['")[2]
-        if last != name and last.endswith("']"):
-            yield last[:-2], name
-        elif "." in name:
-            yield name.rpartition(".")[2], name
+def _fields(batch):
+    """The names and values of a mapping, a named tuple or a dataclass; None for anything else."""
+    if isinstance(batch, dict):
+        return batch
+    if dataclasses.is_dataclass(batch) and not isinstance(batch, type):
+        return {f.name: getattr(batch, f.name) for f in dataclasses.fields(batch) if f.init}
+    if hasattr(batch, "_fields"):
+        return batch._asdict()
+    return batch if hasattr(batch, "items") else None
+
+
+class _Node:
+    """One mapping of a batch, while its arrays are made canonical."""
+
+    def __init__(self, batch, place, parent):
+        self.batch, self.place, self.parent = batch, place, parent
+        self.out, self.lengths = {}, {}
+
+    def build(self):
+        """A batch of the same kind: a dict for a mapping."""
+        kind = type(self.batch)
+        if not dataclasses.is_dataclass(kind) and not hasattr(kind, "_fields"):
+            return self.out
+        unknown = self.out.keys() - _fields(self.batch).keys()
+        if unknown:
+            raise ValueError(f"{kind.__name__} has no field {sorted(unknown)[0]}")
+        if dataclasses.is_dataclass(kind):
+            return dataclasses.replace(self.batch, **self.out)
+        return kind(**self.out)
 
 
 class Canonical:
     """Callable: a batch in, a canonical batch out. `canonical()` puts one around a loader."""
 
     def __init__(self, spec, mask=None, optional=()):
-        leaves, seen = {}, {}
-        for short, name in _paths(spec):
-            seen.setdefault(short, set()).add(name)
-            leaves.setdefault(short, spec[name])
-        self.ambiguous = {short for short, names in seen.items() if len({spec[n] for n in names}) > 1} | {
-            short for short, leaf in leaves.items() if leaf is None}
-        self.padders = {short: Padder(short, leaf) for short, leaf in leaves.items() if short not in self.ambiguous}
-        self.mask, self.optional = dict(mask or {}), tuple(optional)
+        self.arguments, self.mask, self.masks = _Arguments(spec), dict(mask or {}), {}
         self.masked = set(self.mask.values())
-        self.simple = {name: padder for name, padder in self.padders.items() if name not in self.masked | set(self.mask)}
         for name, of in self.mask.items():
-            if of not in self.padders:
+            masked, own = self.arguments.named(of), self.arguments.named(name)
+            if not masked:
                 raise ValueError(f"mask {name}: there is no argument {of}")
-            if name not in self.padders:
-                self.padders[name] = Padder(name, Leaf("bool", self.padders[of].leaf.dims[:2]))
-        for name in self.optional:
-            if name not in self.padders:
+            self.masks[name] = own[0][1] if own else Padder(name, Leaf("bool", masked[0][1].leaf.dims[:2]))
+        self.optional = []
+        for name in optional:
+            found = self.arguments.named(name)
+            if not found:
                 raise ValueError(f"optional {name}: there is no such argument")
+            self.optional += found
+        may_be_none = {parts[-1] for parts, _ in self.optional}
+        self.simple = {last: found[0][1] for last, found in self.arguments.by_last.items()
+                       if len(found) == 1 and found[0][1] and last not in self.masked | self.mask.keys() | may_be_none}
+        self.may_be_none = may_be_none
+        # A dict of plain arrays is the common case: nothing is absent, and nothing else is made.
+        self.is_plain = not self.mask and not self.optional
 
-    def _leaf(self, name, value):
+    def __call__(self, batch, place=()):
+        if type(batch) is dict and self.is_plain:
+            out = {}
+            for name, value in batch.items():
+                if type(value) is not np.ndarray or name not in self.simple:
+                    break
+                out[name] = self.simple[name].pad(value)
+            else:
+                return out
+        if _fields(batch) is not None:
+            return self._tree(batch, place)
+        if isinstance(batch, (list, tuple)) and not _is_row_list(batch):
+            return type(batch)(self(part, place + (str(i),)) if self._is_tree(part) else part for i, part in enumerate(batch))
+        raise TypeError(f"a batch is a mapping of names to arrays, or a list of such; this is {type(batch).__name__}")
+
+    @staticmethod
+    def _is_tree(value):
+        return isinstance(value, (list, tuple)) or _fields(value) is not None
+
+    def _tree(self, batch, place):
+        nodes, present = [], set()
+        self._walk(batch, place, None, nodes, present)
+        tensor = any(is_tensor(a) for node in nodes for name, a in node.out.items() if name in node.lengths)
+        for parts, padder in self.optional:
+            if padder not in present:
+                self._add_absent(nodes, parts, padder, tensor)
+        for node in nodes:
+            for name, of in self.mask.items():
+                if of in node.lengths:
+                    node.out[name] = self.masks[name].mask(tuple(node.out[of].shape), node.lengths[of], tensor)
+        for node in reversed(nodes[1:]):
+            node.parent.out[node.place[-1]] = node.build()
+        return nodes[0].build()
+
+    def _walk(self, batch, place, parent, nodes, present):
+        """Makes the arrays of `batch` and of the mappings in it canonical. `present` gets the arguments that it has."""
+        node = _Node(batch, place, parent)
+        nodes.append(node)
+        for name, value in _fields(batch).items():
+            where = place + (str(name),)
+            if name in self.mask or (value is None and name in self.may_be_none):
+                continue
+            padder = self.arguments.at(where)
+            if padder is not None:
+                node.out[name], node.lengths[name] = self._leaf(padder, name, value)
+                present.add(padder)
+            elif _fields(value) is not None:
+                node.out[name] = None  # keeps the order; its node fills it
+                self._walk(value, place + (name,), node, nodes, present)
+            else:
+                node.out[name] = value
+
+    def _leaf(self, padder, name, value):
         """The canonical array, and the lengths of its rows before padding where a mask needs them."""
-        if name in self.ambiguous:
-            raise ValueError(f"several functions have an argument {name} with other shapes: name one with function=")
+        if value is None:
+            raise ValueError(f"{name} is None: name it in optional= if a batch may lack it")
         if _is_row_list(value):
-            return self.padders[name].stack(value)
-        out = self.padders[name].pad(value)
+            return padder.stack(value)
+        out = padder.pad(value)
         if name not in self.masked:
             return out, None
         shape = np.shape(value)
         return out, [shape[1]] * shape[0] if len(shape) > 1 else [1] * (shape[0] if shape else 0)
 
-    def __call__(self, batch):
-        if hasattr(batch, "items"):
-            return self._mapping(batch)
-        if hasattr(batch, "_fields"):
-            return type(batch)(**self._mapping(batch._asdict()))
-        if isinstance(batch, (list, tuple)) and not _is_row_list(batch):
-            return type(batch)(self(part) if self._is_tree(part) else part for part in batch)
-        raise TypeError(f"a batch is a mapping of names to arrays, or a list of such; this is {type(batch).__name__}")
-
-    @staticmethod
-    def _is_tree(value):
-        return hasattr(value, "items") or hasattr(value, "_fields") or isinstance(value, (list, tuple))
-
-    def _mapping(self, batch):
-        out, lengths, tensor = {}, {}, False
-        for name, value in batch.items():
-            if type(value) is np.ndarray and name in self.simple:  # the common case, without the questions below
-                out[name], lengths[name] = self.simple[name].pad(value), None
-                continue
-            if name in self.mask:
-                continue
-            if value is None and name in self.optional:
-                continue
-            if name in self.padders or name in self.ambiguous:
-                out[name], lengths[name] = self._leaf(name, value)
-                tensor = tensor or _is_tensor(out[name])
-            else:
-                out[name] = self(value) if hasattr(value, "items") or hasattr(value, "_fields") else value
-        if any(name not in out for name in self.optional):
-            chosen = {(k, d): out[name].shape[k] for name in reversed(list(lengths))
-                      for k, d in enumerate(self.padders[name].leaf.dims) if not isinstance(d, int)}
-            for name in self.optional:
-                if name not in out:
-                    out[name], lengths[name] = self.padders[name].zeros(chosen, tensor), []
-        for name, of in self.mask.items():
-            if of in out:
-                shape = tuple(out[of].shape)
-                flat = shape[:2] if len(shape) > 1 else shape + (1,)
-                made = self.padders[name].mask(flat, lengths[of], tensor)
-                out[name] = made if len(shape) > 1 else made.reshape(shape)
-        return out
+    def _add_absent(self, nodes, parts, padder, tensor):
+        """Zeros in the mapping whose place is most like the argument's name, the outermost of equal ones. A field of
+        a named tuple or dataclass is None there."""
+        node = max(nodes, key=lambda n: _shared(tuple(map(str, n.place)), parts[:-1]))
+        if parts[-1] in node.out:
+            return
+        chosen = {}
+        for other in nodes:
+            for name in other.lengths:
+                for k, d in enumerate(self.arguments.at(tuple(map(str, other.place)) + (str(name),)).leaf.dims):
+                    if not isinstance(d, int):
+                        chosen.setdefault((k, d), other.out[name].shape[k])
+        node.out[parts[-1]], node.lengths[parts[-1]] = padder.zeros(chosen, tensor), []
 
 
 class _Loader:
@@ -380,10 +241,23 @@ class _Loader:
         return len(self._loader)
 
     def __getattr__(self, name):
+        if name in ("_loader", "_make"):  # not set yet, while copy and pickle make one
+            raise AttributeError(name)
         return getattr(self._loader, name)
 
 
-def canonical(loader, contract=None, *, spec=None, function=None, mask=None, optional=()):
+def _filled(spec, fill):
+    """The spec with other elements to fill with."""
+    names = _Arguments(spec)
+    for name, element in fill.items():
+        found = {parts for parts, _ in names.named(name)}
+        if not found:
+            raise ValueError(f"fill {name}: there is no such argument")
+        spec = {n: dataclasses.replace(leaf, fill=element) if _parts(n) in found else leaf for n, leaf in spec.items()}
+    return spec
+
+
+def canonical(loader, contract=None, *, spec=None, function=None, mask=None, optional=(), fill=None):
     """`loader` with batches that keep the contract: each array is padded to the smallest size that is allowed, and has
     the dtype that is allowed. An array that keeps it already is passed on as it is.
 
@@ -392,9 +266,10 @@ def canonical(loader, contract=None, *, spec=None, function=None, mask=None, opt
     function  the function of the contract whose arguments are meant
     mask      name of a mask -> name of the argument whose real elements it marks
     optional  names that a batch may lack (or have as None): they become zeros
+    fill      name -> what its padding is filled with, if not zeros
     """
     if (contract is None) == (spec is None):
         raise TypeError("give contract= or spec=")
     if spec is None:
         spec = from_contract(contract, function)
-    return _Loader(loader, Canonical(spec, mask, optional))
+    return _Loader(loader, Canonical(_filled(spec, fill or {}), mask, optional))

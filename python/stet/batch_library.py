@@ -13,6 +13,7 @@ TYPES = ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32",
 NUMBER = {name: number for number, name in enumerate(TYPES)}
 RAW = {1: 11, 2: 12, 4: 13, 8: 14, 16: 15}  # by bytes: copied, never converted
 FINE, RANGE, TYPE, SHAPE = range(4)
+RANK = 8  # most dimensions
 
 
 class Array(ctypes.Structure):

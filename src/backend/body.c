@@ -162,19 +162,25 @@ static bool same_function(struct stet_gval *a, struct stet_gval *b, struct stet_
     return true;
 }
 
-/* Every key is compared as s64 or f64; this adds the conversion as nodes of the body's block. */
+/* Every key is compared as s32, s64, f32 or f64; this adds the conversion as nodes of the body's
+ * block. */
 static struct stet_gval *wide_key(struct stet_lower *l, struct stet_gval *v, enum stet_dtype *type)
 {
     enum stet_dtype t = v->shape.dtype;
+    bool wide = stet_dtype_bytes(t) == 8;
     struct stet_shape s;
-    int64_t least = INT64_MIN;
+    int64_t least64 = INT64_MIN;
+    int32_t least32 = INT32_MIN;
 
-    *type = stet_dtype_is_float(t) ? STET_DT_F64 : STET_DT_S64;
-    if (t != STET_DT_U64)
-        return stet_graph_convert(l, v, *type);
-    stet_shape_set(&s, STET_DT_S64, NULL, 0);
-    v = stet_graph_convert(l, v, STET_DT_S64);
-    return stet_graph_ew(l, STET_TILE_XOR, STET_DT_S64, v, stet_graph_splat(l, &s, &least), NULL);
+    *type = stet_dtype_is_float(t) ? (wide ? STET_DT_F64 : STET_DT_F32)
+                                   : (wide ? STET_DT_S64 : STET_DT_S32);
+    v = stet_graph_convert(l, v, *type);
+    if (t != STET_DT_U64 && t != STET_DT_U32)
+        return v;
+    stet_shape_set(&s, *type, NULL, 0);
+    return stet_graph_ew(
+        l, STET_TILE_XOR, *type, v,
+        stet_graph_splat(l, &s, wide ? (const void *)&least64 : (const void *)&least32), NULL);
 }
 
 static void needed(struct stet_gval *v, uint32_t mark)

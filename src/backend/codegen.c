@@ -327,6 +327,28 @@ static bool allocate(struct stet_codegen *g, struct stet_tile_prog *out)
     return out->tile >= 16 && bytes <= STET_TILE_BYTES;
 }
 
+/* Finds the views that are transpositions of the same matrix (see stet_tile_prog). */
+static void find_panels(struct stet_tile_prog *p)
+{
+    uint32_t found = 0;
+
+    p->rows = p->cols = 0;
+    for (uint32_t i = 0; i < p->load_count; i++) {
+        struct stet_tile_load *l = &p->loads[i];
+        const struct stet_tile_view *m = l->map;
+        uint32_t r = l->kind == STET_LOAD_VIEW ? m->rank : 0;
+
+        if (r < 2 || m->strides[r - 2] != 1 || m->strides[r - 1] < 8 || m->dims[r - 1] < 16 ||
+            m->dims[r - 2] < 8 || found == STET_PANELS ||
+            (p->cols && (m->dims[r - 1] != p->cols || m->dims[r - 2] != p->rows)))
+            continue;
+        p->cols = m->dims[r - 1];
+        p->rows = m->dims[r - 2];
+        l->turned = true;
+        found++;
+    }
+}
+
 bool stet_backend_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, uint16_t *keeps,
                             uint32_t keep_count)
 {
@@ -369,5 +391,6 @@ bool stet_backend_cg_finish(struct stet_codegen *g, struct stet_tile_prog *out, 
     for (uint32_t i = 0; i < keep_count; i++)
         RENAME(keeps[i]);
 #undef RENAME
+    find_panels(out);
     return true;
 }

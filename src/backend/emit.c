@@ -11,6 +11,8 @@ struct emitter {
     struct stet_lower *l;
     struct stet_build_list refs; /* struct stet_buffer *, in table order */
     struct stet_codegen *g;
+    uint32_t loops; /* around the block */
+    struct stet_tiny *tiny;
 };
 
 /* Steps of one block while they are made. */
@@ -72,6 +74,20 @@ static enum stet_rc too_large(struct emitter *e)
                                : stet_lower_fail(e->l, STET_LIMIT, "a fused loop is too large");
 }
 
+/* A tiny program in a loop is prepared before the loop. */
+static enum stet_rc make_tiny(struct emitter *e, struct stet_step *t)
+{
+    struct stet_tiny *s = STET_NEW(e->l->arena, struct stet_tiny);
+
+    if (!s)
+        return stet_lower_memory(e->l);
+    *s = (struct stet_tiny){t->tile.prog, (uint32_t)t->tile.elements, t->first, 0, 0, e->tiny};
+    e->tiny = s;
+    t->kind = STET_STEP_TINY;
+    t->tiny = s;
+    return STET_OK;
+}
+
 static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_tile_prog *prog = STET_NEW(e->l->arena, struct stet_tile_prog);
@@ -94,22 +110,38 @@ static enum stet_rc tile_step(struct emitter *e, struct stepper *s, struct stet_
     t->tile.grain = (uint64_t)prog->tile * ((16384 + prog->tile - 1) / prog->tile);
     for (uint32_t i = 0; i < e->g->slot_count; i++)
         ref_value(e, e->g->slots[i]);
-    return STET_OK;
+    return e->loops && stet_tiny_fits(prog, g->elements) ? make_tiny(e, t) : STET_OK;
 }
 
-/* If few elements are kept and many folded, the fold is split into pieces of a fixed size. */
+enum { CHUNK = 16384, CHUNKS = 16 };
+
+/* If few elements are kept and many folded, the fold is split into parts. Their size depends on the
+ * shape alone: elements of one row, or rows of columns. */
 static uint64_t reduce_chunk(const struct stet_reduce *r)
 {
-    if (r->kept > 8 || r->folded < 32768 || r->rank != 1)
+    uint64_t kept = (uint64_t)r->kept, folded = (uint64_t)r->folded, rows;
+
+    if (r->rank == 1 && r->reduced[0])
+        return folded < 2 * CHUNK ? 0 : CHUNK;
+    if (r->rank < 2 || r->reduced[r->rank - 1] || kept == 0 || kept > 4 * CHUNK)
         return 0;
-    return 16384;
+    rows = (folded + CHUNKS - 1) / CHUNKS;
+    if (rows * kept < CHUNK)
+        rows = CHUNK / kept + 1;
+    return rows < folded ? rows : 0;
+}
+
+static uint64_t reduce_temporary(const struct stet_reduce *r)
+{
+    uint64_t chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
+
+    return chunks * r->count * 16 * (uint64_t)r->kept;
 }
 
 static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
 {
     struct stet_gnode *n = g->nodes[0];
     struct stet_reduce *r = n->params;
-    uint64_t chunks;
     struct stet_step *t;
 
     r->prog = STET_NEW(e->l->arena, struct stet_tile_prog);
@@ -140,8 +172,7 @@ static enum stet_rc reduce_step(struct emitter *e, struct stepper *s, struct ste
     if ((r->chunk = reduce_chunk(r))) {
         struct stet_buffer *b;
 
-        chunks = ((uint64_t)r->folded + r->chunk - 1) / r->chunk;
-        b = stet_backend_placement_temporary(e->p, chunks * 16 * r->count, g->time, g->time);
+        b = stet_backend_placement_temporary(e->p, reduce_temporary(r), g->time, g->time);
         if (!b)
             return STET_NO_MEMORY;
         ref(e, b);
@@ -247,8 +278,11 @@ static enum stet_rc while_step(struct emitter *e, struct stepper *s, struct stet
     if (!(t = new_step(e, s, STET_STEP_WHILE)))
         return stet_lower_memory(e->l);
     ref_value(e, n->blocks[0]->results[0]);
+    e->loops++;
     TRY(block_steps(e, n->blocks[0], NULL, 0, &t->blocks[0]));
-    return block_steps(e, n->blocks[1], x->exit, x->exit_count, &t->blocks[1]);
+    TRY(block_steps(e, n->blocks[1], x->exit, x->exit_count, &t->blocks[1]));
+    e->loops--;
+    return STET_OK;
 }
 
 static enum stet_rc case_step(struct emitter *e, struct stepper *s, struct stet_gnode *n)
@@ -372,6 +406,7 @@ enum stet_rc stet_backend_emit(struct stet_placement *p, struct stet_gblock *ent
         rc = stet_backend_placement_offsets(p);
     if (rc == STET_OK)
         rc = resolve(&e, plan);
+    plan->tiny = e.tiny;
     stet_build_list_release(&e.refs);
     return rc;
 }

@@ -9,10 +9,11 @@
 #include "backend/tensor.h"
 
 struct stet_gemm {
-    enum stet_dtype
-        type; /* f32 and f64 have kernels/gemm_isa.c; integers and complex plain loops */
+    enum stet_dtype type; /* of the product; of the operands, too, unless they are narrow */
+    bool narrow;          /* operands of s16 with values of at most 9 bits, for a product of s32 */
     int64_t m, n, k, lda, ldb, ldc;
     bool a_trans, b_trans;
+    bool add; /* to c; f32 and f64 only */
     const void *a, *b;
     void *c;
 };

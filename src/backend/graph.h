@@ -2,6 +2,7 @@
  * nodes.
  *
  *   lower*.c  program  -> graph    every op checked and lowered (ops.def: one line each)
+ *   simplify.c graph   -> graph    what is computed twice is computed once
  *   fuse.c    graph    -> groups   which elementwise nodes run as one tile program
  *   placement.c groups -> buffers  which values share memory, and where it is
  *   emit.c    all that -> steps    what plan.c runs
@@ -31,6 +32,7 @@ struct stet_gval {
     uint16_t reg;
     struct stet_buffer *buffer;
     const struct stet_tiles *tiles; /* what it was put together from, or NULL */
+    struct stet_gval *equal;        /* the value that is used instead (simplify.c), or NULL */
 };
 
 /* The tiles of an array, one for each lane; lanes with the same tile may have the same value. */
@@ -60,6 +62,7 @@ enum { STET_EW_CONVERT = STET_TILE_OPS, STET_EW_ROUND_BF16, STET_EW_ROUND_F16 };
 struct stet_gnode {
     enum stet_gkind kind;
     bool live;
+    bool barrier;             /* ALIAS: equals no other value */
     uint32_t order;           /* position in its block */
     const struct stet_op *op; /* for errors */
     struct stet_gval **in, **out;
@@ -80,6 +83,7 @@ struct stet_gnode {
     struct stet_graph_group *group;
     uint32_t fuse_at, memory_at; /* fuse.c: first position of a reader that can, can't join it */
     uint32_t walked;             /* a mark */
+    struct stet_gnode *chain;    /* simplify.c: with the same hash */
     uint32_t time;               /* WHILE, CASE: when it begins */
     uint32_t end;                /* and ends */
 };
@@ -245,6 +249,8 @@ enum stet_rc stet_lower_body(struct stet_lower *l, const struct stet_region *r,
 
 /* ---- later stages ---- */
 
+/* Replaces values that are computed twice, and some operations by simpler ones. */
+enum stet_rc stet_backend_graph_simplify(struct stet_lower *l, struct stet_gblock *entry);
 /* Fills blocks' groups and values' in_memory, for the whole tree of blocks. */
 enum stet_rc stet_backend_graph_fuse(struct stet_lower *l, struct stet_gblock *entry);
 /* Counts flops and transcendentals of live nodes. */

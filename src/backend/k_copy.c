@@ -58,28 +58,38 @@ static void simplify(struct stet_move *m)
     m->rank = out;
 }
 
+/* If elements are adjacent along one dimension where they come from and along another where they
+ * go, these two become the innermost ones: the order of loops is free. */
+static void choose_plane(struct stet_move *m)
+{
+    uint32_t r = m->rank, at = r;
+
+    for (uint32_t i = 0; i + 2 < r; i++)
+        if (m->from_strides[i] == 1)
+            at = i;
+    if (at == r || m->to_strides[r - 1] != 1)
+        return;
+    for (uint32_t i = at; i + 2 < r; i++) {
+        int64_t dim = m->dims[i], from = m->from_strides[i], to = m->to_strides[i];
+
+        m->dims[i] = m->dims[i + 1], m->dims[i + 1] = dim;
+        m->from_strides[i] = m->from_strides[i + 1], m->from_strides[i + 1] = from;
+        m->to_strides[i] = m->to_strides[i + 1], m->to_strides[i + 1] = to;
+    }
+}
+
 struct plane { /* the two innermost loops */
     int64_t n0, n1, f0, f1, t0, t1;
 };
 
+/* Elements that are adjacent in memory on one side or the other, or on none. */
 #define PLANE(T)                                                                                   \
     do {                                                                                           \
         const T *from = from_;                                                                     \
         T *to = to_;                                                                               \
-        if (p->t1 == 1 && p->f1 == 1) {                                                            \
-            for (int64_t i = 0; i < p->n0; i++)                                                    \
-                memcpy(to + i * p->t0, from + i * p->f0, (size_t)p->n1 * sizeof(T));               \
-            break;                                                                                 \
-        }                                                                                          \
-        /* blocks, so that a transposition reads whole cache lines */                              \
-        for (int64_t i = 0; i < p->n0; i += 16)                                                    \
-            for (int64_t j = 0; j < p->n1; j += 16) {                                              \
-                int64_t ie = i + 16 < p->n0 ? i + 16 : p->n0;                                      \
-                int64_t je = j + 16 < p->n1 ? j + 16 : p->n1;                                      \
-                for (int64_t x = i; x < ie; x++)                                                   \
-                    for (int64_t y = j; y < je; y++)                                               \
-                        to[x * p->t0 + y * p->t1] = from[x * p->f0 + y * p->f1];                   \
-            }                                                                                      \
+        for (int64_t x = 0; x < p->n0; x++)                                                        \
+            for (int64_t y = 0; y < p->n1; y++)                                                    \
+                to[x * p->t0 + y * p->t1] = from[x * p->f0 + y * p->f1];                           \
     } while (0)
 
 struct c128 {
@@ -88,6 +98,21 @@ struct c128 {
 
 static void plane(const struct plane *p, size_t bytes, const void *from_, void *to_)
 {
+    const struct stet_move_kernels *k = stet_tile_moves(stet_tile_kernels(), bytes);
+
+    if (p->t1 == 1 && p->f0 == 1 && p->n0 > 1) {
+        k->turn(to_, p->t0, from_, p->f1, p->n1, p->n0);
+        return;
+    }
+    if (p->t0 == 1 && p->f1 == 1 && p->n0 > 1) {
+        k->turn(to_, p->t1, from_, p->f0, p->n0, p->n1);
+        return;
+    }
+    for (int64_t x = 0; p->t1 == 1 && x < p->n0; x++)
+        k->strided((char *)to_ + x * p->t0 * (int64_t)bytes,
+                   (const char *)from_ + x * p->f0 * (int64_t)bytes, p->f1, (size_t)p->n1);
+    if (p->t1 == 1)
+        return;
     switch (bytes) {
     case 1:
         PLANE(uint8_t);
@@ -166,6 +191,7 @@ void stet_backend_move_run(const struct stet_move *given, size_t bytes, const ch
     from += m.from_offset * (int64_t)bytes;
     to += m.to_offset * (int64_t)bytes;
     simplify(&m);
+    choose_plane(&m);
     while (m.rank < 2) { /* ones in front */
         memmove(m.dims + 1, m.dims, m.rank * sizeof m.dims[0]);
         memmove(m.from_strides + 1, m.from_strides, m.rank * sizeof m.dims[0]);
@@ -185,6 +211,32 @@ void stet_backend_move_run(const struct stet_move *given, size_t bytes, const ch
     stet_pool_for(pool, (uint64_t)((j.total + j.each - 1) / j.each), many_task, &j);
 }
 
+/* ---- dense bytes ---- */
+
+struct bytes_job {
+    char *to;
+    const char *from;
+    uint64_t bytes;
+};
+
+enum { BYTES_EACH = 256 << 10 };
+
+static void bytes_task(void *context, uint64_t task)
+{
+    const struct bytes_job *j = context;
+    uint64_t at = task * BYTES_EACH, left = j->bytes - at;
+
+    memcpy(j->to + at, j->from + at, left < BYTES_EACH ? left : BYTES_EACH);
+}
+
+void stet_backend_copy_bytes(void *to, const void *from, uint64_t bytes, struct stet_pool *pool)
+{
+    struct bytes_job j = {to, from, bytes};
+
+    if (bytes)
+        stet_pool_for(pool, (bytes + BYTES_EACH - 1) / BYTES_EACH, bytes_task, &j);
+}
+
 /* ---- the kernels ---- */
 
 static void k_copy(const void *params, void *const *bufs, struct stet_pool *pool)
@@ -198,7 +250,7 @@ static void k_copy(const void *params, void *const *bufs, struct stet_pool *pool
     if (c->fill >= 0)
         stet_tile_fill(out, bufs[c->fill], c->bytes, c->out_elements);
     if (c->base >= 0 && bufs[c->base] != out)
-        memcpy(out, bufs[c->base], c->out_elements * c->bytes);
+        stet_backend_copy_bytes(out, bufs[c->base], c->out_elements * c->bytes, pool);
     for (uint32_t i = 0; i < c->start_count; i++) {
         int64_t at = stet_backend_index_at(bufs[c->first_start + i], c->start_type, 0);
 
@@ -214,9 +266,7 @@ static void k_copy(const void *params, void *const *bufs, struct stet_pool *pool
 
 static void k_move(const void *params, void *const *bufs, struct stet_pool *pool)
 {
-    (void)pool;
-    if (*(const uint64_t *)params)
-        memcpy(bufs[1], bufs[0], *(const uint64_t *)params);
+    stet_backend_copy_bytes(bufs[1], bufs[0], *(const uint64_t *)params, pool);
 }
 
 /* Rounds to fewer bits, in f64: overflow becomes infinity, and values too small for a normal number

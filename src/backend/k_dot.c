@@ -87,11 +87,21 @@ static void batch_offsets(const struct stet_dot *d, int64_t batch, int64_t *a, i
     }
 }
 
+static struct stet_gemm whole_product(const struct stet_dot *d)
+{
+    return (struct stet_gemm){.type = d->dtype,
+                              .narrow = d->operand != d->dtype,
+                              .m = d->m,
+                              .n = d->n,
+                              .k = d->k,
+                              .ldc = d->n};
+}
+
 /* One whole batch; packs what is not a matrix. */
 static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
 {
     const struct stet_dot *d = j->d;
-    struct stet_gemm g = {.type = d->dtype, .m = d->m, .n = d->n, .k = d->k, .ldc = d->n};
+    struct stet_gemm g = whole_product(d);
     int64_t ao, bo;
     uint64_t out = (uint64_t)(d->m * d->n);
 
@@ -100,11 +110,11 @@ static void dot_batch(struct dot_job *j, int64_t batch, char *lane)
     g.b = j->b + bo * (int64_t)stet_dtype_bytes(d->b_type);
     g.lda = d->lda, g.ldb = d->ldb, g.a_trans = d->a_trans, g.b_trans = d->b_trans;
     if (!d->lda) {
-        pack(lane, g.a, &d->a_rows, &d->a_cols, d->a_type, d->dtype);
+        pack(lane, g.a, &d->a_rows, &d->a_cols, d->a_type, d->operand);
         g.a = lane, g.lda = d->k, g.a_trans = false;
     }
     if (!d->ldb) {
-        pack(lane + d->pack_a, g.b, &d->b_rows, &d->b_cols, d->b_type, d->dtype);
+        pack(lane + d->pack_a, g.b, &d->b_rows, &d->b_cols, d->b_type, d->operand);
         g.b = lane + d->pack_a, g.ldb = d->n, g.b_trans = false;
     }
     g.c = d->pack_c ? lane + d->pack_a + d->pack_b
@@ -134,17 +144,17 @@ static void k_dot(const void *params, void *const *bufs, struct stet_pool *pool)
     if (d->pack_a + d->pack_b + d->pack_c)
         j.temp = bufs[3];
     if (d->batch == 1) {
-        struct stet_gemm g = {.type = d->dtype, .m = d->m, .n = d->n, .k = d->k, .ldc = d->n};
+        struct stet_gemm g = whole_product(d);
 
         g.a = j.a + d->a_offset * (int64_t)stet_dtype_bytes(d->a_type);
         g.b = j.b + d->b_offset * (int64_t)stet_dtype_bytes(d->b_type);
         g.lda = d->lda, g.ldb = d->ldb, g.a_trans = d->a_trans, g.b_trans = d->b_trans;
         if (!d->lda) {
-            pack(j.temp, g.a, &d->a_rows, &d->a_cols, d->a_type, d->dtype);
+            pack(j.temp, g.a, &d->a_rows, &d->a_cols, d->a_type, d->operand);
             g.a = j.temp, g.lda = d->k, g.a_trans = false;
         }
         if (!d->ldb) {
-            pack(j.temp + d->pack_a, g.b, &d->b_rows, &d->b_cols, d->b_type, d->dtype);
+            pack(j.temp + d->pack_a, g.b, &d->b_rows, &d->b_cols, d->b_type, d->operand);
             g.b = j.temp + d->pack_a, g.ldb = d->n, g.b_trans = false;
         }
         g.c = d->pack_c ? j.temp + d->pack_a + d->pack_b : j.c;

@@ -16,7 +16,8 @@ struct fold {
     int64_t kept_dims[STET_MAX_RANK], kept_steps[STET_MAX_RANK];
     int64_t fold_dims[STET_MAX_RANK], fold_steps[STET_MAX_RANK];
     uint32_t kept_rank, fold_rank;
-    int64_t grain; /* kept elements (rows) or tiles of columns in a task */
+    int64_t grain;              /* kept elements (rows) or tiles of columns in a task */
+    int64_t chunks, chunk_rows; /* columns: parts of what is folded, and the rows of each */
 };
 
 /* The working memory of one task; ACC elements of 16 bytes per operand. */
@@ -77,14 +78,51 @@ static void pick(char *d, const char *s, size_t bytes, size_t step, size_t n)
 #undef PICK
 }
 
-/* Folds a run of n elements into one, for bodies without a fold kernel: as lanes of consecutive
- * pieces, then the lanes in order. */
+/* How many elements pairs() takes at once: the first of all pairs fit the scratch, and the body. */
+static size_t pairs_most(const struct stet_reduce *r)
+{
+    size_t most = ACC / r->count, body = r->body->prog.tile;
+
+    return 2 * (most < body ? most : body);
+}
+
+/* Folds n <= pairs_most elements into one: neighbours into pairs, these into pairs again. The order
+ * of elements is kept, because a body may depend on it. */
+static void pairs(const struct fold *f, struct scratch *s, char *const *x, size_t n,
+                  char *const *out)
+{
+    const struct stet_reduce *r = f->r;
+    char *first[32], *second[32];
+
+    for (uint32_t i = 0; i < r->count; i++) {
+        first[i] = s->acc[1] + i * (16 * ACC / r->count) / 64 * 64;
+        second[i] = s->line[1] + i * (16 * ACC / r->count) / 64 * 64;
+    }
+    for (bool from_x = true; n > 1 || from_x; from_x = false) {
+        size_t half = n / 2;
+
+        for (uint32_t i = 0; i < r->count; i++) {
+            size_t width = stet_dtype_bytes(ctype(r, i));
+            const struct stet_move_kernels *k = stet_tile_moves(f->k, width);
+            char *from = from_x ? x[i] : first[i]; /* NOLINT: one per operand */
+
+            k->strided(second[i], from + width, 2, half);
+            k->strided(first[i], from, 2, n - half);
+        }
+        combine(f, s, first, second, half);
+        n -= half;
+    }
+    for (uint32_t i = 0; i < r->count; i++)
+        memcpy(out[i], first[i], stet_dtype_bytes(ctype(r, i)));
+}
+
+/* Folds a run of n elements into one. */
 static void fold_run(const struct fold *f, struct scratch *s, char *const *x, size_t n,
                      char *const *out)
 {
     const struct stet_reduce *r = f->r;
-    size_t lanes = n >= 64 ? 16 : 1, piece = n / lanes, width;
-    char *acc[32], *line[32];
+    char *rest[32], part[32][16], *parts[32];
+    size_t most;
 
     if (r->simple >= 0) {
         /* A reduction has at least one operand. */
@@ -92,29 +130,15 @@ static void fold_run(const struct fold *f, struct scratch *s, char *const *x, si
         f->k->fold[ctype(r, 0)][r->simple](out[0], x[0], n);
         return;
     }
-    for (uint32_t i = 0; i < r->count; i++) {
-        acc[i] = s->acc[1] + i * 16 * 16;
-        line[i] = s->line[1] + i * 16 * 16;
-        pick(acc[i], x[i], stet_dtype_bytes(ctype(r, i)), piece, lanes);
-    }
-    for (size_t j = 1; j < piece; j++) {
+    most = pairs_most(r);
+    pairs(f, s, x, n < most ? n : most, out);
+    for (size_t at = most; at < n; at += most) {
         for (uint32_t i = 0; i < r->count; i++) {
-            width = stet_dtype_bytes(ctype(r, i));
-            pick(line[i], x[i] + j * width, width, piece, lanes);
+            rest[i] = x[i] + at * stet_dtype_bytes(ctype(r, i));
+            parts[i] = part[i];
         }
-        combine(f, s, acc, line, lanes);
-    }
-    for (uint32_t i = 0; i < r->count; i++)
-        memcpy(out[i], acc[i], stet_dtype_bytes(ctype(r, i)));
-    for (size_t j = 1; j < lanes; j++) {
-        for (uint32_t i = 0; i < r->count; i++)
-            line[i] = acc[i] + j * stet_dtype_bytes(ctype(r, i));
-        combine(f, s, out, line, 1);
-    }
-    for (size_t j = piece * lanes; j < n; j++) {
-        for (uint32_t i = 0; i < r->count; i++)
-            line[i] = x[i] + j * stet_dtype_bytes(ctype(r, i));
-        combine(f, s, out, line, 1);
+        pairs(f, s, rest, n - at < most ? n - at : most, parts);
+        combine(f, s, out, parts, 1);
     }
 }
 
@@ -179,7 +203,7 @@ static void fold_line(const struct fold *f, struct scratch *s, uint64_t start, u
                       char *const *out, bool more)
 {
     uint64_t tile = f->r->prog->tile;
-    char *x[32], *part[32];
+    char *x[32], folded[32][16], *part[32];
 
     for (uint64_t at = 0; at < n; at += tile) {
         size_t some = n - at < tile ? (size_t)(n - at) : (size_t)tile;
@@ -192,7 +216,7 @@ static void fold_line(const struct fold *f, struct scratch *s, uint64_t start, u
             continue;
         }
         for (uint32_t i = 0; i < f->r->count; i++)
-            part[i] = s->acc[1] + 16 * 16 * 32 + i * 16;
+            part[i] = folded[i];
         fold_run(f, s, x, some, part);
         combine(f, s, out, part, 1);
     }
@@ -325,43 +349,147 @@ static int64_t column_width(const struct fold *f)
     return f->inner < tile ? f->inner : tile;
 }
 
+/* Adds `rows` rows of the line, each the whole innermost dimension, to acc: several in one tile. */
+static void narrow_rows(const struct fold *f, struct scratch *s, char **acc, uint64_t start,
+                        int64_t rows, bool more)
+{
+    const struct stet_reduce *r = f->r;
+    stet_tile_fn op = f->k->ops[ctype(r, 0)][r->simple];
+    size_t width = stet_dtype_bytes(ctype(r, 0)), inner = (size_t)f->inner;
+    int64_t most = 1;
+
+    while (2 * most * f->inner <= (int64_t)r->prog->tile)
+        most *= 2;
+    while (rows > 0) {
+        const char *x;
+
+        while (most > rows)
+            most /= 2;
+        stet_tile_eval(r->prog, &s->prog, f->bufs, start, (size_t)most * inner);
+        x = s->prog.regs[r->regs[0]];
+        for (size_t half = (size_t)most / 2; half; half /= 2) {
+            op(s->line[1], x, x + half * inner * width, NULL, half * inner);
+            x = s->line[1];
+        }
+        if (more)
+            op(acc[0], acc[0], x, NULL, inner);
+        else
+            memcpy(acc[0], x, inner * width);
+        more = true;
+        start += (uint64_t)(most * f->inner);
+        rows -= most;
+    }
+}
+
+/* Part `chunk` of what is folded into n columns from `first` on of kept row `row`. */
+static void fold_columns(const struct fold *f, struct scratch *s, char **acc, int64_t row,
+                         int64_t first, size_t n, int64_t chunk)
+{
+    const struct stet_reduce *r = f->r;
+    int64_t base = position(f->kept_rank, f->kept_dims, f->kept_steps, row) + first;
+    int64_t j = chunk * f->chunk_rows, end = j + f->chunk_rows, begun = j;
+    char *x[32];
+
+    end = end < f->outer_folded ? end : f->outer_folded;
+    if (r->simple >= 0 && n == (size_t)f->inner && f->fold_rank == 1 &&
+        f->fold_steps[0] == f->inner) {
+        narrow_rows(f, s, acc, (uint64_t)(base + j * f->inner), end - j, false);
+        return;
+    }
+    for (; j < end; j++) {
+        int64_t at = base + position(f->fold_rank, f->fold_dims, f->fold_steps, j);
+
+        stet_tile_eval(r->prog, &s->prog, f->bufs, (uint64_t)at, n);
+        registers(f, s, 0, x);
+        if (j > begun)
+            combine(f, s, acc, x, n);
+        else
+            for (uint32_t i = 0; i < r->count; i++)
+                memcpy(acc[i], x[i], n * stet_dtype_bytes(ctype(r, i)));
+    }
+}
+
+/* Where the folded columns of a part are kept until all parts are there. */
+static char *part_of(const struct fold *f, uint32_t operand, int64_t chunk, int64_t at)
+{
+    const struct stet_reduce *r = f->r;
+    size_t width = stet_dtype_bytes(ctype(r, operand));
+
+    return (char *)f->bufs[r->temp] +
+           ((uint64_t)(chunk * r->count + operand) * (uint64_t)r->kept * 16 + (uint64_t)at * width);
+}
+
+static void store_columns(const struct fold *f, struct scratch *s, char *const *acc, int64_t at,
+                          size_t n)
+{
+    for (size_t k = 0; k < n; k += ACC / 32) {
+        char *some[32];
+
+        for (uint32_t i = 0; i < f->r->count; i++)
+            some[i] = acc[i] + k * stet_dtype_bytes(ctype(f->r, i));
+        store(f, s, some, at + (int64_t)k, n - k < ACC / 32 ? n - k : ACC / 32);
+    }
+}
+
 static void columns_task(void *context, uint64_t task)
 {
     const struct fold *f = context;
     const struct stet_reduce *r = f->r;
     int64_t width = column_width(f), tiles = (f->inner + width - 1) / width;
     struct scratch s;
+    char *acc[32];
+
+    begin(f, &s);
+    for (uint32_t i = 0; i < r->count; i++)
+        acc[i] = s.acc[0] + i * (16 * ACC / 32);
+    for (int64_t t = (int64_t)task * f->grain;
+         t < ((int64_t)task + 1) * f->grain && t < f->chunks * f->outer_kept * tiles; t++) {
+        int64_t chunk = t % f->chunks, row = t / f->chunks / tiles;
+        int64_t first = t / f->chunks % tiles * width;
+        size_t n = (size_t)(f->inner - first < width ? f->inner - first : width);
+
+        fold_columns(f, &s, acc, row, first, n, chunk);
+        if (f->chunks == 1)
+            store_columns(f, &s, acc, row * f->inner + first, n);
+        else
+            for (uint32_t i = 0; i < r->count; i++)
+                memcpy(part_of(f, i, chunk, row * f->inner + first), acc[i],
+                       n * stet_dtype_bytes(ctype(r, i)));
+    }
+}
+
+/* All parts of n columns, in order. */
+static void join_task(void *context, uint64_t task)
+{
+    const struct fold *f = context;
+    const struct stet_reduce *r = f->r;
+    int64_t width = column_width(f), at = (int64_t)task * width;
+    size_t n = (size_t)(r->kept - at < width ? r->kept - at : width);
+    struct scratch s;
     char *acc[32], *x[32];
 
     begin(f, &s);
-    for (int64_t t = (int64_t)task * f->grain;
-         t < ((int64_t)task + 1) * f->grain && t < f->outer_kept * tiles; t++) {
-        int64_t row = t / tiles, first = t % tiles * width;
-        size_t n = (size_t)(f->inner - first < width ? f->inner - first : width);
-        int64_t base = position(f->kept_rank, f->kept_dims, f->kept_steps, row) + first;
-
+    for (uint32_t i = 0; i < r->count; i++)
+        acc[i] = part_of(f, i, 0, at);
+    for (int64_t chunk = 1; chunk < f->chunks; chunk++) {
         for (uint32_t i = 0; i < r->count; i++)
-            acc[i] = s.acc[0] + i * (16 * ACC / 32);
-        for (int64_t j = 0; j < f->outer_folded; j++) {
-            int64_t at = base + position(f->fold_rank, f->fold_dims, f->fold_steps, j);
-
-            stet_tile_eval(r->prog, &s.prog, f->bufs, (uint64_t)at, n);
-            registers(f, &s, 0, x);
-            if (j)
-                combine(f, &s, acc, x, n);
-            else
-                for (uint32_t i = 0; i < r->count; i++)
-                    memcpy(acc[i], x[i], n * stet_dtype_bytes(ctype(r, i)));
-        }
-        for (size_t k = 0; k < n; k += ACC / 32) {
-            char *some[32];
-
-            for (uint32_t i = 0; i < r->count; i++)
-                some[i] = acc[i] + k * stet_dtype_bytes(ctype(r, i));
-            store(f, &s, some, row * f->inner + first + (int64_t)k,
-                  n - k < ACC / 32 ? n - k : ACC / 32);
-        }
+            x[i] = part_of(f, i, chunk, at);
+        combine(f, &s, acc, x, n);
     }
+    store_columns(f, &s, acc, at, n);
+}
+
+static void columns(struct fold *f, struct stet_pool *pool)
+{
+    int64_t width = column_width(f), tasks;
+
+    f->chunk_rows = f->r->chunk ? (int64_t)f->r->chunk : f->outer_folded;
+    f->chunks = (f->outer_folded + f->chunk_rows - 1) / f->chunk_rows;
+    f->grain = 1 + 16384 / (width * f->chunk_rows + 1);
+    tasks = f->chunks * f->outer_kept * ((f->inner + width - 1) / width);
+    stet_pool_for(pool, (uint64_t)((tasks + f->grain - 1) / f->grain), columns_task, f);
+    if (f->chunks > 1)
+        stet_pool_for(pool, (uint64_t)((f->r->kept + width - 1) / width), join_task, f);
 }
 
 /* ---- */
@@ -405,7 +533,7 @@ static void k_reduce(const void *params, void *const *bufs, struct stet_pool *po
     const struct stet_reduce *r = params;
     struct fold f = {.r = r, .bufs = bufs, .k = stet_tile_kernels()};
     bool rows = r->rank == 0 || r->reduced[r->rank - 1];
-    int64_t tasks;
+    int64_t tasks = 0;
 
     if (r->kept == 0)
         return;
@@ -414,7 +542,7 @@ static void k_reduce(const void *params, void *const *bufs, struct stet_pool *po
         return;
     }
     split_dims(&f, rows);
-    if (r->chunk) {
+    if (rows && r->chunk) {
         long_row(&f, pool);
         return;
     }
@@ -424,10 +552,7 @@ static void k_reduce(const void *params, void *const *bufs, struct stet_pool *po
         stet_pool_for(pool, (uint64_t)tasks, rows_task, &f);
         return;
     }
-    f.grain = 1 + 16384 / (column_width(&f) * f.outer_folded + 1);
-    tasks = f.outer_kept * ((f.inner + column_width(&f) - 1) / column_width(&f));
-    tasks = (tasks + f.grain - 1) / f.grain;
-    stet_pool_for(pool, (uint64_t)tasks, columns_task, &f);
+    columns(&f, pool);
 }
 
 const struct stet_kernel stet_kernel_reduce = {"reduce", k_reduce};

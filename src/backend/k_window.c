@@ -1,4 +1,4 @@
-/* Windows: reduce_window, running totals, select_and_scatter. Twin: ref/reduce.c. */
+/* Windows: reduce_window, select_and_scatter. Twin: ref/reduce.c. */
 #include "backend/body_run.h"
 #include "backend/params.h"
 
@@ -25,10 +25,12 @@ static int64_t input_at(const struct stet_window *w, uint32_t d, int64_t out, in
 {
     int64_t x = out * w->stride[d] + tap * w->window_dilation[d] - w->low[d];
 
-    if (x < 0 || x % w->base_dilation[d])
-        return -1;
-    x /= w->base_dilation[d];
-    return x < w->in.dims[d] ? x : -1;
+    if (w->base_dilation[d] != 1) { /* a division takes longer than the rest */
+        if (x < 0 || x % w->base_dilation[d])
+            return -1;
+        x /= w->base_dilation[d];
+    }
+    return x >= 0 && x < w->in.dims[d] ? x : -1;
 }
 
 /* ---- reduce_window: lanes along the innermost dimension of the result ---- */
@@ -37,7 +39,8 @@ struct window_job {
     const struct stet_window *w;
     void *const *bufs;
     int64_t strides[STET_MAX_RANK];
-    int64_t rows, width, pieces;
+    int64_t rows, width, pieces, each;
+    const char *init; /* a run of the initial value */
 };
 
 struct lanes {
@@ -155,48 +158,68 @@ static void inside_range(const struct stet_window *w, int64_t first, int64_t n, 
         *low = *high;
 }
 
-static void run_task(void *context, uint64_t task)
+/* Folds the run of n results at `first` of a row whose windows begin at `out` into d. */
+static void window_run(const struct window_job *j, const int64_t *out, int64_t first, int64_t n,
+                       char *d)
 {
-    struct window_job *j = context;
     const struct stet_window *w = j->w;
     const stet_tile_fn op = stet_tile_kernels()->ops[w->types[0]][w->simple];
     size_t bytes = stet_dtype_bytes(w->types[0]);
     uint32_t last = w->rank - 1;
-    int64_t row = (int64_t)task / j->pieces, first = (int64_t)task % j->pieces * j->width;
-    int64_t n = w->out.dims[last] - first < j->width ? w->out.dims[last] - first : j->width;
-    int64_t out[STET_MAX_RANK], tap[STET_MAX_RANK] = {0};
-    _Alignas(64) char acc[16 * RUN], line[16 * RUN];
+    int64_t tap[STET_MAX_RANK] = {0};
+    _Alignas(64) char line[16 * RUN];
+    const char *so_far = j->init;
 
-    unravel(row, w->out.dims, last, out);
-    stet_tile_fill(acc, j->bufs[1], bytes, (size_t)n);
     do {
         int64_t base = 0, low, high, at;
-        struct stet_tile_view m = {.rank = 1, .strides = {w->stride[last]}};
+        const char *x;
         bool inside = true;
 
-        for (uint32_t d = 0; d < last && inside; d++) {
-            int64_t x = input_at(w, d, out[d], tap[d]);
+        for (uint32_t i = 0; i < last && inside; i++) {
+            int64_t y = input_at(w, i, out[i], tap[i]);
 
-            inside = x >= 0;
-            base += x * j->strides[d];
+            inside = y >= 0;
+            base += y * j->strides[i];
         }
         inside_range(w, first, n, tap[last], &low, &high);
         if (!inside || low == high)
             continue;
         at = base + (first + low) * w->stride[last] + tap[last] * w->window_dilation[last] -
              w->low[last];
-        if (w->stride[last] == 1) {
-            op(acc + (size_t)low * bytes, acc + (size_t)low * bytes,
-               (const char *)j->bufs[0] + (size_t)at * bytes, NULL, (size_t)(high - low));
-            continue;
+        x = (const char *)j->bufs[0] + (size_t)at * bytes;
+        if (w->stride[last] != 1) {
+            stet_tile_moves(stet_tile_kernels(), bytes)
+                ->strided(line, x, w->stride[last], (size_t)(high - low));
+            x = line;
         }
-        m.dims[0] = high - low;
-        stet_tile_view_gather(line, (const char *)j->bufs[0] + (size_t)at * bytes, &m, bytes, 0,
-                              (size_t)(high - low));
-        op(acc + (size_t)low * bytes, acc + (size_t)low * bytes, line, NULL, (size_t)(high - low));
+        if (so_far != d && (low > 0 || high < n))
+            memcpy(d, so_far, (size_t)n * bytes), so_far = d;
+        op(d + (size_t)low * bytes, so_far + (size_t)low * bytes, x, NULL, (size_t)(high - low));
+        so_far = d;
     } while (next(tap, w->size, w->rank));
-    memcpy((char *)j->bufs[2] + (size_t)(row * w->out.dims[last] + first) * bytes, acc,
-           (size_t)n * bytes);
+    if (so_far != d)
+        memcpy(d, so_far, (size_t)n * bytes);
+}
+
+static void run_task(void *context, uint64_t task)
+{
+    struct window_job *j = context;
+    const struct stet_window *w = j->w;
+    size_t bytes = stet_dtype_bytes(w->types[0]);
+    uint32_t last = w->rank - 1;
+    int64_t t = (int64_t)task * j->each, end = t + j->each, out[STET_MAX_RANK];
+
+    end = end < j->rows * j->pieces ? end : j->rows * j->pieces;
+    unravel(t / j->pieces, w->out.dims, last, out);
+    for (; t < end; t++) {
+        int64_t row = t / j->pieces, first = t % j->pieces * j->width;
+        int64_t n = w->out.dims[last] - first < j->width ? w->out.dims[last] - first : j->width;
+
+        window_run(j, out, first, n,
+                   (char *)j->bufs[2] + (size_t)(row * w->out.dims[last] + first) * bytes);
+        if ((t + 1) % j->pieces == 0)
+            next(out, w->out.dims, last);
+    }
 }
 
 static bool can_run(const struct stet_window *w)
@@ -238,55 +261,16 @@ static void k_window(const void *params, void *const *bufs, struct stet_pool *po
     j.width = can_run(w) ? RUN : STET_BODY_LANES;
     j.pieces = (w->out.dims[w->rank - 1] + j.width - 1) / j.width;
     j.rows = (int64_t)w->out.elements / w->out.dims[w->rank - 1];
-    stet_pool_for(pool, (uint64_t)(j.rows * j.pieces), can_run(w) ? run_task : window_task, &j);
-}
+    if (can_run(w)) {
+        _Alignas(64) char init[16 * RUN];
 
-/* ---- running totals along one dimension ---- */
-
-struct scan_job {
-    const struct stet_window *w;
-    void *const *bufs;
-    int64_t outer, length, inner, pieces;
-};
-
-static void scan_task(void *context, uint64_t task)
-{
-    const struct scan_job *j = context;
-    const struct stet_window *w = j->w;
-    int64_t o = (int64_t)task / j->pieces, first = (int64_t)task % j->pieces * STET_BODY_LANES;
-    size_t n = (size_t)(j->inner - first < STET_BODY_LANES ? j->inner - first : STET_BODY_LANES);
-    enum stet_dtype t = w->types[0];
-    size_t bytes = stet_dtype_bytes(t), wide = stet_dtype_bytes(stet_tile_ctype(t));
-    struct lanes s;
-
-    stet_tile_begin(&w->body->prog, &s.body, NULL, n);
-    stet_tile_fill(s.raw, j->bufs[1], bytes, n);
-    stet_to_register(s.acc[0], s.raw, t, n);
-    for (int64_t i = 0; i < j->length; i++) {
-        int64_t at = w->backwards ? j->length - 1 - i : i;
-        size_t offset = (size_t)((o * j->length + at) * j->inner + first) * bytes;
-
-        stet_to_register(s.x[0], (const char *)j->bufs[0] + offset, t, n);
-        stet_body_arg(w->body, &s.body, w->backwards ? 1 : 0, s.acc[0]);
-        stet_body_arg(w->body, &s.body, w->backwards ? 0 : 1, s.x[0]);
-        stet_tile_apply(&w->body->prog, &s.body, n);
-        memmove(s.acc[0], stet_body_result(w->body, &s.body, 0), n * wide);
-        stet_from_register((char *)j->bufs[2] + offset, s.acc[0], t, n);
-    }
-}
-
-static void k_scan(const void *params, void *const *bufs, struct stet_pool *pool)
-{
-    const struct stet_window *w = params;
-    struct scan_job j = {.w = w, .bufs = bufs, .outer = 1, .inner = 1};
-
-    if (w->out.elements == 0)
+        stet_tile_fill(init, bufs[1], stet_dtype_bytes(w->types[0]), RUN);
+        j.init = init;
+        j.each = 1 + 8192 / (w->out.dims[w->rank - 1] < RUN ? w->out.dims[w->rank - 1] : RUN);
+        stet_pool_for(pool, (uint64_t)((j.rows * j.pieces + j.each - 1) / j.each), run_task, &j);
         return;
-    for (uint32_t d = 0; d < w->rank; d++)
-        *(d < w->scan_dim ? &j.outer : &j.inner) *= d == w->scan_dim ? 1 : w->in.dims[d];
-    j.length = w->in.dims[w->scan_dim];
-    j.pieces = (j.inner + STET_BODY_LANES - 1) / STET_BODY_LANES;
-    stet_pool_for(pool, (uint64_t)(j.outer * j.pieces), scan_task, &j);
+    }
+    stet_pool_for(pool, (uint64_t)(j.rows * j.pieces), window_task, &j);
 }
 
 /* ---- select_and_scatter ---- */
@@ -465,6 +449,5 @@ static void k_select_and_scatter(const void *params, void *const *bufs, struct s
 }
 
 const struct stet_kernel stet_kernel_window = {"reduce_window", k_window};
-const struct stet_kernel stet_kernel_scan = {"scan", k_scan};
 const struct stet_kernel stet_kernel_select_and_scatter = {"select_and_scatter",
                                                            k_select_and_scatter};

@@ -90,13 +90,14 @@ enum { LANES = 16 };
 
 static void plan_packing(struct stet_dot *d)
 {
-    uint64_t width = stet_dtype_bytes(d->dtype);
+    uint64_t width = stet_dtype_bytes(d->operand), product_width = stet_dtype_bytes(d->dtype);
 
-    d->lda = d->a_type == d->dtype ? leading(&d->a_rows, &d->a_cols, &d->a_trans) : 0;
-    d->ldb = d->b_type == d->dtype ? leading(&d->b_rows, &d->b_cols, &d->b_trans) : 0;
+    d->lda = d->a_type == d->operand ? leading(&d->a_rows, &d->a_cols, &d->a_trans) : 0;
+    d->ldb = d->b_type == d->operand ? leading(&d->b_rows, &d->b_cols, &d->b_trans) : 0;
     d->pack_a = d->lda ? 0 : ((uint64_t)(d->m * d->k) * width + 63) / 64 * 64;
     d->pack_b = d->ldb ? 0 : ((uint64_t)(d->k * d->n) * width + 63) / 64 * 64;
-    d->pack_c = d->out_type == d->dtype ? 0 : ((uint64_t)(d->m * d->n) * width + 63) / 64 * 64;
+    d->pack_c =
+        d->out_type == d->dtype ? 0 : ((uint64_t)(d->m * d->n) * product_width + 63) / 64 * 64;
     d->lanes = d->batch < LANES ? (uint32_t)(d->batch ? d->batch : 1) : LANES;
 }
 
@@ -144,6 +145,10 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     d->dtype = product_type(d->out_type);
     if (stet_dtype_bytes(product_type(d->a_type)) > stet_dtype_bytes(d->dtype))
         d->dtype = product_type(d->a_type);
+    d->operand = d->dtype;
+    if ((d->dtype == STET_DT_S32 || d->dtype == STET_DT_U32) && stet_dtype_bytes(d->a_type) == 1 &&
+        stet_dtype_bytes(d->b_type) == 1)
+        d->operand = STET_DT_S16;
     for (uint32_t i = 0; i < d->batch_rank; i++)
         dims[rank++] = d->batch_dims[i];
     for (uint32_t i = 0; i < d->a_rows.rank; i++)
@@ -415,6 +420,24 @@ static enum stet_rc conv_strides(struct stet_lower *l, struct stet_conv *c,
     return STET_OK;
 }
 
+static enum stet_conv_way conv_way(const struct stet_conv *c)
+{
+    bool same = c->dtype == c->memory && c->dtype == c->out_type;
+
+    if (same && c->dtype == STET_DT_F32 && c->out_features == 1 && c->groups > 1 && c->w_out == 1 &&
+        c->y_feature == 1 &&
+        (c->batch_groups > 1 ? c->batch == 1 && c->x_batch == 1
+                             : c->in_features == 1 && c->x_feature == 1))
+        return STET_CONV_CHANNELS;
+    if (same && (c->dtype == STET_DT_F32 || c->dtype == STET_DT_F64) && c->groups == 1 &&
+        c->x_batch == 1 && c->x_feature != 1 && c->w_out == 1 && c->y_feature == 1 &&
+        c->batch >= 8 && c->taps * c->in_features >= 64)
+        return STET_CONV_SWAPPED;
+    return STET_CONV_COLUMNS;
+}
+
+enum { SWAPPED_ROWS = 256, SWAPPED_IMAGES = 64 };
+
 /* Computes everything for a dot of [out features, taps * in features] with a block of positions. */
 static void conv_blocks(struct stet_conv *c)
 {
@@ -422,6 +445,7 @@ static void conv_blocks(struct stet_conv *c)
     uint64_t width = stet_dtype_bytes(c->dtype);
     int64_t tasks;
 
+    c->way = conv_way(c);
     /* a block's columns take about half a megabyte */
     c->block = depth ? (int64_t)(512 * 1024 / width) / depth : c->positions;
     c->block = c->block / 16 * 16;
@@ -430,10 +454,23 @@ static void conv_blocks(struct stet_conv *c)
     if (c->block > c->positions)
         c->block = c->positions ? c->positions : 1;
     tasks = c->batch * c->groups * ((c->positions + c->block - 1) / c->block);
-    c->lanes = tasks < LANES ? (uint32_t)(tasks ? tasks : 1) : LANES;
     c->pack_w = ((uint64_t)(c->groups * c->out_features * depth) * width + 63) / 64 * 64;
     c->pack_x = ((uint64_t)(c->block * depth) * width + 63) / 64 * 64;
     c->pack_y = ((uint64_t)(c->block * c->out_features) * width + 63) / 64 * 64;
+    for (uint32_t i = 0; i < c->spatial; i++)
+        c->lists += 2 * (uint64_t)c->window[i] * sizeof(int64_t);
+    c->lists = (c->lists + 63) / 64 * 64;
+    if (c->way == STET_CONV_SWAPPED) {
+        c->block = c->batch < SWAPPED_IMAGES ? c->batch : SWAPPED_IMAGES;
+        tasks = c->positions * ((c->batch + c->block - 1) / c->block);
+        c->pack_w = 0;
+        c->pack_x = ((uint64_t)(SWAPPED_ROWS * c->block) * width + 63) / 64 * 64;
+        c->pack_y = ((uint64_t)(SWAPPED_ROWS * c->out_features) * width + 63) / 64 * 64;
+    } else if (c->way == STET_CONV_CHANNELS) {
+        tasks = c->batch * c->positions;
+        c->pack_w = c->pack_x = c->pack_y = 0;
+    }
+    c->lanes = tasks < LANES ? (uint32_t)(tasks ? tasks : 1) : LANES;
 }
 
 enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
@@ -495,6 +532,6 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     out_type = s.dtype, s.dtype = c->out_type;
     n = stet_graph_call(l, &stet_kernel_conv, c, in, 2, &s, 1);
     if (n)
-        n->scratch = c->pack_w + (c->pack_x + c->pack_y) * c->lanes;
+        n->scratch = c->pack_w + c->lists + (c->pack_x + c->pack_y) * c->lanes;
     return stet_lower_out(l, 0, n ? stet_graph_convert(l, n->out[0], out_type) : NULL);
 }

@@ -325,7 +325,13 @@ enum stet_rc stet_lower_func_call(struct stet_lower *l, int arg)
 
 enum stet_rc stet_lower_composite(struct stet_lower *l, int arg)
 {
+    const struct stet_attr *more = stet_op_attr(l->op, "composite_attributes");
+    const struct stet_attr *k = more ? stet_attr_field(more, "k") : NULL;
+
     (void)arg;
+    /* its decomposition sorts everything */
+    if (stet_view_is(stet_lower_text(l, "name"), "chlo.top_k") && k && k->kind == STET_ATTR_INTEGER)
+        return stet_lower_top_k_of(l, stet_attr_int(k), true);
     return call_symbol(l, stet_lower_text(l, "decomposition"));
 }
 
@@ -472,6 +478,28 @@ enum stet_rc stet_lower_tuple(struct stet_lower *l, int arg)
 enum stet_rc stet_lower_pass(struct stet_lower *l, int arg)
 {
     return stet_lower_tuple(l, arg);
+}
+
+/* The operands, as values that equal no others. */
+enum stet_rc stet_lower_barrier(struct stet_lower *l, int arg)
+{
+    struct stet_gval **parts;
+    uint32_t count;
+
+    (void)arg;
+    TRY(stet_lower_flat_operands(l, 0, &parts, &count));
+    for (uint32_t i = 0; i < count; i++) {
+        struct stet_gnode *n;
+
+        if (parts[i]->shape.dtype == STET_DT_TOKEN)
+            continue;
+        if (!(n = stet_graph_node(l, STET_G_ALIAS, &parts[i], 1, &parts[i]->shape, 1)))
+            return l->err && l->err->rc != STET_OK ? l->err->rc : STET_NO_MEMORY;
+        n->barrier = true;
+        n->out[0]->tiles = parts[i]->tiles;
+        parts[i] = n->out[0];
+    }
+    return stet_lower_bind_results(l, parts, count);
 }
 
 enum stet_rc stet_lower_get_tuple_element(struct stet_lower *l, int arg)

@@ -291,12 +291,23 @@ static bool guess(struct search *s, const struct stet_value *v, const struct fra
     }
 }
 
+/* A constraint inside the program may cut an array into unequal tiles; a result's tiles are equal.
+ */
+static bool divides(const struct stet_type *t, const struct stet_sharding *s)
+{
+    for (uint32_t d = 0; d < s->rank; d++) {
+        if (t->dims[d] % s->tiles[d])
+            return false;
+    }
+    return true;
+}
+
 enum stet_rc stet_lower_guess_sharding(struct stet_lower *l, const struct stet_value *v,
                                        uint32_t rank, struct stet_sharding *out)
 {
     struct search s = {.l = l};
 
-    if (guess(&s, v, NULL, 0, out) && out->rank == rank) {
+    if (guess(&s, v, NULL, 0, out) && out->rank == rank && divides(tensor(v), out)) {
         out->group = NULL;
         return STET_OK;
     }

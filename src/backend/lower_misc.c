@@ -1,5 +1,4 @@
-/* Lowering: random numbers, linear algebra, Fourier transforms, batch normalisation, custom calls.
- */
+/* Lowering: random numbers, linear algebra, batch normalisation, custom calls. */
 #include "backend/lower.h"
 #include "backend/params.h"
 
@@ -159,20 +158,31 @@ enum stet_rc stet_lower_cholesky(struct stet_lower *l, int arg)
     return stet_lower_out(l, 0, n ? n->out[0] : NULL);
 }
 
+static bool computed_in_f32(enum stet_dtype t)
+{
+    return t == STET_DT_F16 || t == STET_DT_BF16;
+}
+
 enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
 {
     struct stet_view how = stet_lower_text(l, "transpose_a");
     struct stet_linalg *m = STET_NEW(l->arena, struct stet_linalg);
-    struct stet_gval *in[2];
+    struct stet_gval *in[2], *wide[2] = {0};
     struct stet_gnode *n;
     const struct stet_shape *a, *b;
+    enum stet_dtype given;
     int64_t size;
 
     (void)arg;
     OPERAND(in[0], 0);
     OPERAND(in[1], 1);
-    if (!m)
+    given = in[1]->shape.dtype;
+    for (int i = 0; i < 2 && computed_in_f32(given) && in[0]->shape.dtype == given; i++)
+        wide[i] = stet_graph_convert(l, in[i], STET_DT_F32);
+    if (!m || !wide[0] != !wide[1])
         return stet_lower_memory(l);
+    if (wide[0])
+        in[0] = wide[0], in[1] = wide[1];
     a = &in[0]->shape, b = &in[1]->shape;
     CHECK(a->rank >= 2 && a->rank == b->rank && a->dtype == b->dtype && matrix_type(a->dtype),
           "operands do not fit each other");
@@ -191,71 +201,9 @@ enum stet_rc stet_lower_triangular_solve(struct stet_lower *l, int arg)
     m->transpose = stet_view_is(how, "TRANSPOSE") || stet_view_is(how, "ADJOINT");
     m->conjugate = stet_view_is(how, "ADJOINT");
     n = stet_graph_call(l, &stet_kernel_triangular_solve, m, in, 2, b, 1);
-    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
-}
-
-enum stet_rc stet_lower_fft(struct stet_lower *l, int arg)
-{
-    static const char *const kinds[] = {"FFT", "IFFT", "RFFT", "IRFFT"};
-    struct stet_view kind = stet_lower_text(l, "fft_type");
-    struct stet_fft *f = STET_NEW(l->arena, struct stet_fft);
-    struct stet_graph_ints length;
-    struct stet_gval *a;
-    struct stet_gnode *n;
-    struct stet_shape s;
-    uint64_t longest = 1;
-    uint32_t first;
-
-    (void)arg;
-    OPERAND(a, 0);
-    TRY(stet_lower_shape(l, 0, &s));
-    TRY(stet_lower_ints(l, "fft_length", &length));
-    if (!f)
+    if (!n)
         return stet_lower_memory(l);
-    f->kind = -1;
-    for (int i = 0; i < 4; i++)
-        if (stet_view_is(kind, kinds[i]))
-            f->kind = i;
-    CHECK(f->kind >= 0, "fft_type is missing or unknown");
-    CHECK(length.count >= 1 && length.count <= 3 && length.count <= a->shape.rank &&
-              s.rank == a->shape.rank,
-          "fft_length does not fit the operand");
-    f->in = a->shape.dtype, f->out = s.dtype;
-    CHECK((f->kind == 2 ? stet_dtype_is_float(f->in) && f->in >= STET_DT_F32
-                        : stet_dtype_is_complex(f->in)) &&
-              (f->kind == 3 ? stet_dtype_is_float(f->out) && f->out >= STET_DT_F32
-                            : stet_dtype_is_complex(f->out)) &&
-              (f->in == STET_DT_F64 || f->in == STET_DT_C128) ==
-                  (f->out == STET_DT_F64 || f->out == STET_DT_C128),
-          "types do not fit the transform");
-    f->rank = length.count;
-    first = a->shape.rank - f->rank;
-    f->outer = 1;
-    for (uint32_t d = 0; d < first; d++) {
-        CHECK(a->shape.dims[d] == s.dims[d], "dimension %u differs", d);
-        f->outer *= s.dims[d];
-    }
-    for (uint32_t i = 0; i < f->rank; i++) {
-        int64_t in = a->shape.dims[first + i], out = s.dims[first + i], want = length.v[i];
-        bool last = i + 1 == f->rank;
-
-        CHECK(want >= 1 && want < (int64_t)1 << 31, "fft_length is out of range");
-        CHECK(in == (last && f->kind == 3 ? want / 2 + 1 : want) &&
-                  out == (last && f->kind == 2 ? want / 2 + 1 : want),
-              "dimension %u does not fit fft_length", first + i);
-        f->dims[i] = want;
-        longest = longest > (uint64_t)want ? longest : (uint64_t)want;
-        f->in_last = in, f->out_last = out;
-    }
-    f->size = 1;
-    for (uint32_t i = 0; i < f->rank; i++) {
-        CHECK(f->size <= ((int64_t)1 << 40) / f->dims[i], "fft_length is out of range");
-        f->size *= f->dims[i];
-    }
-    n = stet_graph_call(l, &stet_kernel_fft, f, &a, 1, &s, 1);
-    if (n) /* one transform in c128, and three lines to work in */
-        n->scratch = ((uint64_t)f->size + 4 * longest) * 16;
-    return stet_lower_out(l, 0, n ? n->out[0] : NULL);
+    return stet_lower_out(l, 0, wide[0] ? stet_graph_convert(l, n->out[0], given) : n->out[0]);
 }
 
 /* ---- batch normalisation ---- */

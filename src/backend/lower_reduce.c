@@ -87,6 +87,30 @@ static struct stet_gnode *make_reduce(struct stet_lower *l, struct stet_gval **i
     return n;
 }
 
+/* Nothing to fold but one element and the initial value: an elementwise operation. */
+static struct stet_gval *fold_one(struct stet_lower *l, struct stet_gval *a, struct stet_gval *init,
+                                  const bool *reduced, int op)
+{
+    int64_t dims[STET_MAX_RANK];
+    struct stet_shape s;
+    uint32_t rank = 0;
+
+    for (uint32_t d = 0; d < a->shape.rank; d++)
+        if (!reduced[d])
+            dims[rank++] = a->shape.dims[d];
+    stet_shape_set(&s, a->shape.dtype, dims, rank);
+    return stet_graph_ew(l, op, s.dtype, stet_graph_broadcast(l, init, &s, NULL),
+                         stet_graph_reshape(l, a, &s), NULL);
+}
+
+static bool folds_one(const struct stet_shape *s, const bool *reduced)
+{
+    for (uint32_t d = 0; d < s->rank; d++)
+        if (reduced[d] && s->dims[d] != 1)
+            return false;
+    return s->elements > 0;
+}
+
 enum stet_rc stet_lower_reduce(struct stet_lower *l, int arg)
 {
     bool reduced[STET_MAX_RANK] = {false};
@@ -111,6 +135,8 @@ enum stet_rc stet_lower_reduce(struct stet_lower *l, int arg)
         memcpy(args + count, types, count * sizeof *args);
         TRY(stet_lower_body(l, stet_op_region(l->op, 0), args, 2 * count, types, count, &body));
     }
+    if (count == 1 && body->simple >= 0 && folds_one(&in[0]->shape, reduced))
+        return stet_lower_out(l, 0, fold_one(l, in[0], in[1], reduced, body->simple));
     n = make_reduce(l, in, types, count, reduced, body, count == 1 ? foldable(body, types[0]) : -1);
     if (!n)
         return stet_lower_memory(l);
@@ -296,8 +322,8 @@ static void sort_lanes(struct stet_sort *s)
     uint64_t n = (uint64_t)s->length;
 
     s->lanes = lines < LANES ? (uint32_t)(lines ? lines : 1) : LANES;
-    /* two index arrays, keys, and one line of the widest type */
-    s->lane_bytes = (n * (8 + 8 + 8 + 16) + 1024 + 63) / 64 * 64;
+    /* keys and positions, twice; the best positions */
+    s->lane_bytes = (n * 2 * (8 + 8) + (uint64_t)s->k * 8 + 63) / 64 * 64;
 }
 
 /* The first `count` operands along `dim` in the order of `comparator`. */
@@ -404,7 +430,8 @@ enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest)
     OPERAND(a, 0);
     CHECK(a->shape.rank >= 1 && k >= 0 && k <= a->shape.dims[a->shape.rank - 1],
           "k is out of range");
-    CHECK(stet_dtype_is_float(a->shape.dtype) || stet_dtype_is_int(a->shape.dtype),
+    CHECK(stet_dtype_is_float(a->shape.dtype) || stet_dtype_is_int(a->shape.dtype) ||
+              a->shape.dtype == STET_DT_PRED,
           "not defined for this type");
     if (!s || !(s->bytes = STET_NEW_ARRAY(l->arena, size_t, 1)) ||
         !(s->types = STET_NEW_ARRAY(l->arena, enum stet_dtype, 1)))
@@ -417,7 +444,7 @@ enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest)
     for (uint32_t d = 0; d + 1 < a->shape.rank; d++)
         s->outer *= dims[d];
     s->k = k;
-    s->types[0] = a->shape.dtype;
+    s->types[0] = a->shape.dtype == STET_DT_PRED ? STET_DT_U8 : a->shape.dtype;
     s->bytes[0] = stet_dtype_bytes(a->shape.dtype);
     s->descending = largest;
     sort_lanes(s);

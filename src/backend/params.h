@@ -3,6 +3,7 @@
 #ifndef STET_BACKEND_PARAMS_H
 #define STET_BACKEND_PARAMS_H
 
+#include "backend/fft.h"
 #include "backend/graph.h"
 
 /* A block of elements that moves from one strided area to another. */
@@ -30,6 +31,8 @@ struct stet_copy {
 
 /* An index of any integer type, clamped. */
 int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i);
+/* memcpy, in parts on the pool. */
+void stet_backend_copy_bytes(void *to, const void *from, uint64_t bytes, struct stet_pool *pool);
 void stet_backend_move_run(const struct stet_move *m, size_t bytes, const char *from, char *to,
                            struct stet_pool *pool);
 
@@ -39,7 +42,9 @@ void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype typ
 
 /* k_dot: batches of matrix products. */
 struct stet_dot {
-    enum stet_dtype dtype; /* of both operands, as computed: f32, f64, c64, c128, or integers */
+    enum stet_dtype dtype; /* of the product, as computed: f32, f64, c64, c128, or integers */
+    enum stet_dtype
+        operand; /* of both operands, as computed: the same, or s16 if they are narrow */
     enum stet_dtype a_type, b_type, out_type; /* in memory */
     uint32_t batch_rank;
     int64_t batch, m, n, k;
@@ -56,8 +61,15 @@ struct stet_dot {
 
 enum { STET_MAX_SPATIAL = STET_MAX_RANK - 2 };
 
+enum stet_conv_way {
+    STET_CONV_COLUMNS,  /* a matrix of what each position reads, times the kernel */
+    STET_CONV_SWAPPED,  /* images are adjacent elements: the gradient of a kernel */
+    STET_CONV_CHANNELS, /* each group has one feature, and groups are adjacent elements */
+};
+
 /* k_conv, with the dimension numbers resolved: everything as element strides. */
 struct stet_conv {
+    enum stet_conv_way way;
     enum stet_dtype dtype, memory; /* computed in, and in memory */
     enum stet_dtype out_type;
     uint32_t spatial;
@@ -70,10 +82,10 @@ struct stet_conv {
     int64_t w_in, w_out, w_spatial[STET_MAX_SPATIAL], w_offset;
     int64_t y_batch, y_feature, y_spatial[STET_MAX_SPATIAL];
     int64_t positions, taps; /* of the output, of the window */
-    int64_t block;           /* positions done at once */
+    int64_t block;           /* positions (SWAPPED: images) done at once */
     uint32_t lanes;
-    uint64_t pack_w, pack_x,
-        pack_y; /* bytes of temporary memory: weights once, the others a lane */
+    /* bytes of temporary memory: weights and lists of taps once, the others a lane */
+    uint64_t pack_w, lists, pack_x, pack_y;
 };
 
 /* REDUCE: `dims` are those of the operand, outermost first; each is kept or reduced. */
@@ -90,7 +102,7 @@ struct stet_reduce {
     struct stet_tile_prog *prog;
     uint16_t *regs;
     uint32_t first_init, first_out, temp;
-    uint64_t chunk; /* folded elements done at once when few are kept; 0: all */
+    uint64_t chunk; /* folded elements (of rows) or rows (of columns) done at once; 0: all */
 };
 
 /* k_window, k_scan, k_select_and_scatter */
@@ -170,12 +182,34 @@ struct stet_linalg {
     bool sort, lower, left, unit, transpose, conjugate;
 };
 
+/* k_fft */
+enum stet_fft_how {
+    STET_FFT_COMPLEX,
+    STET_FFT_REAL_EVEN, /* from real numbers to half a spectrum; as pairs if n is even */
+    STET_FFT_REAL_ODD,
+    STET_FFT_BACK_EVEN, /* and back */
+    STET_FFT_BACK_ODD,
+};
+
+/* The transforms along one dimension. */
+struct stet_fft_axis {
+    enum stet_fft_how how;
+    bool back;
+    int64_t n, outer, inner;
+    int64_t from_line, to_line; /* real numbers from one row to the next, where `inner` is 1 */
+    uint32_t tasks;
+    uint64_t task_bytes;               /* of temporary memory for each */
+    const struct stet_fft_line *line;  /* in the lanes, */
+    const struct stet_fft_long *whole; /* or one after the other */
+    struct stet_fft_roots roots;       /* of n, where pairs are used */
+};
+
 struct stet_fft {
-    enum stet_dtype in, out;
-    int kind; /* 0 FFT, 1 IFFT, 2 RFFT, 3 IRFFT */
+    enum stet_dtype real; /* F32 or F64 */
     uint32_t rank;
-    int64_t outer, dims[3], size; /* of the complex transform */
-    int64_t in_last, out_last;
+    struct stet_fft_axis axes[3]; /* in the order in which they are run */
+    double scale;
+    uint64_t half_bytes; /* of temporary memory for the whole operand */
 };
 
 #endif

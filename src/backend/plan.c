@@ -85,6 +85,24 @@ static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
     return stet_plan_describe(plan, l, in, entry->arg_count, out, entry->result_count);
 }
 
+/* Scratch memory of tiny programs, behind the table. */
+static void place_tiny(struct stet_plan *plan)
+{
+    uint64_t at = (plan->info.scratch_bytes + 63) / 64 * 64, most = 0;
+
+    if (!plan->tiny)
+        return;
+    for (struct stet_tiny *s = plan->tiny; s; s = s->next) {
+        uint64_t registers = stet_tiny_registers(s);
+
+        s->offset = at;
+        at += stet_tiny_size(s);
+        most = registers > most ? registers : most;
+    }
+    plan->registers = at;
+    plan->info.scratch_bytes = at + most;
+}
+
 static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
                          const struct stet_plan_devices *on, struct stet_err *err)
 {
@@ -112,6 +130,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     TRY(stet_lower_program(&l, &entry));
     l.op = NULL;
     TRY(fill_info(plan, &l, entry));
+    TRY(stet_backend_graph_simplify(&l, entry));
     TRY(stet_backend_graph_fuse(&l, entry));
     stet_backend_graph_cost(entry, &plan->info.cost);
     place.output_alias = plan->info.output_alias;
@@ -120,6 +139,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
     plan->table_offset = (place.scratch_bytes + 63) / 64 * 64;
     plan->info.scratch_bytes =
         plan->table_offset + (plan->ref_count + 1) * (uint64_t)sizeof(void *);
+    place_tiny(plan);
     plan->info.code_bytes = plan->arena.used;
     return STET_OK;
 }
@@ -185,6 +205,7 @@ const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan)
 struct tile_job {
     const struct stet_step *step;
     void *const *bufs;
+    uint64_t each; /* panels of a task */
 };
 
 static void tile_task(void *context, uint64_t i)
@@ -203,10 +224,46 @@ static void tile_task(void *context, uint64_t i)
                        end - start < prog->tile ? (size_t)(end - start) : prog->tile);
 }
 
+/* The panels of `rows_each` rows that belong to a task; a panel is within one matrix. */
+static void panel_task(void *context, uint64_t i)
+{
+    const struct tile_job *j = context;
+    const struct stet_tile_prog *p = j->step->tile.prog;
+    uint64_t rows = (uint64_t)p->rows, panels = (rows + STET_PANEL_ROWS - 1) / STET_PANEL_ROWS;
+    uint64_t all = j->step->tile.elements / (rows * (uint64_t)p->cols) * panels;
+    struct stet_tile_state state;
+    struct stet_tile_panels memory;
+
+    stet_tile_begin(p, &state, j->bufs,
+                    p->tile < STET_PANEL_COLS ? (size_t)p->tile : STET_PANEL_COLS);
+    for (uint64_t n = i * j->each; n < (i + 1) * j->each && n < all; n++) {
+        uint64_t first = n % panels * STET_PANEL_ROWS;
+
+        stet_tile_eval_rows(p, &state, &memory, j->bufs, n / panels * rows + first,
+                            rows - first < STET_PANEL_ROWS ? (size_t)(rows - first)
+                                                           : STET_PANEL_ROWS);
+    }
+}
+
+static void run_panels(const struct stet_step *s, void *const *bufs, struct stet_pool *pool)
+{
+    const struct stet_tile_prog *p = s->tile.prog;
+    uint64_t matrix = (uint64_t)(p->rows * p->cols);
+    uint64_t panels = (uint64_t)(p->rows + STET_PANEL_ROWS - 1) / STET_PANEL_ROWS;
+    struct tile_job job = {s, bufs, 1 + 16384 / ((uint64_t)p->cols * STET_PANEL_ROWS)};
+    uint64_t all = s->tile.elements / matrix * panels;
+
+    stet_pool_for(pool, (all + job.each - 1) / job.each, panel_task, &job);
+}
+
 static void run_tile(const struct stet_step *s, void *const *bufs, struct stet_pool *pool)
 {
-    struct tile_job job = {s, bufs};
+    struct tile_job job = {s, bufs, 0};
 
+    if (s->tile.prog->cols) {
+        run_panels(s, bufs, pool);
+        return;
+    }
     stet_pool_for(pool, (s->tile.elements + s->tile.grain - 1) / s->tile.grain, tile_task, &job);
 }
 
@@ -222,6 +279,7 @@ static uint32_t branch_of(const struct stet_step *s, const void *index)
 
 struct run {
     void *const *table;
+    const char *scratch;
     struct stet_pool *pool;
     const struct stet_host *host;
     struct stet_err *err;
@@ -267,6 +325,9 @@ static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r
         case STET_STEP_TILE:
             run_tile(s, bufs, r->pool);
             break;
+        case STET_STEP_TINY:
+            stet_tiny_run(s->tiny, r->scratch);
+            break;
         case STET_STEP_KERNEL:
             s->kernel.run(s->kernel.params, bufs, r->pool);
             break;
@@ -311,10 +372,12 @@ enum stet_rc stet_plan_run_with(const struct stet_plan *plan, const void *const 
 {
     void **table = (void **)(void *)((char *)scratch + plan->table_offset);
     uint64_t turns = plan->most_turns ? plan->most_turns : UINT64_MAX;
-    struct run r = {table, pool, host, err, turns, turns};
+    struct run r = {table, scratch, pool, host, err, turns, turns};
 
     for (uint32_t i = 0; i < plan->ref_count; i++)
         table[i] = address(plan, &plan->refs[i], inputs, outputs, scratch);
+    for (const struct stet_tiny *s = plan->tiny; s; s = s->next)
+        stet_tiny_prepare(s, scratch, (char *)scratch + plan->registers, table + s->first);
     return run_steps(&plan->steps, &r);
 }
 

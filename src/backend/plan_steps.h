@@ -3,6 +3,7 @@
 #define STET_BACKEND_PLAN_STEPS_H
 
 #include "backend/placement.h"
+#include "backend/tiny.h"
 
 /* Where a buffer of a step is: `base` 0 is scratch, 1 an address, then inputs, then outputs. */
 struct stet_step_ref {
@@ -12,6 +13,7 @@ struct stet_step_ref {
 
 enum stet_step_kind {
     STET_STEP_TILE,
+    STET_STEP_TINY,
     STET_STEP_KERNEL,
     STET_STEP_COPY,
     STET_STEP_WHILE,
@@ -33,6 +35,7 @@ struct stet_step {
             const struct stet_tile_prog *prog;
             uint64_t elements, grain;
         } tile;
+        struct stet_tiny *tiny;
         struct {
             void (*run)(const void *params, void *const *bufs, struct stet_pool *pool);
             const void *params;
@@ -59,7 +62,9 @@ struct stet_plan {
     struct stet_step_ref *refs;
     uint32_t ref_count;
     uint64_t table_offset; /* of the table of pointers, in scratch */
-    uint64_t most_turns;   /* of all loops in one run; 0: any number */
+    struct stet_tiny *tiny;
+    uint64_t registers;  /* of tiny programs: their offset in scratch */
+    uint64_t most_turns; /* of all loops in one run; 0: any number */
 };
 
 /* Fills the plan's description of the program's arguments and results, of all lanes. */

@@ -72,44 +72,6 @@ void stet_tile_view_simplify(struct stet_tile_view *m)
     m->rank = out;
 }
 
-/* One run along the innermost dimension. */
-static void gather_run(char *d, const char *s, int64_t stride, size_t bytes, size_t n)
-{
-    if (stride == 1) {
-        memcpy(d, s, n * bytes);
-        return;
-    }
-    if (stride == 0) {
-        stet_tile_fill(d, s, bytes, n);
-        return;
-    }
-#define RUN(T)                                                                                     \
-    do {                                                                                           \
-        T *to = (T *)(void *)d;                                                                    \
-        const T *from = (const T *)(const void *)s;                                                \
-        for (size_t i = 0; i < n; i++)                                                             \
-            to[i] = from[(int64_t)i * stride];                                                     \
-    } while (0)
-    switch (bytes) {
-    case 1:
-        RUN(uint8_t);
-        break;
-    case 2:
-        RUN(uint16_t);
-        break;
-    case 4:
-        RUN(uint32_t);
-        break;
-    case 8:
-        RUN(uint64_t);
-        break;
-    default:
-        for (size_t i = 0; i < n; i++)
-            memcpy(d + i * bytes, s + (int64_t)i * stride * (int64_t)bytes, bytes);
-    }
-#undef RUN
-}
-
 void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n)
 {
 #define FILL(T)                                                                                    \
@@ -142,6 +104,7 @@ void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n)
 void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_view *m, size_t bytes,
                            uint64_t start, size_t n)
 {
+    const struct stet_move_kernels *k = stet_tile_moves(stet_tile_kernels(), bytes);
     char *d = d_;
     int64_t at[STET_MAX_RANK], position = m->offset;
     uint64_t rest = start;
@@ -162,7 +125,7 @@ void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_vi
 
         if (run > n)
             run = n;
-        gather_run(d, (const char *)base + position * (int64_t)bytes, m->strides[i], bytes, run);
+        k->strided(d, (const char *)base + position * (int64_t)bytes, m->strides[i], run);
         d += run * bytes;
         n -= run;
         at[i] += (int64_t)run;
@@ -181,25 +144,26 @@ void stet_tile_view_gather(void *d_, const void *base, const struct stet_tile_vi
 
 /* ---- programs ---- */
 
-static void load_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n)
+void stet_tile_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n)
 {
-    uint64_t inner = start % (uint64_t)l->divide;
-    uint64_t value = start / (uint64_t)l->divide % (uint64_t)l->modulus;
+    uint64_t divide = (uint64_t)l->divide, modulus = (uint64_t)l->modulus;
+    uint64_t inner = start % divide, value = start / divide % modulus;
 
 #define IOTA(T)                                                                                    \
     do {                                                                                           \
         T *to = (T *)(void *)d;                                                                    \
-        if (l->divide == 1 && value + n <= (uint64_t)l->modulus) {                                 \
-            for (size_t i = 0; i < n; i++)                                                         \
-                to[i] = (T)(value + i);                                                            \
-            break;                                                                                 \
-        }                                                                                          \
-        for (size_t i = 0; i < n; i++) {                                                           \
-            to[i] = (T)value;                                                                      \
-            if (++inner == (uint64_t)l->divide) {                                                  \
-                inner = 0;                                                                         \
-                value = value + 1 == (uint64_t)l->modulus ? 0 : value + 1;                         \
-            }                                                                                      \
+        for (size_t i = 0; i < n;) { /* a run that counts, or one of equal numbers */              \
+            uint64_t left = divide == 1 ? modulus - value : divide - inner;                        \
+            size_t end = n - i < left ? n : i + (size_t)left;                                      \
+                                                                                                   \
+            if (divide == 1)                                                                       \
+                for (uint64_t v = value; i < end; i++, v++)                                        \
+                    to[i] = (T)v;                                                                  \
+            else                                                                                   \
+                for (; i < end; i++)                                                               \
+                    to[i] = (T)value;                                                              \
+            inner = 0;                                                                             \
+            value = divide == 1 || value + 1 == modulus ? 0 : value + 1;                           \
         }                                                                                          \
     } while (0)
     switch (stet_tile_ctype(l->dtype)) {
@@ -265,11 +229,21 @@ static void load(const struct stet_tile_load *l, struct stet_tile_state *s, void
         stet_tile_view_gather(s->regs[l->raw], slots[l->slot], l->map, bytes, start, n);
         break;
     case STET_LOAD_IOTA:
-        load_iota(l, s->regs[l->reg], start, n);
+        stet_tile_iota(l, s->regs[l->reg], start, n);
         return;
     default:
         return;
     }
+    if (l->widen)
+        l->widen(s->regs[l->reg], s->regs[l->raw], NULL, NULL, n);
+}
+
+static void load_panel(const struct stet_tile_load *l, struct stet_tile_state *s, const char *panel,
+                       size_t row, size_t n)
+{
+    size_t bytes = stet_dtype_bytes(l->dtype);
+
+    memcpy(s->regs[l->raw], panel + row * n * bytes, n * bytes);
     if (l->widen)
         l->widen(s->regs[l->reg], s->regs[l->raw], NULL, NULL, n);
 }
@@ -283,15 +257,23 @@ void stet_tile_apply(const struct stet_tile_prog *p, struct stet_tile_state *s, 
     }
 }
 
-void stet_tile_eval(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
-                    uint64_t start, size_t n)
+static void eval(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
+                 const struct stet_tile_panels *panels, size_t row, uint64_t start, size_t n)
 {
+    uint32_t panel = 0;
+
     for (uint32_t i = 0; i < p->store_count; i++)
         if (p->stores[i].direct)
             s->regs[p->stores[i].reg] =
                 (char *)slots[p->stores[i].slot] + start * stet_dtype_bytes(p->stores[i].dtype);
-    for (uint32_t i = 0; i < p->load_count; i++)
-        load(&p->loads[i], s, slots, start, n);
+    for (uint32_t i = 0; i < p->load_count; i++) {
+        const struct stet_tile_load *l = &p->loads[i];
+
+        if (panels && l->turned)
+            load_panel(l, s, panels->at[panel++], row, n);
+        else
+            load(l, s, slots, start, n);
+    }
     stet_tile_apply(p, s, n);
     for (uint32_t i = 0; i < p->store_count; i++) {
         const struct stet_tile_store *t = &p->stores[i];
@@ -305,5 +287,54 @@ void stet_tile_eval(const struct stet_tile_prog *p, struct stet_tile_state *s, v
             t->narrow(d, s->regs[t->reg], NULL, NULL, n);
         else
             memcpy(d, s->regs[t->reg], n * bytes);
+    }
+}
+
+void stet_tile_eval(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
+                    uint64_t start, size_t n)
+{
+    eval(p, s, slots, NULL, 0, start, n);
+}
+
+/* Columns [first, first + n) of `count` rows of each transposed view. */
+static void fill_panels(const struct stet_tile_prog *p, struct stet_tile_panels *panels,
+                        void *const *slots, uint64_t start, size_t count, size_t n)
+{
+    uint32_t panel = 0;
+
+    for (uint32_t i = 0; i < p->load_count; i++) {
+        const struct stet_tile_load *l = &p->loads[i];
+        const struct stet_tile_view *m = l->map;
+        size_t bytes = stet_dtype_bytes(l->dtype);
+        uint64_t rest = start;
+        int64_t at;
+
+        if (!l->turned)
+            continue;
+        at = m->offset;
+        for (uint32_t d = m->rank; d-- > 0;) {
+            at += (int64_t)(rest % (uint64_t)m->dims[d]) * m->strides[d];
+            rest /= (uint64_t)m->dims[d];
+        }
+        stet_tile_moves(stet_tile_kernels(), bytes)
+            ->turn(panels->at[panel++], (int64_t)n,
+                   (const char *)slots[l->slot] + at * (int64_t)bytes, m->strides[m->rank - 1],
+                   (int64_t)n, (int64_t)count);
+    }
+}
+
+void stet_tile_eval_rows(const struct stet_tile_prog *p, struct stet_tile_state *s,
+                         struct stet_tile_panels *panels, void *const *slots, uint64_t row,
+                         size_t count)
+{
+    uint64_t cols = (uint64_t)p->cols,
+             width = p->tile < STET_PANEL_COLS ? p->tile : STET_PANEL_COLS;
+
+    for (uint64_t first = 0; first < cols; first += width) {
+        size_t n = (size_t)(cols - first < width ? cols - first : width);
+
+        fill_panels(p, panels, slots, row * cols + first, count, n);
+        for (size_t r = 0; r < count; r++)
+            eval(p, s, slots, panels, r, (row + r) * cols + first, n);
     }
 }

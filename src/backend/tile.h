@@ -45,6 +45,7 @@ struct stet_tile_load {
     unsigned char value[16];
     const struct stet_tile_view *map;
     int64_t divide, modulus;
+    bool turned; /* a view that is read in panels, see stet_tile_prog */
 };
 
 struct stet_tile_ins {
@@ -69,6 +70,15 @@ struct stet_tile_prog {
     uint32_t tile;                       /* elements of one tile */
     uint32_t reg_offset[STET_TILE_REGS]; /* into the state's memory */
     uint8_t reg_bytes[STET_TILE_REGS];   /* of an element */
+    /* If a view is a transposition: the line is a matrix (or several) of `rows` by `cols`, and the
+     * view's memory is adjacent down a column. Tiles then go down through panels of a few rows, so
+     * that the view is transposed a block at a time. 0: no such view. */
+    int64_t rows, cols;
+};
+
+enum { STET_PANEL_ROWS = 16, STET_PANEL_COLS = 256, STET_PANELS = 4 };
+struct stet_tile_panels {
+    _Alignas(64) char at[STET_PANELS][STET_PANEL_ROWS * STET_PANEL_COLS * 16];
 };
 
 struct stet_tile_state {
@@ -86,6 +96,10 @@ void stet_tile_begin(const struct stet_tile_prog *p, struct stet_tile_state *s, 
 /* The elements [start, start + n) of the line; n <= p->tile. */
 void stet_tile_eval(const struct stet_tile_prog *p, struct stet_tile_state *s, void *const *slots,
                     uint64_t start, size_t n);
+/* `count` rows from number `row` on, of programs with panels; within one matrix. */
+void stet_tile_eval_rows(const struct stet_tile_prog *p, struct stet_tile_state *s,
+                         struct stet_tile_panels *panels, void *const *slots, uint64_t row,
+                         size_t count);
 /* Runs only the instructions: the caller has set the registers of STET_LOAD_ARG. */
 void stet_tile_apply(const struct stet_tile_prog *p, struct stet_tile_state *s, size_t n);
 
@@ -95,6 +109,8 @@ void stet_tile_view_gather(void *d, const void *base, const struct stet_tile_vie
                            uint64_t start, size_t n);
 /* Merges adjacent dimensions that step together, and drops those of size 1. */
 void stet_tile_view_simplify(struct stet_tile_view *m);
+/* A load of STET_LOAD_IOTA: its elements [start, start + n). */
+void stet_tile_iota(const struct stet_tile_load *l, char *d, uint64_t start, size_t n);
 /* A splat of one element into n. */
 void stet_tile_fill(void *d, const void *value, size_t bytes, size_t n);
 

@@ -20,6 +20,19 @@ typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 
 struct stet_gemm; /* gemm.h */
 typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
+/* acc[j] = the sum over taps of x[t][j] * w[t][j], which is added to it if `add`. */
+typedef void (*stet_channels_fn)(float *acc, const float *const *x, const float *const *w,
+                                 int64_t taps, int64_t n, bool add);
+struct stet_fft_kernels; /* fft.h */
+
+/* Moves of elements of one width. */
+struct stet_move_kernels {
+    /* n elements that are `stride` apart into a dense run. */
+    void (*strided)(void *d, const void *s, int64_t stride, size_t n);
+    /* to[y * to_step + x] = from[x * from_step + y] for x < n0 and y < n1 */
+    void (*turn)(void *to, int64_t to_step, const void *from, int64_t from_step, int64_t n0,
+                 int64_t n1);
+};
 
 /* The kernels of one instruction set; rows of types without computation are NULL. */
 struct stet_tile_set {
@@ -31,10 +44,20 @@ struct stet_tile_set {
      * can hold. */
     const stet_tile_fn *load, *store, *round;
     stet_tile_fn f64_to_odd_f32; /* rounded so that rounding it again gives the nearest number */
-    /* f32 and f64; `lines` is for operands that are both contiguous along k, with a few rows or
-     * columns */
+    /* f32, f64 and integers of 32 and 64 bits; `lines` is for operands that are both contiguous
+     * along k, with a few rows or columns */
     const stet_gemm_fn *gemm, *gemm_lines;
+    const stet_gemm_fn *gemm_narrow;
+    const stet_channels_fn *channels;
+    const struct stet_fft_kernels *const *fft; /* f32 and f64 */
+    const struct stet_move_kernels *moves;     /* of 1, 2, 4, 8 and 16 bytes */
 };
+
+static inline const struct stet_move_kernels *stet_tile_moves(const struct stet_tile_set *k,
+                                                              size_t bytes)
+{
+    return &k->moves[bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
+}
 
 /* The best set this machine can run. */
 const struct stet_tile_set *stet_tile_kernels(void);

@@ -1,4 +1,5 @@
 /* stet cache: shows what the store holds, and proves that it reloads. */
+#include "base/clock.h"
 #include "base/human.h"
 #include "cli/cache.h"
 #include "cli/run_text.h"
@@ -14,21 +15,15 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #define ROW_END "  %9s  " /* its compile time, before the name */
-
-static int64_t now_ns(void)
-{
-    return (int64_t)time(NULL) * 1000000000;
-}
 
 static void row_text(struct stet_buf *out, const struct stet_stored *s,
                      const struct stet_entry_file *f)
 {
     char key[STET_HASH_TEXT];
     struct stet_buf cell = STET_BUF_INIT;
-    int64_t age = now_ns() - s->used_ns;
+    int64_t age = (int64_t)stet_clock_wall_ns() - s->used_ns;
 
     stet_hash_format(s->key, key);
     stet_text_bytes(&cell, s->bytes);

@@ -107,7 +107,7 @@ static int search(const struct stet_fit_options *o, const char *text, bool sweep
     }
     code = s.found ? STET_EXIT_FINE : STET_EXIT_FINDING;
     if (format == STET_FORMAT_JSON) {
-        stet_cli_fit_search_json(&json, &s, fitted ? &f : NULL);
+        stet_fit_search_json(&json, &s, fitted ? &f : NULL);
         code = stet_cli_print(&json, code);
     } else {
         stet_cli_fit_search_text(&out, &s, fitted ? &f : NULL, all,

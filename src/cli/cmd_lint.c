@@ -1,6 +1,6 @@
 /* stet lint: finds Python hazards for compiled code, before anything is compiled. */
 #include "cli/command.h"
-#include "cli/lint_print.h"
+#include "lint/formats.h"
 #include "session/lint_join.h"
 
 #include "base/fs.h"
@@ -166,7 +166,7 @@ typedef void printer(struct stet_buf *, const struct stet_lint_print *);
 static printer *printer_of(const char *format)
 {
     if (!format || !strcmp(format, "text"))
-        return stet_cli_lint_text;
+        return stet_lint_print_text;
     if (!strcmp(format, "json"))
         return stet_lint_print_json;
     if (!strcmp(format, "github"))
@@ -328,7 +328,7 @@ int cmd_lint(int argc, char **argv)
     if (a.rules) {
         struct stet_buf out = STET_TEXT_INIT;
 
-        stet_cli_lint_rules(&out, a.format && !strcmp(a.format, "json"));
+        stet_lint_print_rules(&out, a.format && !strcmp(a.format, "json"));
         return stet_cli_print(&out, STET_EXIT_FINE);
     }
     if (!a.no_config && stet_lint_config_read(&config, a.config, &err) != STET_OK)

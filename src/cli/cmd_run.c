@@ -38,6 +38,7 @@ struct run {
 struct wishes {
     bool quiet, xla_dump, torch_fix, no_store, lift;
     bool zeros;      /* programs are not computed */
+    bool strict;     /* no program runs on XLA's CPU client instead */
     bool brief;      /* print no recompiles, and one line at the end */
     const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
     const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
@@ -221,7 +222,9 @@ static int run(struct run *r, const struct wishes *w)
     if (rc == STET_OK)
         rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store || w->zeros, w->lift, &err);
     if (w->cpu && (rc != STET_OK ||
-                   stet_launch_cpu(&env, r->on_disk.folder, w->cpu, w->zeros, &err) != STET_OK)) {
+                   stet_launch_cpu(&env, r->on_disk.folder,
+                                   &(struct stet_launch_cpu_options){w->cpu, w->zeros, w->strict},
+                                   &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
         stet_launch_run_forget(&r->on_disk);
@@ -306,6 +309,8 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_MAYBE, &w.cpu},
         {"zeros", NULL, "with --cpu: compute nothing, every result is zeros of the right shape",
          STET_OPTION_FLAG, &w.zeros},
+        {"strict", NULL, "with --cpu: fail what the backend cannot run; XLA's CPU is not asked",
+         STET_OPTION_FLAG, &w.strict},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "apply the torch.compile settings that earlier runs showed to help",
@@ -350,6 +355,8 @@ int cmd_run(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
     if (w.zeros && !w.cpu)
         return stet_cli_usage_error(&usage, "--zeros needs --cpu");
+    if (w.strict && !w.cpu)
+        return stet_cli_usage_error(&usage, "--strict needs --cpu");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
     if (w.contract &&
@@ -373,6 +380,8 @@ int cmd_test(int argc, char **argv)
     struct wishes w = {.cpu = "", .no_store = true, .brief = true};
     const struct stet_option options[] = {
         {"quiet", NULL, "print nothing", STET_OPTION_FLAG, &w.quiet},
+        {"strict", NULL, "fail what the backend cannot run; XLA's CPU is not asked",
+         STET_OPTION_FLAG, &w.strict},
         {"format", NULL, NULL, STET_OPTION_VALUE, &w.format},
         {0},
     };

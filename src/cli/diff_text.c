@@ -3,6 +3,7 @@
 
 #include "base/excerpt.h"
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "cli/run_text.h"
 #include "explain/words.h"
@@ -13,14 +14,6 @@
 #define GREEN(v) stet_pen(STET_PEN_GREEN, (v)->colour)
 #define DIM(v)   stet_pen(STET_PEN_DIM, (v)->colour)
 #define PLAIN(v) stet_pen(STET_PEN_PLAIN, (v)->colour)
-
-static struct stet_view base_name(struct stet_view path)
-{
-    for (size_t i = path.len; i > 0; i--)
-        if (path.ptr[i - 1] == '/')
-            return stet_view_of(path.ptr + i, path.len - i);
-    return path;
-}
 
 static void print_head(struct stet_buf *out, const struct stet_diff *d,
                        const struct stet_diff_view *v)
@@ -81,7 +74,7 @@ static void print_line(struct stet_buf *out, const struct stet_diff_view *v, con
 {
     size_t before;
 
-    stet_buf_printf(out, "      %s%s%.*s:%u", DIM(v), side, STET_FMT(base_name(file)), line);
+    stet_buf_printf(out, "      %s%s%.*s:%u", DIM(v), side, STET_FMT(stet_path_base(file)), line);
     if (function.len)
         stet_buf_printf(out, " in %.*s", STET_FMT(function));
     stet_buf_str(out, PLAIN(v));

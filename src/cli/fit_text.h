@@ -14,8 +14,5 @@ void stet_cli_fit_try(struct stet_buf *out, const struct stet_fit_search *s,
 /* The tries as a table, and the fit of the value that was found; `fit` may be NULL. */
 void stet_cli_fit_search_text(struct stet_buf *out, const struct stet_fit_search *s,
                               const struct stet_fit *fit, bool all, bool colour);
-/* stet.fitsearch/1 */
-void stet_cli_fit_search_json(struct stet_buf *out, const struct stet_fit_search *s,
-                              const struct stet_fit *fit);
 
 #endif

@@ -255,6 +255,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     }
     if (!end->brief && (d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
         print_causes(&out, folder, end->cpu);
+    stet_cli_elsewhere_text(&out, "stet: ", &d);
     say_exhausted(&out, &d, folder);
     if (end->zeros && d.executions)
         say_zeros(&out, &d, end);

@@ -13,6 +13,11 @@ void stet_cli_run_totals(struct stet_buf *out, const struct stet_run_digest *d);
 /* Appends what the layer could not do and which records are lost; nothing when there is neither. */
 void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d);
 
+/* Appends which programs XLA's CPU client ran because the CPU backend could not, and why; nothing
+ * when there is none. Each line begins with `prefix`. */
+void stet_cli_elsewhere_text(struct stet_buf *out, const char *prefix,
+                             const struct stet_run_digest *d);
+
 /* What to do when nothing of a run could be watched. */
 #define STET_UNWATCHED                                                                             \
     "a framework on its own CPU client is not seen: run it with `stet run --cpu -- …`, or set "    \

@@ -50,4 +50,9 @@ enum stet_rc stet_fit_substitute(struct stet_fit_substitute *b, char *const *com
                                  const char *name, int64_t value, struct stet_err *err);
 void stet_fit_substitute_release(struct stet_fit_substitute *b);
 
+/* Writes the tries as stet.fitsearch/1, with the fit of the value that was found; `fit` may be
+ * NULL. */
+void stet_fit_search_json(struct stet_buf *out, const struct stet_fit_search *s,
+                          const struct stet_fit *fit);
+
 #endif

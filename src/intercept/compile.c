@@ -1,5 +1,6 @@
 /* The compile hooks: the program is copied before the plugin sees it, and the writer does the rest.
  * on_PJRT_Client_Compile shows a whole compile. */
+#include "abi/stet_ext.h"
 #include "base/mem.h"
 #include "intercept/ask.h"
 #include "intercept/blob.h"
@@ -192,6 +193,19 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
                                 program && stet_intercept_lift_wants(program->code_size));
 }
 
+/* Asks Stet's CPU backend why XLA's CPU client runs the program; empty for every other plugin. */
+static struct stet_view passed_on(struct stet_plugin *p, const PJRT_LoadedExecutable *loaded,
+                                  struct stet_arena *arena)
+{
+    const STET_Extension *x = (const STET_Extension *)(const void *)stet_api_extension(
+        stet_plugin_real(p), (PJRT_Extension_Type)STET_EXTENSION_TYPE);
+    const char *why = loaded && x && x->base.struct_size >= STET_Extension_STRUCT_SIZE
+                          ? x->elsewhere(loaded)
+                          : NULL;
+
+    return why ? stet_arena_copy(arena, stet_view_str(why)) : (struct stet_view){0};
+}
+
 static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExecutable *loaded,
                        PJRT_Executable *executable, uint32_t id, uint64_t plugin_ns)
 {
@@ -218,6 +232,7 @@ static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExe
         r->fingerprint = facts.fingerprint;
         r->name = facts.name;
         r->num_outputs = facts.num_outputs;
+        r->elsewhere = passed_on(c->p, stet_intercept_lifted_plain(loaded), &e->arena);
         if (facts.has_outputs)
             stet_journal_flow_executable(&stet_layer.flow, id, facts.num_outputs);
     }

@@ -69,8 +69,8 @@ bool stet_launch_cpu_devices_ok(const char *devices)
     return !*end && devices[0] >= '1' && devices[0] <= '9' && n <= 256;
 }
 
-enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
-                             bool zeros, struct stet_err *err)
+enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder,
+                             const struct stet_launch_cpu_options *options, struct stet_err *err)
 {
     const char *chosen = stet_launch_env_get(env, "JAX_PLATFORMS");
     char library[PATH_MAX], named[PATH_MAX + 8];
@@ -87,10 +87,12 @@ enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, co
         rc = set_default(env, "STET_CPU_PLATFORM", "tpu", err);
     if (rc == STET_OK)
         rc = stet_launch_env_set(env, "STET_CPU_LIBRARY", library, err);
-    if (rc == STET_OK && *devices)
-        rc = stet_launch_env_set(env, "STET_CPU_DEVICES", devices, err);
-    if (rc == STET_OK && zeros)
+    if (rc == STET_OK && *options->devices)
+        rc = stet_launch_env_set(env, "STET_CPU_DEVICES", options->devices, err);
+    if (rc == STET_OK && options->zeros)
         rc = stet_launch_env_set(env, "STET_CPU_ZEROS", "1", err);
+    if (rc == STET_OK && options->strict)
+        rc = stet_launch_env_set(env, "STET_CPU_STRICT", "1", err);
     if (rc == STET_OK)
         rc = prepend(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, ',', err);
     if (rc == STET_OK)

@@ -184,6 +184,7 @@ static void on_compile_end(struct stet_run_digest *d, struct stet_process_digest
     c->agent_ns = r->agent_ns;
     c->key = r->key;
     c->components = keep(d, r->components);
+    c->elsewhere = keep(d, r->elsewhere);
     if (r->name.len)
         c->name = keep(d, r->name);
     c->begin_ns = r->begin_ns;

@@ -101,13 +101,6 @@ static void squeeze(char *out, size_t room, struct stet_view name)
     out[n] = '\0';
 }
 
-static bool ends_with(const char *text, const char *end)
-{
-    size_t n = strlen(text), m = strlen(end);
-
-    return n >= m && !strcmp(text + n - m, end);
-}
-
 static void remove_pending(struct waiter *w, size_t i)
 {
     w->pending_count--;
@@ -158,7 +151,7 @@ static size_t find_trace(const struct waiter *w, size_t lowering)
 {
     for (size_t i = lowering; i-- > 0;)
         if (w->pending[i].kind == TRACING &&
-            ends_with(w->pending[lowering].name, w->pending[i].name))
+            stet_view_ends(stet_view_str(w->pending[lowering].name), w->pending[i].name))
             return i;
     return PENDING;
 }

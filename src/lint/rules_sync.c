@@ -1,13 +1,60 @@
 /* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
 
+/* A function of the logging module, or a method of what it made. */
+static bool logs(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    char room[160];
+    struct stet_view dotted =
+        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
+
+    return dotted.len
+               ? stet_python_library(dotted) == PY_GIVES_SHOWS
+               : stet_flow_origins(w, stet_python_callee_object(w->module, call)) & PY_FROM_LOGGER;
+}
+
+/* Does the condition, or a part of it, need the values of a tensor? */
+static bool decides_by_value(struct stet_flow_walk *w, stet_python_ref condition)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_flow_value v;
+
+    for (condition = stet_python_bare(a, condition); stet_python_kind(a, condition) == PY_BOOLEAN;
+         condition = stet_python_field(a, condition, PY_FIELD_LEFT)) {
+        v = stet_flow_value_of(w, stet_python_field(a, condition, PY_FIELD_RIGHT));
+        if (stet_flow_is_tensor(v) || (v.kind == FLOW_V_HOST && v.deps))
+            return true;
+    }
+    v = stet_flow_value_of(w, condition);
+    return stet_flow_is_tensor(v) || (v.kind == FLOW_V_HOST && v.deps);
+}
+
+/* if loss > 1: print(loss.item()): the branch has read the values, and is reported. The message
+ * adds nothing to what every step pays. */
+static bool is_in_message_of_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool shown = false;
+
+    for (stet_python_ref up = w->module->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = w->module->parents[up]) {
+        if (stet_python_kind(a, up) == PY_CALL)
+            shown |= stet_python_call_meaning(w->module, up) == PY_MEANS_PRINTS || logs(w, up);
+        else if (stet_python_kind(a, up) == PY_IF && shown)
+            return decides_by_value(w, stet_python_field(a, up, PY_FIELD_CONDITION));
+    }
+    return false;
+}
+
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
                         enum lint_mode mode, uint64_t deps)
 {
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
+    if (is_in_message_of_branch(w, n))
+        return;
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
-                           "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n))),
+                           "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),
                w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
 }
 
@@ -193,18 +240,6 @@ static void offer_debug_print(struct stet_flow_walk *w, stet_python_ref n, struc
             (struct lint_edit){stet_python_at(w->ast, n)->start, stet_python_at(w->ast, n)->end,
                                stet_arena_copy(&w->out->arena, stet_buf_as_view(&text))};
     stet_buf_release(&text);
-}
-
-/* A function of the logging module, or a method of what it made. */
-static bool logs(const struct stet_flow_walk *w, stet_python_ref call)
-{
-    char room[160];
-    struct stet_view dotted =
-        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
-
-    return dotted.len
-               ? stet_python_library(dotted) == PY_GIVES_SHOWS
-               : stet_flow_origins(w, stet_python_callee_object(w->module, call)) & PY_FROM_LOGGER;
 }
 
 void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)

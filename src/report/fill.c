@@ -4,6 +4,7 @@
 #include "base/excerpt.h"
 #include "base/human.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/vec.h"
 #include "fingerprint/traits.h"
 #include "ledger/events.h"
@@ -24,15 +25,6 @@ static enum stet_rc no_memory(struct stet_err *err)
 
 /* ---- journals ---- */
 
-static struct stet_view base_name(struct stet_view path)
-{
-    size_t n = path.len;
-
-    while (n && path.ptr[n - 1] != '/')
-        n--;
-    return stet_view_of(path.ptr + n, path.len - n);
-}
-
 static void take_process(struct stet_report_run *r, const struct stet_process_digest *p)
 {
     struct stet_report_process *to = stet_report_add_process(r);
@@ -52,7 +44,7 @@ static void take_process(struct stet_report_run *r, const struct stet_process_di
                                        .marks = p->marks,
                                        .mark_count = p->mark_count};
     if (p->plugin_count) {
-        to->plugin = base_name(p->plugins[0].path);
+        to->plugin = stet_path_base(p->plugins[0].path);
         to->platform = p->plugins[0].platform;
         to->devices = p->plugins[0].devices;
     }

@@ -254,6 +254,7 @@ def sorting():
     case("sort_pairs", lambda x, y: [lax.sort((x, y), num_keys=1), lax.sort((x, y), num_keys=2), jnp.lexsort((y, x))], x, y)
     case("sort_body", lambda x: lax.sort_p.bind(x, dimension=0, is_stable=True, num_keys=1), y)
     case("top_k", lambda x: [lax.top_k(x, 3), lax.top_k(x, 1), lax.top_k(x.astype(jnp.int32), 5)], tame((5, 20)))
+    case("top_k_pred", lambda p: lax.top_k(p, 4), np.arange(60).reshape(5, 12) % 7 % 3 == 1)
     case("approx_top_k", lambda x: [lax.approx_max_k(x, 3), lax.approx_min_k(x, 2, reduction_dimension=0)], tame((5, 20)))
     case("unique", lambda x: [jnp.unique(x, size=5), jnp.searchsorted(jnp.sort(x), 2), jnp.bincount(x, length=6), jnp.median(y)], x)
 
@@ -307,6 +308,10 @@ def algebra():
         case(f"triangular_{np.dtype(dtype).name}", lambda m, b: [lax.linalg.triangular_solve(m, b if left else b.transpose(0, 2, 1), left_side=left,
              lower=lower, transpose_a=t, unit_diagonal=u) for left in (True, False) for lower in (True, False)
              for t in (True, False) for u in (True, False)], m, b)
+    for dtype in [np.float16, jnp.bfloat16]:
+        m, b = (np.arange(32).reshape(2, 4, 4) % 5 / 4 + 4 * np.eye(4)).astype(dtype), (np.arange(24).reshape(2, 4, 3) / 8 - 1).astype(dtype)
+        case(f"triangular_{np.dtype(dtype).name}", lambda m, b: [lax.linalg.triangular_solve(m, b, left_side=True, lower=lower)
+                                                                 for lower in (True, False)], m, b)
     for dtype in [np.float32, np.float64, np.complex64, np.complex128]:
         m = tame((2, 5, 5), dtype) + 3 * np.eye(5, dtype=dtype)
         case(f"factors_{np.dtype(dtype).name}", factors, m, tame((2, 6, 4), dtype))

@@ -3,9 +3,12 @@
     test_batch.py BUILD_DIR [Torch]
 """
 import collections
+import copy
+import dataclasses
 import json
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import tempfile
@@ -92,14 +95,72 @@ class Arrays(unittest.TestCase):
     def test_other_dtypes_are_copied(self):
         half = np.ones((2, 3), np.float16)
         self.assertEqual(one("float16", (2, 4))(half).sum(), 6)
-        with self.assertRaisesRegex(ValueError, "float16, and that is not converted"):
-            one("float32", (2, 4))(half)
+        with self.assertRaisesRegex(ValueError, "complex64, and that is not converted"):
+            one("float32", (2, 4))(half.astype("complex64"))
+
+    def test_floats_of_16_bits_are_rounded_as_numpy_rounds(self):
+        import jax.numpy as jnp
+
+        rng = np.random.default_rng(3)
+        floats = [np.dtype(jnp.bfloat16), np.dtype("float16"), np.dtype("float32"), np.dtype("float64"), np.dtype("int64")]
+        for have in floats:
+            for want in floats[:4]:
+                value = (rng.normal(size=(3, 4)) * 100).astype(have)
+                for given in (value, list(value)):
+                    got = one(want.name, (4, 5))(given)
+                    self.assertEqual(got.dtype, want)
+                    np.testing.assert_array_equal(got[:3, :4], value.astype(want))
+                    self.assertEqual(got.astype("float64").sum(), value.astype(want).astype("float64").sum())
+        self.assertEqual(one("float16", (2,))(np.ones(2)).dtype, np.float16)
+        with self.assertRaisesRegex(ValueError, "float16, and that is not converted to int32"):
+            one("int32", (2,))(np.ones(2, "float16"))
+
+    def test_another_byte_order_is_read_as_it_is_meant(self):
+        for dtype in (">i2", ">i4", ">i8", ">f4", ">f8", ">u2", ">c8"):
+            value = np.array([[1, 2], [3, 4]], dtype)
+            for dims in ((2, 2), (3, 2), (3, 3)):
+                for given in (value, list(value)):
+                    got = one(value.dtype.name, dims)(given)
+                    self.assertTrue(got.dtype.isnative)
+                    np.testing.assert_array_equal(got[:2, :2], value)
+        np.testing.assert_array_equal(one("float64", (3,))(np.array([1, 2], ">i4")), [1, 2, 0])
+
+    def test_rows_without_elements_and_rows_of_two_dtypes(self):
+        np.testing.assert_array_equal(one("int32", (2, 2))([[], [1, 2]]), [[0, 0], [1, 2]])
+        np.testing.assert_array_equal(one("int32", (2, 2))([[], []]), np.zeros((2, 2)))
+        np.testing.assert_array_equal(one("float32", (2, 2))([[1, 2], [0.5]]), [[1, 2], [0.5, 0]])
+        np.testing.assert_array_equal(one("float32", (2, 2, 3))([[], np.ones((1, 3))]).sum(axis=(1, 2)), [0, 3])
+
+    def test_what_cannot_be_padded_is_refused(self):
+        for dtype, dims, fill, value, why in [
+                ("object", (2,), 0, np.array(["a"], object), "x is of Python objects"),
+                ("uint8", (2, 2), -1, np.ones((1, 1), "uint8"), "x is filled with -1, which does not fit into uint8"),
+                ("int32", (2,), 10**30, np.ones(1, "int32"), "does not fit into int32"),
+                ("int32", (2,), 0.5, np.ones(1, "int32"), "is filled with 0.5"),
+                ("int32", (2,), float("nan"), np.ones(1, "int32"), "is filled with nan"),
+                ("uint8", (2,) * 9, 0, np.ones((1,) * 9, "uint8"), "x has 9 dimensions; at most 8 are padded"),
+                ("float32", (2,), 0, None, "x is None: name it in optional=")]:
+            with self.assertRaisesRegex(ValueError, why):
+                one(dtype, dims, fill)(value)
+        self.assertEqual(one("float32", (2,), 0.1)(np.ones(1, "float32"))[1], np.float32(0.1))
+
+        class OnDevice:
+            def __dlpack__(self):
+                raise AssertionError("read")
+
+            def __dlpack_device__(self):
+                return 2, 0
+
+        with self.assertRaisesRegex(ValueError, "x is on a device: pad batches before they are moved"):
+            one("float32", (2,))(OnDevice())
 
     def test_arrays_of_dlpack_are_read_in_place(self):
         import jax.numpy as jnp
 
         self.assertEqual(one("int32", (2, 4))(jnp.ones((2, 3), jnp.int32)).sum(), 6)
-        self.assertEqual(one("bfloat16", (2, 4))(np.asarray(jnp.ones((2, 3), jnp.bfloat16))).astype(float).sum(), 6)
+        for dtype in (jnp.bfloat16, jnp.float8_e4m3fn):  # NumPy has no DLPack for these
+            got = one(np.dtype(dtype).name, (2, 4))(jnp.ones((2, 3), dtype))
+            self.assertEqual((got.dtype, got.astype(float).sum()), (dtype, 6))
 
 
 class Trees(unittest.TestCase):
@@ -112,6 +173,61 @@ class Trees(unittest.TestCase):
         np.testing.assert_array_equal(out["mask"], [[1] * 5 + [0] * 3, [0] * 8])
         self.assertEqual((out["mask"].dtype.name, out["seen"].dtype.name, out["seen"].any()), ("float32", "bool", False))
         self.assertEqual(make({"tokens": [[1]], "image": np.ones((1, 2, 3))})["seen"].sum(), 2)
+
+    def test_an_absent_array_has_its_place_in_the_tree(self):
+        make = stet.Canonical({"batch['in']['tokens']": stet.Leaf("int32", (2, (4, 8))), "batch['in']['image']": stet.Leaf("float32", (2, (4, 8))),
+                               "batch['y']": stet.Leaf("int32", (2,)), "batch['weight']": stet.Leaf("float32", (2,))},
+                              optional=["image", "weight"], mask={"seen": "image"})
+        for batch in ({"in": {"tokens": [[1, 2, 3, 4, 5]]}, "y": [1]}, {"y": [1], "in": {"image": None, "tokens": [[1, 2, 3, 4, 5]]}, "weight": None}):
+            out = make(batch)
+            self.assertEqual((out.keys(), out["in"].keys()), ({"in", "y", "weight"}, {"tokens", "image", "seen"}))
+            self.assertEqual((out["in"]["image"].shape, out["weight"].shape), ((2, 8), (2,)))
+        both = make([batch, batch])
+        self.assertEqual([b["in"]["image"].shape for b in both], [(2, 8)] * 2)
+        there = make({"in": {"tokens": [[1]], "image": np.ones((2, 3), "float32")}, "y": [1], "weight": [1.0]})
+        self.assertEqual((there["in"]["image"].sum(), there["in"]["seen"].sum(), there.keys()), (6, 6, {"in", "y", "weight"}))
+
+    def test_arrays_of_one_name_are_told_apart_by_the_names_before(self):
+        make = stet.Canonical({"b['p']['x']": stet.Leaf("int32", (2,)), "b['q'].x": stet.Leaf("float32", (3,)), "b[1]['x']": stet.Leaf("int8", (4,))})
+        out = make({"p": {"x": [1]}, "q": {"x": [1]}})
+        self.assertEqual((out["p"]["x"].shape, out["q"]["x"].shape), ((2,), (3,)))
+        self.assertEqual(make([{}, {"x": np.ones(1, "int8")}])[1]["x"].shape, (4,))
+        with self.assertRaisesRegex(ValueError, "several functions have an argument x"):
+            make({"x": [1]})
+
+    def test_masks_of_rows_and_of_16_bits(self):
+        leaf = stet.Leaf("int32", (3, (4, 8)))
+        for dtype in ("float32", "float16", "bfloat16", "int32", "bool"):
+            make = stet.Canonical({"x": leaf, "m": stet.Leaf(dtype, (3, (4, 8))), "rows": stet.Leaf(dtype, (3,))}, mask={"m": "x", "rows": "x"})
+            for given in ([[1, 2], [3]], np.ones((2, 2), "int32")):
+                out = make({"x": given})
+                self.assertEqual((out["m"].dtype.name, out["m"].shape, out["rows"].dtype.name), (dtype, (3, 4), dtype))
+                self.assertEqual((out["rows"].astype("float64").tolist(), out["m"].astype("float64").sum()), ([1, 1, 0], sum(map(len, given))))
+        with self.assertRaisesRegex(ValueError, "mask m would have the shape"):
+            stet.Canonical({"x": leaf, "m": stet.Leaf("bool", (3, 16))}, mask={"m": "x"})({"x": [[1]]})
+        with self.assertRaisesRegex(ValueError, "m has 2 dimensions, 3 are wanted"):
+            stet.Canonical({"x": leaf, "m": stet.Leaf("bool", (3, 4, 4))}, mask={"m": "x"})({"x": [[1]]})
+
+    def test_dataclasses_stay_dataclasses(self):
+        @dataclasses.dataclass
+        class Batch:
+            x: object
+            y: object = None
+            kept: str = "a"
+
+        make = stet.Canonical({"batch.x": stet.Leaf("int32", (2,)), "batch.y": stet.Leaf("int32", (3,))}, optional=["y"])
+        out = make(Batch([1], kept="b"))
+        self.assertEqual((type(out), out.x.tolist(), out.y.tolist(), out.kept), (Batch, [1, 0], [0, 0, 0], "b"))
+        with self.assertRaisesRegex(ValueError, "Batch has no field m"):
+            stet.Canonical({"x": stet.Leaf("int32", (2,))}, mask={"m": "x"})(Batch([1]))
+
+    def test_padding_is_filled_with_what_is_asked(self):
+        loader = stet.canonical([{"x": [[1]], "y": [[2]]}], spec={"b['x']": stet.Leaf("int32", (1, 2)), "b['y']": stet.Leaf("int32", (1, 2))}, fill={"y": -100})
+        for again in (loader, copy.copy(loader), pickle.loads(pickle.dumps(loader))):
+            (out,) = again
+            self.assertEqual((out["x"].tolist(), out["y"].tolist()), ([[1, 0]], [[2, -100]]))
+        with self.assertRaisesRegex(ValueError, "fill z: there is no such argument"):
+            stet.canonical([], spec={"x": stet.Leaf("int32", (1,))}, fill={"z": 1})
 
     def test_named_tuples_lists_and_loaders(self):
         Pair = collections.namedtuple("Pair", "x y")
@@ -203,6 +319,37 @@ class Torch(unittest.TestCase):
         rows = stet.Canonical({"x": stet.Leaf("int64", (3, (4, 8)), 9)}, mask={"m": "x"})({"x": [torch.arange(2), torch.arange(5)]})
         self.assertEqual(rows["x"].tolist()[0], [0, 1, 9, 9, 9, 9, 9, 9])
         self.assertEqual((rows["m"].sum().item(), rows["m"].dtype), (7, torch.bool))
+
+    def test_lazy_views_of_tensors_have_their_values(self):
+        import torch
+
+        z = torch.tensor([[1 + 2j], [3 - 1j]])
+        for dims in ((2, 1), (2, 2)):
+            self.assertEqual(one("complex64", dims)(z.conj())[:, :1].tolist(), [[1 - 2j], [3 + 1j]])
+            self.assertEqual(one("float32", dims)(z.conj().imag)[:, :1].tolist(), [[-2], [1]])
+        self.assertEqual(one("float32", (2, 2))(list(z.conj().imag)).tolist(), [[-2, 0], [1, 0]])
+
+    def test_tensors_of_16_bits_are_rounded_and_filled(self):
+        import torch
+
+        value = torch.randn(3, 4)
+        for given in (value, list(value)):
+            got = one("bfloat16", (4, 5), 3)(given)
+            self.assertTrue(torch.equal(got[:3, :4], value.to(torch.bfloat16)))
+            self.assertEqual((got.dtype, got[3].tolist()), (torch.bfloat16, [3] * 5))
+        self.assertEqual(one("float32", (3, 5))(value.half()).dtype, torch.float32)
+
+    def test_tensors_that_are_not_in_memory_are_refused(self):
+        import torch
+
+        away, there = torch.ones(2, device="meta"), torch.ones(2)
+        for dims, value, why in [((2,), away, "x is on meta"), ((3,), away, "x is on meta"), ((2, 2), [away], "x is on meta"),
+                                 ((2, 2), [there, away], "x is on meta"), ((3,), there.to_sparse(), "only dense tensors are padded"),
+                                 ((2, 2), [there, np.ones(2)], "some rows of x are tensors and others are not"),
+                                 ((2, 2), [np.ones(2), there], "some rows of x are tensors and others are not"),
+                                 ((2, 2), [there, there.half()], "rows of x differ in more than their length")]:
+            with self.assertRaisesRegex(ValueError, why):
+                one("float32", dims)(value)
 
 
 if __name__ == "__main__":

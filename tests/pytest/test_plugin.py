@@ -120,7 +120,7 @@ class Plugin(unittest.TestCase):
         self.check(out)
         self.assertNotIn("compiled again", err)  # the summary is one line
         code, out, err = run("stet", "test", "--", sys.executable, "-c", "import jax; print(jax.devices()[0].platform)")
-        self.assertEqual((code, out), (0, "stet\n"), err)
+        self.assertEqual((code, out), (0, "cpu\n"), err)
 
     def test_an_ini_option_is_the_budget_of_unmarked_tests(self):
         write(DIR + "/test_plain.py", "import jax\ndef test_it():\n    assert jax.jit(lambda x: x + 1)(1) == 2\n")

@@ -180,7 +180,7 @@ class Explain(unittest.TestCase):
         last = sorted(os.listdir(os.path.join(self.dir, "state", "runs")))[-1]
         told = json.loads(self.stet("diff", "--format=json", self.first_run(), last).stdout)
         self.assertIn("profile", told["moved"])
-        self.assertIn(("platform", "stet", "tpu"), [(c["what"], c["from"], c["to"]) for c in told["changes"]])
+        self.assertIn(("platform", "cpu", "tpu"), [(c["what"], c["from"], c["to"]) for c in told["changes"]])
         shutil.rmtree(os.path.join(self.dir, "state", "runs", last))
 
     def test_programs_from_a_store_are_reported_and_waited_for(self):

@@ -9,6 +9,7 @@ ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)
 
 class TreeTest(unittest.TestCase):
     script = ""  # a name in tools/
+    options = ()
 
     def check(self, files):
         """Runs the script over the files {path: text}; returns its exit status and its output."""
@@ -18,7 +19,7 @@ class TreeTest(unittest.TestCase):
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 with open(path, "w") as out:
                     out.write(text)
-            done = subprocess.run([os.path.join(ROOT, "tools", self.script), root],
+            done = subprocess.run([os.path.join(ROOT, "tools", self.script), *self.options, root],
                                   capture_output=True, text=True)
             return done.returncode, done.stdout + done.stderr
 

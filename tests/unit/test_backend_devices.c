@@ -198,6 +198,35 @@ TEST(a_program_on_tiles_is_the_program_on_the_whole)
                turned, 2, 4);
 }
 
+TEST(a_result_that_has_no_equal_tiles_is_whole_on_every_device)
+{
+    struct stet_program p;
+    struct stet_plan *plan =
+        plan_of("module @m { func.func @main(%a: tensor<8x4xf32> {mhlo.sharding = "
+                "\"{devices=[4,1]<=[4]}\"}) "
+                "-> tensor<7x4xf32> { %1 = stablehlo.slice %a [1:8, 0:4] : (tensor<8x4xf32>) -> "
+                "tensor<7x4xf32> %0 = stablehlo.custom_call @Sharding(%1) {mhlo.sharding = "
+                "\"{devices=[4,1]<=[4]}\"} : (tensor<7x4xf32>) -> tensor<7x4xf32> return %0 : "
+                "tensor<7x4xf32> } }",
+                &p, 1, LANES);
+    struct io io;
+
+    EXPECT(plan);
+    if (!plan) {
+        fprintf(stderr, "%s\n", last.text);
+        return;
+    }
+    fill_io(&io);
+    run_plan(plan, &io, NULL);
+    EXPECT_INT(7, stet_plan_info(plan)->outputs[0].dims[0]);
+    for (int lane = 0; lane < LANES; lane++) {
+        for (int k = 0; k < 28; k++)
+            EXPECT(io.out[lane][k] == io.in[(k + 4) / 8][(k + 4) % 8]);
+    }
+    stet_plan_free(plan);
+    stet_program_release(&p);
+}
+
 static void refused(const char *text, uint32_t replicas, uint32_t partitions, const char *why)
 {
     struct stet_program p;

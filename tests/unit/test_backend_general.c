@@ -225,59 +225,148 @@ static void put_layout(struct text *t, const int64_t *order, uint32_t rank, cons
     put(t, "]");
 }
 
-TEST(convolutions_of_every_layout_agree_with_the_reference)
+/* A convolution in canonical layout, and the order of dimensions in which it is run. */
+struct convolution {
+    uint32_t spatial;
+    int64_t n, per, outs, groups, batch_groups; /* features: per group; of the result */
+    int64_t x[3], w[3], high[3];
+    struct stet_ref_window win;
+    int64_t order[3][5];
+};
+
+static bool convolution_agrees(const struct convolution *c, enum stet_dtype t)
 {
     static const char *const input[] = {"b0f", "b01f", "b012f"}, *const kernel[] = {"0io", "01io",
                                                                                     "012io"};
+    uint32_t rank = c->spatial + 2;
+    int64_t x[5] = {c->n * c->batch_groups}, w[5], out[5] = {c->n};
+    struct stet_ref a, b, want, in[2], result, got;
+    const struct stet_ref *list[2] = {&in[0], &in[1]};
+    struct text m = {.n = 0};
+    bool ok;
 
+    for (uint32_t d = 0; d < c->spatial; d++) {
+        int64_t room = (c->x[d] ? (c->x[d] - 1) * c->win.base_dilation[d] + 1 : 0) + c->win.low[d] +
+                       c->high[d] - ((c->w[d] - 1) * c->win.window_dilation[d] + 1);
+
+        x[d + 1] = c->x[d], w[d] = c->w[d];
+        out[d + 1] = room < 0 ? 0 : room / c->win.stride[d] + 1;
+    }
+    x[rank - 1] = c->groups * c->per, w[c->spatial] = c->per;
+    w[rank - 1] = out[rank - 1] = c->outs;
+    a = fill(t, x, rank, false), b = fill(t, w, rank, false), want = tensor(t, out, rank);
+    stet_ref_conv(&want, &a, &b, &c->win, c->groups, c->batch_groups);
+    in[0] = reordered(&a, c->order[0]), in[1] = reordered(&b, c->order[1]);
+    result = reordered(&want, c->order[2]), got = like(&result, t);
+    put(&m,
+        "<{batch_group_count = %lld : i64, feature_group_count = %lld : i64, "
+        "dimension_numbers = #stablehlo.conv<",
+        (long long)c->batch_groups, (long long)c->groups);
+    put_layout(&m, c->order[0], rank, input[c->spatial - 1]), put(&m, "x");
+    put_layout(&m, c->order[1], rank, kernel[c->spatial - 1]), put(&m, "->");
+    put_layout(&m, c->order[2], rank, input[c->spatial - 1]), put(&m, ">, padding = dense<[");
+    for (uint32_t d = 0; d < c->spatial; d++)
+        put(&m, "%s[%lld, %lld]", d ? ", " : "", (long long)c->win.low[d], (long long)c->high[d]);
+    put(&m, "]> : tensor<%ux2xi64>, ", c->spatial);
+    put_array(&m, "window_strides", c->win.stride, c->spatial), put(&m, ", ");
+    put_array(&m, "lhs_dilation", c->win.base_dilation, c->spatial), put(&m, ", ");
+    put_array(&m, "rhs_dilation", c->win.window_dilation, c->spatial), put(&m, "}>");
+    ok = run_op(&got, "convolution", m.s, list, 2) && same(&result, &got, 30, "convolution");
+    free(a.data), free(b.data), free(want.data), free(in[0].data), free(in[1].data);
+    free(result.data), free(got.data);
+    return ok;
+}
+
+TEST(convolutions_of_every_layout_agree_with_the_reference)
+{
     for (int i = 0; i < 150; i++) {
         enum stet_dtype t = i % 3 ? STET_DT_F32 : all_types[1 + next() % (TYPES - 1)];
-        uint32_t spatial = (uint32_t)pick(1, 3), rank = spatial + 2;
-        int64_t groups = pick(0, 2) ? 1 : pick(1, 3),
-                batch_groups = groups == 1 && pick(0, 3) == 0 ? 2 : 1;
-        int64_t n = pick(1, 2), per = pick(1, 4), outs = groups * batch_groups * pick(1, 4);
-        int64_t x[5] = {n * batch_groups}, w[5], out[5] = {n}, high[3], order[3][5];
-        struct stet_ref_window win;
-        struct stet_ref a, b, want, in[2], result, got;
-        const struct stet_ref *list[2] = {&in[0], &in[1]};
-        struct text m = {.n = 0};
+        struct convolution c = {
+            .spatial = (uint32_t)pick(1, 3), .n = pick(1, 2), .per = pick(1, 4)};
 
-        for (uint32_t d = 0; d < spatial; d++) {
-            int64_t room;
-
-            x[d + 1] = pick(0, 15) ? pick(1, 6) : 0, w[d] = pick(1, 3);
-            win.stride[d] = pick(1, 3), win.low[d] = pick(-1, 2), high[d] = pick(-1, 2);
-            win.base_dilation[d] = pick(1, 2), win.window_dilation[d] = pick(1, 2);
-            room = (x[d + 1] ? (x[d + 1] - 1) * win.base_dilation[d] + 1 : 0) + win.low[d] +
-                   high[d] - ((w[d] - 1) * win.window_dilation[d] + 1);
-            out[d + 1] = room < 0 ? 0 : room / win.stride[d] + 1;
+        c.groups = pick(0, 2) ? 1 : pick(1, 3);
+        c.batch_groups = c.groups == 1 && pick(0, 3) == 0 ? 2 : 1;
+        c.outs = c.groups * c.batch_groups * pick(1, 4);
+        for (uint32_t d = 0; d < c.spatial; d++) {
+            c.x[d] = pick(0, 15) ? pick(1, 6) : 0, c.w[d] = pick(1, 3);
+            c.win.stride[d] = pick(1, 3), c.win.low[d] = pick(-1, 2), c.high[d] = pick(-1, 2);
+            c.win.base_dilation[d] = pick(1, 2), c.win.window_dilation[d] = pick(1, 2);
         }
-        x[rank - 1] = groups * per, w[spatial] = per, w[rank - 1] = out[rank - 1] = outs;
-        a = fill(t, x, rank, false), b = fill(t, w, rank, false), want = tensor(t, out, rank);
-        stet_ref_conv(&want, &a, &b, &win, groups, batch_groups);
         for (int k = 0; k < 3; k++) {
-            for (uint32_t d = 0; d < rank; d++)
-                order[k][d] = d;
+            for (uint32_t d = 0; d < c.spatial + 2; d++)
+                c.order[k][d] = d;
             if (i % 4)
-                shuffle(order[k], rank);
+                shuffle(c.order[k], c.spatial + 2);
         }
-        in[0] = reordered(&a, order[0]), in[1] = reordered(&b, order[1]);
-        result = reordered(&want, order[2]), got = like(&result, t);
-        put(&m,
-            "<{batch_group_count = %lld : i64, feature_group_count = %lld : i64, "
-            "dimension_numbers = #stablehlo.conv<",
-            (long long)batch_groups, (long long)groups);
-        put_layout(&m, order[0], rank, input[spatial - 1]), put(&m, "x");
-        put_layout(&m, order[1], rank, kernel[spatial - 1]), put(&m, "->");
-        put_layout(&m, order[2], rank, input[spatial - 1]), put(&m, ">, padding = dense<[");
-        for (uint32_t d = 0; d < spatial; d++)
-            put(&m, "%s[%lld, %lld]", d ? ", " : "", (long long)win.low[d], (long long)high[d]);
-        put(&m, "]> : tensor<%ux2xi64>, ", spatial);
-        put_array(&m, "window_strides", win.stride, spatial), put(&m, ", ");
-        put_array(&m, "lhs_dilation", win.base_dilation, spatial), put(&m, ", ");
-        put_array(&m, "rhs_dilation", win.window_dilation, spatial), put(&m, "}>");
-        EXPECT(run_op(&got, "convolution", m.s, list, 2) && same(&result, &got, 30, "convolution"));
-        free(a.data), free(b.data), free(want.data), free(in[0].data), free(in[1].data);
-        free(result.data), free(got.data);
+        EXPECT(convolution_agrees(&c, t));
+    }
+}
+
+static void some_window(struct convolution *c, int64_t most, int64_t dilation)
+{
+    for (uint32_t d = 0; d < c->spatial; d++) {
+        c->x[d] = pick(1, most), c->w[d] = pick(1, 4);
+        c->win.stride[d] = pick(1, 2), c->win.low[d] = pick(0, 3), c->high[d] = pick(0, 3);
+        c->win.base_dilation[d] = pick(1, dilation), c->win.window_dilation[d] = pick(1, 2);
+    }
+}
+
+/* Each feature by itself, and its gradient, in which the batch is what groups are. */
+TEST(convolutions_of_single_features_agree_with_the_reference)
+{
+    for (int i = 0; i < 40; i++) {
+        bool grad = i % 2;
+        int64_t channels = i % 5 ? pick(2, 12) : pick(30, 40);
+        struct convolution c = {.spatial = 2,
+                                .n = grad ? 1 : pick(1, 3),
+                                .per = grad ? pick(1, 9) : 1,
+                                .outs = channels,
+                                .groups = grad ? 1 : channels,
+                                .batch_groups = grad ? channels : 1,
+                                .order = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}}};
+
+        some_window(&c, 7, 2);
+        if (grad)
+            memcpy(c.order[0], (int64_t[]){3, 1, 2, 0}, 4 * sizeof(int64_t));
+        EXPECT(convolution_agrees(&c, STET_DT_F32));
+    }
+}
+
+/* The images are adjacent elements, as in the gradient of a kernel. */
+TEST(convolutions_with_the_batch_last_agree_with_the_reference)
+{
+    for (int i = 0; i < 24; i++) {
+        struct convolution c = {.spatial = 2,
+                                .n = i % 8 ? pick(8, 20) : 70,
+                                .per = pick(2, 6),
+                                .outs = pick(1, 5),
+                                .groups = 1,
+                                .batch_groups = 1,
+                                .order = {{3, 1, 2, 0}, {2, 0, 1, 3}, {1, 2, 0, 3}}};
+
+        some_window(&c, 12, i % 3 ? 1 : 2);
+        for (uint32_t d = 0; d < 2; d++)
+            c.w[d] = pick(6, 8), c.x[d] = pick(4, 9), c.win.low[d] = c.high[d] = pick(0, 2);
+        EXPECT(convolution_agrees(&c, i % 2 ? STET_DT_F32 : STET_DT_F64));
+    }
+}
+
+/* Larger than a block, the taps adjacent in memory, elements of the input apart. */
+TEST(convolutions_of_larger_images_agree_with_the_reference)
+{
+    for (int i = 0; i < 12; i++) {
+        enum stet_dtype t = i % 4 == 3 ? STET_DT_BF16 : STET_DT_F32;
+        struct convolution c = {.spatial = 1 + (uint32_t)i % 2,
+                                .n = 2,
+                                .per = pick(1, 6),
+                                .outs = pick(1, 8),
+                                .groups = 1,
+                                .batch_groups = 1,
+                                .order = {{0, 1, 2, 3}, {0, 1, 2, 3}, {0, 1, 2, 3}}};
+
+        some_window(&c, 14, 4);
+        for (uint32_t d = 0; d < c.spatial; d++)
+            c.win.stride[d] = pick(1, 6);
+        EXPECT(convolution_agrees(&c, t));
     }
 }

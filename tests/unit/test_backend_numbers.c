@@ -110,6 +110,24 @@ TEST(reduced_precision_agrees_with_the_reference)
     }
 }
 
+TEST(the_real_part_of_a_complex_number_decides_its_truth)
+{
+    static const enum stet_dtype types[] = {STET_DT_C64, STET_DT_C128};
+    static const struct stet_ref_scalar values[] = {{0, 0, 1}, {0, 1, 0}, {0, 0, 0}, {0, -2, 3}};
+
+    for (int k = 0; k < 2; k++) {
+        struct stet_ref a = fill(types[k], (int64_t[]){4}, 1, false), got = like(&a, STET_DT_PRED);
+        const struct stet_ref *in[1] = {&a};
+
+        for (uint64_t i = 0; i < 4; i++)
+            stet_ref_set(&a, i, values[i]);
+        EXPECT(run_op(&got, "convert", "", in, 1));
+        for (uint64_t i = 0; i < 4; i++)
+            EXPECT_INT(values[i].f != 0, stet_ref_get(&got, i).i);
+        free(a.data), free(got.data);
+    }
+}
+
 /* ---- random bits: the known answers of Random123 1.14 (kat_vectors) ---- */
 
 TEST(random_bits_are_the_published_ones)

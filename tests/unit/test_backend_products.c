@@ -45,6 +45,45 @@ TEST(products_of_all_sizes_agree_with_the_reference)
     }
 }
 
+static const struct {
+    enum stet_dtype a, b, out;
+} mixed[] = {
+    {STET_DT_S8, STET_DT_S8, STET_DT_S32},   {STET_DT_U8, STET_DT_U8, STET_DT_U32},
+    {STET_DT_S8, STET_DT_S8, STET_DT_S8},    {STET_DT_S16, STET_DT_S16, STET_DT_S32},
+    {STET_DT_S32, STET_DT_S32, STET_DT_S32}, {STET_DT_U64, STET_DT_U64, STET_DT_U64},
+    {STET_DT_C64, STET_DT_C64, STET_DT_C64}, {STET_DT_C128, STET_DT_C128, STET_DT_C128},
+};
+enum { MIXED = sizeof mixed / sizeof mixed[0] };
+
+/* Sizes about the blocks of integers (kernels/gemm_narrow.c) and of complex numbers (gemm.c). */
+TEST(products_of_integers_and_complex_numbers_agree_with_the_reference)
+{
+    static const int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 31, 32, 33, 64, 65, 130};
+    static const int64_t depths[] = {1, 2, 3, 95, 96, 97, 255, 256, 257, 300};
+
+    for (int i = 0; i < 15 * MIXED; i++) {
+        enum stet_dtype t = mixed[i % MIXED].out, at = mixed[i % MIXED].a, bt = mixed[i % MIXED].b;
+        int64_t m = sizes[next() % 14], n = i < MIXED ? 270 : sizes[next() % 14];
+        int64_t k = depths[next() % 10];
+        int ac = next() & 1, bc = next() & 1;
+        struct stet_ref a = fill(at, (int64_t[]){m, k}, 2, !stet_dtype_is_complex(at));
+        struct stet_ref b = fill(bt, (int64_t[]){k, n}, 2, !stet_dtype_is_complex(bt));
+        struct stet_ref a_turned = turned(&a), b_turned = turned(&b);
+        struct stet_ref want = tensor(t, (int64_t[]){m, n}, 2), got = like(&want, t);
+        const struct stet_ref *in[2] = {ac ? &a : &a_turned, bc ? &b_turned : &b};
+        char middle[160];
+
+        snprintf(middle, sizeof middle,
+                 "<{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [%d], "
+                 "rhs_contracting_dimensions = [%d]>}>",
+                 ac, bc);
+        stet_ref_dot(&want, &a, &b);
+        EXPECT(run_op(&got, "dot_general", middle, in, 2) && same(&want, &got, 30, "dot"));
+        free(a.data), free(a_turned.data), free(b.data), free(b_turned.data);
+        free(want.data), free(got.data);
+    }
+}
+
 TEST(convolutions_agree_with_the_reference)
 {
     for (int i = 0; i < 40; i++) {

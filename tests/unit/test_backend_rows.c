@@ -1,5 +1,6 @@
 /* Every row kernel there is (each operation, fold and conversion of each type, in the instruction
  * set of this run) against ref/: a kernel without a twin fails here. */
+#include "backend/tile.h"
 #include "backend_help.h"
 
 static const int operands[] = {
@@ -178,5 +179,46 @@ TEST(half_width_floats_agree_with_the_reference)
         k->round[types[i]](wide.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&want, &wide, 0, "round"));
         free(half.data), free(back.data), free(wide.data), free(want.data);
+    }
+}
+
+/* One divisor for the whole row has a way of its own. */
+TEST(division_by_one_number_agrees_with_the_reference)
+{
+    static const int64_t divisors[] = {1, 2,   3,   7,     10,         -1,        -2,        -3,
+                                       0, 127, 128, 65536, 1000000007, INT32_MAX, INT32_MIN, 255};
+    static const int64_t edges[] = {0,
+                                    1,
+                                    -1,
+                                    INT32_MAX,
+                                    INT32_MIN,
+                                    INT32_MIN + 1,
+                                    UINT32_MAX,
+                                    1 << 30,
+                                    7 * 306783378LL,
+                                    7 * 306783378LL - 1};
+
+    for (size_t i = 0; i < 16 * INTEGERS; i++) {
+        enum stet_dtype t = all_types[i % INTEGERS];
+        int64_t n = pick(1, 200);
+        struct stet_ref a = fill(t, &n, 1, true), b = tensor(t, &n, 1);
+        struct stet_ref want = like(&a, t), got = like(&a, t);
+        const struct stet_ref *in[2] = {&a, &b};
+
+        if (!stet_tile_kernels()->ops[stet_tile_ctype(t)][STET_TILE_DIV]) {
+            free(a.data), free(b.data), free(want.data), free(got.data);
+            continue;
+        }
+        for (int64_t j = 0; j < n; j++)
+            stet_ref_set(&b, (uint64_t)j, (struct stet_ref_scalar){divisors[i / INTEGERS], 0, 0});
+        for (int64_t j = 0; j < n && j < 10; j++)
+            stet_ref_set(&a, (uint64_t)j, (struct stet_ref_scalar){edges[j], 0, 0});
+        for (int op = STET_TILE_DIV; op <= STET_TILE_REM; op++) {
+            stet_ref_elementwise(&want, op, in, 2);
+            stet_tile_kernels()->ops[stet_tile_ctype(t)][op](got.data, a.data, b.data, NULL,
+                                                             (size_t)n);
+            EXPECT(stet_dtype_is_subbyte(t) || same(&want, &got, 0, op_names[op]));
+        }
+        free(a.data), free(b.data), free(want.data), free(got.data);
     }
 }

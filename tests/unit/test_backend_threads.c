@@ -84,6 +84,18 @@ static const struct program {
      "%0 : tensor<40x1500xf32> } }",
      {40 * 1500, 1},
      40 * 1500},
+    {"module { func.func @main(%a: tensor<20000xf32>, %b: tensor<f32>) -> "
+     "tensor<10001xcomplex<f32>> { %0 = \"stablehlo.fft\"(%a) <{fft_type = #stablehlo<fft_type "
+     "RFFT>, fft_length = array<i64: 20000>}> : (tensor<20000xf32>) -> tensor<10001xcomplex<f32>> "
+     "return %0 : tensor<10001xcomplex<f32>> } }",
+     {20000, 1},
+     20002},
+    {"module { func.func @main(%a: tensor<50x90x70xf32>, %b: tensor<f32>) -> "
+     "tensor<50x90x36xcomplex<f32>> { %0 = \"stablehlo.fft\"(%a) <{fft_type = #stablehlo<fft_type "
+     "RFFT>, fft_length = array<i64: 90, 70>}> : (tensor<50x90x70xf32>) -> "
+     "tensor<50x90x36xcomplex<f32>> return %0 : tensor<50x90x36xcomplex<f32>> } }",
+     {50 * 90 * 70, 1},
+     50 * 90 * 72},
 };
 enum { PROGRAMS = sizeof programs / sizeof programs[0] };
 

@@ -52,6 +52,7 @@ PJRT_Buffer *stet_backend_buffer_adopt(struct stet_memory *memory, const struct 
     b->memory = memory;
     b->block = block;
     b->ready = ready;
+    stet_cpu_block_hold(block);
     pthread_mutex_init(&b->lock, NULL);
     for (uint32_t i = 0; i < shape->rank; i++)
         b->minor_to_major[i] = shape->rank - 1 - i;
@@ -66,7 +67,7 @@ static void drop(PJRT_Buffer *b)
     block = b->block;
     b->block = NULL;
     pthread_mutex_unlock(&b->lock);
-    stet_cpu_block_unref(block);
+    stet_cpu_block_drop(block);
 }
 
 void stet_backend_buffer_free(PJRT_Buffer *b)
@@ -374,7 +375,8 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
         return deleted();
     stet_backend_signal_wait(ready);
     fresh = (block->shared ? stet_zeros_block : stet_cpu_block_new)(memory, b->shape.bytes);
-    if (fresh && !block->shared)
+    /* a program may have failed before its results had memory */
+    if (fresh && block->data && !block->shared)
         memcpy(fresh->data, block->data, b->shape.bytes);
     stet_cpu_block_unref(block);
     *out = fresh
@@ -490,14 +492,16 @@ static PJRT_Error *pointer_of(PJRT_Buffer *b, void **out)
 {
     struct stet_cpu_block *block;
     struct stet_signal *ready;
+    PJRT_Error *error;
 
     if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_backend_signal_wait(ready);
     *out = block->data;
+    error = block->data ? NULL : stet_backend_signal_error(ready);
     stet_cpu_block_unref(block);
     stet_backend_signal_unref(ready);
-    return NULL;
+    return error;
 }
 
 PJRT_Error *cpu_PJRT_Buffer_UnsafePointer(PJRT_Buffer_UnsafePointer_Args *args)

@@ -40,16 +40,23 @@ struct stet_cpu_code;
 struct stet_cpu_block {
     atomic_int refs;
     atomic_int pins; /* external references: never reused in place while there are any */
-    void *data;      /* 64-byte aligned unless a view */
+    /* 64-byte aligned unless a view. A program's result has none before the program runs, so that
+     * launches that wait take no memory. Read it when the buffer is ready. */
+    void *data;
     uint64_t size;
     struct stet_memory *memory;
     void (*on_release)(void *data, void *arg); /* views only */
     void *on_release_arg;
     bool view;
+    atomic_int handles; /* the framework's buffers */
+    atomic_bool filled, orphan;
     bool shared; /* the memory belongs to all blocks of zeros */
 };
 
+/* NULL when out of memory; `later` has no memory until it is filled, for a result. */
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
+struct stet_cpu_block *stet_cpu_block_later(struct stet_memory *memory, uint64_t size);
+bool stet_cpu_block_fill(struct stet_cpu_block *b);
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
 /* A block whose memory outlives it; counted as if it were its own. */
@@ -58,6 +65,30 @@ struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *d
 void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
+/* A buffer of the framework begins to have it; no longer has it, and gives its reference back. */
+void stet_cpu_block_hold(struct stet_cpu_block *b);
+void stet_cpu_block_drop(struct stet_cpu_block *b);
+
+/* Pieces of memory that are kept for the next use of their size; any thread may call. */
+struct stet_cpu_piece;
+enum { STET_CPU_CLASSES = 256 };
+struct stet_cpu_cache {
+    pthread_mutex_t lock;
+    struct stet_cpu_piece *kept[STET_CPU_CLASSES], *oldest, *newest;
+    uint64_t kept_bytes, taken;
+    uint64_t most, most_before; /* bytes taken at once, in this window of runs and the one before */
+    uint32_t runs;
+};
+
+void stet_cpu_cache_init(struct stet_cpu_cache *c);
+void stet_cpu_cache_release(struct stet_cpu_cache *c);
+/* 64-byte aligned; NULL when out of memory. `give` gets the same size. */
+void *stet_cpu_cache_take(struct stet_cpu_cache *c, uint64_t size);
+void stet_cpu_cache_give(struct stet_cpu_cache *c, void *data, uint64_t size);
+void stet_cpu_cache_note_run(struct stet_cpu_cache *c);
+/* Nothing has run for a while: gives memory back to the system. */
+void stet_cpu_cache_idle(struct stet_cpu_cache *c);
+uint64_t stet_cpu_cache_bytes(struct stet_cpu_cache *c);
 
 /* ---- zeros instead of results ---- */
 
@@ -91,14 +122,19 @@ struct stet_task {
 
 struct stet_queue {
     pthread_mutex_t lock;
-    pthread_cond_t wake, idle;
+    pthread_cond_t wake, room;
     struct stet_task *first, **last;
     pthread_t thread;
     atomic_uint pending; /* submitted and not finished */
     bool started, stop;
+    uint32_t waiting;                      /* for room */
+    void (*on_idle)(struct stet_queue *q); /* nothing was submitted for a while */
 };
 
-void stet_backend_queue_init(struct stet_queue *q);
+void stet_backend_queue_init(struct stet_queue *q, void (*on_idle)(struct stet_queue *q));
+/* Waits until `full` says no, but not forever: a task may wait for what the caller does next. */
+void stet_backend_queue_wait(struct stet_queue *q, bool (*full)(const void *context),
+                             const void *context);
 /* Runs the remaining tasks, then ends the thread. */
 void stet_backend_queue_release(struct stet_queue *q);
 /* False if no thread could be started; the caller then runs the task itself. */
@@ -177,10 +213,12 @@ struct PJRT_Device {
     struct stet_memory memories[STET_MEMORIES];
     PJRT_Memory *memory_list[STET_MEMORIES];
     struct stet_queue queue;
+    atomic_uint talkers;      /* launches in the queue that call the host */
     pthread_mutex_t run_lock; /* one program at a time; guards scratch */
-    void *scratch;            /* temporaries of the running program; kept for the next one */
-    atomic_ullong scratch_size;
+    void *scratch;            /* temporaries of small programs */
+    struct stet_cpu_cache cache;
     atomic_llong in_use, peak, largest, allocations;
+    atomic_llong orphans; /* bytes that launches hold and the framework no longer has */
 };
 
 struct PJRT_Client {
@@ -214,7 +252,7 @@ struct stet_cpu_code {
     struct stet_plan *plan;
     const struct stet_plan_info *info;
     bool zeros;                  /* the plan is the border alone; nothing is computed */
-    bool fallback;               /* likewise; another client computes (fallback.c) */
+    bool fallback;               /* likewise; another client computes (cpu_fallback.c) */
     uint64_t handle;             /* its name for the program */
     char why[256];               /* the backend cannot run it */
     struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */

@@ -299,6 +299,11 @@ static unsigned thread_count(void)
     return n > 0 && n <= 1024 ? (unsigned)n : 0;
 }
 
+static void on_idle(struct stet_queue *q)
+{
+    stet_cpu_cache_idle(&((PJRT_Device *)((char *)q - offsetof(PJRT_Device, queue)))->cache);
+}
+
 static void device_init(PJRT_Client *c, uint32_t id)
 {
     PJRT_Device *d = &c->device[id];
@@ -314,7 +319,8 @@ static void device_init(PJRT_Client *c, uint32_t id)
         d->memory_list[i] = c->memories[d->memories[i].id] = &d->memories[i].base;
     }
     pthread_mutex_init(&d->run_lock, NULL);
-    stet_backend_queue_init(&d->queue);
+    stet_cpu_cache_init(&d->cache);
+    stet_backend_queue_init(&d->queue, on_idle);
     c->devices[id] = d;
 }
 
@@ -385,6 +391,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
             memory_release(&c->device[i].memories[m]);
         pthread_mutex_destroy(&c->device[i].run_lock);
         free(c->device[i].scratch);
+        stet_cpu_cache_release(&c->device[i].cache);
     }
     client_free(c);
     return NULL;
@@ -572,7 +579,7 @@ PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->bytes_limit_is_set = args->bytes_limit > 0;
     args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
     args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
-    args->pool_bytes = args->bytes_in_use + (int64_t)atomic_load(&d->scratch_size);
+    args->pool_bytes = args->bytes_in_use + (int64_t)stet_cpu_cache_bytes(&d->cache);
     args->pool_bytes_is_set = true;
     args->peak_pool_bytes_is_set = false;
     if (STET_HAS(args, peak_allocated_bytes_is_set)) {

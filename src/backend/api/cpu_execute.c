@@ -25,6 +25,7 @@ struct launch {
     const void **in_data;
     void **out_data;
     struct stet_callbacks callbacks;
+    bool talks;
 };
 
 static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *const *devices)
@@ -62,18 +63,22 @@ static void launch_free(struct launch *l)
     stet_mem_free(l);
 }
 
-/* The device's scratch memory, grown as needed; run_lock is held. */
+/* Memory for temporaries; run_lock is held. A small program has the device's own. */
+enum { SMALL_SCRATCH = 1 << 16 };
+
 static void *scratch(PJRT_Device *d, uint64_t need)
 {
-    if (need > atomic_load(&d->scratch_size)) {
-        uint64_t room = (need + 4095) & ~(uint64_t)4095;
-
-        free(d->scratch);
-        d->scratch = aligned_alloc(64, room);
-        atomic_store(&d->scratch_size, d->scratch ? room : 0);
-    }
-    stet_cpu_api_note_peak(d, need);
+    if (need > SMALL_SCRATCH)
+        return stet_cpu_cache_take(&d->cache, need);
+    if (!d->scratch)
+        d->scratch = aligned_alloc(64, SMALL_SCRATCH);
     return d->scratch;
+}
+
+static void scratch_done(PJRT_Device *d, void *memory, uint64_t need)
+{
+    if (need > SMALL_SCRATCH)
+        stet_cpu_cache_give(&d->cache, memory, need);
 }
 
 /* If an input failed, the outputs fail with the same error. */
@@ -102,6 +107,20 @@ static bool inputs_ready(const struct launch *l)
     return true;
 }
 
+/* Everything has memory now: inputs, because what they wait for is done, and outputs. */
+static bool take_memory(struct launch *l)
+{
+    for (uint32_t i = 0; i < l->inputs; i++)
+        l->in_data[i] = l->in[i]->data;
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        if (!stet_cpu_block_fill(l->out[i]))
+            return false;
+        l->out_data[i] = l->out[i]->data;
+    }
+    stet_cpu_api_note_peak(l->device, l->code->info->scratch_bytes);
+    return true;
+}
+
 static enum stet_rc compute(struct launch *l, void *memory, struct stet_err *err)
 {
     const struct stet_cpu_code *c = l->code;
@@ -124,9 +143,10 @@ static void run(struct launch *l, void *memory)
     size_t size;
 
     talking = l->device;
-    if (code == PJRT_Error_Code_OK && need && !memory) {
+    if (code == PJRT_Error_Code_OK && ((need && !memory) || !take_memory(l))) {
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
-        text = "stet cpu: out of memory for temporaries";
+        text = need && !memory ? "stet cpu: out of memory for temporaries"
+                               : "stet cpu: out of memory for results";
     } else if (code == PJRT_Error_Code_OK && compute(l, memory, &err) != STET_OK) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
@@ -139,14 +159,29 @@ static void run(struct launch *l, void *memory)
     stet_backend_signal_set(l->done, code, text);
 }
 
+/* The whole of it; run_lock is held, and is released before what it held is given back. */
+static void run_and_free(struct launch *l)
+{
+    PJRT_Device *d = l->device;
+    uint64_t need = l->code->info->scratch_bytes;
+    void *memory = scratch(d, need);
+
+    run(l, memory);
+    scratch_done(d, memory, need);
+    stet_cpu_cache_note_run(&d->cache);
+    pthread_mutex_unlock(&d->run_lock);
+    launch_free(l);
+}
+
 static void run_task(struct stet_task *task)
 {
     struct launch *l = (struct launch *)task;
+    PJRT_Device *d = l->device;
+    unsigned talks = l->talks;
 
-    pthread_mutex_lock(&l->device->run_lock);
-    run(l, scratch(l->device, l->code->info->scratch_bytes));
-    pthread_mutex_unlock(&l->device->run_lock);
-    launch_free(l);
+    pthread_mutex_lock(&d->run_lock);
+    run_and_free(l);
+    atomic_fetch_sub(&d->talkers, talks);
 }
 
 /* ---- arguments ---- */
@@ -179,7 +214,6 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *const *list
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "stet cpu: argument %u of %s was deleted or donated", number,
                                    l->code->name);
-        l->in_data[i] = l->in[i]->data;
     }
     return NULL;
 }
@@ -207,7 +241,7 @@ static bool donate(PJRT_Buffer *b, struct stet_cpu_block *expected)
     pthread_mutex_unlock(&b->lock);
     if (block != expected)
         return false;
-    stet_cpu_block_unref(block);
+    stet_cpu_block_drop(block);
     return true;
 }
 
@@ -249,11 +283,10 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
         if (from >= 0 && reusable(l, (uint32_t)from) && l->in[from]->memory == output_memory(l, i))
             l->out[i] = stet_cpu_block_ref(l->in[from]);
         else
-            l->out[i] = (l->code->zeros ? stet_zeros_block : stet_cpu_block_new)(
+            l->out[i] = (l->code->zeros ? stet_zeros_block : stet_cpu_block_later)(
                 output_memory(l, i), info->outputs[i].bytes);
         if (!l->out[i])
             return stet_cpu_api_no_memory();
-        l->out_data[i] = l->out[i]->data;
     }
     return NULL;
 }
@@ -299,7 +332,6 @@ static void run_nested(struct launch *l)
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
 
-    stet_cpu_api_note_peak(l->device, atomic_load(&l->device->scratch_size) + need);
     run(l, memory);
     free(memory);
     launch_free(l);
@@ -315,22 +347,40 @@ static void finish_zeros(struct launch *l)
     launch_free(l);
 }
 
+/* Launches that wait have no results yet, but they keep what the framework has given up: the
+ * batches of steps to come. */
+enum { MOST_PENDING = 32, LEAST_PENDING = 2, MOST_ORPHANS = 256 << 20 };
+
+static bool device_full(const void *context)
+{
+    const PJRT_Device *d = context;
+    unsigned pending = atomic_load(&d->queue.pending);
+
+    /* A program that calls the host may wait for a lock that the caller of Execute has. */
+    if (atomic_load(&d->talkers) > 0)
+        return false;
+    return pending >= MOST_PENDING ||
+           (pending >= LEAST_PENDING && atomic_load(&d->orphans) > MOST_ORPHANS);
+}
+
 static void start(struct launch *l)
 {
     PJRT_Device *d = l->device;
 
-    if (l->code->zeros) {
-        finish_zeros(l);
-    } else if (talking) {
-        run_nested(l);
-    } else if (is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
-               pthread_mutex_trylock(&d->run_lock) == 0) {
-        run(l, scratch(d, l->code->info->scratch_bytes));
-        pthread_mutex_unlock(&d->run_lock);
-        launch_free(l);
-    } else if (!stet_backend_queue_submit(&d->queue, &l->task)) {
-        run_task(&l->task);
+    if (l->code->zeros || talking) {
+        (l->code->zeros ? finish_zeros : run_nested)(l);
+        return;
     }
+    if (is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
+        pthread_mutex_trylock(&d->run_lock) == 0) {
+        run_and_free(l);
+        return;
+    }
+    stet_backend_queue_wait(&d->queue, device_full, d);
+    l->talks = l->callbacks.send_count + l->callbacks.receive_count > 0;
+    atomic_fetch_add(&d->talkers, l->talks);
+    if (!stet_backend_queue_submit(&d->queue, &l->task))
+        run_task(&l->task);
 }
 
 static void free_events(PJRT_Event **events, size_t count)

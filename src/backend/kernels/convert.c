@@ -153,7 +153,7 @@ UNARY(F32, from_f64, float, double, x)
 UNARY(F64, from_f64, double, double, x)
 UNARY(C64, from_f64, float complex, double, x)
 UNARY(C128, from_f64, double complex, double, x)
-UNARY(PRED, from_c64, uint8_t, float complex, x != 0)
+UNARY(PRED, from_c64, uint8_t, float complex, crealf(x) != 0)
 UNARY(S8, from_c64, int8_t, float complex, SATURATE(crealf(x), int8_t, INT8_MIN, INT8_MAX, float))
 UNARY(S16, from_c64, int16_t, float complex, SATURATE(crealf(x), int16_t, INT16_MIN, INT16_MAX, float))
 UNARY(S32, from_c64, int32_t, float complex, SATURATE(crealf(x), int32_t, INT32_MIN, INT32_MAX, float))
@@ -166,7 +166,7 @@ UNARY(F32, from_c64, float, float complex, crealf(x))
 UNARY(F64, from_c64, double, float complex, crealf(x))
 UNARY(C64, from_c64, float complex, float complex, x)
 UNARY(C128, from_c64, double complex, float complex, x)
-UNARY(PRED, from_c128, uint8_t, double complex, x != 0)
+UNARY(PRED, from_c128, uint8_t, double complex, creal(x) != 0)
 UNARY(S8, from_c128, int8_t, double complex, SATURATE(creal(x), int8_t, INT8_MIN, INT8_MAX, double))
 UNARY(S16, from_c128, int16_t, double complex, SATURATE(creal(x), int16_t, INT16_MIN, INT16_MAX, double))
 UNARY(S32, from_c128, int32_t, double complex, SATURATE(creal(x), int32_t, INT32_MIN, INT32_MAX, double))
@@ -241,4 +241,8 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .f64_to_odd_f32 = ISA(stet_f64_to_odd_f32),
     .gemm = ISA(stet_gemms),
     .gemm_lines = ISA(stet_gemm_lines),
+    .gemm_narrow = &ISA(stet_gemm_narrow),
+    .channels = &ISA(stet_channels),
+    .fft = ISA(stet_ffts),
+    .moves = ISA(stet_moves),
 };

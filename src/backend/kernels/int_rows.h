@@ -39,8 +39,72 @@ BI(ADD, W_(x) + W_(y))
 BI(SUB, W_(x) - W_(y))
 BI(MUL, W_(x) * W_(y))
 /* as XLA: x / 0 is all ones, MIN / -1 is MIN, x % 0 is x */
-BI(DIV, y == 0 ? (T) ~(U)0 : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)(0 - W_(x)) : (T)(x / y))
-BI(REM, y == 0 ? x : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)0 : (T)(x % y))
+#define QUOTIENT (y == 0 ? (T) ~(U)0 : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)(0 - W_(x)) : (T)(x / y))
+#define REMAINDER (y == 0 ? x : IS_SIGNED && (U)y == (U) ~(U)0 ? (T)0 : (T)(x % y))
+#if BITS == 64
+BI(DIV, QUOTIENT)
+BI(REM, REMAINDER)
+#else
+BI(DIV_ANY, QUOTIENT)
+BI(REM_ANY, REMAINDER)
+/* Machines divide vectors of floats, not of integers. A quotient of two numbers of 32 bits is at
+ * least 2^-31 of itself below the next integer, so rounding it to double does not reach that. */
+BI(DIV_REAL, (T)((double)x / (double)y))
+BI(REM_REAL, W_(x) - W_((T)((double)x / (double)y)) * W_(y))
+/* The same by one divisor: its reciprocal is made a little too large, by less than that and by more
+ * than the errors of rounding. */
+#define ONE_DIVISOR(N, EXPR)                                                                       \
+    static void ROWN(N, S)(void *d_, const void *a_, double reciprocal, T y, size_t n)             \
+    {                                                                                              \
+        const T *a = a_;                                                                           \
+        T *d = d_;                                                                                 \
+                                                                                                   \
+        (void)y;                                                                                   \
+        EACH                                                                                       \
+        {                                                                                          \
+            T x = a[i];                                                                            \
+            d[i] = (T)(EXPR);                                                                      \
+        }                                                                                          \
+    }
+ONE_DIVISOR(div_by, (double)x *reciprocal)
+ONE_DIVISOR(rem_by, W_(x) - W_((T)((double)x * reciprocal)) * W_(y))
+#undef ONE_DIVISOR
+
+/* 2: all divisors are the same; 1: all can be divided by; 0: neither. */
+static int ROWN(divisors, S)(const T *b, size_t n)
+{
+    T same = 0, wrong = 0;
+
+    EACH
+    {
+        T y = b[i];
+
+        same |= (T)(y ^ b[0]);
+        wrong |= (T)(y == 0 || (IS_SIGNED && (U)y == (U) ~(U)0));
+    }
+    return wrong ? 0 : same ? 1 : 2;
+}
+
+#define DIVISION(N, BY)                                                                            \
+    static void OPN(N)(ARGS)                                                                       \
+    {                                                                                              \
+        const T *b = b_;                                                                           \
+        int how = ROWN(divisors, S)(b, n);                                                         \
+        T y = n ? b[0] : (T)1;                                                                     \
+                                                                                                   \
+        if (how == 2)                                                                              \
+            ROWN(BY, S)(restrict_d, a_, 1 / (double)y * (1 + 0x1p-40), y, n);                      \
+        else                                                                                       \
+            (how ? OPN(N##_REAL) : OPN(N##_ANY))(restrict_d, a_, b_, c_, n);                       \
+    }
+#define OPN(N)     OPN2(k_##N, S)
+#define OPN2(N, S) ROWN(N, S)
+DIVISION(DIV, div_by)
+DIVISION(REM, rem_by)
+#undef DIVISION
+#undef OPN
+#undef OPN2
+#endif
 BI(POW, POWN(x, y))
 BI(MAX, x > y ? x : y)
 BI(MIN, x < y ? x : y)
@@ -65,6 +129,19 @@ UN(SIGN, IS_SIGNED && (STYPE)x < 0 ? (WIDE)-1 : (WIDE)(x != 0))
 UN(POPCNT, __builtin_popcountll((unsigned long long)(U)x))
 UN(CLZ, x == 0 ? BITS : __builtin_clzll((unsigned long long)(U)x) - (64 - BITS))
 
+#if BITS == 32 && !IS_SIGNED
+#define ROTATED(x, y) ((x) << ((y) & 31) | (x) >> (-(y) & 31))
+BI(ROTATE, ROTATED(x, y))
+static void k_ROTATE_XOR_u32(ARGS)
+{
+    uint32_t *d = restrict_d;
+    const uint32_t *a = a_, *b = b_, *c = c_;
+
+    EACH d[i] = ROTATED(a[i], b[i]) ^ c[i];
+}
+#undef ROTATED
+#endif
+
 FO(ADD, W_(x) + W_(y))
 FO(MUL, W_(x) * W_(y))
 FO(MAX, x > y ? x : y)
@@ -74,15 +151,21 @@ FO(OR, x | y)
 FO(XOR, x ^ y)
 
 const stet_tile_fn ISA(ROWN(stet_ops, S))[STET_TILE_OPS] = {
-    OPX(COPY), OPX(ADD), OPX(SUB),  OPX(MUL),    OPX(DIV), OPX(REM),       OPX(POW),       OPX(MAX),
-    OPX(MIN),  OPX(AND), OPX(OR),   OPX(XOR),    OPX(SHL), OPX(SHR_LOGIC), OPX(SHR_ARITH), OPX(EQ),
-    OPX(NE),   OPX(LT),  OPX(LE),   OPX(GT),     OPX(GE),  OPX(SELECT),    OPX(CLAMP),     OPX(NEG),
-    OPX(NOT),  OPX(ABS), OPX(SIGN), OPX(POPCNT), OPX(CLZ),
+    OPX(COPY),   OPX(ADD),        OPX(SUB),       OPX(MUL),    OPX(DIV),   OPX(REM),
+    OPX(POW),    OPX(MAX),        OPX(MIN),       OPX(AND),    OPX(OR),    OPX(XOR),
+    OPX(SHL),    OPX(SHR_LOGIC),  OPX(SHR_ARITH), OPX(EQ),     OPX(NE),    OPX(LT),
+    OPX(LE),     OPX(GT),         OPX(GE),        OPX(SELECT), OPX(CLAMP), OPX(NEG),
+    OPX(NOT),    OPX(ABS),        OPX(SIGN),      OPX(POPCNT), OPX(CLZ),
+#if BITS == 32 && !IS_SIGNED
+    OPX(ROTATE), OPX(ROTATE_XOR),
+#endif
 };
 const stet_fold_fn ISA(ROWN(stet_fold, S))[STET_TILE_OPS] = {
     FOPX(ADD), FOPX(MUL), FOPX(MAX), FOPX(MIN), FOPX(AND), FOPX(OR), FOPX(XOR),
 };
 
+#undef QUOTIENT
+#undef REMAINDER
 #undef W_
 #undef ROW2
 #undef ROWN

@@ -125,6 +125,10 @@ ROW(s16) ROW(s32) ROW(s64) ROW(u8) ROW(u16) ROW(u32) ROW(u64) ROW(f32) ROW(f64) 
     ISA(stet_store)[STET_DT_COUNT], ISA(stet_round)[STET_DT_COUNT];
 void ISA(stet_f64_to_odd_f32)(void *d, const void *a, const void *b, const void *c, size_t n);
 extern const stet_gemm_fn ISA(stet_gemms)[STET_DT_COUNT], ISA(stet_gemm_lines)[STET_DT_COUNT];
+extern const stet_gemm_fn ISA(stet_gemm_narrow);
+extern const stet_channels_fn ISA(stet_channels);
+extern const struct stet_fft_kernels *const ISA(stet_ffts)[STET_DT_COUNT];
+extern const struct stet_move_kernels ISA(stet_moves)[5];
 extern const struct stet_tile_set ISA(stet_tile_set);
 
 #endif

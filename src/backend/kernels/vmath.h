@@ -1,5 +1,8 @@
 /* Branch-free f32 functions that compilers turn into vector code; a few units in the last place.
- * Polynomials after Cephes (log, tanh), Giles (erf_inv) and own fits (exp, erf). */
+ * Polynomials after Cephes (log), Giles (erf_inv) and own fits (exp, erf, tanh).
+ *
+ * a * b + c is rounded once where the machine can, which is everywhere but in the base set of
+ * x86-64. It is written out as v_madd, so that all such machines compute the same bits. */
 #ifndef STET_BACKEND_KERNELS_VMATH_H
 #define STET_BACKEND_KERNELS_VMATH_H
 
@@ -26,6 +29,24 @@ static inline uint32_t v_bits(float f)
     return c.u;
 }
 
+static inline float v_madd(float a, float b, float c)
+{
+#if defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fmaf(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+static inline double v_madd64(double a, double b, double c)
+{
+#if defined(__FMA__) || defined(__aarch64__)
+    return __builtin_fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
 #define V_INF   v_float(0x7f800000)
 #define V_NAN   v_float(0x7fc00000)
 /* Adding and subtracting this rounds to an integer, whose bits are then the low ones of the sum. */
@@ -36,11 +57,11 @@ static inline float v_exp_tail(float r)
 {
     float q = 0.00139345438f;
 
-    q = q * r + 0.00836377684f;
-    q = q * r + 0.0416664556f;
-    q = q * r + 0.166665733f;
-    q = q * r + 0.5f;
-    return q * r * r + r;
+    q = v_madd(q, r, 0.00836377684f);
+    q = v_madd(q, r, 0.0416664556f);
+    q = v_madd(q, r, 0.166665733f);
+    q = v_madd(q, r, 0.5f);
+    return v_madd(q * r, r, r);
 }
 
 static inline float v_pow2(int32_t n)
@@ -55,13 +76,12 @@ static inline float v_exp(float x)
     int32_t i, h;
 
     c = c < -104.0f ? -104.0f : c;
-    t = c * 1.44269504f + V_ROUND;
+    t = v_madd(c, 1.44269504f, V_ROUND);
     n = t - V_ROUND;
-    i = (int32_t)(v_bits(t) - v_bits(V_ROUND));
-    i = i > 130 ? 130 : i < -152 ? -152 : i; /* NaN */
+    i = (int32_t)(v_bits(t) - v_bits(V_ROUND)); /* anything for NaN, which r keeps */
     h = i >> 1;
-    r = c - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
+    r = v_madd(n, -0.693359375f, c);
+    r = v_madd(n, 2.12194440e-4f, r);
     /* two factors: the result may be subnormal, or 2^128 times something below 1 */
     return (1.0f + v_exp_tail(r)) * v_pow2(h) * v_pow2(i - h);
 }
@@ -73,14 +93,13 @@ static inline float v_expm1(float x)
     int32_t i;
 
     c = c < -30.0f ? -30.0f : c;
-    t = c * 1.44269504f + V_ROUND;
+    t = v_madd(c, 1.44269504f, V_ROUND);
     n = t - V_ROUND;
     i = (int32_t)(v_bits(t) - v_bits(V_ROUND));
-    i = i > 128 ? 128 : i < -60 ? -60 : i;
-    r = c - n * 0.693359375f;
-    r = r + n * 2.12194440e-4f;
+    r = v_madd(n, -0.693359375f, c);
+    r = v_madd(n, 2.12194440e-4f, r);
     s = v_pow2(i - 1);
-    s = (s * v_exp_tail(r) + (s - 0.5f)) * 2.0f;
+    s = v_madd(s, v_exp_tail(r), s - 0.5f) * 2.0f;
     return x == 0.0f ? x : s;
 }
 
@@ -95,19 +114,19 @@ static inline float v_log(float x)
     float m = v_float((shifted & 0x007fffffu) + 0x3f3504f3u) - 1.0f;
     float z = m * m, y = 7.0376836292e-2f;
 
-    y = y * m - 1.1514610310e-1f;
-    y = y * m + 1.1676998740e-1f;
-    y = y * m - 1.2420140846e-1f;
-    y = y * m + 1.4249322787e-1f;
-    y = y * m - 1.6668057665e-1f;
-    y = y * m + 2.0000714765e-1f;
-    y = y * m - 2.4999993993e-1f;
-    y = y * m + 3.3333331174e-1f;
+    y = v_madd(y, m, -1.1514610310e-1f);
+    y = v_madd(y, m, 1.1676998740e-1f);
+    y = v_madd(y, m, -1.2420140846e-1f);
+    y = v_madd(y, m, 1.4249322787e-1f);
+    y = v_madd(y, m, -1.6668057665e-1f);
+    y = v_madd(y, m, 2.0000714765e-1f);
+    y = v_madd(y, m, -2.4999993993e-1f);
+    y = v_madd(y, m, 3.3333331174e-1f);
     y = y * m * z;
-    y = y + e * -2.12194440e-4f;
-    y = y - 0.5f * z;
+    y = v_madd(e, -2.12194440e-4f, y);
+    y = v_madd(z, -0.5f, y);
     y = m + y;
-    y = y + e * 0.693359375f;
+    y = v_madd(e, 0.693359375f, y);
     y = x == 0.0f ? -V_INF : y;
     y = x < 0.0f ? V_NAN : y;
     return x == V_INF || x != x ? x : y;
@@ -127,18 +146,26 @@ static inline float v_logistic(float x)
     return 1.0f / (1.0f + v_exp(-x));
 }
 
+/* x P(x^2) / Q(x^2); beyond 9.02 it is 1 */
 static inline float v_tanh(float x)
 {
-    float a = fabsf(x), z = x * x, p = -5.70498872745e-3f, big, small;
+    float c = x > 9.02f ? 9.02f : x, z, p, q, y;
 
-    p = p * z + 2.06390887954e-2f;
-    p = p * z - 5.37397155531e-2f;
-    p = p * z + 1.33314422036e-1f;
-    p = p * z - 3.33332819422e-1f;
-    small = p * z * x + x;
-    big = 1.0f - 2.0f / (v_exp(2.0f * a) + 1.0f);
-    big = x < 0.0f ? -big : big;
-    return a < 0.625f ? small : big;
+    c = c < -9.02f ? -9.02f : c;
+    z = c * c;
+    p = 1.338423179e-08f;
+    p = v_madd(p, z, 2.063577852e-05f);
+    p = v_madd(p, z, 3.497454991e-03f);
+    p = v_madd(p, z, 1.338268501e-01f);
+    p = v_madd(p, z, 1.0f);
+    q = 7.790224559e-07f;
+    q = v_madd(q, z, 3.288512961e-04f);
+    q = v_madd(q, z, 2.588435073e-02f);
+    q = v_madd(q, z, 4.671600626e-01f);
+    q = v_madd(q, z, 1.0f);
+    y = c * p / q;
+    y = y > 1.0f ? 1.0f : y;
+    return y < -1.0f ? -1.0f : y;
 }
 
 static inline float v_erf(float x)
@@ -148,18 +175,18 @@ static inline float v_erf(float x)
     c = c < -3.925f ? -3.925f : c;
     z = c * c;
     p = -1.28289548e-08f;
-    p = p * z + 4.61465152e-06f;
-    p = p * z + 0.000376963639f;
-    p = p * z + 0.00383947161f;
-    p = p * z + 0.0542494059f;
-    p = p * z + 0.185141817f;
-    p = p * z + 1.12837923f;
+    p = v_madd(p, z, 4.61465152e-06f);
+    p = v_madd(p, z, 0.000376963639f);
+    p = v_madd(p, z, 0.00383947161f);
+    p = v_madd(p, z, 0.0542494059f);
+    p = v_madd(p, z, 0.185141817f);
+    p = v_madd(p, z, 1.12837923f);
     q = 6.24500608e-05f;
-    q = q * z + 0.00130197045f;
-    q = q * z + 0.0154324723f;
-    q = q * z + 0.113880493f;
-    q = q * z + 0.497411072f;
-    q = q * z + 1.0f;
+    q = v_madd(q, z, 0.00130197045f);
+    q = v_madd(q, z, 0.0154324723f);
+    q = v_madd(q, z, 0.113880493f);
+    q = v_madd(q, z, 0.497411072f);
+    q = v_madd(q, z, 1.0f);
     y = c * (p / q);
     y = y > 1.0f ? 1.0f : y;
     return y < -1.0f ? -1.0f : y;
@@ -170,22 +197,22 @@ static inline float v_erf_inv(float x)
     float w = -v_log1p(-(x * x)), s = w < 5.0f ? w - 2.5f : sqrtf(w) - 3.0f;
     float a = 2.81022636e-08f, b = -0.000200214257f, p;
 
-    a = a * s + 3.43273939e-07f;
-    a = a * s - 3.5233877e-06f;
-    a = a * s - 4.39150654e-06f;
-    a = a * s + 0.00021858087f;
-    a = a * s - 0.00125372503f;
-    a = a * s - 0.00417768164f;
-    a = a * s + 0.246640727f;
-    a = a * s + 1.50140941f;
-    b = b * s + 0.000100950558f;
-    b = b * s + 0.00134934322f;
-    b = b * s - 0.00367342844f;
-    b = b * s + 0.00573950773f;
-    b = b * s - 0.0076224613f;
-    b = b * s + 0.00943887047f;
-    b = b * s + 1.00167406f;
-    b = b * s + 2.83297682f;
+    a = v_madd(a, s, 3.43273939e-07f);
+    a = v_madd(a, s, -3.5233877e-06f);
+    a = v_madd(a, s, -4.39150654e-06f);
+    a = v_madd(a, s, 0.00021858087f);
+    a = v_madd(a, s, -0.00125372503f);
+    a = v_madd(a, s, -0.00417768164f);
+    a = v_madd(a, s, 0.246640727f);
+    a = v_madd(a, s, 1.50140941f);
+    b = v_madd(b, s, 0.000100950558f);
+    b = v_madd(b, s, 0.00134934322f);
+    b = v_madd(b, s, -0.00367342844f);
+    b = v_madd(b, s, 0.00573950773f);
+    b = v_madd(b, s, -0.0076224613f);
+    b = v_madd(b, s, 0.00943887047f);
+    b = v_madd(b, s, 1.00167406f);
+    b = v_madd(b, s, 2.83297682f);
     p = (w < 5.0f ? a : b) * x;
     return fabsf(x) == 1.0f ? x * V_INF : p;
 }
@@ -203,15 +230,15 @@ static inline float v_sin_from(float x, int32_t quarter)
     int32_t q = (int32_t)(uint32_t)bits.u + quarter;
 
     s = 2.75573192239858925110e-6 - z * 2.50521083854417187751e-8;
-    s = s * z - 1.98412698412698412526e-4;
-    s = s * z + 8.33333333333333321769e-3;
-    s = s * z - 1.66666666666666657415e-1;
+    s = v_madd64(s, z, -1.98412698412698412526e-4);
+    s = v_madd64(s, z, 8.33333333333333321769e-3);
+    s = v_madd64(s, z, -1.66666666666666657415e-1);
     s = s * z * r + r;
     c = 2.48015873015873015658e-5 - z * (2.75573192239858906526e-7 - z * 2.08767569878680989792e-9);
-    c = c * z - 1.38888888888888894189e-3;
-    c = c * z + 4.16666666666666643537e-2;
-    c = c * z - 0.5;
-    c = c * z + 1.0;
+    c = v_madd64(c, z, -1.38888888888888894189e-3);
+    c = v_madd64(c, z, 4.16666666666666643537e-2);
+    c = v_madd64(c, z, -0.5);
+    c = v_madd64(c, z, 1.0);
     y = (q & 1) ? c : s;
     return (float)((q & 2) ? -y : y);
 }

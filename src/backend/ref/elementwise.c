@@ -237,6 +237,8 @@ static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
         return far ? 0 : wrapped(t, a << shift);
     case STET_TILE_SHR_LOGIC:
         return far ? 0 : wrapped(t, (a & mask) >> shift);
+    case STET_TILE_ROTATE:
+        return wrapped(t, a << (b & 31) | (a & mask) >> (-b & 31));
     case STET_TILE_SHR_ARITH:
         return wrapped(t,
                        (uint64_t)(((int64_t)(a << unused) >> unused) >> (far ? 63 : (int)shift)));
@@ -371,6 +373,11 @@ struct stet_ref_scalar stet_ref_op(int op, enum stet_dtype t, const struct stet_
         return x[0].i ? x[1] : x[2];
     if (op == STET_TILE_COPY)
         return x[0];
+    if (op == STET_TILE_ROTATE_XOR) {
+        struct stet_ref_scalar both[2] = {stet_ref_op(STET_TILE_ROTATE, t, x), x[2]};
+
+        return stet_ref_op(STET_TILE_XOR, t, both);
+    }
     if (op == STET_TILE_CLAMP) { /* lower bound, value, upper bound */
         struct stet_ref_scalar low[2] = {x[1], x[0]}, both[2] = {{0, 0, 0}, x[2]};
 
@@ -436,7 +443,7 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
         struct stet_ref_scalar v = stet_ref_get(a, i);
 
         if (to == STET_DT_PRED)
-            v.i = was ? v.f != 0 || v.im != 0 : v.i != 0;
+            v.i = was ? v.f != 0 : v.i != 0; /* of the real part */
         else if (!was && is)
             v.f = from == STET_DT_U64 ? (double)(uint64_t)v.i : (double)v.i;
         else if (was && !is)

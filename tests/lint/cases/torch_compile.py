@@ -2,6 +2,7 @@
 import logging
 import random
 import time
+import warnings
 
 import torch
 import torch.nn.functional as F
@@ -24,7 +25,7 @@ torch.backends.cuda.matmul.allow_tf32 = True  # clean: recompile-limit
 def step(x, y: torch.Tensor, n: int):
     if y.mean() > 0:  # expect: value-branch
         y = -y
-    for _ in range(n):  # expect: python-loop
+    for _ in range(n):  # clean: python-loop
         x = x + 1
     print("step")  # expect: traced-print
     start = time.time()  # expect: traced-side-effect
@@ -77,7 +78,10 @@ def no_schedule(x, base):
 
 def compile_again(models, x):
     for model in models:
-        fast_model = torch.compile(model)  # expect: fresh-jit
+        each = torch.compile(model)  # clean: fresh-jit
+        each(x)
+    for _ in range(3):
+        fast_model = torch.compile(models[0])  # expect: fresh-jit
         fast_model(x)
     compiled = [torch.compile(m) for m in models]  # clean: fresh-jit
     return compiled
@@ -168,3 +172,33 @@ for depth in [FEW, FEW + 2]:
     scaled_by(torch.ones(3), depth)  # expect: baked-constant
 for depth in (2, 2, 2):
     scaled_by(torch.ones(3), depth)  # clean: baked-constant
+
+
+LOG = logging.getLogger(__name__)
+
+
+@torch.compile
+def checked(loss: torch.Tensor, low: torch.Tensor, verbose: bool):
+    if loss.item() > 1.0:  # expect: host-sync
+        LOG.info("the loss is %.2f", loss.item())  # clean: host-sync
+    if low < 0 or verbose:  # expect: value-branch
+        print(f"the lowest is {low.item():.4f}")  # expect: traced-print
+    if torch.any(low.isnan()):  # expect: value-branch
+        warnings.warn(f"{torch.sum(low.isnan()).item()} are no numbers")  # clean: host-sync
+    if verbose:
+        LOG.info("the lowest is %.4f", low.item())  # expect: host-sync
+    if low > 3:  # expect: value-branch
+        loss = loss + low.item()  # expect: host-sync
+    return loss
+
+
+class Vectors(torch.nn.Module):
+    def forward(self, v):
+        if torch.jit.isinstance(v, list[str]):
+            rows = []
+            for sample in v:  # clean: python-loop
+                rows.append(torch.tensor([float(x) for x in sample.split()]))  # clean: host-sync
+            return torch.stack(rows)
+        if torch.jit.isinstance(v, list[torch.Tensor]):
+            return torch.stack(v)
+        return v * float(v.sum())  # expect: host-sync

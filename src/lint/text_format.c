@@ -1,5 +1,5 @@
-/* Prints findings as text, for CI and for other tools. */
-#include "cli/lint_print.h"
+/* Prints findings and rules for people. */
+#include "lint/formats.h"
 
 #include "base/human.h"
 #include "base/json.h"
@@ -61,7 +61,7 @@ static void print_statistics(struct stet_buf *out, const struct stet_lint_result
     stet_mem_free(counts);
 }
 
-void stet_cli_lint_text(struct stet_buf *out, const struct stet_lint_print *p)
+void stet_lint_print_text(struct stet_buf *out, const struct stet_lint_print *p)
 {
     const struct stet_lint_result *r = p->result;
 
@@ -82,7 +82,7 @@ void stet_cli_lint_text(struct stet_buf *out, const struct stet_lint_print *p)
     stet_buf_char(out, '\n');
 }
 
-void stet_cli_lint_rules(struct stet_buf *out, bool json)
+void stet_lint_print_rules(struct stet_buf *out, bool json)
 {
     struct stet_json j;
 

@@ -1,0 +1,204 @@
+#include "backend/tiny.h"
+
+/* ---- loads and stores as kernels ---- */
+
+#define SPLAT(width)                                                                               \
+    static void splat_##width(void *d, const void *a, const void *b, const void *c, size_t n)      \
+    {                                                                                              \
+        (void)b, (void)c;                                                                          \
+        stet_tile_fill(d, a, width, n);                                                            \
+    }                                                                                              \
+    static void view_##width(void *d, const void *a, const void *map, const void *c, size_t n)     \
+    {                                                                                              \
+        (void)c;                                                                                   \
+        stet_tile_view_gather(d, a, map, width, 0, n);                                             \
+    }                                                                                              \
+    static void copy_##width(void *d, const void *a, const void *b, const void *c, size_t n)       \
+    {                                                                                              \
+        (void)b, (void)c;                                                                          \
+        memcpy(d, a, n * (width));                                                                 \
+    }
+SPLAT(1)
+SPLAT(2)
+SPLAT(4)
+SPLAT(8)
+SPLAT(16)
+#undef SPLAT
+
+enum move { SPLATS, VIEWS, COPIES };
+
+static stet_tile_fn move_of(enum move m, size_t bytes)
+{
+    static const stet_tile_fn table[3][5] = {{splat_1, splat_2, splat_4, splat_8, splat_16},
+                                             {view_1, view_2, view_4, view_8, view_16},
+                                             {copy_1, copy_2, copy_4, copy_8, copy_16}};
+
+    return table[m][bytes == 1 ? 0 : bytes == 2 ? 1 : bytes == 4 ? 2 : bytes == 8 ? 3 : 4];
+}
+
+static void iota(void *d, const void *load, const void *b, const void *c, size_t n)
+{
+    (void)b, (void)c;
+    stet_tile_iota(load, d, 0, n);
+}
+
+/* ---- sizes ---- */
+
+static uint64_t register_size(const struct stet_tile_prog *p, uint32_t r, uint32_t elements)
+{
+    return ((uint64_t)p->reg_bytes[r] * elements + 63) / 64 * 64;
+}
+
+bool stet_tiny_fits(const struct stet_tile_prog *p, uint64_t elements)
+{
+    if (elements == 0 || elements > STET_TINY_ELEMENTS || elements > p->tile || p->cols)
+        return false;
+    for (uint32_t i = 0; i < p->load_count; i++)
+        if (p->loads[i].kind == STET_LOAD_ARG)
+            return false;
+    return true;
+}
+
+uint64_t stet_tiny_size(struct stet_tiny *s)
+{
+    const struct stet_tile_prog *p = s->prog;
+    uint64_t constants = 0;
+
+    s->most_calls = 2 * p->load_count + p->ins_count + p->store_count;
+    for (uint32_t i = 0; i < p->load_count; i++)
+        if (p->loads[i].kind == STET_LOAD_CONST)
+            constants += 2 * register_size(p, p->loads[i].reg, s->elements);
+    return 64 + (s->most_calls * sizeof(struct stet_tiny_call) + 63) / 64 * 64 + constants;
+}
+
+uint64_t stet_tiny_registers(const struct stet_tiny *s)
+{
+    uint64_t bytes = 0;
+
+    for (uint32_t r = 0; r < s->prog->regs; r++)
+        bytes += register_size(s->prog, r, s->elements);
+    return bytes;
+}
+
+/* ---- preparing ---- */
+
+struct preparation {
+    const struct stet_tiny *s;
+    const struct stet_tile_prog *p;
+    void *const *slots;
+    struct stet_tiny_call *calls;
+    uint64_t count;
+    char *constants;
+    char *regs[STET_TILE_REGS];
+};
+
+static void call(struct preparation *m, stet_tile_fn run, void *d, const void *a, const void *b,
+                 const void *c)
+{
+    m->calls[m->count++] = (struct stet_tiny_call){run, d, a, b, c};
+}
+
+static char *constant(struct preparation *m, const void *value, size_t bytes)
+{
+    char *at = m->constants;
+
+    stet_tile_fill(at, value, bytes, m->s->elements);
+    m->constants += (bytes * m->s->elements + 63) / 64 * 64;
+    return at;
+}
+
+static void load_constant(struct preparation *m, const struct stet_tile_load *l)
+{
+    char *raw = constant(m, l->value, stet_dtype_bytes(l->dtype));
+
+    m->regs[l->raw] = raw;
+    if (!l->widen)
+        return;
+    m->regs[l->reg] = m->constants;
+    m->constants += register_size(m->p, l->reg, m->s->elements);
+    l->widen(m->regs[l->reg], raw, NULL, NULL, m->s->elements);
+}
+
+/* May one element be read where it is? Not if a store is written there that is also a register, and
+ * an instruction after that still reads the element. */
+static bool readable_in_place(const struct preparation *m, const struct stet_tile_load *l,
+                              const char *at)
+{
+    const struct stet_tile_prog *p = m->p;
+
+    for (uint32_t i = 0; i < p->store_count; i++) {
+        const struct stet_tile_store *t = &p->stores[i];
+        const char *to = m->slots[t->slot];
+        bool written = false;
+
+        if (!t->direct || at + stet_dtype_bytes(l->dtype) <= to ||
+            to + stet_dtype_bytes(t->dtype) <= at)
+            continue;
+        for (uint32_t j = 0; j < p->ins_count; j++) {
+            const struct stet_tile_ins *x = &p->ins[j];
+
+            if (written && (x->a == l->reg || x->b == l->reg || x->c == l->reg))
+                return false;
+            written |= x->d == t->reg;
+        }
+    }
+    return true;
+}
+
+static void load(struct preparation *m, const struct stet_tile_load *l)
+{
+    size_t bytes = stet_dtype_bytes(l->dtype);
+    char *at = NULL;
+
+    if (l->kind == STET_LOAD_CONST) {
+        load_constant(m, l);
+        return;
+    }
+    if (l->kind == STET_LOAD_IOTA) {
+        call(m, iota, m->regs[l->reg], l, NULL, NULL);
+        return;
+    }
+    at = m->slots[l->slot];
+    if (l->kind == STET_LOAD_SPLAT && l->map)
+        at += l->map->offset * (int64_t)bytes;
+    if (l->kind == STET_LOAD_LINE ||
+        (l->kind == STET_LOAD_SPLAT && m->s->elements == 1 && readable_in_place(m, l, at)))
+        m->regs[l->raw] = at;
+    else
+        call(m, move_of(l->kind == STET_LOAD_VIEW ? VIEWS : SPLATS, bytes), m->regs[l->raw], at,
+             l->map, NULL);
+    if (l->widen)
+        call(m, l->widen, m->regs[l->reg], m->regs[l->raw], NULL, NULL);
+}
+
+void stet_tiny_prepare(const struct stet_tiny *s, char *memory, char *registers, void *const *slots)
+{
+    const struct stet_tile_prog *p = s->prog;
+    struct preparation m;
+
+    m.s = s, m.p = p, m.slots = slots, m.count = 0;
+    m.calls = (void *)(memory + s->offset + 64);
+    m.constants = (char *)m.calls + (s->most_calls * sizeof *m.calls + 63) / 64 * 64;
+    for (uint32_t r = 0; r < p->regs; r++) {
+        m.regs[r] = registers;
+        registers += register_size(p, r, s->elements);
+    }
+    for (uint32_t i = 0; i < p->store_count; i++)
+        if (p->stores[i].direct)
+            m.regs[p->stores[i].reg] = slots[p->stores[i].slot];
+    for (uint32_t i = 0; i < p->load_count; i++)
+        load(&m, &p->loads[i]);
+    for (uint32_t i = 0; i < p->ins_count; i++) {
+        const struct stet_tile_ins *x = &p->ins[i];
+
+        call(&m, x->fn, m.regs[x->d], m.regs[x->a], m.regs[x->b], m.regs[x->c]);
+    }
+    for (uint32_t i = 0; i < p->store_count; i++) {
+        const struct stet_tile_store *t = &p->stores[i];
+
+        if (!t->direct)
+            call(&m, t->narrow ? t->narrow : move_of(COPIES, stet_dtype_bytes(t->dtype)),
+                 slots[t->slot], m.regs[t->reg], NULL, NULL);
+    }
+    memcpy(memory + s->offset, &m.count, sizeof m.count);
+}

@@ -1,0 +1,118 @@
+/* What the CPU backend computes once, and what it must compute again. */
+#include "backend_help.h"
+
+/* The cost of a function of %a and %b, f32[4,8], as planned. */
+static struct stet_plan_cost cost_of(const char *body)
+{
+    struct stet_plan_cost cost = {-1, -1, -1};
+    struct stet_program p;
+    struct stet_plan *plan;
+    struct text t = {.n = 0};
+
+    last = (struct stet_err)STET_ERR_INIT;
+    put(&t,
+        "module { func.func @main(%%a: tensor<4x8xf32>, %%b: tensor<4x8xf32>) -> tensor<4x8xf32> "
+        "{ %s return %%r : tensor<4x8xf32> } }",
+        body);
+    if (stet_decode(&p, stet_view_of(t.s, t.n), &last) == STET_OK) {
+        if (stet_plan_new(&plan, &p, &last) == STET_OK) {
+            cost = stet_plan_info(plan)->cost;
+            stet_plan_free(plan);
+        }
+        stet_program_release(&p);
+    }
+    if (cost.flops < 0)
+        fprintf(stderr, "%s\n%s\n", last.text, t.s);
+    return cost;
+}
+
+TEST(what_is_computed_twice_is_computed_once)
+{
+    EXPECT(cost_of("%x = stablehlo.exponential %a : tensor<4x8xf32> "
+                   "%y = stablehlo.exponential %a : tensor<4x8xf32> "
+                   "%r = stablehlo.add %x, %y : tensor<4x8xf32>")
+               .transcendentals == 32);
+    /* products, and what is computed from what is equal */
+    EXPECT(cost_of("%x = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : "
+                   "(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32> "
+                   "%y = stablehlo.dot_general %a, %b, contracting_dims = [1] x [1] : "
+                   "(tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x4xf32> "
+                   "%z = stablehlo.dot_general %x, %a, contracting_dims = [1] x [0] : "
+                   "(tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> "
+                   "%w = stablehlo.dot_general %y, %a, contracting_dims = [1] x [0] : "
+                   "(tensor<4x4xf32>, tensor<4x8xf32>) -> tensor<4x8xf32> "
+                   "%r = stablehlo.add %z, %w : tensor<4x8xf32>")
+               .flops == 2 * 4 * 4 * 8 + 2 * 4 * 4 * 8 + 32);
+    /* a branch uses what was computed before it */
+    EXPECT(cost_of("%x = stablehlo.exponential %a : tensor<4x8xf32> %i = stablehlo.constant "
+                   "dense<0> : tensor<i32> %y = \"stablehlo.case\"(%i) ({ %p = "
+                   "stablehlo.exponential %a : tensor<4x8xf32> stablehlo.return %p : "
+                   "tensor<4x8xf32> }, { stablehlo.return %b : tensor<4x8xf32> }) : "
+                   "(tensor<i32>) -> tensor<4x8xf32> %r = stablehlo.add %x, %y : tensor<4x8xf32>")
+               .transcendentals == 32);
+}
+
+TEST(what_differs_is_computed_again)
+{
+    /* another operation, other operands, another order of operands */
+    EXPECT(cost_of("%x = stablehlo.exponential %a : tensor<4x8xf32> "
+                   "%y = stablehlo.exponential %b : tensor<4x8xf32> "
+                   "%z = stablehlo.tanh %a : tensor<4x8xf32> "
+                   "%p = stablehlo.power %x, %y : tensor<4x8xf32> "
+                   "%q = stablehlo.power %y, %x : tensor<4x8xf32> "
+                   "%s = stablehlo.add %p, %q : tensor<4x8xf32> "
+                   "%r = stablehlo.add %s, %z : tensor<4x8xf32>")
+               .transcendentals == 5 * 32);
+    /* behind a barrier: a program that computes again to save memory */
+    EXPECT(cost_of("%x = stablehlo.exponential %a : tensor<4x8xf32> "
+                   "%c = stablehlo.optimization_barrier %a : tensor<4x8xf32> "
+                   "%y = stablehlo.exponential %c : tensor<4x8xf32> "
+                   "%r = stablehlo.add %x, %y : tensor<4x8xf32>")
+               .transcendentals == 64);
+    /* in branches beside each other */
+    EXPECT(cost_of("%i = stablehlo.constant dense<0> : tensor<i32> %r = \"stablehlo.case\"(%i) "
+                   "({ %p = stablehlo.exponential %a : tensor<4x8xf32> stablehlo.return %p : "
+                   "tensor<4x8xf32> }, { %q = stablehlo.exponential %a : tensor<4x8xf32> "
+                   "stablehlo.return %q : tensor<4x8xf32> }) : (tensor<i32>) -> tensor<4x8xf32>")
+               .transcendentals == 64);
+}
+
+static uint32_t shifted(uint32_t x, uint32_t by, bool left)
+{
+    return by > 31 ? 0 : left ? x << by : x >> by;
+}
+
+/* x << l | x >> r, and that ^ y, whether it is a rotation or not. */
+TEST(rotations_of_bits_agree_with_shifts)
+{
+    for (int round = 0; round < 300; round++) {
+        uint32_t left = (uint32_t)pick(0, 33);
+        uint32_t right = next() % 3 ? 32 - left : (uint32_t)pick(0, 33);
+        bool swapped = next() & 1, beside = next() & 1;
+        uint32_t x[37], y[37], rotated[37], mixed[37];
+        const void *in[2] = {x, y};
+        void *out[2] = {rotated, mixed};
+        struct text t = {.n = 0};
+
+        for (int i = 0; i < 37; i++)
+            x[i] = (uint32_t)next(), y[i] = (uint32_t)next();
+        put(&t,
+            "module { func.func @main(%%x: tensor<37xui32>, %%y: tensor<37xui32>) -> "
+            "(tensor<37xui32>, tensor<37xui32>) { %%l = stablehlo.constant dense<%u> : "
+            "tensor<37xui32> %%r = stablehlo.constant dense<%u> : tensor<37xui32> %%a = "
+            "stablehlo.shift_left %%x, %%l : tensor<37xui32> %%b = "
+            "stablehlo.shift_right_logical %%x, %%r : tensor<37xui32> %%c = stablehlo.or %s : "
+            "tensor<37xui32> %%d = stablehlo.xor %s : tensor<37xui32> return %%c, %%d : "
+            "tensor<37xui32>, tensor<37xui32> } }",
+            left, right, swapped ? "%b, %a" : "%a, %b", beside ? "%c, %y" : "%y, %c");
+        if (!run_text(&t, in, out, 1)) {
+            EXPECT(!"runs");
+            return;
+        }
+        for (int i = 0; i < 37; i++) {
+            uint32_t want = shifted(x[i], left, true) | shifted(x[i], right, false);
+
+            EXPECT(rotated[i] == want && mixed[i] == (want ^ y[i]));
+        }
+    }
+}
