@@ -177,7 +177,7 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 #define MEMORY(args)                                                                               \
     (STET_HAS((args), memory) && (args)->memory                                                    \
          ? (struct stet_memory *)(args)->memory                                                    \
-         : &((args)->device ? (args)->device : (args)->client->devices[0])                         \
+         : &((args)->device ? (args)->device : (args)->client->devices[(args)->client->first])     \
                 ->memories[STET_DEVICE_MEMORY])
 
 /* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
