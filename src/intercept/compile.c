@@ -12,6 +12,7 @@
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
 #include "intercept/phases.h"
+#include "intercept/pod.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/threads.h"
@@ -33,6 +34,7 @@ struct stet_compile {
     struct stet_view options;
     struct stet_reload reload;
     struct stet_lifting lifting;
+    struct stet_pod_turn *turn; /* NULL if it is not compared with other ranks */
 };
 
 /* The parts of a program that STET_CAPTURE allows to be kept. */
@@ -256,6 +258,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (!c->outermost)
         return error;
     c->served_ns = stet_journal_now() - c->plugin_begin_ns;
+    stet_intercept_pod_end(c->turn, id);
     stet_pystack_end(c->stack);
     if (id)
         keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
@@ -302,6 +305,15 @@ static PJRT_Error *refused(const struct stet_compile *c, struct stet_lookup *loo
     return c->outermost ? stet_intercept_contract_refuse(c->program, c->options, lookup) : NULL;
 }
 
+/* Compares the compile with those of other ranks of the job. The error, if this one is refused. */
+static PJRT_Error *compare(struct stet_compile *c, struct stet_lookup *lookup)
+{
+    if (!c->outermost)
+        return NULL;
+    c->turn = stet_intercept_pod_begin(c->p, c->client, c->program, c->options, lookup, c->index);
+    return stet_intercept_pod_refuse(c->turn);
+}
+
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
@@ -311,9 +323,11 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
     error = refused(&c, &lookup);
+    if (!error)
+        error = compare(&c, &lookup);
     if (error)
         return compile_end(&c, error, NULL, NULL);
-    if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup))
+    if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup, c.turn))
         return compile_end(&c, NULL, args->executable, NULL);
     if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args, c.index)) {
         c.reload.keep = false;

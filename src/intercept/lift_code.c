@@ -73,7 +73,7 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
                                      .compile_options = options.ptr,
                                      .compile_options_size = options.len};
     struct stet_reload r;
-    bool made = stet_reload_try(&r, p, &args, &unknown), placed = false;
+    bool made = stet_reload_try(&r, p, &args, &unknown, NULL), placed = false;
 
     if (made)
         code->compile_ns = r.load_ns;

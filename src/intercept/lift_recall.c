@@ -55,7 +55,7 @@ static bool load_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args
     program.code = (char *)(uintptr_t)code.ptr;
     program.code_size = code.len;
     args.program = &program;
-    loaded = stet_reload_try(&r, f->plugin, &args, &unknown);
+    loaded = stet_reload_try(&r, f->plugin, &args, &unknown, NULL);
     if (loaded) {
         f->plain = args.executable;
         f->plain_ns = r.compile_ns;

@@ -9,7 +9,7 @@
 #include "journal/vocabulary.h"
 #include "store/entry.h"
 
-/* What the gate has found out about the program, if it is on: it need not be read again. */
+/* What the gate or the pod has found out about the program: it need not be read again. */
 struct stet_lookup {
     bool known, local; /* local: as stet_intercept_program_is_local */
     struct stet_hash key;
@@ -32,9 +32,11 @@ struct stet_reload {
     struct stet_remote remote;
 };
 
-/* True if args->executable is loaded and the plugin need not compile. */
+/* True if args->executable is loaded and the plugin need not compile. `turn`: this compile among
+ * those of other ranks (pod.h), or NULL. */
+struct stet_pod_turn;
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     const struct stet_lookup *lookup);
+                     const struct stet_lookup *lookup, struct stet_pod_turn *turn);
 /* Ahead of time there is no client to load into; but what is compiled is stored. */
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
                        const struct stet_lookup *lookup);

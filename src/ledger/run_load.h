@@ -99,7 +99,10 @@ struct stet_process_digest {
     const struct stet_view *env; /* NAME=value of what matters */
     size_t env_count;
     uint64_t pid;
-    int64_t rank; /* -1 when the environment has none */
+    int64_t rank;         /* -1 when not known */
+    int64_t world;        /* processes of its job; 0 when not known */
+    const char *launcher; /* that was recognised, or NULL; a literal */
+    struct stet_hash job; /* equal in all processes that the launcher started; zero if not known */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
     size_t plugin_count, plugin_room;

@@ -136,7 +136,7 @@ static void read_lines(struct stet_rank_state *s, const struct look *l)
                                             .minor = minor_of(l->digest->python)};
     static struct stet_remote_frame frames[STET_REMOTE_FRAMES];
     struct stet_err err = STET_ERR_INIT;
-    size_t n = stet_monitor_remote_read(&place, frames, &err), own = 0;
+    size_t n = stet_remote_stack_read(&place, frames, &err), own = 0;
 
     if (!n) {
         snprintf(s->why_not, sizeof s->why_not, "%.120s", err.text);
@@ -266,32 +266,6 @@ static void describe(struct stet_rank_state *s, const struct look *l, uint64_t n
 
 /* ---- the job ---- */
 
-static int64_t number_of(const struct stet_process_digest *d, const char *name)
-{
-    for (size_t i = 0; i < d->env_count; i++) {
-        if (stet_view_starts(d->env[i], name))
-            return strtoll(d->env[i].ptr + strlen(name), NULL, 10);
-    }
-    return 0;
-}
-
-/* How many processes the launcher started. */
-static int64_t world_of(const struct stet_process_digest *d)
-{
-    static const char *const names[] = {
-        "WORLD_SIZE=",           "JAX_NUM_PROCESSES=", "SLURM_NTASKS=",
-        "OMPI_COMM_WORLD_SIZE=", "PMI_SIZE=",          "NUM_PROCESSES="};
-    enum { MOST = 1 << 20 };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t n = number_of(d, names[i]);
-
-        if (n > 1 && n <= MOST)
-            return n;
-    }
-    return 0;
-}
-
 static int in_order(const void *a, const void *b)
 {
     const struct stet_rank_state *x = a, *y = b;
@@ -371,7 +345,7 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
         if (s->kind == STET_RANK_WAITING || s->kind == STET_RANK_DEVICE)
             compare(s, &looks[i], looks, n);
         if (!out->world)
-            out->world = world_of(looks[i].digest);
+            out->world = looks[i].digest->world > 1 ? looks[i].digest->world : 0;
         out->count++;
     }
     if (a->running)

@@ -4,7 +4,7 @@
 #define STET_MONITOR_RANK_STATE_H
 
 #include "monitor/attach.h"
-#include "monitor/remote_stack.h"
+#include "journal/remote_stack.h"
 
 enum stet_rank_kind {
 #define KIND(id, word, what) STET_RANK_##id,

@@ -20,7 +20,9 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { CONNECTIONS_MAX = 4096, HEAD_MOST = 512, END_MS = 5000 };
+/* Processes that run different programs would hang on an accelerator. Here they fail, but not at
+ * once: in that time `stet run` finds out what differs. */
+enum { CONNECTIONS_MAX = 4096, HEAD_MOST = 512, END_MS = 5000, MISMATCH_MS = 5000 };
 #define INPUTS_MOST ((size_t)8 << 30)
 
 /* What one process brought, or the answer to it. */
@@ -40,6 +42,7 @@ struct guest {
 struct answer {
     struct stet_buf bytes;
     uint32_t holders;
+    int64_t not_before_ms;
 };
 
 struct stet_hub {
@@ -127,7 +130,8 @@ static int by_node(const void *a, const void *b)
     return (x->node > y->node) - (x->node < y->node);
 }
 
-static void write_answer(struct stet_buf *out, struct guest **came, size_t count)
+/* True if they run the same program. */
+static bool write_answer(struct stet_buf *out, struct guest **came, size_t count)
 {
     for (size_t i = 1; i < count; i++) {
         if (stet_hash_eq(came[i]->of.program, came[0]->of.program))
@@ -138,13 +142,14 @@ static void write_answer(struct stet_buf *out, struct guest **came, size_t count
                         "the processes of a job must run the same programs in the same order",
                         (unsigned long long)came[0]->of.number, came[0]->name, came[0]->node,
                         came[i]->name, came[i]->node);
-        return;
+        return false;
     }
     stet_buf_u32(out, 0);
     for (size_t i = 0; i < count; i++) {
         stet_buf_u64(out, came[i]->whole - came[i]->head);
         stet_buf_add(out, came[i]->in.ptr + came[i]->head, came[i]->whole - came[i]->head);
     }
+    return true;
 }
 
 /* Answers a meeting when the last of its members has come. */
@@ -167,7 +172,8 @@ static void settle(struct stet_hub *h, const struct guest *last)
     if (!a)
         return;
     a->bytes.cap = INPUTS_MOST * 2;
-    write_answer(&a->bytes, came, count);
+    if (!write_answer(&a->bytes, came, count))
+        a->not_before_ms = stet_clock_ms() + MISMATCH_MS;
     for (size_t i = 0; i < count; i++) {
         came[i]->answer = &a->bytes;
         a->holders++;
@@ -182,6 +188,8 @@ static bool reply(struct guest *g)
 
     if (g->answer->failed)
         return false;
+    if (((struct answer *)g->answer)->not_before_ms > stet_clock_ms())
+        return true;
     n = send(g->fd, g->answer->ptr + g->sent, g->answer->len - g->sent,
              MSG_NOSIGNAL | MSG_DONTWAIT);
     if (n < 0)
@@ -225,6 +233,13 @@ static void welcome(struct stet_hub *h)
     h->guests[h->count++] = g;
 }
 
+static short wanted(const struct guest *g)
+{
+    if (g->answer)
+        return ((struct answer *)g->answer)->not_before_ms > stet_clock_ms() ? 0 : POLLOUT;
+    return g->complete ? 0 : POLLIN;
+}
+
 /* Answers that are on their way are sent before the hub ends: the first process may be done with a
  * launch before the others have their part of it. */
 static bool is_over(const struct stet_hub *h, int64_t end_ms)
@@ -246,16 +261,17 @@ static void *serve(void *argument)
     while ((!end_ms || !is_over(h, end_ms)) &&
            stet_vec_grow(&list, &room, 0, h->count + 2, sizeof *list, 0)) {
         size_t n = h->count, kept = 0;
+        bool pending = false; /* an answer that is held back */
 
         list[0] = (struct pollfd){.fd = h->listener, .events = POLLIN};
         list[1] = (struct pollfd){.fd = end_ms ? -1 : h->stop[0], .events = POLLIN};
         for (size_t i = 0; i < n; i++) {
             const struct guest *g = h->guests[i];
 
-            list[i + 2] = (struct pollfd){
-                .fd = g->fd, .events = g->answer ? POLLOUT : g->complete ? 0 : POLLIN};
+            list[i + 2] = (struct pollfd){.fd = g->fd, .events = wanted(g)};
+            pending |= g->answer && !wanted(g);
         }
-        if (poll(list, n + 2, end_ms ? 100 : -1) < 0 && errno != EINTR)
+        if (poll(list, n + 2, end_ms || pending ? 100 : -1) < 0 && errno != EINTR)
             break;
         if (list[1].revents)
             end_ms = stet_clock_ms() + END_MS;
