@@ -3,6 +3,7 @@
 #include "cli/command.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
+#include "session/divergence.h"
 #include "session/framework_logs.h"
 #include "session/miss.h"
 #include "session/session.h"
@@ -22,6 +23,7 @@ static const struct stet_usage usage = {
 struct choices {
     const struct stet_misses *misses;
     const struct stet_avoided *avoided;
+    const struct stet_divergences *divergences;
     enum stet_format format;
     const char *export, *log_file;
     struct stet_account_view view;
@@ -35,7 +37,8 @@ static enum stet_rc print_joined(const struct stet_account *a,
     struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc;
 
-    *code = tally->alarms ? STET_EXIT_FINDING : STET_EXIT_FINE;
+    *code = tally->alarms || (a->divergences && a->divergences->count) ? STET_EXIT_FINDING
+                                                                       : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
     if (c->export && !strcmp(c->export, "markdown"))
@@ -65,6 +68,7 @@ static enum stet_rc print(void *context, const struct stet_account *a,
     own.log = &p->choices->log;
     own.misses = p->choices->misses;
     own.avoided = p->choices->avoided;
+    own.divergences = p->choices->divergences;
     return print_joined(&own, t, p->choices, &p->code, err);
 }
 
@@ -92,7 +96,9 @@ struct journals {
     struct stet_run_digest digest;
     struct stet_avoided avoided;
     struct stet_misses misses;
+    struct stet_divergences divergences;
     bool loaded, asked; /* asked: the store, for its misses */
+    bool compared;      /* the ranks */
 };
 
 static void read_journals(struct journals *r, const struct stet_run *run)
@@ -103,6 +109,8 @@ static void read_journals(struct journals *r, const struct stet_run *run)
         return;
     stet_avoided_make(&r->avoided, &r->digest);
     stet_avoided_sort(&r->avoided);
+    r->compared =
+        stet_divergences_make(&r->divergences, &r->digest, run->folder, NULL) == STET_OK;
     r->asked = r->digest.compiles <= MOST_COMPILES &&
                stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;
 }
@@ -111,6 +119,8 @@ static void release_journals(struct journals *r)
 {
     if (r->asked)
         stet_misses_release(&r->misses);
+    if (r->compared)
+        stet_divergences_release(&r->divergences);
     stet_avoided_release(&r->avoided);
     if (r->loaded)
         stet_ledger_run_unload(&r->digest);
@@ -145,6 +155,7 @@ static int explain_run(const char *name, struct choices *c)
         stet_session_logs_read(&c->log, run->folder);
     read_journals(&read, run);
     c->avoided = &read.avoided;
+    c->divergences = read.compared ? &read.divergences : NULL;
     if (read.asked && (c->format == STET_FORMAT_JSON || is_telling(&read.misses) ||
                        stet_ledger_run_has_earlier(&runs, run)))
         c->misses = &read.misses;

@@ -2,6 +2,7 @@
 #include "cli/account_text.h"
 #include "cli/cache.h"
 #include "cli/command.h"
+#include "cli/divergence_text.h"
 
 #include "base/duration.h"
 #include "bundle/gather_run.h"
@@ -39,8 +40,8 @@ struct wishes {
     bool quiet, xla_dump, torch_fix, no_store, lift;
     bool brief;      /* print no recompiles, and one line at the end */
     const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
-    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
-        *format, *hang_after;
+    const char *json_events, *contract, *on_breach, *on_divergence, *metrics_port, *metrics_host,
+        *metrics_file, *format, *hang_after;
     unsigned hang_s;
 };
 
@@ -112,8 +113,10 @@ static enum stet_rc start_live(struct run *r, const struct wishes *w, struct ste
 
     if (says)
         tap->say = stet_cli_account_say;
+    if (!w->quiet)
+        tap->differ = stet_cli_divergence_say;
     return stet_live_new(&r->live, r->on_disk.folder, r->on_disk.id, w->json_events,
-                         r->metrics || says ? tap : NULL, err);
+                         r->metrics || !w->quiet ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
@@ -218,6 +221,8 @@ static int run(struct run *r, const struct wishes *w)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
         rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store, w->lift, &err);
+    if (rc == STET_OK && w->on_divergence)
+        rc = stet_launch_env_set(&env, "STET_ON_DIVERGENCE", w->on_divergence, &err);
     if (w->cpu &&
         (rc != STET_OK || stet_launch_cpu(&env, r->on_disk.folder, w->cpu, &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
@@ -311,6 +316,9 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_VALUE, &w.contract},
         {"on-breach", "warn|fail", "fail: a compile that breaks it gets an error (default warn)",
          STET_OPTION_VALUE, &w.on_breach},
+        {"on-divergence", "warn|fail|off",
+         "ranks that compile different programs: print it (default), refuse the compile, or not",
+         STET_OPTION_VALUE, &w.on_divergence},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
         {"metrics-port", "[ADDRESS:]PORT",
@@ -346,6 +354,9 @@ int cmd_run(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
+    if (w.on_divergence && strcmp(w.on_divergence, "warn") != 0 &&
+        strcmp(w.on_divergence, "fail") != 0 && strcmp(w.on_divergence, "off") != 0)
+        return stet_cli_usage_error(&usage, "--on-divergence is warn, fail or off");
     if (w.contract &&
         stet_contract_follow_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
         stet_cli_complain(&err);

@@ -8,6 +8,7 @@
 #include "journal/format.h"
 #include "journal/values_record.h"
 #include "ledger/run_gap.h"
+#include "ledger/run_job.h"
 #include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
 #include "pod/launcher.h"
@@ -410,6 +411,11 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         break;
     case STET_REC_stored:
         on_stored(p, e->record);
+        break;
+    case STET_REC_job:
+    case STET_REC_agreement:
+    case STET_REC_job_end:
+        stet_ledger_run_job(d, p, e);
         break;
     case STET_REC_unlifted:
         on_unlifted(d, p, e->record);

@@ -7,6 +7,7 @@
 #include "explain/history.h"
 #include "ledger/recompile.h"
 #include "ledger/run_load.h"
+#include "session/divergence.h"
 
 struct stet_live;
 
@@ -19,6 +20,8 @@ struct stet_live_tap {
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
      * at most a few a minute. `wait_ns` is the total wait for all of them so far. */
     void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
+    /* Ranks of the job that do not compile the same; once for each pair. */
+    void (*differ)(const struct stet_divergence *d);
 };
 
 /* `json_events` is a file that gets one JSON object per line for each recompile, or NULL. `tap` is
