@@ -99,6 +99,12 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
 {
     const char *dim = stet_pen(STET_PEN_DIM, colour), *plain = stet_pen(STET_PEN_PLAIN, colour);
 
+    if (d->reordered)
+        stet_buf_printf(out,
+                        "  %slikely%s   the same operations in another order: Python goes through a "
+                        "set, whose order differs between processes, or through something else of "
+                        "its own\n",
+                        dim, plain);
     if (d->went_on)
         stet_buf_printf(out,
                         "  %sevidence%s rank %" PRId64 " executed further programs of these ranks "

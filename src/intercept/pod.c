@@ -130,6 +130,8 @@ static void *serve(void *unused)
         ms = stet_pod_member_tick(stet_pod.member);
         settle_turns();
         over = wait_for_more(ms);
+        if (over)
+            stet_pod_member_last(stet_pod.member);
     }
     pthread_mutex_lock(&stet_pod.lock);
     stet_pod.state = STET_POD_OVER;
@@ -151,18 +153,27 @@ static bool make_tables(void)
     return stet_pod.of && stet_pod.names && stet_pod.indexes;
 }
 
-void stet_intercept_pod_start(void)
+/* Waits have deadlines on a clock that nobody sets. */
+static void make_condition(void)
 {
     pthread_condattr_t attr;
 
-    if (!make_tables()) {
-        stet_fault(STET_FAULT_NO_MEMORY);
+    if (stet_pod.has_condition)
         return;
-    }
     pthread_condattr_init(&attr);
     pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
     pthread_cond_init(&stet_pod.moved, &attr);
     pthread_condattr_destroy(&attr);
+    stet_pod.has_condition = true;
+}
+
+void stet_intercept_pod_start(void)
+{
+    if (!make_tables()) {
+        stet_fault(STET_FAULT_NO_MEMORY);
+        return;
+    }
+    make_condition();
     stet_pod.stop = false;
     stet_pod.state = STET_POD_STARTING;
     stet_pod.running = true;
@@ -220,6 +231,17 @@ bool stet_intercept_pod_is_on(void)
     return stet_pod.state == STET_POD_STARTING || stet_pod.state == STET_POD_ON;
 }
 
+bool stet_intercept_pod_may_agree(void)
+{
+    bool may;
+
+    pthread_mutex_lock(&stet_pod.lock);
+    may = stet_pod.state == STET_POD_STARTING ||
+          (stet_pod.state == STET_POD_ON && stet_pod.channel.kind->whole);
+    pthread_mutex_unlock(&stet_pod.lock);
+    return may;
+}
+
 int64_t stet_intercept_pod_rank(void)
 {
     return stet_pod.state == STET_POD_OFF ? -1 : stet_pod.set.rank;
@@ -271,6 +293,7 @@ void stet_intercept_pod_fork_done(void)
 void stet_intercept_pod_fork_child(void)
 {
     stet_pod.state = STET_POD_OFF;
+    stet_pod.has_condition = false;
     stet_pod.client = 0;
     stet_pod.running = false;
     stet_pod.users = 0;

@@ -20,6 +20,8 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
 void stet_intercept_pod_leave(uint32_t id);
 /* Is this process one of several? */
 bool stet_intercept_pod_is_on(void);
+/* Is there a channel that all ranks of the job share, or may one still be found? */
+bool stet_intercept_pod_may_agree(void);
 /* This process's rank as the job's channel knows it, and how many there are; -1 and 0 without a
  * job. */
 int64_t stet_intercept_pod_rank(void);

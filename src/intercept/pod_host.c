@@ -1,5 +1,6 @@
 /* What the member of a pod asks its process, and what it tells (pod/member.h). On the pod's
  * thread. */
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -249,6 +250,25 @@ static void verdict(void *context, const struct stet_pod_verdict *v)
     stet_event_send(e);
 }
 
+/* The job's name, for commands that look for the runs of its other ranks. */
+static void write_name(struct stet_hash job)
+{
+    char path[PATH_MAX + 8], text[STET_HASH_TEXT];
+
+    stet_hash_format(job, text);
+    snprintf(path, sizeof path, "%s/job", stet_layer.dir);
+    if (!stet_hash_is_zero(job) && stet_fs_mkdirs(stet_layer.dir, NULL) == STET_OK &&
+        !stet_fs_exists(path))
+        stet_fs_write_unsynced(path, stet_view_str(text), NULL);
+}
+
+static void joined(void *context, struct stet_hash job)
+{
+    (void)context;
+    write_name(job);
+    stet_intercept_pod_write_job(job);
+}
+
 void stet_intercept_pod_host(struct stet_pod_host *out)
 {
     *out = (struct stet_pod_host){.executions = executions,
@@ -256,8 +276,12 @@ void stet_intercept_pod_host(struct stet_pod_host *out)
                                   .captured = captured,
                                   .keep = keep,
                                   .flags = give_flags,
-                                  .verdict = verdict};
+                                  .verdict = verdict,
+                                  .joined = joined};
 }
+
+/* When a job ends, its channel may be gone before its processes are. */
+#define AT_THE_END_NS UINT64_C(10000000000)
 
 void stet_intercept_pod_summary(void)
 {
@@ -279,9 +303,10 @@ void stet_intercept_pod_summary(void)
         .waited_ns = atomic_load(&stet_pod.waited_ns),
     };
     e->record.job_end.open = open;
-    if (stet_pod_member_is_doubled(stet_pod.member))
-        e->record.job_end.why = STET_VIEW("another process has this rank");
-    else if (open && atomic_load(&stet_pod.channel.given_up)) /* not just at the job's end */
+    if (stet_pod_member_apart(stet_pod.member))
+        e->record.job_end.why = stet_view_str(stet_pod_member_apart(stet_pod.member));
+    else if (atomic_load(&stet_pod.channel.given_up) &&
+             stet_clock_ns() - stet_pod.channel.given_up_ns > AT_THE_END_NS)
         e->record.job_end.why = stet_arena_copy(&e->arena, stet_view_str(stet_pod.channel.why));
     stet_event_send(e);
 }

@@ -57,7 +57,7 @@ struct stet_pod {
     struct stet_pod_turn *queue, *open; /* not entered yet; entered and not settled */
     struct stet_pod_ranks scopes[STET_POD_SCOPES_MOST];
     size_t scope_count;
-    bool stop, running;
+    bool stop, running, has_condition;
     int users;              /* of the channel, beside the thread */
     _Atomic uint8_t *of;    /* by executable: its scope's number + 1 */
     char (*names)[64];      /* by executable: the function */
@@ -77,6 +77,8 @@ extern struct stet_pod stet_pod;
 void stet_intercept_pod_host(struct stet_pod_host *out);
 /* On the pod's thread: chooses a channel and says so in the journal. False if there is none. */
 bool stet_intercept_pod_choose(void);
+/* Writes the process's place, and how it compares; zero: it does not. */
+void stet_intercept_pod_write_job(struct stet_hash job);
 /* Writes what comparing took. */
 void stet_intercept_pod_summary(void);
 

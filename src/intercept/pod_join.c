@@ -82,7 +82,7 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
         !find_place(p, client, args, &s))
         return;
     pthread_mutex_lock(&stet_pod.lock);
-    if (!stet_pod.running && (stet_pod.state == STET_POD_OFF || stet_pod.client)) {
+    if (!stet_pod.running) { /* also after an earlier client of this process has gone */
         stet_pod.set = s;
         stet_pod.has_kv = stet_pod_kv_init(&stet_pod.kv, args);
         stet_pod.client = stet_pod.has_kv ? id : 0;
@@ -172,7 +172,7 @@ static bool try_run_folder(void)
 {
     char path[PATH_MAX + 64], job[STET_HASH_TEXT];
 
-    if (!may_use("folder"))
+    if (!may_use("folder") || !stet_layer.dir[0])
         return false;
     stet_hash_format(stet_pod.set.place.job, job);
     snprintf(path, sizeof path, "%.*s/ranks/%s", PATH_MAX - 48, stet_layer.dir, job);
@@ -199,9 +199,10 @@ static bool all_here(void)
     return at->local_world && at->local_world == at->world;
 }
 
-static void write_job(bool chosen)
+void stet_intercept_pod_write_job(struct stet_hash job)
 {
     struct stet_event *e = stet_event_new(STET_REC_job);
+    bool chosen = !stet_hash_is_zero(job);
 
     if (!e)
         return;
@@ -209,7 +210,7 @@ static void write_job(bool chosen)
         .rank = (uint64_t)stet_pod.set.rank,
         .world = (uint64_t)stet_pod.set.world,
         .refuses = stet_pod.set.refuses,
-        .job = stet_pod.set.place.job,
+        .job = job,
     };
     if (chosen)
         e->record.job.channel = stet_view_str(stet_pod.channel.kind->word);
@@ -225,6 +226,7 @@ bool stet_intercept_pod_choose(void)
     bool chosen = try_kv() || try_jax() || try_shared_folder() || (all_here() && try_run_folder()) ||
                   try_agent() || try_run_folder();
 
-    write_job(chosen);
+    if (!chosen)
+        stet_intercept_pod_write_job((struct stet_hash){0});
     return chosen;
 }

@@ -298,6 +298,7 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t)
     const struct stet_pod_ranks *s = t && t->scope ? &stet_pod.scopes[t->scope - 1] : NULL;
     struct stet_ranks ranks;
     int64_t other;
+    char who[64];
 
     if (!s || !stet_pod.set.refuses)
         return NULL;
@@ -305,14 +306,16 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t)
     if (stet_ranks_confirm(&ranks, whole(&t->entry), t))
         return NULL;
     other = atomic_load(&t->other) - 1;
-    return stet_pjrt_error(
-        PJRT_Error_Code_FAILED_PRECONDITION,
-        "stet: the ranks of this job do not compile the same: rank %lld %s%.0lld in %s. The "
-        "output of `stet run` and `stet explain` name the difference and its line. Start with "
-        "--on-divergence=warn to go on.",
-        (long long)(other < 0 ? stet_pod.set.rank : other),
-        other < 0 ? "waited for ranks that differ" : "differs from rank ",
-        (long long)(other < 0 ? 0 : stet_pod.set.rank), t->entry.name);
+    if (other < 0)
+        snprintf(who, sizeof who, "other ranks differ");
+    else
+        snprintf(who, sizeof who, "ranks %lld and %lld differ", (long long)stet_pod.set.rank,
+                 (long long)other);
+    return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
+                           "stet: the ranks of this job do not compile the same %s: %s. `stet run` "
+                           "and `stet explain` print what differs, and its line. Start with "
+                           "--on-divergence=warn to go on.",
+                           t->entry.name, who);
 }
 
 bool stet_intercept_pod_differs(struct stet_pod_turn *t)

@@ -260,13 +260,13 @@ static bool compiles_alone(struct stet_plugin *p, PJRT_Client *client)
 
 bool stet_ranks_can(struct stet_plugin *p, PJRT_Client *client)
 {
-    return mode_is("each") || compiles_alone(p, client) || stet_intercept_pod_is_on();
+    return mode_is("each") || compiles_alone(p, client) || stet_intercept_pod_may_agree();
 }
 
 bool stet_ranks_alone(struct stet_plugin *p, PJRT_Client *client)
 {
     return mode_is("each") || compiles_alone(p, client) ||
-           (!(mode_is("all") && stet_intercept_pod_is_on()) && !stet_ranks_span(p, client));
+           (!(mode_is("all") && stet_intercept_pod_may_agree()) && !stet_ranks_span(p, client));
 }
 
 /* All ranks of the job. */
@@ -286,7 +286,7 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
     *r = (struct stet_ranks){0};
     if (mode_is("each") || compiles_alone(p, client))
         return true;
-    if (!stet_intercept_pod_is_on())
+    if (!stet_intercept_pod_may_agree())
         return !stet_ranks_span(p, client);
     if (!all && !stet_ranks_span(p, client))
         return true;

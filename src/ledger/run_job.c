@@ -14,6 +14,7 @@ static void on_job(struct stet_run_digest *d, struct stet_process_digest *p,
 {
     p->rank = (int64_t)r->rank;
     p->world = (int64_t)r->world;
+    p->job = r->job;
     p->job_event.known = true;
     p->job_event.refuses = r->refuses;
     p->job_event.channel = keep(d, r->channel);

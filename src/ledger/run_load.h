@@ -147,7 +147,7 @@ struct stet_process_digest {
     int64_t rank;         /* -1 when not known */
     int64_t world;        /* processes of its job; 0 when not known */
     const char *launcher; /* that was recognised, or NULL; a literal */
-    struct stet_hash job; /* equal in all processes that the launcher started; zero if not known */
+    struct stet_hash job; /* equal in all processes of its job; zero if not known */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
     size_t plugin_count, plugin_room;

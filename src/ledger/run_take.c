@@ -93,7 +93,6 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
         p->rank = place.rank;
     if (!p->world)
         p->world = place.world;
-    p->job = place.job;
 }
 
 static void on_plugin(struct stet_run_digest *d, struct stet_process_digest *p,

@@ -25,6 +25,7 @@ static void note(struct stet_pod_channel *c, bool trouble, const char *why)
     if (atomic_fetch_add(&c->troubles, 1) + 1 != TROUBLES_MOST)
         return;
     snprintf(c->why, sizeof c->why, "%s", why);
+    c->given_up_ns = stet_clock_ns();
     atomic_store(&c->given_up, true);
 }
 

@@ -36,7 +36,8 @@ struct stet_pod_channel {
     struct stet_pod_traffic traffic;
     _Atomic unsigned troubles; /* in a row */
     atomic_bool given_up;
-    char why[160]; /* it was given up; set before `given_up` */
+    uint64_t given_up_ns;
+    char why[160]; /* both are set before `given_up` */
 };
 
 enum { STET_POD_KEY = 160 };

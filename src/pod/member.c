@@ -136,7 +136,8 @@ void stet_pod_member_enter(struct stet_pod_member *m, struct stet_pod_entry *e, 
         if (stet_hash_eq(m->scopes[i].hash, e->scope))
             e->place = m->scopes[i].next_place++;
     }
-    m->log[e->number % STET_POD_LOG] = (struct stet_pod_record){.e = *e, .since_ns = begin_ns};
+    m->log[e->number % STET_POD_LOG] = (struct stet_pod_record){
+        .e = *e, .since_ns = begin_ns, .next_ns = begin_ns + stet_pod_ms(m->timing.window + 30)};
     pthread_mutex_unlock(&m->lock);
     atomic_store(&m->due, true);
 }
@@ -255,9 +256,14 @@ bool stet_pod_member_take(struct stet_pod_member *m, const struct stet_pod_entry
 
 /* ---- a tick ---- */
 
-bool stet_pod_member_due(struct stet_pod_member *m)
+void stet_pod_member_last(struct stet_pod_member *m)
 {
-    return atomic_load(&m->due) || atomic_load(&m->stopped);
+    atomic_store(&m->stopped, false);
+    if (m->doubled)
+        return;
+    if (!atomic_load(&m->channel->given_up) && stet_pod_member_leads(m) && m->entered)
+        stet_pod_member_hear(m, m->rank, &m->reports);
+    stet_pod_member_tell(m, true);
 }
 
 void stet_pod_member_stop(struct stet_pod_member *m)
@@ -299,6 +305,23 @@ static uint32_t next_look(struct stet_pod_member *m, uint64_t now)
     return soonest;
 }
 
+/* The first rank gives the job a name. */
+static void name_job(struct stet_pod_member *m, const char *self)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_hash job =
+        stet_hash_mix_u64(stet_hash_bytes(stet_view_str(self)), stet_clock_wall_ns());
+    char own[STET_HASH_TEXT];
+
+    stet_hash_format(job, own);
+    if (stet_pod_channel_put(m->channel, "job", stet_view_str(own)) == STET_REFUSED &&
+        (stet_pod_channel_get(m->channel, "job", 0, &text) != STET_OK ||
+         !stet_hash_parse(stet_buf_as_view(&text), &job)))
+        job = (struct stet_hash){0};
+    stet_buf_release(&text);
+    m->host.joined(m->host.context, job);
+}
+
 /* A process that inherited the variables of a rank is not that rank: the first one that comes is. */
 static bool is_own_rank(struct stet_pod_member *m)
 {
@@ -312,6 +335,8 @@ static bool is_own_rank(struct stet_pod_member *m)
     snprintf(key, sizeof key, "rank/%lld", (long long)m->rank);
     snprintf(text, sizeof text, "%s %llu", own.host, (unsigned long long)own.pid);
     m->doubled = stet_pod_channel_put(m->channel, key, stet_view_str(text)) == STET_REFUSED;
+    if (!m->doubled)
+        name_job(m, text);
     return !m->doubled;
 }
 
@@ -327,9 +352,24 @@ uint64_t stet_pod_member_open(struct stet_pod_member *m)
     return open;
 }
 
-bool stet_pod_member_is_doubled(const struct stet_pod_member *m)
+bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank)
 {
-    return m->doubled;
+    struct stet_buf unused = STET_BUF_INIT;
+    char key[STET_POD_KEY];
+    bool was;
+
+    snprintf(key, sizeof key, "rank/%lld", (long long)rank);
+    was = stet_pod_channel_get(m->channel, key, 0, &unused) == STET_OK;
+    stet_buf_release(&unused);
+    return was;
+}
+
+const char *stet_pod_member_apart(const struct stet_pod_member *m)
+{
+    return m->doubled    ? "another process has this rank"
+           : m->unshared ? "a rank that must compile the same was never seen in this channel: not "
+                           "all ranks share it"
+                         : NULL;
 }
 
 uint32_t stet_pod_member_tick(struct stet_pod_member *m)
@@ -360,6 +400,8 @@ uint32_t stet_pod_member_tick(struct stet_pod_member *m)
     look = stet_pod_member_call(m, stet_clock_ns());
     wait = look < wait ? look : wait;
     look = next_look(m, stet_clock_ns());
+    wait = look < wait ? look : wait;
+    look = stet_pod_member_tell(m, false);
     wait = look < wait ? look : wait;
     return wait > 20 ? wait : 20;
 }

@@ -63,6 +63,9 @@ struct stet_pod_host {
     /* The variables that reach the compiler, a line each. */
     void (*flags)(void *context, char out[STET_POD_FLAGS]);
     void (*verdict)(void *context, const struct stet_pod_verdict *v);
+    /* Called once, by the first tick: the job has this name, which no other job has. Not called if
+     * another process has this rank. */
+    void (*joined)(void *context, struct stet_hash job);
 };
 
 /* Times in milliseconds. */
@@ -98,12 +101,13 @@ enum stet_pod_finding stet_pod_member_finding(struct stet_pod_member *m, uint64_
 /* Does what is due. Returns after how many milliseconds it should be called again, at the latest.
  * One thread at a time calls it. */
 uint32_t stet_pod_member_tick(struct stet_pod_member *m);
-/* Something was entered since the last tick. */
-bool stet_pod_member_due(struct stet_pod_member *m);
+/* The last look at what others reported, when the process ends. */
+void stet_pod_member_last(struct stet_pod_member *m);
 /* How many entries are not settled. After the last tick. */
 uint64_t stet_pod_member_open(struct stet_pod_member *m);
-/* Another process had this rank first: this one takes no part. */
-bool stet_pod_member_is_doubled(const struct stet_pod_member *m);
+/* Why this process compares nothing: another process had this rank first, or no leader was ever
+ * seen in this channel. NULL if it does. A literal. */
+const char *stet_pod_member_apart(const struct stet_pod_member *m);
 /* A tick that waits gives up soon. */
 void stet_pod_member_stop(struct stet_pod_member *m);
 

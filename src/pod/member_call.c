@@ -83,12 +83,16 @@ static bool gather(struct stet_pod_member *m, const struct stet_pod_scope *s,
 
 /* ---- ranks ---- */
 
+/* A rank that is stuck also looks whether others differ: it may wait for them. */
 static void answer(struct stet_pod_member *m, const struct stet_pod_scope *s,
                    struct stet_pod_record *r, uint64_t now)
 {
+    struct stet_pod_peer *p = stet_pod_member_peer(m, (int64_t)s->ranks[0]);
     struct stet_buf bits = STET_BUF_INIT, message = STET_BUF_INIT;
     char key[STET_POD_KEY];
 
+    if (p)
+        stet_pod_member_hear(m, p->rank, &p->reports);
     if (!r->called) {
         call_key(key, r);
         r->next_call_ns = now + stet_pod_ms(m->timing.rarely);
@@ -112,6 +116,12 @@ static void answer(struct stet_pod_member *m, const struct stet_pod_scope *s,
 
 /* ---- the leader ---- */
 
+/* Could it have answered? Only the first ones are looked at. */
+static bool is_expected(struct stet_pod_member *m, int64_t rank, uint64_t found)
+{
+    return m->channel->kind->whole || found >= STET_POD_MISSED || stet_pod_member_was_here(m, rank);
+}
+
 static void count_missing(struct stet_pod_member *m, const struct stet_pod_scope *s,
                           const struct stet_pod_record *r, struct stet_pod_verdict *v)
 {
@@ -121,7 +131,7 @@ static void count_missing(struct stet_pod_member *m, const struct stet_pod_scope
 
     v->missing_count = 0;
     for (size_t i = 0; known && i < s->count; i++) {
-        if (has_bit(&bits, i))
+        if (has_bit(&bits, i) || !is_expected(m, (int64_t)s->ranks[i], v->missing_count))
             continue;
         if (v->missing_count < STET_POD_MISSED)
             v->missing[v->missing_count] = (int64_t)s->ranks[i];

@@ -178,24 +178,29 @@ static const struct stet_pod_entry *nearest(const struct stet_pod_peer *p,
 }
 
 /* A program of the same function that the leader has and this rank has not, while the leader does
- * not have this one: NULL if there is none. */
+ * not have this one: NULL if there is none. If they have one of that function in common, further
+ * ones are of their own data. */
 static const struct stet_pod_entry *instead(struct stet_pod_member *m,
                                             const struct stet_pod_peer *p,
                                             const struct stet_pod_record *r, uint64_t now)
 {
     uint64_t first = p->entry_count > STET_POD_LOG ? p->entry_count - STET_POD_LOG : 0;
     uint64_t grace = stet_pod_ms(m->timing.grace);
+    const struct stet_pod_entry *found = NULL;
 
     if (now < r->since_ns + grace)
         return NULL;
     for (uint64_t i = p->entry_count; i-- > first;) {
         const struct stet_pod_entry *x = &p->entries[i % STET_POD_LOG];
 
-        if (stet_hash_eq(x->scope, r->e.scope) && !strcmp(x->name, r->e.name) &&
-            now >= p->seen_ns[i % STET_POD_LOG] + grace && !own_has(m, x))
-            return x;
+        if (!stet_hash_eq(x->scope, r->e.scope) || strcmp(x->name, r->e.name) != 0)
+            continue;
+        if (own_has(m, x))
+            return NULL;
+        if (now >= p->seen_ns[i % STET_POD_LOG] + grace)
+            found = x;
     }
-    return NULL;
+    return found;
 }
 
 /* ---- reporting ---- */
@@ -269,38 +274,74 @@ static void send_report(struct stet_pod_member *m, const struct stet_pod_verdict
     stet_buf_release(&bytes);
 }
 
-static void tell_difference(struct stet_pod_member *m, struct stet_pod_peer *p,
-                            struct stet_pod_record *r, const struct stet_pod_entry *theirs,
-                            bool certain, bool went_on)
+/* The leader gives its program when it has read the report, and other ranks come at about the same
+ * time: what is told is put together a moment later. */
+static void report_difference(struct stet_pod_member *m, struct stet_pod_peer *p,
+                              struct stet_pod_record *r, const struct stet_pod_entry *theirs,
+                              bool certain, bool went_on)
 {
-    enum { FETCH_MS = 1500 };
-    struct stet_pod_verdict v = {.finding = STET_POD_DIFFERS,
-                                 .certain = certain,
-                                 .went_on = went_on,
-                                 .own = r->e,
-                                 .other = p->rank,
-                                 .state = p->state,
-                                 .after_ns = stet_clock_ns() - r->since_ns};
-    struct stet_buf flags = STET_BUF_INIT;
-    char key[STET_POD_KEY];
+    enum { FETCH_MS = 1500, OTHERS_MS = 250 };
+    uint64_t now = stet_clock_ns();
+    struct stet_pod_verdict *v;
 
+    if (m->telling_count == STET_POD_TELLING)
+        return;
+    m->telling[m->telling_count].since_ns = r->since_ns;
+    m->telling[m->telling_count].not_before_ns =
+        now + stet_pod_ms(m->timing.window + OTHERS_MS);
+    m->telling[m->telling_count].until_ns = now + stet_pod_ms(m->timing.window + FETCH_MS);
+    v = &m->telling[m->telling_count++].verdict;
+    *v = (struct stet_pod_verdict){.finding = STET_POD_DIFFERS,
+                                   .certain = certain,
+                                   .went_on = went_on,
+                                   .own = r->e,
+                                   .other = p->rank,
+                                   .state = p->state};
     if (theirs)
-        v.theirs = *theirs;
-    ask_witnesses(m, &v);
+        v->theirs = *theirs;
     stet_pod_member_give(m, &r->e);
-    send_report(m, &v);
-    if (theirs)
-        stet_pod_member_take(m, theirs, FETCH_MS);
-    flags_key(key, p->rank);
-    if (stet_pod_channel_get(m->channel, key, 0, &flags) == STET_OK)
-        snprintf(v.flags, sizeof v.flags, "%.*s", (int)flags.len, flags.ptr);
-    stet_buf_release(&flags);
+    send_report(m, v);
     for (size_t i = 0; theirs && i < STET_POD_PARTS; i++) {
         if (i != STET_POD_PROGRAM && i != STET_POD_OPTIONS &&
             !stet_hash_eq(theirs->part[i], r->e.part[i]))
             m->skip[i] = true;
     }
-    m->host.verdict(m->host.context, &v);
+}
+
+static void take_flags(struct stet_pod_member *m, struct stet_pod_verdict *v)
+{
+    struct stet_buf flags = STET_BUF_INIT;
+    char key[STET_POD_KEY];
+
+    flags_key(key, v->other);
+    if (stet_pod_channel_get(m->channel, key, 0, &flags) == STET_OK)
+        snprintf(v->flags, sizeof v->flags, "%.*s", (int)flags.len, flags.ptr);
+    stet_buf_release(&flags);
+}
+
+uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
+{
+    enum { AGAIN_MS = 100 };
+    size_t kept = 0;
+
+    for (size_t i = 0; i < m->telling_count; i++) {
+        struct stet_pod_verdict *v = &m->telling[i].verdict;
+        uint64_t now = stet_clock_ns();
+        bool ready = now >= m->telling[i].not_before_ns &&
+                     (!stet_pod_entry_exists(&v->theirs) ||
+                      stet_pod_member_take(m, &v->theirs, 0));
+
+        if (!ready && !at_once && now < m->telling[i].until_ns) {
+            m->telling[kept++] = m->telling[i];
+            continue;
+        }
+        ask_witnesses(m, v);
+        take_flags(m, v);
+        v->after_ns = now - m->telling[i].since_ns;
+        m->host.verdict(m->host.context, v);
+    }
+    m->telling_count = kept;
+    return kept ? AGAIN_MS : UINT32_MAX;
 }
 
 static struct stet_pod_scope *own_scope(struct stet_pod_member *m, struct stet_hash hash)
@@ -327,7 +368,7 @@ static void differ(struct stet_pod_member *m, struct stet_pod_peer *p, struct st
 
     settle(m, r, STET_POD_DIFFERS);
     if (s ? s->told++ < STET_POD_REPORTED : !is_told(m, &r->e))
-        tell_difference(m, p, r, theirs, certain, went_on);
+        report_difference(m, p, r, theirs, certain, went_on);
 }
 
 /* ---- judging one entry ---- */
@@ -346,7 +387,10 @@ static void tell_late(struct stet_pod_member *m, const struct stet_pod_peer *p,
                                  .after_ns = now - r->since_ns};
 
     r->late = true;
-    m->host.verdict(m->host.context, &v);
+    if (!p->known && !m->channel->kind->whole && !stet_pod_member_was_here(m, p->rank))
+        m->unshared = true;
+    else
+        m->host.verdict(m->host.context, &v);
 }
 
 /* A program that several processes run together: all of them compile it, at the same place. Only
@@ -410,13 +454,14 @@ static void judge(struct stet_pod_member *m, struct stet_pod_peer *p, struct ste
 static void plan_next(struct stet_pod_member *m, struct stet_pod_record *r, uint64_t now)
 {
     static const uint32_t pauses[] = {250, 500, 500, 500, 1000, 2000, 5000, 10000, 20000};
-    enum { PAUSES = sizeof pauses / sizeof *pauses };
+    enum { PAUSES = sizeof pauses / sizeof *pauses, OFTEN = 12, OFTEN_MS = 250, RARELY_MS = 2000 };
     bool joint = stet_pod_entry_is_joint(&r->e);
-    uint32_t most = joint ? 120 : m->world > 256 ? 6 : PAUSES;
+    uint32_t most = joint ? 300 : m->world > 256 ? 6 : PAUSES;
 
-    r->next_ns = now + stet_pod_ms(pauses[r->tries < PAUSES ? r->tries : PAUSES - 1]);
-    if (joint && r->next_ns > now + stet_pod_ms(2000) && !r->late)
-        r->next_ns = now + stet_pod_ms(2000);
+    if (joint)
+        r->next_ns = now + stet_pod_ms(r->tries < OFTEN ? OFTEN_MS : RARELY_MS);
+    else
+        r->next_ns = now + stet_pod_ms(pauses[r->tries < PAUSES ? r->tries : PAUSES - 1]);
     if (++r->tries > most)
         settle(m, r, STET_POD_ALONE);
 }

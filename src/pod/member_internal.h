@@ -12,6 +12,7 @@ enum {
     STET_POD_PEERS = 8,    /* leaders that this rank follows */
     STET_POD_REPORTED = 3, /* differences that are told per scope: later ones follow from these */
     STET_POD_FAN = 32,     /* children of a rank in the tree of a scope */
+    STET_POD_TELLING = 8,  /* differences that wait for the other rank's program */
 };
 
 /* An entry of this rank, and what is known about it. */
@@ -49,6 +50,7 @@ struct stet_pod_peer {
     uint64_t read_ns;         /* when the last one was read */
     uint64_t moved_ns;        /* when one last showed something new */
     uint64_t asked, asked_ns; /* batch + 1 that was asked for, and when */
+    uint64_t reports;         /* to it, that this rank has read */
     char flags[STET_POD_FLAGS];
 };
 
@@ -70,8 +72,16 @@ struct stet_pod_member {
     uint64_t last_enter_ns, looked_ns, rarely_ns;
     uint64_t reports; /* read so far, as a leader */
     bool flags_given, claimed, doubled; /* doubled: another process has this rank */
+    bool unshared;                      /* a leader was never seen in this channel */
     struct stet_pod_verdict call;       /* of the roll call in progress */
     struct stet_pod_peer peers[STET_POD_PEERS];
+    /* Differences that will be told when the other rank's program is here, or at the latest at
+     * `until_ns`. */
+    struct {
+        struct stet_pod_verdict verdict;
+        uint64_t since_ns, not_before_ns, until_ns;
+    } telling[STET_POD_TELLING];
+    size_t telling_count;
     bool skip[STET_POD_PARTS]; /* parts whose difference was told: not compared any more */
     uint64_t told_names[STET_POD_LOG];
     size_t told_name_count;
@@ -86,6 +96,10 @@ const struct stet_pod_scope *stet_pod_member_scope_of(const struct stet_pod_memb
 int64_t stet_pod_member_leader(const struct stet_pod_member *m, const struct stet_pod_entry *e);
 bool stet_pod_member_leads(const struct stet_pod_member *m);
 
+/* Has this rank ever been here? In a channel that all processes of the job use, a rank that was not
+ * has not come; in others it may use another one. */
+bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank);
+
 /* Gives captured bytes to the channel, and takes another rank's. */
 void stet_pod_member_give(struct stet_pod_member *m, const struct stet_pod_entry *e);
 bool stet_pod_member_take(struct stet_pod_member *m, const struct stet_pod_entry *e,
@@ -93,6 +107,8 @@ bool stet_pod_member_take(struct stet_pod_member *m, const struct stet_pod_entry
 
 /* Settles open entries by what their leaders have published. */
 void stet_pod_member_follow(struct stet_pod_member *m, uint64_t now);
+/* Tells differences whose time has come. Returns when there is more to do, in milliseconds. */
+uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool now);
 /* Reads what is new in a rank's log; waits for the next message if `wait_ms`. True if something
  * was. */
 bool stet_pod_member_read(struct stet_pod_member *m, struct stet_pod_peer *p, uint32_t wait_ms);
@@ -102,6 +118,8 @@ void stet_pod_member_ask(struct stet_pod_member *m, struct stet_pod_peer *p, uin
 
 /* Publishes entries, answers ranks that ask, reads their reports. */
 void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now);
+/* Reads what ranks have reported to a leader, from number *next on, and tells it. */
+void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *next);
 /* Writes the next batch: entries that are not published yet, counts and state. */
 void stet_pod_member_publish(struct stet_pod_member *m);
 

@@ -96,24 +96,29 @@ static bool is_asked(struct stet_pod_member *m)
     return asked;
 }
 
-/* This rank's entry that a report is about. */
+/* This rank's entry that a report is about: the one that has the leader's program. */
 static bool own_entry(struct stet_pod_member *m, const struct stet_pod_report *p,
                       struct stet_pod_entry *out, uint64_t *since_ns)
 {
-    struct stet_pod_record *r =
-        stet_pod_entry_exists(&p->theirs) ? stet_pod_member_record(m, p->theirs.number) : NULL;
+    uint64_t first = m->entered > STET_POD_LOG ? m->entered - STET_POD_LOG : 0;
 
-    if (!r || !stet_hash_eq(r->e.bytes, p->theirs.bytes))
-        return false;
-    pthread_mutex_lock(&m->lock);
-    r->finding = STET_POD_DIFFERS;
-    pthread_mutex_unlock(&m->lock);
-    *out = r->e;
-    *since_ns = r->since_ns;
-    return true;
+    for (uint64_t n = m->entered; stet_pod_entry_exists(&p->theirs) && n-- > first;) {
+        struct stet_pod_record *r = stet_pod_member_record(m, n);
+
+        if (!r || !stet_hash_eq(r->e.scope, p->theirs.scope) ||
+            !stet_hash_eq(r->e.part[STET_POD_PROGRAM], p->theirs.part[STET_POD_PROGRAM]))
+            continue;
+        pthread_mutex_lock(&m->lock);
+        r->finding = STET_POD_DIFFERS;
+        pthread_mutex_unlock(&m->lock);
+        *out = r->e;
+        *since_ns = r->since_ns;
+        return true;
+    }
+    return false;
 }
 
-static void hear(struct stet_pod_member *m, const struct stet_pod_report *p)
+static void hear(struct stet_pod_member *m, int64_t leader, const struct stet_pod_report *p)
 {
     enum { FETCH_MS = 500 };
     uint64_t now = stet_clock_ns(), since = now;
@@ -125,7 +130,7 @@ static void hear(struct stet_pod_member *m, const struct stet_pod_report *p)
                                  .state = p->state,
                                  .witness = {-1, -1}};
 
-    if (own_entry(m, p, &v.own, &since))
+    if (own_entry(m, p, &v.own, &since) && leader == m->rank)
         stet_pod_member_give(m, &v.own);
     stet_pod_member_take(m, &p->own, FETCH_MS);
     v.after_ns = now - since;
@@ -133,7 +138,7 @@ static void hear(struct stet_pod_member *m, const struct stet_pod_report *p)
     m->host.verdict(m->host.context, &v);
 }
 
-static void read_reports(struct stet_pod_member *m)
+void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *next)
 {
     struct stet_buf bytes = STET_BUF_INIT;
     struct stet_pod_report report;
@@ -141,14 +146,14 @@ static void read_reports(struct stet_pod_member *m)
 
     while (!atomic_load(&m->stopped)) {
         bytes.len = 0;
-        snprintf(key, sizeof key, "differs/%lld/%llu", (long long)m->rank,
-                 (unsigned long long)m->reports);
+        snprintf(key, sizeof key, "differs/%lld/%llu", (long long)leader,
+                 (unsigned long long)*next);
         if (stet_pod_channel_get(m->channel, key, 0, &bytes) != STET_OK)
             break;
-        m->reports++;
+        ++*next;
         if (stet_pod_message_read_report(&report, stet_buf_as_view(&bytes)) == STET_OK &&
             report.rank >= 0 && report.rank != m->rank)
-            hear(m, &report);
+            hear(m, leader, &report);
     }
     stet_buf_release(&bytes);
 }
@@ -174,5 +179,5 @@ void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now)
     m->looked_ns = now;
     if (is_asked(m))
         stet_pod_member_publish(m);
-    read_reports(m);
+    stet_pod_member_hear(m, m->rank, &m->reports);
 }

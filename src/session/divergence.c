@@ -82,6 +82,12 @@ static void keep_row(struct stet_divergence *out, struct stet_arena *a,
     out->explained = true;
 }
 
+static bool has_same_operations(const struct stet_traits *a, const struct stet_traits *b)
+{
+    return a->readable && b->readable && a->ops == b->ops &&
+           !memcmp(a->profile, b->profile, sizeof a->profile);
+}
+
 static void compare(struct stet_divergence *out, const struct stet_divergence_source *s,
                     const struct stet_compile_event *other, const struct stet_compile_event *own)
 {
@@ -106,6 +112,9 @@ static void compare(struct stet_divergence *out, const struct stet_divergence_so
             continue;
         stet_session_row(&row, &p.history, f);
         keep_row(out, s->arena, &row.recompile);
+        out->reordered = f->pair == STET_CAUSE_GRAPH_CHANGE &&
+                         has_same_operations(p.history.sightings[f->against].traits,
+                                             p.history.sightings[f->sighting].traits);
         /* what the comparison alone shows: there was no earlier and no later */
         out->pair.cause = f->pair;
         out->pair.also.count = 0;

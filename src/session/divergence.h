@@ -24,6 +24,7 @@ struct stet_divergence {
     uint64_t time_ns, after_ns;
     /* What differs: the cause, changes from `other` to `rank`, lines and fix. */
     bool explained;
+    bool reordered; /* both have the same operations, in another order */
     struct stet_view why_not; /* the programs could not be compared */
     struct stet_recompile pair;
     struct stet_row_change changes[STET_DIVERGENCE_CHANGES];

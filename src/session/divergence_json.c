@@ -30,6 +30,7 @@ static void causes_json(struct stet_json *j, const struct stet_divergence *d)
     for (size_t i = 0; d->explained && i < d->pair.change_count; i++)
         stet_account_json_change(j, &d->pair.changes[i]);
     stet_json_end_array(j);
+    stet_json_bool(j, "reordered", d->reordered);
     stet_recompile_line_json(j, "origin", &d->pair.origin);
     stet_recompile_line_json(j, "source", &d->pair.source);
 }
