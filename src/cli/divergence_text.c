@@ -15,6 +15,7 @@ enum { CHANGES = 4 };
 
 static void ranks(struct stet_buf *out, const uint64_t *list, size_t count, uint64_t all)
 {
+    count = count < STET_DIVERGENCE_RANKS ? count : STET_DIVERGENCE_RANKS;
     stet_buf_str(out, count == 1 && all <= 1 ? "rank " : "ranks ");
     for (size_t i = 0; i < count; i++)
         stet_buf_printf(out, "%s%" PRIu64,
@@ -112,13 +113,13 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
                         dim, plain, d->other);
     if (d->like_other_count) {
         stet_buf_printf(out, "  %sothers%s   ", dim, plain);
-        ranks(out, d->like_other, d->like_other_count, 0);
+        ranks(out, d->like_other, d->like_other_count, d->like_other_count);
         stet_buf_printf(out, " %s the program of rank %" PRId64 "\n",
                         d->like_other_count == 1 ? "has" : "have", d->other);
     }
     if (d->like_rank_count) {
         stet_buf_printf(out, "  %sothers%s   ", dim, plain);
-        ranks(out, d->like_rank, d->like_rank_count, 0);
+        ranks(out, d->like_rank, d->like_rank_count, d->like_rank_count);
         stet_buf_printf(out, " %s the program of rank %" PRId64 "\n",
                         d->like_rank_count == 1 ? "has" : "have", d->rank);
     }

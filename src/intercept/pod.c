@@ -120,9 +120,14 @@ static bool prepare(void)
 
 static void *serve(void *unused)
 {
-    bool over = !prepare();
+    struct timespec used = {0};
+    uint64_t before = 0;
+    bool over;
 
     (void)unused;
+    if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0) /* the thread may have worked before */
+        before = (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec;
+    over = !prepare();
     while (!over) {
         uint32_t ms;
 
@@ -133,9 +138,11 @@ static void *serve(void *unused)
         if (over)
             stet_pod_member_last(stet_pod.member);
     }
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used);
     pthread_mutex_lock(&stet_pod.lock);
     stet_pod.state = STET_POD_OVER;
     stet_pod.running = false;
+    stet_pod.cpu_ns += (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec - before;
     pthread_cond_broadcast(&stet_pod.moved);
     pthread_mutex_unlock(&stet_pod.lock);
     return NULL;

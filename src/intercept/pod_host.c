@@ -16,12 +16,16 @@
 
 static uint64_t executions(void *context, struct stet_hash scope)
 {
+    uint64_t runs = stet_hash_is_zero(scope) ? atomic_load(&stet_pod.runs) : 0;
+
     (void)context;
+    pthread_mutex_lock(&stet_pod.lock);
     for (size_t i = 0; i < stet_pod.scope_count; i++) {
         if (stet_hash_eq(stet_pod.scopes[i].hash, scope))
-            return atomic_load(&stet_pod.scopes[i].runs);
+            runs = atomic_load(&stet_pod.scopes[i].runs);
     }
-    return 0;
+    pthread_mutex_unlock(&stet_pod.lock);
+    return runs;
 }
 
 /* The user's line of the thread that last waited for a compile. It is read as from outside: that
@@ -191,12 +195,16 @@ static void write_state(struct stet_arena *a, struct stet_rec_agreement *r,
 
 static size_t scope_size(const struct stet_pod_verdict *v)
 {
+    size_t count = 0;
+
+    pthread_mutex_lock(&stet_pod.lock);
     for (size_t i = 0; i < stet_pod.scope_count; i++) {
         if (stet_hash_eq(stet_pod.scopes[i].hash, v->own.scope) ||
             stet_hash_eq(stet_pod.scopes[i].hash, v->theirs.scope))
-            return stet_pod.scopes[i].count;
+            count = stet_pod.scopes[i].count;
     }
-    return 0;
+    pthread_mutex_unlock(&stet_pod.lock);
+    return count;
 }
 
 /* For the error of a compile that is refused. */
@@ -301,6 +309,7 @@ void stet_intercept_pod_summary(void)
         .bytes = atomic_load(&t->bytes_out) + atomic_load(&t->bytes_in),
         .failures = atomic_load(&t->failures),
         .waited_ns = atomic_load(&stet_pod.waited_ns),
+        .cpu_ns = stet_pod.cpu_ns,
     };
     e->record.job_end.open = open;
     if (stet_pod_member_apart(stet_pod.member))

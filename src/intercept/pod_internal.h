@@ -58,6 +58,7 @@ struct stet_pod {
     struct stet_pod_ranks scopes[STET_POD_SCOPES_MOST];
     size_t scope_count;
     bool stop, running, has_condition;
+    uint64_t cpu_ns;        /* of threads that have ended */
     int users;              /* of the channel, beside the thread */
     _Atomic uint8_t *of;    /* by executable: its scope's number + 1 */
     char (*names)[64];      /* by executable: the function */

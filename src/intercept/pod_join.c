@@ -138,7 +138,7 @@ static bool open_folder(const char *path)
 {
     struct stet_err err = STET_ERR_INIT;
 
-    if (stet_pod_folder_open(&stet_pod.folder, path, &err) == STET_OK)
+    if (stet_pod_folder_join(&stet_pod.folder, path, stet_pod.set.rank, &err) == STET_OK)
         return use(&stet_pod_folder_kind, &stet_pod.folder, "");
     snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
     return false;

@@ -61,5 +61,10 @@ extern const struct stet_pod_channel_kind stet_pod_folder_kind; /* self: a struc
 /* Creates it if need be. STET_REFUSED if it belongs to another user or others may write to it. */
 enum stet_rc stet_pod_folder_open(struct stet_pod_folder *f, const char *path,
                                   struct stet_err *err);
+/* A folder below `path` for this job: one job after the other may use the same path. A job's folder
+ * is not used any more when this rank was there, or when a process of this host that was there has
+ * ended. */
+enum stet_rc stet_pod_folder_join(struct stet_pod_folder *f, const char *path, int64_t rank,
+                                  struct stet_err *err);
 
 #endif

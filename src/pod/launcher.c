@@ -197,7 +197,7 @@ bool stet_pod_launcher_reads(struct stet_view name)
 {
     struct reading r = {.name = name};
 
-    for (size_t i = 0; i < sizeof launchers / sizeof *launchers && !r.found; i++) {
+    for (size_t i = 0; name.len && i < sizeof launchers / sizeof *launchers && !r.found; i++) {
         r.found = stet_view_is(name, launchers[i].rank) || stet_view_is(name, launchers[i].world) ||
                   stet_view_is(name, launchers[i].local_rank) ||
                   stet_view_is(name, launchers[i].local_world);

@@ -14,7 +14,7 @@ void stet_pod_timing_init(struct stet_pod_timing *t, int64_t world)
     int64_t window = n / 2, slice = n / 4, rarely = n * 10;
 
     *t = (struct stet_pod_timing){
-        .window = (uint32_t)(window < 50 ? 50 : window > 2000 ? 2000 : window),
+        .window = (uint32_t)(window < 50 ? 50 : window > 1000 ? 1000 : window),
         .slice = (uint32_t)(slice < 200 ? 200 : slice > 1000 ? 1000 : slice),
         .ask = 400,
         .again = 900,
@@ -271,21 +271,6 @@ void stet_pod_member_stop(struct stet_pod_member *m)
     atomic_store(&m->stopped, true);
 }
 
-/* Whether this rank is asked for its state: ranks that publish nothing by themselves look rarely. */
-static void answer_rarely(struct stet_pod_member *m, uint64_t now)
-{
-    struct stet_buf unused = STET_BUF_INIT;
-    char key[STET_POD_KEY];
-
-    if (now < m->rarely_ns + stet_pod_ms(m->timing.rarely))
-        return;
-    m->rarely_ns = now;
-    snprintf(key, sizeof key, "ask/%lld/%llu", (long long)m->rank, (unsigned long long)m->batches);
-    if (stet_pod_channel_get(m->channel, key, 0, &unused) == STET_OK)
-        stet_pod_member_publish(m);
-    stet_buf_release(&unused);
-}
-
 static uint32_t until(uint64_t now, uint64_t at)
 {
     return at > now ? (uint32_t)((at - now) / 1000000 + 1) : 0;
@@ -374,7 +359,7 @@ const char *stet_pod_member_apart(const struct stet_pod_member *m)
 
 uint32_t stet_pod_member_tick(struct stet_pod_member *m)
 {
-    uint64_t now = stet_clock_ns();
+    uint64_t now = stet_pod_member_now(m);
     uint32_t wait, look;
     bool active;
 
@@ -393,13 +378,12 @@ uint32_t stet_pod_member_tick(struct stet_pod_member *m)
     } else {
         if (m->published < m->entered)
             stet_pod_member_lead(m, now); /* a witness */
-        answer_rarely(m, now);
-        wait = m->timing.rarely;
+        wait = stet_pod_member_listen(m, now);
     }
     stet_pod_member_follow(m, now);
-    look = stet_pod_member_call(m, stet_clock_ns());
+    look = stet_pod_member_call(m, stet_pod_member_now(m));
     wait = look < wait ? look : wait;
-    look = next_look(m, stet_clock_ns());
+    look = next_look(m, stet_pod_member_now(m));
     wait = look < wait ? look : wait;
     look = stet_pod_member_tell(m, false);
     wait = look < wait ? look : wait;

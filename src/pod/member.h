@@ -52,7 +52,7 @@ struct stet_pod_verdict {
  * thread that ticks. */
 struct stet_pod_host {
     void *context;
-    /* How many executions of a scope's programs were started. */
+    /* How many executions of a scope's programs were started; zero: of all programs. */
     uint64_t (*executions)(void *context, struct stet_hash scope);
     void (*describe)(void *context, struct stet_pod_state *out);
     /* The captured bytes of a program or of options, compressed as on disk; false if there are
@@ -66,6 +66,7 @@ struct stet_pod_host {
     /* Called once, by the first tick: the job has this name, which no other job has. Not called if
      * another process has this rank. */
     void (*joined)(void *context, struct stet_hash job);
+    uint64_t (*now)(void *context); /* nanoseconds; NULL: stet_clock_ns */
 };
 
 /* Times in milliseconds. */
@@ -76,7 +77,7 @@ struct stet_pod_timing {
     uint32_t grace;      /* for programs that ranks compile in another order */
     uint32_t late;       /* a rank that has not come is named after */
     uint32_t active;     /* leaders look for messages often so long after a compile; then rarely */
-    uint32_t rarely;     /* how often others look whether they are asked */
+    uint32_t rarely;     /* how often others look for news, while they make no progress */
 };
 
 /* By the number of ranks: what one rank does to the channel stays small, and so does the sum. */

@@ -1,11 +1,13 @@
-/* The roll call: which ranks have not come to a program that all must compile?
+/* News from leaders, and the roll call: which ranks have not come to a program that all must compile?
  *
- * Nobody counts while a job makes progress. A leader that is stuck for long writes a call; ranks that
- * are stuck at the same program look for one now and then, and answer along a tree: each adds the
- * answers of its children to its own, so that no rank reads more than STET_POD_FAN messages. */
+ * While a job makes progress, nothing of this happens. A rank without progress looks for news of its
+ * leaders now and then. A leader that is stuck for long writes a call; ranks that are at the same
+ * program answer along a tree: each adds the answers of its children to its own, so that no rank
+ * reads more than STET_POD_FAN messages. Then the leader asks a missing rank where it is. */
 #include "pod/member_internal.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { CALLED = 1, ASKING = 2, DONE = 3, STUCK_MS = 2000, LEVEL_MS = 700 };
 
@@ -32,14 +34,6 @@ static void here_key(char out[STET_POD_KEY], const struct stet_pod_record *r, ui
 
     stet_hash_format(r->e.scope, scope);
     snprintf(out, STET_POD_KEY, "here/%s/%llu/%u", scope, (unsigned long long)r->e.place, rank);
-}
-
-static void call_key(char out[STET_POD_KEY], const struct stet_pod_record *r)
-{
-    char scope[STET_HASH_TEXT];
-
-    stet_hash_format(r->e.scope, scope);
-    snprintf(out, STET_POD_KEY, "call/%s/%llu", scope, (unsigned long long)r->e.place);
 }
 
 static void set_bit(struct stet_buf *bits, size_t i)
@@ -83,26 +77,12 @@ static bool gather(struct stet_pod_member *m, const struct stet_pod_scope *s,
 
 /* ---- ranks ---- */
 
-/* A rank that is stuck also looks whether others differ: it may wait for them. */
 static void answer(struct stet_pod_member *m, const struct stet_pod_scope *s,
-                   struct stet_pod_record *r, uint64_t now)
+                   struct stet_pod_record *r)
 {
-    struct stet_pod_peer *p = stet_pod_member_peer(m, (int64_t)s->ranks[0]);
     struct stet_buf bits = STET_BUF_INIT, message = STET_BUF_INIT;
     char key[STET_POD_KEY];
 
-    if (p)
-        stet_pod_member_hear(m, p->rank, &p->reports);
-    if (!r->called) {
-        call_key(key, r);
-        r->next_call_ns = now + stet_pod_ms(m->timing.rarely);
-        if (stet_pod_channel_get(m->channel, key, 0, &message) == STET_OK) {
-            r->called = CALLED;
-            r->next_call_ns = now + stet_pod_ms(height(s->own, s->count) * LEVEL_MS);
-        }
-        stet_buf_release(&message);
-        return;
-    }
     if (gather(m, s, r, &bits)) {
         stet_pod_message_here(&message, stet_buf_as_view(&bits));
         here_key(key, r, s->ranks[s->own]);
@@ -112,6 +92,101 @@ static void answer(struct stet_pod_member *m, const struct stet_pod_scope *s,
     r->called = DONE;
     stet_buf_release(&bits);
     stet_buf_release(&message);
+}
+
+/* ---- news ---- */
+
+void stet_pod_member_announce(struct stet_pod_member *m, const char *text)
+{
+    char key[STET_POD_KEY];
+
+    snprintf(key, sizeof key, "news/%lld/%llu", (long long)m->rank, (unsigned long long)m->news++);
+    stet_pod_channel_put(m->channel, key, stet_view_str(text));
+}
+
+/* "call <scope> <place>" */
+static void hear_call(struct stet_pod_member *m, const char *text, uint64_t now)
+{
+    const struct stet_pod_scope *s;
+    struct stet_hash scope;
+    uint64_t place;
+
+    if (strlen(text) < STET_HASH_TEXT || !stet_hash_parse(stet_view_of(text, 32), &scope))
+        return;
+    place = strtoull(text + 32, NULL, 10);
+    s = stet_pod_member_scope_of(m, scope);
+    for (uint64_t n = m->entered; s && n-- > 0 && m->entered - n <= STET_POD_LOG;) {
+        struct stet_pod_record *r = stet_pod_member_record(m, n);
+
+        if (!r || !stet_hash_eq(r->e.scope, scope) || r->e.place != place || r->called)
+            continue;
+        r->called = CALLED;
+        r->next_call_ns = now + stet_pod_ms(height(s->own, s->count) * LEVEL_MS);
+    }
+}
+
+/* "ask 35 38": these ranks publish their state. */
+static void hear_question(struct stet_pod_member *m, const char *text)
+{
+    char *end;
+
+    for (const char *at = text; *at; at = end) {
+        long long rank = strtoll(at, &end, 10);
+
+        if (end == at)
+            return;
+        if (rank == m->rank) {
+            stet_pod_member_publish(m);
+            return;
+        }
+    }
+}
+
+static void read_news(struct stet_pod_member *m, struct stet_pod_peer *p, uint64_t now)
+{
+    struct stet_buf text = STET_BUF_INIT;
+    char key[STET_POD_KEY];
+
+    while (!atomic_load(&m->stopped)) {
+        text.len = 0;
+        snprintf(key, sizeof key, "news/%lld/%llu", (long long)p->rank,
+                 (unsigned long long)p->news);
+        if (stet_pod_channel_get(m->channel, key, 0, &text) != STET_OK || !text.len)
+            break;
+        p->news++;
+        if (!strncmp(text.ptr, "call ", 5))
+            hear_call(m, text.ptr + 5, now);
+        else if (!strncmp(text.ptr, "ask ", 4))
+            hear_question(m, text.ptr + 4);
+        else if (!strncmp(text.ptr, "differ", 6))
+            stet_pod_member_hear(m, p->rank, &p->reports);
+    }
+    stet_buf_release(&text);
+}
+
+uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now)
+{
+    uint64_t progress =
+        m->host.executions(m->host.context, (struct stet_hash){0}) + m->entered;
+
+    if (progress != m->progress) {
+        m->progress = progress;
+        m->progress_ns = now;
+    }
+    if (now < m->progress_ns + stet_pod_ms(STUCK_MS) ||
+        now < m->rarely_ns + stet_pod_ms(m->timing.rarely))
+        return m->timing.rarely / 2;
+    m->rarely_ns = now;
+    for (size_t i = 0; i < m->scope_count; i++) {
+        struct stet_pod_peer *p = stet_pod_member_peer(m, (int64_t)m->scopes[i].ranks[0]);
+        bool read = false;
+
+        for (size_t k = 0; k < i; k++)
+            read |= m->scopes[k].ranks[0] == m->scopes[i].ranks[0];
+        if (p && !read && p->rank != m->rank)
+            read_news(m, p, now);
+    }
+    return m->timing.rarely;
 }
 
 /* ---- the leader ---- */
@@ -140,19 +215,20 @@ static void count_missing(struct stet_pod_member *m, const struct stet_pod_scope
     stet_buf_release(&bits);
 }
 
-/* Asks the first missing rank where it is. It looks for questions rarely. */
+/* Asks the first missing rank where it is. It reads the news rarely. */
 static void ask_missing(struct stet_pod_member *m, struct stet_pod_record *r, uint64_t now)
 {
     struct stet_pod_peer *p = stet_pod_member_peer(m, m->call.missing[0]);
+    char text[32];
 
     r->called = ASKING;
-    r->next_call_ns = now + stet_pod_ms(m->timing.rarely + 2000);
+    r->next_call_ns = now + stet_pod_ms(m->timing.rarely + STUCK_MS);
     if (!p)
         return;
-    while (stet_pod_member_read(m, p, 0))
+    while (stet_pod_member_read(m, p, 0)) /* what it has published before */
         continue;
-    p->asked = 0;
-    stet_pod_member_ask(m, p, now);
+    snprintf(text, sizeof text, "ask %lld", (long long)m->call.missing[0]);
+    stet_pod_member_announce(m, text);
 }
 
 static void tell_missing(struct stet_pod_member *m, struct stet_pod_record *r, uint64_t now)
@@ -171,11 +247,12 @@ static void tell_missing(struct stet_pod_member *m, struct stet_pod_record *r, u
 static void lead_call(struct stet_pod_member *m, const struct stet_pod_scope *s,
                       struct stet_pod_record *r, uint64_t now)
 {
-    char key[STET_POD_KEY];
+    char text[96], scope[STET_HASH_TEXT];
 
     if (!r->called) {
-        call_key(key, r);
-        stet_pod_channel_put(m->channel, key, STET_VIEW("?"));
+        stet_hash_format(r->e.scope, scope);
+        snprintf(text, sizeof text, "call %s %llu", scope, (unsigned long long)r->e.place);
+        stet_pod_member_announce(m, text);
         r->called = CALLED;
         r->next_call_ns =
             now + stet_pod_ms(m->timing.rarely + (height(0, s->count) + 1) * LEVEL_MS + STUCK_MS);
@@ -238,15 +315,20 @@ static uint32_t call_scope(struct stet_pod_member *m, struct stet_pod_scope *s, 
 
     if (!r || r->called == DONE || r->finding == STET_POD_DIFFERS)
         return UINT32_MAX;
-    begin = r->since_ns + stet_pod_ms(s->own ? STUCK_MS : m->timing.late);
+    if (s->own) {
+        if (r->called != CALLED)
+            return UINT32_MAX;
+        if (now < r->next_call_ns)
+            return until(now, r->next_call_ns);
+        answer(m, s, r);
+        return UINT32_MAX;
+    }
+    begin = r->since_ns + stet_pod_ms(m->timing.late);
     if (!is_stuck(m, s, now))
-        return s->own ? m->timing.rarely : until(now, begin) + 250;
+        return until(now, begin) + 250;
     if (now < begin || now < r->next_call_ns)
         return until(now, begin > r->next_call_ns ? begin : r->next_call_ns);
-    if (s->own)
-        answer(m, s, r, now);
-    else
-        lead_call(m, s, r, now);
+    lead_call(m, s, r, now);
     return until(now, r->next_call_ns);
 }
 

@@ -1,7 +1,6 @@
 /* What a rank does with the logs of its leaders: read them, compare, report. */
 #include "pod/member_internal.h"
 
-#include "base/clock.h"
 #include "base/mem.h"
 
 #include <stdio.h>
@@ -84,7 +83,7 @@ bool stet_pod_member_read(struct stet_pod_member *m, struct stet_pod_peer *p, ui
         any = true;
         if (stet_pod_message_read_batch(&m->scratch, stet_buf_as_view(&bytes)) == STET_OK &&
             m->scratch.rank == p->rank)
-            apply(p, &m->scratch, stet_clock_ns());
+            apply(p, &m->scratch, stet_pod_member_now(m));
     } while (!atomic_load(&m->stopped) && m->scratch.entry_count == STET_POD_BATCH_ENTRIES);
     stet_buf_release(&bytes);
     return any;
@@ -281,7 +280,7 @@ static void report_difference(struct stet_pod_member *m, struct stet_pod_peer *p
                               bool certain, bool went_on)
 {
     enum { FETCH_MS = 1500, OTHERS_MS = 250 };
-    uint64_t now = stet_clock_ns();
+    uint64_t now = stet_pod_member_now(m);
     struct stet_pod_verdict *v;
 
     if (m->telling_count == STET_POD_TELLING)
@@ -326,7 +325,7 @@ uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
 
     for (size_t i = 0; i < m->telling_count; i++) {
         struct stet_pod_verdict *v = &m->telling[i].verdict;
-        uint64_t now = stet_clock_ns();
+        uint64_t now = stet_pod_member_now(m);
         bool ready = now >= m->telling[i].not_before_ns &&
                      (!stet_pod_entry_exists(&v->theirs) ||
                       stet_pod_member_take(m, &v->theirs, 0));
@@ -483,7 +482,7 @@ static void follow_one(struct stet_pod_member *m, struct stet_pod_record *r, uin
         now >= p->asked_ns + stet_pod_ms(m->timing.again))
         stet_pod_member_ask(m, p, now);
     stet_pod_member_read(m, p, joint && !r->late ? m->timing.slice : 0);
-    now = stet_clock_ns();
+    now = stet_pod_member_now(m);
     judge(m, p, r, now);
     if (!r->finding)
         plan_next(m, r, now);

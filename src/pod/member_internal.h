@@ -2,12 +2,13 @@
 #ifndef STET_POD_MEMBER_INTERNAL_H
 #define STET_POD_MEMBER_INTERNAL_H
 
+#include "base/clock.h"
 #include "pod/member.h"
 
 #include <pthread.h>
 
 enum {
-    STET_POD_LOG = 1024,   /* entries that are remembered, of this rank and of a peer */
+    STET_POD_LOG = 256,    /* entries that are remembered, of this rank and of a peer */
     STET_POD_SCOPES = 32,  /* further scopes are not compared */
     STET_POD_PEERS = 8,    /* leaders that this rank follows */
     STET_POD_REPORTED = 3, /* differences that are told per scope: later ones follow from these */
@@ -50,7 +51,7 @@ struct stet_pod_peer {
     uint64_t read_ns;         /* when the last one was read */
     uint64_t moved_ns;        /* when one last showed something new */
     uint64_t asked, asked_ns; /* batch + 1 that was asked for, and when */
-    uint64_t reports;         /* to it, that this rank has read */
+    uint64_t reports, news;   /* to it and from it, that this rank has read */
     char flags[STET_POD_FLAGS];
 };
 
@@ -70,7 +71,8 @@ struct stet_pod_member {
     uint64_t published; /* entries before this one were considered for publishing */
     uint64_t batches;   /* published so far */
     uint64_t last_enter_ns, looked_ns, rarely_ns;
-    uint64_t reports; /* read so far, as a leader */
+    uint64_t progress, progress_ns; /* executions and entries, and when they last changed */
+    uint64_t reports, news;         /* read, and written, as a leader */
     bool flags_given, claimed, doubled; /* doubled: another process has this rank */
     bool unshared;                      /* a leader was never seen in this channel */
     struct stet_pod_verdict call;       /* of the roll call in progress */
@@ -123,8 +125,18 @@ void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *n
 /* Writes the next batch: entries that are not published yet, counts and state. */
 void stet_pod_member_publish(struct stet_pod_member *m);
 
+/* Writes news for the ranks that this one leads. */
+void stet_pod_member_announce(struct stet_pod_member *m, const char *text);
+/* Reads the news of leaders, rarely and only while this rank makes no progress. Returns when it has
+ * more to do, in milliseconds. */
+uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now);
 /* Finds ranks that have not come to a program. Returns when it has more to do, in milliseconds. */
 uint32_t stet_pod_member_call(struct stet_pod_member *m, uint64_t now);
+
+static inline uint64_t stet_pod_member_now(const struct stet_pod_member *m)
+{
+    return m->host.now ? m->host.now(m->host.context) : stet_clock_ns();
+}
 
 static inline bool stet_pod_entry_is_joint(const struct stet_pod_entry *e)
 {

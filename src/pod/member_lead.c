@@ -1,7 +1,6 @@
 /* What a leader does: publish its log, answer ranks that ask, read reports of ranks that differ. */
 #include "pod/member_internal.h"
 
-#include "base/clock.h"
 
 #include <stdio.h>
 
@@ -121,7 +120,7 @@ static bool own_entry(struct stet_pod_member *m, const struct stet_pod_report *p
 static void hear(struct stet_pod_member *m, int64_t leader, const struct stet_pod_report *p)
 {
     enum { FETCH_MS = 500 };
-    uint64_t now = stet_clock_ns(), since = now;
+    uint64_t now = stet_pod_member_now(m), since = now;
     struct stet_pod_verdict v = {.finding = STET_POD_DIFFERS,
                                  .certain = p->certain,
                                  .went_on = p->went_on,
@@ -161,6 +160,7 @@ void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *n
 void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now)
 {
     bool leads = stet_pod_member_leads(m);
+    uint64_t before;
 
     if (is_time(m, now)) {
         if (leads) {
@@ -179,5 +179,8 @@ void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now)
     m->looked_ns = now;
     if (is_asked(m))
         stet_pod_member_publish(m);
+    before = m->reports;
     stet_pod_member_hear(m, m->rank, &m->reports);
+    if (m->reports != before)
+        stet_pod_member_announce(m, "differ"); /* ranks that wait will want to know */
 }

@@ -216,18 +216,33 @@ static struct stet_line line_of(struct stet_trigger t)
     return (struct stet_line){t.file, t.function, t.line};
 }
 
-static void take_ranks(uint64_t *out, size_t *count, const uint64_t *from, size_t n)
+static void take_rank(uint64_t *out, size_t *count, uint64_t rank)
 {
-    for (size_t i = 0; i < n && *count < STET_DIVERGENCE_RANKS; i++)
-        out[(*count)++] = from[i];
+    for (size_t i = 0; i < *count && i < STET_DIVERGENCE_RANKS; i++) {
+        if (out[i] == rank)
+            return;
+    }
+    if (*count < STET_DIVERGENCE_RANKS)
+        out[*count] = rank;
+    ++*count;
 }
 
-/* Which of the two differs? The one whose program no further rank has; else the higher rank. */
-static bool is_swapped(const struct stet_divergence *d, const struct stet_agreement_event *a)
+static void take_ranks(uint64_t *out, size_t *count, const uint64_t *from, size_t n)
 {
-    if (a->like_this_count != a->like_other_count)
-        return a->like_this_count > a->like_other_count;
-    return d->rank < d->other;
+    for (size_t i = 0; i < n; i++)
+        take_rank(out, count, from[i]);
+}
+
+/* Further ranks of this run that have a program; `not` are the two that differ. */
+static void find_ranks(uint64_t *out, size_t *count, const struct stet_run_digest *d,
+                       struct stet_hash program, const int64_t not[2])
+{
+    for (size_t i = 0; i < d->process_count && !stet_hash_is_zero(program); i++) {
+        int64_t rank = d->processes[i].rank;
+
+        if (rank >= 0 && rank != not[0] && rank != not[1] && compile_of_rank(d, rank, program))
+            take_rank(out, count, (uint64_t)rank);
+    }
 }
 
 static void fill_differ(struct stet_divergence *out, const struct stet_divergence_source *s,
@@ -236,23 +251,35 @@ static void fill_differ(struct stet_divergence *out, const struct stet_divergenc
     const struct stet_compile_event *own = a->has_compile ? compile_at(p, a->compile) : NULL;
     const struct stet_compile_event *other = compile_of_rank(s->digest, a->other, a->other_program);
     struct stet_compile_event unknown = {.program = a->other_program, .options = a->other_options};
-    bool swapped = is_swapped(out, a);
+    uint64_t *like_this = out->like_rank, *like_other = out->like_other;
+    size_t these = 0, others = 0;
+    bool swapped;
 
     if (!other && !stet_hash_is_zero(a->other_program))
         other = &unknown;
-    out->odd_known = a->like_this_count || a->like_other_count;
+    take_ranks(like_this, &these, a->like_this, a->like_this_count);
+    take_ranks(like_other, &others, a->like_other, a->like_other_count);
+    if (own)
+        find_ranks(like_this, &these, s->digest, own->program, (int64_t[2]){p->rank, a->other});
+    find_ranks(like_other, &others, s->digest, a->other_program, (int64_t[2]){p->rank, a->other});
+    /* The one that differs is the one whose program fewer others have; else the higher rank. */
+    swapped = these != others ? these > others : p->rank < a->other;
+    out->odd_known = these != others;
+    out->like_rank_count = these;
+    out->like_other_count = others;
     if (swapped) {
+        uint64_t kept[STET_DIVERGENCE_RANKS];
+
+        memcpy(kept, out->like_rank, sizeof kept);
+        memcpy(out->like_rank, out->like_other, sizeof kept);
+        memcpy(out->like_other, kept, sizeof kept);
+        out->like_rank_count = others;
+        out->like_other_count = these;
         out->rank = a->other;
         out->other = p->rank;
         out->function = a->other_name.len ? a->other_name : a->name;
         out->other_function = a->name;
     }
-    take_ranks(swapped ? out->like_other : out->like_rank,
-               swapped ? &out->like_other_count : &out->like_rank_count, a->like_this,
-               a->like_this_count);
-    take_ranks(swapped ? out->like_rank : out->like_other,
-               swapped ? &out->like_rank_count : &out->like_other_count, a->like_other,
-               a->like_other_count);
     if (own)
         *(swapped ? &out->other_trigger : &out->trigger) = line_of(own->trigger);
     if (other)
@@ -297,6 +324,8 @@ void stet_divergence_make(struct stet_divergence *out, const struct stet_diverge
         .missing_count = a->missing_count,
     };
     take_ranks(out->missing, &out->missing_listed, a->missing, a->missing_listed);
+    if (out->missing_listed > STET_DIVERGENCE_RANKS)
+        out->missing_listed = STET_DIVERGENCE_RANKS;
     if (a->finding == STET_AGREEMENT_DIFFERS) {
         fill_differ(out, s, p, a);
         return;
@@ -312,17 +341,11 @@ uint64_t stet_divergence_key(const struct stet_process_digest *p,
 {
     const struct stet_compile_event *own = a->has_compile ? compile_at(p, a->compile) : NULL;
     struct stet_hash mine = own ? own->program : (struct stet_hash){0}, h;
-    int64_t low = p->rank < a->other ? p->rank : a->other;
-    int64_t high = p->rank < a->other ? a->other : p->rank;
 
     h = stet_hash_mix_u64(stet_hash_bytes(a->name), a->finding);
-    if (a->finding == STET_AGREEMENT_DIFFERS) {
-        h = stet_hash_mix_u64(stet_hash_mix_u64(h, (uint64_t)low), (uint64_t)high);
-        h = stet_hash_mix_u64(h, mine.lo ^ a->other_program.lo);
-    } else {
-        h = stet_hash_mix_u64(h, (uint64_t)a->other);
-    }
-    return h.lo;
+    if (a->finding == STET_AGREEMENT_DIFFERS)
+        return stet_hash_mix_u64(h, mine.lo ^ a->other_program.lo).lo;
+    return stet_hash_mix_u64(h, (uint64_t)a->other).lo;
 }
 
 /* ---- all of a run ---- */

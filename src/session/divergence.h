@@ -34,7 +34,8 @@ struct stet_divergence {
     bool compiling, answered;
     uint64_t executions;
     struct stet_view host;
-    /* Further ranks: with the program of `other`, with that of `rank`; or those that are missing. */
+    /* Further ranks: with the program of `other`, with that of `rank`; or those that are missing.
+     * Only the first are listed. */
     uint64_t like_other[STET_DIVERGENCE_RANKS], like_rank[STET_DIVERGENCE_RANKS];
     size_t like_other_count, like_rank_count;
     uint64_t missing[STET_DIVERGENCE_RANKS], missing_count;
@@ -51,7 +52,7 @@ struct stet_divergence_source {
 /* Explains what a process of the run found. */
 void stet_divergence_make(struct stet_divergence *out, const struct stet_divergence_source *s,
                           size_t process, const struct stet_agreement_event *a);
-/* The same for two ranks, when both have told it: equal for both. */
+/* Equal for all findings about the same two programs, whichever ranks they are of. */
 uint64_t stet_divergence_key(const struct stet_process_digest *p,
                              const struct stet_agreement_event *a);
 

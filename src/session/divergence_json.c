@@ -14,7 +14,7 @@ static const char *finding_word(uint64_t finding)
 static void ranks_json(struct stet_json *j, const char *key, const uint64_t *ranks, size_t count)
 {
     stet_json_array(j, key);
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && i < STET_DIVERGENCE_RANKS; i++)
         stet_json_uint(j, NULL, ranks[i]);
     stet_json_end_array(j);
 }
