@@ -1,6 +1,7 @@
 /* stet explain: prints why each program of a run was compiled again. */
 #include "cli/account_text.h"
 #include "cli/command.h"
+#include "ledger/job_runs.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
 #include "session/divergence.h"
@@ -25,6 +26,7 @@ struct choices {
     const struct stet_avoided *avoided;
     const struct stet_divergences *divergences;
     enum stet_format format;
+    bool job; /* all runs of the run's job */
     const char *export, *log_file;
     struct stet_account_view view;
     struct stet_framework_log log;
@@ -147,7 +149,7 @@ static int explain_run(const char *name, struct choices *c)
 
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (stet_ledger_runs_find(&runs, name, &run, &err) != STET_OK) {
+    if (stet_ledger_job_find(&runs, name, c->job, &run, &err) != STET_OK) {
         stet_ledger_runs_close(&runs);
         return stet_cli_complain(&err);
     }
@@ -175,6 +177,8 @@ int cmd_explain(int argc, char **argv)
          STET_OPTION_FLAG, &c.view.all},
         {"export", "json|csv|markdown", "all recompiles as data, or a summary to paste",
          STET_OPTION_VALUE, &c.export},
+        {"job", NULL, "explain all runs of RUN's job together (done anyway if no RUN is given)",
+         STET_OPTION_FLAG, &c.job},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
         {"log", "FILE", "read what JAX or PyTorch/XLA logged there about tracing and graphs",

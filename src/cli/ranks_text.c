@@ -5,6 +5,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "monitor/rank_hang.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,10 +161,17 @@ static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
 void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach *a,
                          const struct stet_rank_states *s)
 {
+    struct stet_rank_hang hang;
+
     stet_buf_printf(out, "run %s, %s", a->id, a->running ? "running" : "over");
     if (s->world)
         stet_buf_printf(out, ", a job of %lld processes", (long long)s->world);
     stet_buf_char(out, '\n');
+    stet_monitor_rank_hang(&hang, s);
+    if (hang.found && a->running) {
+        stet_monitor_rank_hang_text(out, &hang);
+        stet_buf_char(out, '\n');
+    }
     for (size_t i = 0; i < s->count; i++)
         put_rank(out, &s->items[i]);
     if (!s->count)

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "ledger/job_runs.h"
 #include "session/account_run.h"
 #include "session/session.h"
 #include "session/torch_ranks.h"
@@ -165,6 +166,8 @@ enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char 
     if (rc != STET_OK)
         return rc;
     rc = find(&runs, name, &run, err);
+    if (rc == STET_OK) /* a rank alone shows little of a job */
+        rc = stet_ledger_job_join(&runs, run, &run, err);
     stet_arena_init(&a->arena, (size_t)16 << 20);
     stet_torch_init(&a->torch);
     if (rc == STET_OK)

@@ -1,6 +1,6 @@
 /* Writes the ranks of a run as JSON. */
 #include "base/json.h"
-#include "monitor/rank_state.h"
+#include "monitor/rank_hang.h"
 
 static void place_json(struct stet_json *j, const char *key, const char *file, const char *function,
                        uint64_t line)
@@ -49,6 +49,7 @@ static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
 void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_attach *a,
                              const struct stet_rank_states *s)
 {
+    struct stet_rank_hang hang;
     struct stet_json j;
 
     stet_json_init(&j, out);
@@ -57,6 +58,19 @@ void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_att
     stet_json_cstr(&j, "run", a->id);
     stet_json_bool(&j, "running", a->running);
     stet_json_known(&j, "world", s->world > 0, (uint64_t)s->world);
+    stet_monitor_rank_hang(&hang, s);
+    stet_json_object(&j, "hang");
+    stet_json_cstr(&j, "kind", !hang.found  ? NULL
+                               : hang.behind ? "collective"
+                                             : stet_monitor_rank_word(hang.kind));
+    stet_json_array(&j, "ranks");
+    for (size_t i = 0; hang.found && i < hang.count && i < STET_HANG_RANKS; i++)
+        stet_json_int(&j, NULL, hang.ranks[i]);
+    stet_json_end_array(&j);
+    stet_json_uint(&j, "waiting", hang.found ? hang.waiting : 0);
+    stet_json_told(&j, "program", hang.found && hang.program.len ? hang.program
+                                                                 : (struct stet_view){0});
+    stet_json_end_object(&j);
     stet_json_array(&j, "ranks");
     for (size_t i = 0; i < s->count; i++)
         rank_json(&j, &s->items[i]);
