@@ -134,7 +134,9 @@ static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
         stet_buf_str(out, ": it is blocked");
         break;
     case STET_RANK_ELSEWHERE:
-        stet_buf_printf(out, ": on host %s, where `stet ranks` can see more", s->host);
+        stet_buf_printf(out, ": on host %s, where it makes progress, or where `stet run` does not "
+                             "see this state folder",
+                        s->host);
         break;
     case STET_RANK_ENDED:
         break;
@@ -148,6 +150,8 @@ static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
     if (s->pid)
         stet_buf_printf(out, s->rank >= 0 ? " (process %llu)" : "process %llu",
                         (unsigned long long)s->pid);
+    if (s->seen_s)
+        stet_buf_printf(out, " on %s, %llu s ago", s->host, (unsigned long long)s->seen_s);
     stet_buf_printf(out, "  %s", stet_monitor_rank_word(s->kind));
     put_kind(out, s);
     stet_buf_char(out, '\n');

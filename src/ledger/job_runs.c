@@ -52,7 +52,7 @@ size_t stet_ledger_job_count(const struct stet_runs *runs, const struct stet_run
 /* ---- the folder ---- */
 
 /* Links every file of <from>/<part> into <to>/<part>. What is there already stays. */
-static enum stet_rc link_part(const char *from, const char *to, const char *part,
+static enum stet_rc link_part(const char *from, const char *to, const char *part, bool replaced,
                               struct stet_err *err)
 {
     char source[PATH_MAX + 300], target[PATH_MAX + 300];
@@ -70,6 +70,8 @@ static enum stet_rc link_part(const char *from, const char *to, const char *part
             continue;
         snprintf(source, sizeof source, "%s/%s/%.255s", from, part, e->d_name);
         snprintf(target, sizeof target, "%s/%s/%.255s", to, part, e->d_name);
+        if (replaced) /* its files are written anew under the same names */
+            unlink(target);
         if (stet_fs_is_plain(source) && link(source, target) != 0 && errno != EEXIST &&
             errno != ENOENT)
             rc = stet_fail_errno(err, "%s: cannot link", target);
@@ -119,11 +121,11 @@ static void add(struct stet_run *all, const struct stet_run *run, bool *running)
 
 static enum stet_rc link_run(const char *from, const char *to, struct stet_err *err)
 {
-    static const char *const parts[] = {"journal", "programs", "torch", "state"};
-    enum stet_rc rc = STET_OK;
+    static const char *const parts[] = {"journal", "programs", "torch"};
+    enum stet_rc rc = link_part(from, to, "state", true, err);
 
     for (size_t i = 0; i < sizeof parts / sizeof *parts && rc == STET_OK; i++)
-        rc = link_part(from, to, parts[i], err);
+        rc = link_part(from, to, parts[i], false, err);
     return rc;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "monitor/rank_beacon.h"
 #include "monitor/thread_state.h"
 
 #include <stdio.h>
@@ -229,7 +230,8 @@ static void add_memory(struct stet_rank_state *s, const struct stet_pulse *p, si
     }
 }
 
-static void describe(struct stet_rank_state *s, const struct look *l, uint64_t now_ns)
+static void describe(struct stet_rank_state *s, const struct look *l, const char *folder,
+                     uint64_t now_ns)
 {
     const struct stet_compile_event *c = compile_of(l->digest, l->pulse->last_executable);
     struct stet_steps_answer steps = stet_ledger_steps_live_now(&l->pulse->steps);
@@ -252,9 +254,11 @@ static void describe(struct stet_rank_state *s, const struct look *l, uint64_t n
         remember_line(s, l->digest);
     s->at_least = l->here && !has_written(l);
     s->kind = judge(s, l);
+    if (s->kind == STET_RANK_ELSEWHERE)
+        stet_beacon_read(folder, s);
     if (s->kind == STET_RANK_DEAD || s->kind == STET_RANK_ENDED)
         s->why_not[0] = '\0'; /* it is nowhere */
-    if (s->kind == STET_RANK_WAITING)
+    if (s->kind == STET_RANK_WAITING && l->here)
         s->blocked_in = l->after.blocked_in;
     c = s->kind == STET_RANK_COMPILING ? open_compile(l->digest) : NULL;
     if (c) { /* its name is known only when it is over */
@@ -340,7 +344,7 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
 
         if (!looks[i].pulse->used)
             continue;
-        describe(s, &looks[i], now_ns);
+        describe(s, &looks[i], a->folder, now_ns);
         add_memory(s, a->pulse, i);
         if (s->kind == STET_RANK_WAITING || s->kind == STET_RANK_DEVICE)
             compare(s, &looks[i], looks, n);
