@@ -8,6 +8,8 @@
 #include "session/framework_logs.h"
 #include "session/miss.h"
 #include "session/session.h"
+#include "session/torch_ranks.h"
+#include "session/torch_rows.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -99,6 +101,7 @@ struct journals {
     struct stet_avoided avoided;
     struct stet_misses misses;
     struct stet_divergences divergences;
+    struct stet_torch torch;
     bool loaded, asked; /* asked: the store, for its misses */
     bool compared;      /* the ranks */
 };
@@ -111,8 +114,11 @@ static void read_journals(struct journals *r, const struct stet_run *run)
         return;
     stet_avoided_make(&r->avoided, &r->digest);
     stet_avoided_sort(&r->avoided);
-    r->compared =
-        stet_divergences_make(&r->divergences, &r->digest, run->folder, NULL) == STET_OK;
+    stet_torch_init(&r->torch);
+    stet_session_torch_load_run(&r->torch, run, NULL);
+    stet_session_torch_take_ranks(&r->torch, &r->digest);
+    r->compared = stet_divergences_make(&r->divergences, &r->digest, &r->torch, run->folder,
+                                        NULL) == STET_OK;
     r->asked = r->digest.compiles <= MOST_COMPILES &&
                stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;
 }
@@ -123,6 +129,8 @@ static void release_journals(struct journals *r)
         stet_misses_release(&r->misses);
     if (r->compared)
         stet_divergences_release(&r->divergences);
+    if (r->loaded)
+        stet_torch_release(&r->torch);
     stet_avoided_release(&r->avoided);
     if (r->loaded)
         stet_ledger_run_unload(&r->digest);

@@ -171,6 +171,7 @@ static void watch_command(struct run *r, const struct wishes *w, const struct st
         stet_monitor_torch_foreign(r->torch, r->on_disk.links);
     stet_monitor_torch_printed(r->torch, stet_launch_env_get(env, "TORCH_LOGS_OUT"),
                                r->on_disk.links);
+    stet_monitor_torch_differ(r->torch, stet_cli_divergence_say);
     if (w->json_events)
         stet_monitor_torch_events(r->torch, r->live);
     stet_monitor_torch_learn(r->torch, r->learn, r->on_disk.folder);

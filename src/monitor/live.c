@@ -429,11 +429,13 @@ static void report_whole(struct stet_live *l)
 
 /* ---- ranks that differ ---- */
 
-static void write_difference(struct stet_live *l, const struct stet_divergence *d)
+void stet_live_difference(struct stet_live *l, const struct stet_divergence *d)
 {
     struct stet_buf line = STET_BUF_INIT;
     struct stet_json j;
 
+    if (l->events_fd < 0)
+        return;
     stet_json_init(&j, &line);
     stet_json_object(&j, NULL);
     stet_json_cstr(&j, "event", "divergence");
@@ -465,8 +467,7 @@ static void report_difference(struct stet_live *l, size_t process,
     stet_divergence_make(&d, &source, process, a);
     if (l->tap.differ)
         l->tap.differ(&d);
-    if (l->events_fd >= 0)
-        write_difference(l, &d);
+    stet_live_difference(l, &d);
     stet_arena_release(&l->texts);
 }
 

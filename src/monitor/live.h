@@ -41,6 +41,8 @@ void stet_live_poll(struct stet_live *l, bool last);
 /* Writes a recompile that another reader found, to the file of events only. One that was written
  * before is written again only if its class, its flag or its wait is another now. */
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
+/* The same for ranks that differ. */
+void stet_live_difference(struct stet_live *l, const struct stet_divergence *d);
 void stet_live_free(struct stet_live *l);
 
 /* Returns what is known so far; borrowed, and valid until the next poll. */

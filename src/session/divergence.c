@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "session/program_cache.h"
 #include "session/session.h"
+#include "session/torch_divergence.h"
 
 #include <stdlib.h>
 
@@ -196,14 +197,16 @@ static const struct stet_compile_event *compile_at(const struct stet_process_dig
     return NULL;
 }
 
-/* A compile of that rank with these bytes, if its journal is in this run: the last one. */
+/* A compile of that rank of the job with these bytes, if its journal is in this run: the last one. */
 static const struct stet_compile_event *compile_of_rank(const struct stet_run_digest *d,
-                                                        int64_t rank, struct stet_hash program)
+                                                        struct stet_hash job, int64_t rank,
+                                                        struct stet_hash program)
 {
     for (size_t i = 0; i < d->process_count; i++) {
         const struct stet_process_digest *p = &d->processes[i];
+        bool meant = p->rank == rank && stet_hash_eq(p->job, job);
 
-        for (size_t k = p->rank == rank ? p->compile_count : 0; k-- > 0;) {
+        for (size_t k = meant ? p->compile_count : 0; k-- > 0;) {
             if (!p->compiles[k].load && stet_hash_eq(p->compiles[k].program, program))
                 return &p->compiles[k];
         }
@@ -233,14 +236,15 @@ static void take_ranks(uint64_t *out, size_t *count, const uint64_t *from, size_
         take_rank(out, count, from[i]);
 }
 
-/* Further ranks of this run that have a program; `not` are the two that differ. */
+/* Further ranks of the job that have a program; `not` are the two that differ. */
 static void find_ranks(uint64_t *out, size_t *count, const struct stet_run_digest *d,
-                       struct stet_hash program, const int64_t not[2])
+                       struct stet_hash job, struct stet_hash program, const int64_t not[2])
 {
     for (size_t i = 0; i < d->process_count && !stet_hash_is_zero(program); i++) {
         int64_t rank = d->processes[i].rank;
 
-        if (rank >= 0 && rank != not[0] && rank != not[1] && compile_of_rank(d, rank, program))
+        if (rank >= 0 && rank != not[0] && rank != not[1] &&
+            compile_of_rank(d, job, rank, program))
             take_rank(out, count, (uint64_t)rank);
     }
 }
@@ -249,7 +253,8 @@ static void fill_differ(struct stet_divergence *out, const struct stet_divergenc
                         const struct stet_process_digest *p, const struct stet_agreement_event *a)
 {
     const struct stet_compile_event *own = a->has_compile ? compile_at(p, a->compile) : NULL;
-    const struct stet_compile_event *other = compile_of_rank(s->digest, a->other, a->other_program);
+    const struct stet_compile_event *other =
+        compile_of_rank(s->digest, p->job, a->other, a->other_program);
     struct stet_compile_event unknown = {.program = a->other_program, .options = a->other_options};
     uint64_t *like_this = out->like_rank, *like_other = out->like_other;
     size_t these = 0, others = 0;
@@ -260,8 +265,10 @@ static void fill_differ(struct stet_divergence *out, const struct stet_divergenc
     take_ranks(like_this, &these, a->like_this, a->like_this_count);
     take_ranks(like_other, &others, a->like_other, a->like_other_count);
     if (own)
-        find_ranks(like_this, &these, s->digest, own->program, (int64_t[2]){p->rank, a->other});
-    find_ranks(like_other, &others, s->digest, a->other_program, (int64_t[2]){p->rank, a->other});
+        find_ranks(like_this, &these, s->digest, p->job, own->program,
+                   (int64_t[2]){p->rank, a->other});
+    find_ranks(like_other, &others, s->digest, p->job, a->other_program,
+               (int64_t[2]){p->rank, a->other});
     /* The one that differs is the one whose program fewer others have; else the higher rank. */
     swapped = these != others ? these > others : p->rank < a->other;
     out->odd_known = these != others;
@@ -342,7 +349,7 @@ uint64_t stet_divergence_key(const struct stet_process_digest *p,
     const struct stet_compile_event *own = a->has_compile ? compile_at(p, a->compile) : NULL;
     struct stet_hash mine = own ? own->program : (struct stet_hash){0}, h;
 
-    h = stet_hash_mix_u64(stet_hash_bytes(a->name), a->finding);
+    h = stet_hash_mix(stet_hash_mix_u64(stet_hash_bytes(a->name), a->finding), p->job);
     if (a->finding == STET_AGREEMENT_DIFFERS)
         return stet_hash_mix_u64(h, mine.lo ^ a->other_program.lo).lo;
     return stet_hash_mix_u64(h, (uint64_t)a->other).lo;
@@ -361,11 +368,32 @@ static int in_order(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+struct gathering {
+    struct stet_divergences *out;
+    struct stet_map seen;
+};
+
+static bool is_new(void *context, uint64_t key)
+{
+    struct gathering *g = context;
+
+    return stet_map_get(&g->seen, key) == STET_MAP_NONE && stet_map_put(&g->seen, key, 1);
+}
+
+static void take_torch(void *context, const struct stet_divergence *d)
+{
+    struct stet_divergences *out = ((struct gathering *)context)->out;
+
+    if (stet_vec_room(&out->items, &out->room, out->count, sizeof *out->items))
+        out->items[out->count++] = *d;
+}
+
 enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run_digest *d,
-                                   const char *folder, struct stet_err *err)
+                                   const struct stet_torch *t, const char *folder,
+                                   struct stet_err *err)
 {
     struct stet_divergence_source s = {.digest = d, .folder = folder};
-    struct stet_map seen = {0};
+    struct gathering g = {.out = out};
 
     *out = (struct stet_divergences){0};
     stet_arena_init(&out->arena, (size_t)64 << 20);
@@ -382,18 +410,20 @@ enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run
         for (size_t k = 0; k < p->agreement_count; k++) {
             uint64_t key = stet_divergence_key(p, &p->agreements[k]);
 
-            if (stet_map_get(&seen, key) != STET_MAP_NONE ||
+            if (!is_new(&g, key) ||
                 !stet_vec_room(&out->items, &out->room, out->count, sizeof *out->items))
                 continue;
-            stet_map_put(&seen, key, 1);
             stet_divergence_make(&out->items[out->count++], &s, i, &p->agreements[k]);
         }
     }
+    if (t)
+        stet_session_torch_differences(
+            t, &(struct stet_torch_divergence_sink){&g, is_new, take_torch, &out->arena});
     if (out->count)
         qsort(out->items, out->count, sizeof *out->items, in_order);
     for (size_t i = 0; i < out->count; i++)
         out->items[i].pair.changes = out->items[i].changes; /* they moved */
-    stet_map_release(&seen);
+    stet_map_release(&g.seen);
     stet_session_programs_free(s.programs);
     return STET_OK;
 }

@@ -15,6 +15,7 @@ enum { STET_DIVERGENCE_RANKS = 8, STET_DIVERGENCE_CHANGES = 24 };
 struct stet_divergence {
     uint64_t finding; /* enum stet_agreement_finding */
     bool certain;     /* the ranks must compile the same here */
+    bool torch;       /* of torch.compile */
     bool odd_known;   /* further ranks show that `rank` is the one that differs */
     bool went_on;     /* `other` executed past this place without compiling */
     int64_t rank;     /* the one that differs; of a LATE rank: the one that waits */
@@ -63,9 +64,12 @@ struct stet_divergences {
     uint64_t jobs, ranks; /* processes that compared; ranks that the launcher started */
 };
 
-/* All of a run, each once. `d->arena` may grow. */
+struct stet_torch;
+/* All of a run, each once. `d->arena` may grow; `t` has the traces of torch.compile, or is NULL, and
+ * must outlive the result. */
 enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run_digest *d,
-                                   const char *folder, struct stet_err *err);
+                                   const struct stet_torch *t, const char *folder,
+                                   struct stet_err *err);
 void stet_divergences_release(struct stet_divergences *d);
 
 struct stet_json;

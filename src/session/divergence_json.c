@@ -39,6 +39,7 @@ void stet_divergence_json(struct stet_json *j, const struct stet_divergence *d)
 {
     stet_json_object(j, NULL);
     stet_json_cstr(j, "finding", finding_word(d->finding));
+    stet_json_cstr(j, "lane", stet_journal_lane_word(d->torch ? STET_LANE_TORCH : STET_LANE_XLA));
     stet_json_bool(j, "certain", d->certain);
     stet_json_known(j, "rank", d->rank >= 0, (uint64_t)d->rank);
     stet_json_known(j, "other", d->other >= 0, (uint64_t)d->other);

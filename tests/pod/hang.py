@@ -1,5 +1,6 @@
-"""hang.py WAY: a jax.distributed job (POD_RANK, POD_WORLD, POD_PORT) in which the last rank does not come to step 3, in
-one of six ways; the others wait for it in a program of all ranks. The lines are marked with `here: WAY`."""
+"""hang.py WAYS: a jax.distributed job (POD_RANK, POD_WORLD, POD_PORT) in which the last ranks do not come to step 3, each in
+one of the ways (separated by commas); the others wait for them in a program of all ranks. The lines are marked with
+`here: WAY`. With AGAIN set, step 3 needs another program."""
 import os
 import queue
 import signal
@@ -12,8 +13,9 @@ import jax.numpy as jnp
 import numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
-WAY = sys.argv[1]
 RANK, WORLD = int(os.environ["POD_RANK"]), int(os.environ["POD_WORLD"])
+WAYS = sys.argv[1].split(",")
+WAY = dict(zip(range(WORLD - len(WAYS), WORLD), WAYS)).get(RANK)
 jax.distributed.initialize(f"localhost:{os.environ['POD_PORT']}", WORLD, RANK, heartbeat_timeout_seconds=1000)
 mesh = Mesh(np.array(jax.devices()), ("data",))
 DATA, ALL = NamedSharding(mesh, P("data")), NamedSharding(mesh, P())
@@ -55,7 +57,7 @@ def missing():
 
 weights = jax.device_put(np.float32(1.0), ALL)
 for step in range(4):
-    if RANK == WORLD - 1 and step == 3:
+    if WAY and step == 3:
         jax.block_until_ready(weights)
         globals()[WAY]()
     rows = 4 if os.environ.get("AGAIN") is None or step < 3 else 8

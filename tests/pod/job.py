@@ -1,10 +1,10 @@
-"""job.py WAY [STEPS]: one process of a jax.distributed job (POD_RANK, POD_WORLD, POD_PORT) that trains a little model on
+"""job.py WAY: one process of a jax.distributed job (POD_RANK, POD_WORLD, POD_PORT) that trains a little model on
 all devices of all processes. WAY plants a divergence on the last rank, or none ("clean"). The line that makes the program
 differ is marked with `here: WAY`; `again: WAY` marks the line that waits for it."""
 import os
 import sys
 
-WAY, STEPS = sys.argv[1], int(sys.argv[2]) if len(sys.argv) > 2 else 4
+WAY, STEPS = sys.argv[1], int(os.environ.get("STEPS", "4"))
 RANK, WORLD = int(os.environ["POD_RANK"]), int(os.environ["POD_WORLD"])
 ODD = RANK == WORLD - 1
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "lib2" if WAY == "module" and ODD else "lib1"))
