@@ -43,7 +43,7 @@ struct stet_share {
     char store[]; /* folder */
 };
 
-/* A run, and its problems (report.c). */
+/* A run, and its problems (refused_report.c). */
 enum { STET_REPORTS = 32, STET_REPORT_RUN = 40, STET_REPORT_SIGNERS = 4 };
 
 struct stet_report {
@@ -69,10 +69,10 @@ struct stet_report {
 
 struct stet_agent {
     struct stet_tiers tiers;
-    pthread_mutex_t key_lock; /* for the next alone */
+    pthread_mutex_t key_lock; /* guards the keyring */
     struct stet_keyring *keyring;
     const char *socket;
-    char store[PATH_MAX]; /* when an entry was last requested; with the lock */
+    char store[PATH_MAX]; /* of the last request for an entry; guarded by the lock */
     uint64_t started_ms;
     pthread_mutex_t lock; /* for the lists, never held across a call to a tier */
     pthread_cond_t moved; /* a flight changed, or there is something to share */

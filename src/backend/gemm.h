@@ -9,7 +9,8 @@
 #include "backend/tensor.h"
 
 struct stet_gemm {
-    enum stet_dtype type; /* f32 and f64 have kernels/gemm.c; integers and complex plain loops */
+    enum stet_dtype
+        type; /* f32 and f64 have kernels/gemm_isa.c; integers and complex plain loops */
     int64_t m, n, k, lda, ldb, ldc;
     bool a_trans, b_trans;
     const void *a, *b;

@@ -10,21 +10,40 @@ enum {
     SIZE_FROM = STET_CAUSE_SIZE_FROM,
     IN_VIEW = STET_CAUSE_IN_VIEW,
     OTHER_CODE = STET_CAUSE_OTHER_CODE,
+    UNDECIDED = STET_CAUSE_UNDECIDED,
     VAGUE = STET_CAUSE_VAGUE,
     HARMLESS = STET_CAUSE_HARMLESS,
     DESCRIBES = STET_CAUSE_DESCRIBES,
+    IS_FORM = STET_CAUSE_IS_FORM,
+    IS_STRUCTURE = STET_CAUSE_IS_STRUCTURE,
+    GIVES_WAY = STET_CAUSE_GIVES_WAY,
+    FOLLOWS_SIZE = STET_CAUSE_FOLLOWS_SIZE,
+    NO_CODE = STET_CAUSE_NO_CODE,
+    MAY_COUNT = STET_CAUSE_MAY_COUNT,
+    BELOW = STET_CAUSE_BELOW,
+    BETWEEN_LAUNCHES = STET_CAUSE_BETWEEN_LAUNCHES,
+    OF_ARGUMENT = STET_CAUSE_OF_ARGUMENT,
+    OF_PRESENCE = STET_CAUSE_OF_PRESENCE,
+    OF_TYPE = STET_CAUSE_OF_TYPE,
+    OF_PLACE = STET_CAUSE_OF_PLACE,
+    OF_JIT = STET_CAUSE_OF_JIT,
+    HAS_VARIABLE = STET_CAUSE_HAS_VARIABLE,
+    READS_BACK = STET_CAUSE_READS_BACK,
+    NAMES_LINE = STET_CAUSE_NAMES_LINE,
+    NAMES_LINE_IF_CERTAIN = STET_CAUSE_NAMES_LINE_IF_CERTAIN,
 };
 
 static const struct {
     const char *id, *about, *page;
     enum stet_cause_question question;
     enum stet_cause_thing thing;
+    enum stet_cause_step step;
     unsigned flags;
 } causes[STET_CAUSES] = {
-    [STET_CAUSE_NONE] = {"", "", "", STET_QUESTION_NONE, STET_THING_NONE, 0},
-#define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \
-    [STET_CAUSE_##identifier] = {id,   about, page, STET_QUESTION_##question, STET_THING_##thing,  \
-                                 flags},
+    [STET_CAUSE_NONE] = {"", "", "", STET_QUESTION_NONE, STET_THING_NONE, STET_STEP_NONE, 0},
+#define CAUSE(identifier, id, lane, question, thing, facet, step, flags, about, page)              \
+    [STET_CAUSE_##identifier] = {                                                                  \
+        id, about, page, STET_QUESTION_##question, STET_THING_##thing, STET_STEP_##step, flags},
 #include "cause/causes.def"
 };
 
@@ -68,6 +87,11 @@ enum stet_cause_question stet_cause_question(enum stet_cause c)
 enum stet_cause_thing stet_cause_thing(enum stet_cause c)
 {
     return causes[c].thing;
+}
+
+enum stet_cause_step stet_cause_step(enum stet_cause c)
+{
+    return causes[c].step;
 }
 
 bool stet_cause_is(enum stet_cause c, unsigned flags)

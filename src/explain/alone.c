@@ -9,7 +9,7 @@ enum { STET_FACET_NONE = STET_NO_FACET };
 /* The facet that holds a cause's values; STET_NO_FACET for causes without values. */
 static const uint8_t facet_of[STET_CAUSES] = {
     [STET_CAUSE_NONE] = STET_NO_FACET,
-#define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \
+#define CAUSE(identifier, id, lane, question, thing, facet, step, flags, about, page)              \
     [STET_CAUSE_##identifier] = STET_FACET_##facet,
 #include "cause/causes.def"
 };

@@ -75,8 +75,7 @@ void stet_finding_promote(struct stet_finding *f, enum stet_cause cause)
 {
     enum stet_cause was = f->cause;
 
-    if (was != STET_CAUSE_BAKED_CONSTANT && was != STET_CAUSE_STATIC_ARGUMENT &&
-        was != STET_CAUSE_SLICE_START)
+    if (!stet_cause_is(was, STET_CAUSE_GIVES_WAY))
         return;
     for (uint32_t i = 0; i < f->also_count; i++)
         if (f->also[i] == cause) {

@@ -90,9 +90,10 @@ static void gather(const struct stet_diff *d, struct facts *f)
 /* A changed structure explains what follows from it, and is itself explained by arguments. */
 static void reduce(const struct stet_diff *d, struct facts *f)
 {
-    bool structure = f->seen[STET_CAUSE_GRAPH_CHANGE] || f->seen[STET_CAUSE_PYTHON_LOOP] ||
-                     f->seen[STET_CAUSE_KERNEL_FALLBACK] || f->seen[STET_CAUSE_OPTIONAL_KEY];
+    bool structure = false;
 
+    for (unsigned c = STET_CAUSE_NONE + 1; c < STET_CAUSES; c++)
+        structure |= f->seen[c] && stet_cause_is((enum stet_cause)c, STET_CAUSE_IS_STRUCTURE);
     if (structure && !d->same_skeleton) {
         if (!f->of_arguments[STET_CAUSE_SHAPE_DRIFT])
             f->seen[STET_CAUSE_SHAPE_DRIFT] = 0;

@@ -267,10 +267,8 @@ static bool is_always_passed(struct stet_history *h, const struct stet_finding *
  * added. */
 static bool brings_code(const struct stet_finding *f)
 {
-    bool arguments = f->cause == STET_CAUSE_OPTIONAL_KEY || f->cause == STET_CAUSE_DTYPE_CHANGE ||
-                     f->cause == STET_CAUSE_SHAPE_DRIFT || f->cause == STET_CAUSE_LAST_BATCH;
-
-    return arguments && f->facts.unfed && f->facts.new_lines > f->facts.came;
+    return stet_cause_is(f->cause, STET_CAUSE_NO_CODE) && f->facts.unfed &&
+           f->facts.new_lines > f->facts.came;
 }
 
 /* Finds the line in the loop around the call, under a condition, that names the new operations; for
@@ -346,7 +344,7 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
     } else if (comes_late(h, f)) {
         return;
     }
-    if ((f->cause == STET_CAUSE_VALUE_BRANCH || f->cause == STET_CAUSE_HIDDEN_BRANCH) &&
-        f->facts.new_line.line)
+    if (stet_cause_is(f->cause, STET_CAUSE_OTHER_CODE) &&
+        !stet_cause_is(f->cause, STET_CAUSE_VAGUE) && f->facts.new_line.line)
         f->origin = f->facts.new_line;
 }

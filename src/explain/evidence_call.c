@@ -205,8 +205,6 @@ void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
         argument_from_elsewhere(h, f);
     if (f->cause == STET_CAUSE_DTYPE_CHANGE)
         converted(h, f);
-    if (stet_finding_has(f, STET_CAUSE_BAKED_CONSTANT) ||
-        stet_finding_has(f, STET_CAUSE_PYTHON_COUNTER) ||
-        stet_finding_has(f, STET_CAUSE_OPTIMIZER_SCALAR))
+    if (stet_finding_is(f, STET_CAUSE_HAS_VARIABLE))
         variable(h, f);
 }

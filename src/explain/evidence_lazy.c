@@ -183,32 +183,26 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
 
     if (s->traits->framework != STET_FRAMEWORK_TORCH_XLA || f->origin.line)
         return;
-    switch (f->cause) {
-    case STET_CAUSE_MASK_GATHER:
+    switch (stet_cause_step(f->cause)) {
+    case STET_STEP_SELECTS:
         stet_evidence_lazy_point_at(h, f, stet_evidence_lazy_selection(h, s));
         break;
-    case STET_CAUSE_SHAPE_DRIFT:
-    case STET_CAUSE_LAST_BATCH:
-    case STET_CAUSE_VARLEN:
-    case STET_CAUSE_DTYPE_CHANGE:
-    case STET_CAUSE_RANK_CHANGE:
-        if (f->facts.argument_shape || f->cause == STET_CAUSE_DTYPE_CHANGE ||
-            f->cause == STET_CAUSE_RANK_CHANGE)
+    case STET_STEP_FEEDS:
+        point_at(h, f, only_step(h, s, feeds));
+        break;
+    case STET_STEP_FEEDS_SIZE:
+        if (f->facts.argument_shape)
             point_at(h, f, only_step(h, s, feeds));
         break;
-    case STET_CAUSE_OPTIMIZER_SCALAR:
+    case STET_STEP_UPDATES:
         point_at(h, f, only_step(h, s, updates));
         break;
-    case STET_CAUSE_BAKED_CONSTANT:
-    case STET_CAUSE_PYTHON_COUNTER:
-    case STET_CAUSE_CAPACITY_LEAK:
-    case STET_CAUSE_TOPK_K:
-    case STET_CAUSE_SLICE_START:
+    case STET_STEP_COMPUTES:
         find_operation(h, f);
         if (f->origin.line && f->cause == STET_CAUSE_BAKED_CONSTANT)
             static_argument(h, f);
         break;
-    default:
+    case STET_STEP_NONE:
         break;
     }
 }

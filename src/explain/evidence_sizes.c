@@ -115,7 +115,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
-    if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK))
+    if (f->facts.topk || source_calls(h, &f->origin, PY_TOPK | PY_KTH))
         stet_finding_hear(
             h, f,
             (struct stet_finding_answer){
@@ -160,10 +160,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
                           from, to);
     else
         return false;
-    stet_finding_drop(f, STET_CAUSE_SHAPE_DRIFT);
-    stet_finding_drop(f, STET_CAUSE_BAKED_CONSTANT);
-    stet_finding_drop(f, STET_CAUSE_SLICE_START);
-    stet_finding_drop(f, STET_CAUSE_GRAPH_CHANGE);
+    stet_finding_drop_all(f, STET_CAUSE_FOLLOWS_SIZE);
     return true;
 }
 
@@ -347,10 +344,7 @@ static bool constants_are_ours(const struct stet_finding *f)
 
 void stet_evidence_sizes(struct stet_history *h, struct stet_finding *f)
 {
-    bool structural = f->pair == STET_CAUSE_GRAPH_CHANGE || f->pair == STET_CAUSE_BAKED_CONSTANT ||
-                      f->pair == STET_CAUSE_SLICE_START;
-
-    if (f->pair != STET_CAUSE_SHAPE_DRIFT && !structural)
+    if (!stet_cause_is(f->pair, STET_CAUSE_FOLLOWS_SIZE))
         return;
     if (inner(h, f) || !f->facts.argument_shape)
         return;

@@ -110,13 +110,13 @@ static bool assigned(struct stet_history *h, struct stet_finding *f, struct stet
 /* From the line that assigned or copied the value back to the line that made it. */
 static void made(struct stet_history *h, struct stet_finding *f)
 {
-    bool placed = f->cause == STET_CAUSE_SHARDING_CHANGE || f->cause == STET_CAUSE_LAYOUT_CHANGE;
+    bool sizes = !stet_cause_is(f->cause, STET_CAUSE_OF_TYPE);
     struct stet_python_waits waits = stet_explain_waits(stet_sighting_of(h, f));
     struct stet_python_waiting from = {f->source.file, f->source.line};
     struct stet_view file;
-    uint32_t line = placed ? 0
-                           : stet_python_maker_line(&h->sources, from, &waits,
-                                                    f->cause != STET_CAUSE_DTYPE_CHANGE, &file);
+    uint32_t line = stet_cause_is(f->cause, STET_CAUSE_OF_PLACE)
+                        ? 0
+                        : stet_python_maker_line(&h->sources, from, &waits, sizes, &file);
     bool same = line && stet_view_eq(file, from.file) &&
                 stet_python_def_around(&h->sources, file, line) ==
                     stet_python_def_around(&h->sources, file, from.line);
@@ -186,9 +186,9 @@ static bool looped(struct stet_history *h, struct stet_finding *f)
  * that the first step made one of the device changed nothing. */
 static bool is_changed_array(const struct stet_finding *f, const struct stet_moved *m)
 {
-    if (f->cause == STET_CAUSE_OPTIONAL_KEY)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_PRESENCE))
         return m->array && m->one_sided;
-    if (f->cause == STET_CAUSE_DTYPE_CHANGE)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_TYPE))
         return m->array && m->typed;
     if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
         return m->array;
@@ -358,22 +358,6 @@ static void jitted(struct stet_history *h, struct stet_finding *f)
         f->source.line = line;
 }
 
-/* Causes that concern the kind of an argument. */
-static bool of_an_argument(enum stet_cause cause)
-{
-    return cause == STET_CAUSE_SHAPE_DRIFT || cause == STET_CAUSE_LAST_BATCH ||
-           cause == STET_CAUSE_RANK_CHANGE || cause == STET_CAUSE_DTYPE_CHANGE ||
-           cause == STET_CAUSE_VARLEN || cause == STET_CAUSE_MASK_GATHER ||
-           cause == STET_CAUSE_OPTIONAL_KEY || cause == STET_CAUSE_SHARDING_CHANGE ||
-           cause == STET_CAUSE_LAYOUT_CHANGE;
-}
-
-/* Causes that are decided where a function is jitted, if no argument shows them. */
-static bool of_the_jit(enum stet_cause cause)
-{
-    return cause == STET_CAUSE_DONATION_CHANGE || cause == STET_CAUSE_SHARDING_CHANGE;
-}
-
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -391,7 +375,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
     }
     if (f->source.line || !s->trigger.line)
         return;
-    if (of_an_argument(f->cause)) {
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT)) {
         if (bound(h, f, NULL)) {
             made(h, f);
             return;
@@ -409,6 +393,6 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         bound_passed(h, f) || stet_explain_follow_function(h, f))
         return;
     /* No operation differs: the same function was jitted in another way. */
-    if (of_the_jit(f->cause) && !s->eager)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT) && !s->eager)
         jitted(h, f);
 }

@@ -460,11 +460,10 @@ static struct stet_place origin_of(const struct stet_finding *f)
  * evidence. */
 static bool is_other_code(const struct stet_sighting *s, const struct stet_diff *d)
 {
-    bool of_shapes = d->cause == STET_CAUSE_SHAPE_DRIFT || d->cause == STET_CAUSE_RANK_CHANGE ||
-                     d->cause == STET_CAUSE_DTYPE_CHANGE;
+    bool form = stet_cause_is(d->cause, STET_CAUSE_IS_FORM);
     bool moved = false;
 
-    for (uint32_t i = 0; of_shapes && i < d->change_count && !moved; i++)
+    for (uint32_t i = 0; form && i < d->change_count && !moved; i++)
         moved = d->changes[i].kind == STET_CHANGE_ARGUMENT_CAME ||
                 d->changes[i].kind == STET_CHANGE_ARGUMENT_WENT;
     return moved && s->traits->framework == STET_FRAMEWORK_TORCH_XLA &&

@@ -98,7 +98,7 @@ static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
 {
     if (m->scope != STET_SCOPE_ARGUMENT)
         return false;
-    if (f->cause == STET_CAUSE_OPTIONAL_KEY)
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_PRESENCE))
         return m->one_sided;
     return (!m->array || m->static_argument) &&
            !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH &&
@@ -134,7 +134,7 @@ static bool is_in_loop(struct stet_history *h, const struct stet_python_waiting 
  * earlier line made, for another value an expression of the call. */
 static bool by_turn(struct stet_history *h, struct stet_finding *f, const struct waiting *w)
 {
-    bool arrays = f->cause == STET_CAUSE_OPTIONAL_KEY;
+    bool arrays = stet_cause_is(f->cause, STET_CAUSE_OF_PRESENCE);
     struct stet_view chosen = {0};
     uint32_t found = 0;
     size_t where = 0;

@@ -145,6 +145,8 @@ static inline struct stet_sighting *stet_sighting_of(const struct stet_history *
 
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause);
 bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause);
+/* Has one of its causes any of these flags (enum stet_cause_flag)? */
+bool stet_finding_is(const struct stet_finding *f, unsigned flags);
 /* Returns the first change of this kind that is a cause, or NULL. */
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
                                                        enum stet_change_kind kind);
@@ -153,6 +155,8 @@ const struct stet_moved *stet_finding_constant_holder(const struct stet_finding 
                                                       uint32_t change);
 /* Removes a cause that another one explains. */
 void stet_finding_drop(struct stet_finding *f, enum stet_cause cause);
+/* The same for all causes that have any of these flags. */
+void stet_finding_drop_all(struct stet_finding *f, unsigned flags);
 /* What each cause of a finding alone would have added. */
 struct stet_alone {
     enum stet_cause cause;

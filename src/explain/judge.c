@@ -15,6 +15,14 @@ bool stet_finding_has(const struct stet_finding *f, enum stet_cause cause)
     return f->cause == cause;
 }
 
+bool stet_finding_is(const struct stet_finding *f, unsigned flags)
+{
+    for (uint32_t i = 0; i < f->also_count; i++)
+        if (stet_cause_is(f->also[i], flags))
+            return true;
+    return stet_cause_is(f->cause, flags);
+}
+
 void stet_finding_also(struct stet_finding *f, enum stet_cause cause)
 {
     if (cause != STET_CAUSE_NONE && !stet_finding_has(f, cause) && f->also_count < STET_ALSO_MOST)
@@ -29,6 +37,13 @@ void stet_finding_drop(struct stet_finding *f, enum stet_cause cause)
         if (f->also[i] != cause)
             f->also[n++] = f->also[i];
     f->also_count = n;
+}
+
+void stet_finding_drop_all(struct stet_finding *f, unsigned flags)
+{
+    for (uint32_t i = f->also_count; i-- > 0;)
+        if (stet_cause_is(f->also[i], flags))
+            stet_finding_drop(f, f->also[i]);
 }
 
 const struct stet_reported_change *stet_finding_change(const struct stet_finding *f,
@@ -233,8 +248,7 @@ struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_
 static void judge_past(struct stet_history *h, struct stet_finding *f)
 {
     stet_evidence_bundle(h, f);
-    if (f->cause == STET_CAUSE_BUNDLE_DRIFT || f->cause == STET_CAUSE_OPTIONS_DRIFT ||
-        f->cause == STET_CAUSE_SHARDING_CHANGE) {
+    if (stet_cause_is(f->cause, STET_CAUSE_BETWEEN_LAUNCHES)) {
         f->benign = stet_history_is_eager(stet_sighting_of(h, f));
         return;
     }
@@ -307,7 +321,7 @@ static void join(struct stet_history *h, struct stet_finding *main)
     join_line(h, m, main->origin, false);
     join_line(h, m, main->source, false);
     join_line(h, m, (struct stet_place){.file = m->trigger.file, .line = main->reads},
-              main->cause == STET_CAUSE_DIM_READBACK || main->cause == STET_CAUSE_VALUE_BRANCH);
+              stet_cause_is(main->cause, STET_CAUSE_READS_BACK));
     join_line(h, m, m->trigger, false);
 }
 

@@ -9,9 +9,8 @@ static bool may_be_last(const struct stet_history *h, const struct stet_finding 
 {
     const struct stet_series *sizes = stet_fixes_sizes(h, f);
 
-    return (f->cause == STET_CAUSE_LAST_BATCH || f->cause == STET_CAUSE_SHAPE_DRIFT) &&
-           f->facts.size_to < f->facts.size_from && (!sizes || sizes->distinct <= 2) &&
-           stet_turns_of(h, f).mine < 2;
+    return stet_cause_is(f->cause, STET_CAUSE_IS_SIZE) && f->facts.size_to < f->facts.size_from &&
+           (!sizes || sizes->distinct <= 2) && stet_turns_of(h, f).mine < 2;
 }
 
 static bool is_first_step(const struct stet_series *s)
@@ -25,8 +24,7 @@ static bool may_count(const struct stet_history *h, const struct stet_finding *f
 {
     bool first = false;
 
-    if ((f->cause != STET_CAUSE_STATIC_ARGUMENT && f->cause != STET_CAUSE_BAKED_CONSTANT) ||
-        stet_turns_of(h, f).mine > 1)
+    if (!stet_cause_is(f->cause, STET_CAUSE_MAY_COUNT) || stet_turns_of(h, f).mine > 1)
         return false;
     for (uint32_t i = 0; i < f->change_count && !first; i++)
         first = is_first_step(stet_series_of(h, f, &f->changes[i]));

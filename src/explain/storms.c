@@ -307,26 +307,13 @@ static bool gather(struct storms *x)
 /* ---- naming ---- */
 
 /* Most causes describe how two programs differ, which does not help when the programs are
- * operations at several places of a function. Only these few causes are about the line itself, and
- * only if the evidence for a single operation was observed. */
+ * operations at several places of a function. Only a few causes are about the line itself, some of
+ * them only if the evidence for a single operation was observed. */
 static bool is_nameless(const struct stet_finding *f)
 {
-    switch (f->cause) {
-    case STET_CAUSE_DIM_READBACK:
-    case STET_CAUSE_MASK_GATHER:
-    case STET_CAUSE_VALUE_BRANCH:
+    if (stet_cause_is(f->cause, STET_CAUSE_NAMES_LINE_IF_CERTAIN))
         return f->sure != STET_SURE_CERTAIN;
-    case STET_CAUSE_HOST_SYNC:
-    case STET_CAUSE_VARLEN:
-    case STET_CAUSE_SLICE_START:
-    case STET_CAUSE_FRESH_JIT:
-    case STET_CAUSE_BUNDLE_DRIFT:
-    case STET_CAUSE_OPTIONS_DRIFT:
-    case STET_CAUSE_RANK_DIVERGENCE:
-        return false;
-    default:
-        return true;
-    }
+    return !stet_cause_is(f->cause, STET_CAUSE_NAMES_LINE);
 }
 
 bool stet_history_outside(const struct stet_history *h, const struct stet_finding *f)

@@ -1,4 +1,4 @@
-/* Prepares the streams, lets facets.c and key.c fill them, and takes the digests. */
+/* Prepares the streams, lets facets.c fill them, and takes the digests. */
 #include "fingerprint/fingerprint_internal.h"
 
 static const char *const facets[STET_FACETS] = {

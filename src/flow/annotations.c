@@ -1,7 +1,6 @@
 /* What a type annotation shows about a value, by what its names resolve to: imports, builtins, and
  * classes and aliases of the same file. A name alone decides nothing. */
 #include "flow/walk.h"
-#include "python/library.h"
 
 #include <stdio.h>
 

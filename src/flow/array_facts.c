@@ -1,14 +1,6 @@
 /* Sizes, ranks and dtypes, as far as the calls that create arrays show them. */
 #include "flow/walk.h"
 
-static const char *const dtype_names[] = {"float32", "float64", "float16", "bfloat16", "int32",
-                                          "int64",   "uint8",   "bool_",   "int8",     "int16",
-                                          "uint32",  "uint16",  NULL};
-static const char *const dtype_aliases[] = {"float", "double", "half", "bfloat16", "int",
-                                            "long",  "byte",   "bool", "char",     "short",
-                                            "uint",  "",       NULL};
-enum { DTYPE_FLOAT32 = 1, DTYPE_INT64 = 6 };
-
 static uint32_t known_size(struct stet_flow_walk *w, stet_python_ref n)
 {
     long size = stet_flow_known_integer(w, n);
@@ -16,25 +8,14 @@ static uint32_t known_size(struct stet_flow_walk *w, stet_python_ref n)
     return size > 0 ? (uint32_t)size : 0;
 }
 
-static uint8_t dtype_named(struct stet_view name)
-{
-    for (uint8_t i = 0; dtype_names[i]; i++) {
-        if (stet_view_is(name, dtype_names[i]) || stet_view_is(name, dtype_aliases[i]))
-            return (uint8_t)(i + 1);
-    }
-    return 0;
-}
-
 /* np.float32, torch.half, "float32", bool */
 static uint8_t dtype_of(const struct stet_flow_walk *w, stet_python_ref n)
 {
-    const struct stet_python_ast *a = w->ast;
+    char room[160];
 
-    if (stet_python_kind(a, n) == PY_STRING)
-        return dtype_named(stet_python_string(a, n));
-    if (stet_python_kind(a, n) == PY_ATTRIBUTE)
-        n = stet_python_field(a, n, PY_FIELD_ATTRIBUTE);
-    return stet_python_kind(a, n) == PY_IDENTIFIER ? dtype_named(stet_python_text(a, n)) : 0;
+    return (uint8_t)stet_python_library_dtype(stet_python_kind(w->ast, n) == PY_STRING
+                                                  ? stet_python_string(w->ast, n)
+                                                  : stet_python_library_name(w->module, n, room));
 }
 
 static void add_dim(struct stet_flow_walk *w, struct stet_flow_facts *f, stet_python_ref n,
@@ -104,37 +85,15 @@ static void read_sizes(struct stet_flow_walk *w, struct stet_flow_facts *f, stet
         f->dims = 0;
 }
 
-static const struct maker {
-    const char *name;
-    uint8_t shape, dtype; /* positions; dtype 9: none */
-    bool spread;          /* in torch each argument is a size */
-} makers[] = {
-    {"zeros", 0, 1, true},
-    {"ones", 0, 1, true},
-    {"empty", 0, 1, true},
-    {"full", 0, 2, false},
-    {"randn", 0, 9, true},
-    {"rand", 0, 9, true},
-    {"normal", 1, 9, false},
-    {"uniform", 1, 9, false},
-    {"integers", 2, 9, false},
-    {"randint", 2, 9, false},
-    {"random", 0, 9, false},
-    {"standard_normal", 0, 9, false},
-    {"ShapeDtypeStruct", 0, 1, false},
-    {"arange", 0, 9, false},
-};
-
-static const struct maker *find_maker(struct stet_view name)
+/* randint: the elements are integers unless a dtype says otherwise. */
+static bool gives_integers(const struct stet_python_shaper *m)
 {
-    for (size_t i = 0; i < sizeof makers / sizeof *makers; i++) {
-        if (stet_view_is(name, makers[i].name))
-            return &makers[i];
-    }
-    return NULL;
+    const struct stet_python_array *array = stet_python_array(stet_view_str(m->name));
+
+    return array && array->role & PY_ONLY_KEYWORDS;
 }
 
-static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct maker *m,
+static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct stet_python_shaper *m,
                  struct stet_view dotted, struct stet_flow_facts *f)
 {
     bool torch = stet_view_starts(dotted, "torch.");
@@ -145,13 +104,13 @@ static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct ma
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS);
     unsigned at = stet_view_starts(dotted, "jax.random.") ? 1 : m->shape;
     bool sure = at != m->shape || !at; /* uniform(0, 9, rows): other libraries, other places */
+    bool spaced = stet_python_library_meaning(dotted) == PY_MEANS_SPACED;
 
     *f = (struct stet_flow_facts){0};
     if (!shape)
         shape = stet_python_keyword(w->module, call, STET_VIEW("shape"));
-    sure = shape || (sure && !(stet_view_is(STET_VIEW("arange"), m->name) &&
-                               stet_python_argument(w->module, call, 1)));
-    if (!shape && m->spread && (torch || m->dtype == 9) &&
+    sure = shape || (sure && !(spaced && stet_python_argument(w->module, call, 1)));
+    if (!shape && m->each && (torch || m->dtype == PY_NO_DTYPE) &&
         stet_python_kind(w->ast, first) != PY_TUPLE && stet_python_kind(w->ast, first) != PY_LIST) {
         if (stet_python_kind(w->ast, args) != PY_ARGUMENTS)
             return false;
@@ -169,11 +128,11 @@ static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct ma
     if (!stet_python_keyword(w->module, call, STET_VIEW("device")) &&
         (torch || stet_view_starts(dotted, "numpy.")))
         f->traits |= FLOW_TRAIT_HOST;
-    if (!dtype && m->dtype != 9 && !torch)
+    if (!dtype && m->dtype != PY_NO_DTYPE && !torch)
         dtype = stet_python_argument(w->module, call, m->dtype);
     f->dtype = dtype ? dtype_of(w, dtype) : 0;
-    if (torch && !dtype && !stet_view_is(STET_VIEW("arange"), m->name))
-        f->dtype = stet_view_is(STET_VIEW("randint"), m->name) ? DTYPE_INT64 : DTYPE_FLOAT32;
+    if (torch && !dtype && !spaced)
+        f->dtype = gives_integers(m) ? PY_INT64 : PY_FLOAT32;
     if (stet_python_kind(w->ast, grad) == PY_TRUE)
         f->traits |= FLOW_TRAIT_GRAD;
     return true;
@@ -182,10 +141,9 @@ static bool made(struct stet_flow_walk *w, stet_python_ref call, const struct ma
 /* The facts of what `split` and similar return, if the sizes are known. `at`: the argument that
  * gives the size. */
 static struct stet_flow_facts pieces(struct stet_flow_walk *w, stet_python_ref call,
-                                     struct stet_view name, struct stet_flow_facts whole,
+                                     enum stet_python_meaning how, struct stet_flow_facts whole,
                                      unsigned at)
 {
-    static const char *const counts[] = {"array_split", "tensor_split", NULL};
     struct stet_flow_facts f = {.flags =
                                     whole.flags & (FLOW_F_DRIFTS | FLOW_F_SHORT | FLOW_F_DEVICE),
                                 .traits = FLOW_TRAIT_LIST | (whole.traits & FLOW_TRAIT_HOST)};
@@ -199,88 +157,104 @@ static struct stet_flow_facts pieces(struct stet_flow_walk *w, stet_python_ref c
     if (!size || !whole.rows || whole.rows <= size ||
         (dim && stet_python_integer(w->module, dim) != 0))
         return f;
-    if (stet_view_is(name, "chunk"))
+    if (how == PY_MEANS_CUTS_BY_COUNT)
         size = (whole.rows + size - 1) / size;
     rest = whole.rows % size;
     if (rest) {
         f.flags |= FLOW_F_SHORT;
-        f.rows = stet_view_in(name, counts) ? whole.rows / size : rest;
+        f.rows = how == PY_MEANS_CUTS_EVENLY ? whole.rows / size : rest;
     }
     return f;
 }
 
-/* numpy's own split raises an exception if it does not divide. */
-static bool is_split(struct stet_view name, bool torch)
+/* numpy's and JAX's own split raise an exception if the size does not divide. */
+static bool is_cut(enum stet_python_meaning how)
 {
-    static const char *const splits[] = {"array_split", "tensor_split", "chunk", "split", NULL};
+    return how == PY_MEANS_CUTS_BY_SIZE || how == PY_MEANS_CUTS_BY_COUNT ||
+           how == PY_MEANS_CUTS_EVENLY;
+}
 
-    return stet_view_in(name, splits) && (torch || !stet_view_is(name, "split"));
+/* x.to(dtype), x.type(dtype), x.to(device), x.cuda() */
+static struct stet_flow_facts moved(const struct stet_flow_walk *w, stet_python_ref first,
+                                    enum stet_python_meaning how, uint8_t dtype,
+                                    struct stet_flow_facts f)
+{
+    bool may_cast = how == PY_MEANS_MOVES_OR_CASTS || how == PY_MEANS_CASTS;
+
+    if (may_cast && dtype)
+        f.dtype = dtype;
+    if (how == PY_MEANS_MAKES_CONTIGUOUS)
+        f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_TURNED);
+    if (how == PY_MEANS_MOVES_AWAY || (how == PY_MEANS_MOVES_OR_CASTS && !dtype))
+        f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
+    if ((w->facts & FLOW_USES_TPU) && stet_view_starts(stet_python_string(w->ast, first), "tpu"))
+        f.flags |= FLOW_F_DEVICE;
+    return f;
+}
+
+static struct stet_flow_facts reshaped(struct stet_flow_walk *w, stet_python_ref call,
+                                       stet_python_ref first, struct stet_flow_facts f)
+{
+    struct stet_flow_facts made_so = {0};
+
+    if (first && stet_python_kind(w->ast, first) == PY_TUPLE)
+        read_shape(w, &made_so, first);
+    else
+        read_sizes(w, &made_so, call);
+    made_so.dtype = f.dtype;
+    made_so.traits = f.traits & FLOW_TRAIT_HOST;
+    made_so.flags |= f.flags & FLOW_F_DRIFTS;
+    return made_so;
+}
+
+/* Does the method give something else than an array that the device computes? */
+static bool computes_nothing(enum stet_python_effect effect)
+{
+    return effect == PY_GIVES_KEYED || effect == PY_GIVES_KEYS || effect == PY_GIVES_SCALAR ||
+           effect == PY_GIVES_ARRAYS || effect == PY_GIVES_WAITS;
 }
 
 /* A method of an array: the facts that it keeps. */
 static struct stet_flow_facts method(struct stet_flow_walk *w, stet_python_ref call,
                                      struct stet_view name, struct stet_flow_facts f)
 {
-    static const char *const same[] = {"copy", "clone", "detach",     "cuda",
-                                       "cpu",  "numpy", "pin_memory", "clip",
-                                       "to",   "type",  "contiguous", NULL};
-    static const char *const trees[] = {
-        "items", "values", "keys", "get", "item", "tolist", "_asdict", "block_until_ready", NULL};
+    enum stet_python_meaning how = stet_python_library_method_meaning(name);
     stet_python_ref first = stet_python_argument(w->module, call, 0);
     uint8_t dtype = first ? dtype_of(w, first) : 0;
 
-    if (stet_view_is(name, "astype")) {
-        f.dtype = dtype;
-        return f;
-    }
-    if (stet_view_in(name, same)) {
-        if (dtype && (stet_view_is(name, "to") || stet_view_is(name, "type")))
-            f.dtype = dtype;
-        if (stet_view_is(name, "contiguous"))
-            f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_TURNED);
-        if (stet_view_is(name, "cuda") || (stet_view_is(name, "to") && !dtype))
-            f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
-        if ((w->facts & FLOW_USES_TPU) &&
-            stet_view_starts(stet_python_string(w->ast, first), "tpu"))
-            f.flags |= FLOW_F_DEVICE;
-        return f;
-    }
-    if (!first && dtype_named(name)) {
-        f.dtype = dtype_named(name);
-        return f;
-    }
-    if (stet_view_is(name, "t") || stet_view_is(name, "transpose")) {
+    switch (how) {
+    case PY_MEANS_KEEPS_FORM:
+    case PY_MEANS_MOVES_AWAY:
+    case PY_MEANS_MOVES_OR_CASTS:
+    case PY_MEANS_CASTS:
+    case PY_MEANS_MAKES_CONTIGUOUS:
+        return moved(w, first, how, dtype, f);
+    case PY_MEANS_TRANSPOSES:
         f.traits |= FLOW_TRAIT_TURNED;
         f.dims = f.rows = 0;
         return f;
-    }
-    if (stet_view_is(name, "requires_grad_")) {
+    case PY_MEANS_ASKS_GRADIENT:
         f.traits |= FLOW_TRAIT_GRAD;
         return f;
-    }
-    if (stet_view_is(name, "unsqueeze")) {
+    case PY_MEANS_ADDS_AXIS:
         f.rank = f.rank ? (uint8_t)(f.rank + 1) : 0;
         f.dims = f.rows = 0;
         return f;
+    case PY_MEANS_RESHAPES:
+        return reshaped(w, call, first, f);
+    default:
+        break;
     }
-    if (is_split(name, true))
-        return pieces(w, call, name, f, 0);
-    if (stet_view_is(name, "reshape") || stet_view_is(name, "view")) {
-        struct stet_flow_facts made_so = {0};
-
-        if (first && (stet_python_kind(w->ast, first) == PY_TUPLE))
-            read_shape(w, &made_so, first);
-        else
-            read_sizes(w, &made_so, call);
-        made_so.dtype = f.dtype;
-        made_so.traits = f.traits & FLOW_TRAIT_HOST;
-        made_so.flags |= f.flags & FLOW_F_DRIFTS;
-        return made_so;
+    if (is_cut(how))
+        return pieces(w, call, how, f, 0);
+    if (!first && stet_python_library_dtype(name)) {
+        f.dtype = (uint8_t)stet_python_library_dtype(name);
+        return f;
     }
     f = (struct stet_flow_facts){
         .flags = f.flags & (FLOW_F_DRIFTS | FLOW_F_SHORT | FLOW_F_DEVICE | FLOW_F_EAGER),
         .traits = f.traits & FLOW_TRAIT_HOST};
-    if ((f.flags & FLOW_F_DEVICE) && !stet_view_in(name, trees))
+    if ((f.flags & FLOW_F_DEVICE) && !computes_nothing(stet_python_library_method(name)))
         f.flags |= FLOW_F_EAGER;
     return f;
 }
@@ -289,21 +263,19 @@ static struct stet_flow_facts method(struct stet_flow_walk *w, stet_python_ref c
 static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref call,
                                       struct stet_view dotted)
 {
-    static const char *const same[] = {
-        "asarray", "array", "device_put", "from_numpy", "as_tensor", "ascontiguousarray", NULL};
+    enum stet_python_meaning how = stet_python_library_meaning(dotted);
     stet_python_ref args = stet_python_field(w->ast, call, PY_FIELD_ARGUMENTS),
                     first = stet_python_argument(w->module, call, 0);
-    struct stet_view name = stet_python_callee(w->module, call);
     struct stet_flow_facts f = {0};
     bool host = false, elsewhere = stet_python_keyword(w->module, call, STET_VIEW("device"));
 
-    if (first && is_split(name, stet_view_starts(dotted, "torch."))) {
+    if (first && is_cut(how)) {
         f = stet_flow_value_of(w, first).f;
         if (!stet_view_starts(dotted, "jax."))
             f.flags &= (uint16_t)~FLOW_F_DEVICE;
-        return pieces(w, call, name, f, 1);
+        return pieces(w, call, how, f, 1);
     }
-    if (first && stet_view_in(name, same)) {
+    if (first && how == PY_MEANS_CONVERTS) {
         stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = stet_flow_value_of(w, first).f;
@@ -357,17 +329,17 @@ struct stet_flow_facts stet_flow_facts_list(struct stet_flow_facts element)
 }
 
 /* rows.append(x): a list may later hold other arrays than those it was made with. */
-static void add_element(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref object)
+static void add_element(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref object,
+                        enum stet_python_meaning how)
 {
-    static const char *const adds[] = {"append", "insert", NULL};
     uint32_t name = stet_python_name(w->ast, object);
     struct stet_flow_binding *b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
-    struct stet_view method_name = stet_python_callee(w->module, call);
-    stet_python_ref added =
-        stet_python_argument(w->module, call, stet_view_is(method_name, "insert") ? 1 : 0);
+    stet_python_ref added = how == PY_MEANS_ADDS_ITEM ? stet_python_argument(w->module, call, 0)
+                            : how == PY_MEANS_INSERTS_ITEM
+                                ? stet_python_argument(w->module, call, 1)
+                                : 0;
 
-    if (b && added && (b->value.f.traits & FLOW_TRAIT_LIST) && stet_view_in(method_name, adds) &&
-        b->value.f.rank)
+    if (b && added && (b->value.f.traits & FLOW_TRAIT_LIST) && b->value.f.rank)
         b->value.f = stet_flow_facts_list(
             stet_flow_facts_either(b->value.f, stet_flow_value_of(w, added).f));
 }
@@ -378,10 +350,10 @@ struct stet_flow_facts stet_flow_facts_call(struct stet_flow_walk *w, stet_pytho
     stet_python_ref function =
         stet_python_bare(w->ast, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
     stet_python_ref object = stet_python_callee_object(w->module, call);
-    struct stet_view name = stet_python_callee(w->module, call), dotted;
-    const struct maker *m = find_maker(name);
+    char called_room[160], room[160];
+    struct stet_view name = stet_python_library_callee(w->module, call, called_room), dotted;
+    const struct stet_python_shaper *m = stet_python_shaper(name);
     struct stet_flow_facts f;
-    char room[160];
 
     dotted = stet_python_imported(w->module, function, room);
     if (m && (dotted.len || object) &&
@@ -393,13 +365,12 @@ struct stet_flow_facts stet_flow_facts_call(struct stet_flow_walk *w, stet_pytho
         f.flags |= so_far.flags;
         return f;
     }
-    if (object && !stet_python_self_class(w->module, object)) {
-        add_element(w, call, object);
+    if (object && name.len && !stet_python_self_class(w->module, object)) {
+        add_element(w, call, object, stet_python_library_method_meaning(name));
         return method(w, call, name, stet_flow_value_of(w, object).f);
     }
-    if (stet_python_kind(w->ast, function) == PY_IDENTIFIER &&
-        stet_python_argument(w->module, call, 0) &&
-        (stet_view_is(name, "list") || stet_view_is(name, "tuple")))
+    if (stet_python_argument(w->module, call, 0) &&
+        stet_python_meaning(w->module, function) == PY_MEANS_SEQUENCE)
         so_far.traits |= stet_flow_value_of(w, stet_python_argument(w->module, call, 0)).f.traits &
                          FLOW_TRAIT_LIST;
     if (stet_python_kind(w->ast, function) == PY_IDENTIFIER && makes_object(w, function))

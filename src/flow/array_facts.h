@@ -24,7 +24,6 @@ enum {
     FLOW_F_TURNS = 16384,  /* something that varies went into it */
 };
 
-enum { FLOW_DTYPE_BOOL = 8 };
 enum {
     FLOW_TRAIT_GRAD = 1,
     FLOW_TRAIT_TURNED = 2,

@@ -2,7 +2,6 @@
 #include "flow/walk.h"
 
 #include "base/mem.h"
-#include "python/library.h"
 
 #include <stdio.h>
 
@@ -209,6 +208,18 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
     return true;
 }
 
+bool stet_flow_fixes_size(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+
+    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT &&
+            stet_python_bound(stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME))))
+            return true;
+    return false;
+}
+
 static uint8_t result_flags(struct stet_view name)
 {
     const struct stet_python_array *array = stet_python_array(name);
@@ -289,14 +300,14 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
     switch (effect) {
     case PY_GIVES_CALLBACK:
     case PY_GIVES_DEVICE:
-        if (stet_view_is(dotted, "jax.lax.psum") &&
+        if (stet_python_library_meaning(dotted) == PY_MEANS_SUMS_AXIS &&
             stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
             *out = python; /* the number of devices along the axis */
             return true;
         }
         *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
         out->flags = result_flags(last);
-        if (stet_python_keyword(w->module, n, STET_VIEW("size")))
+        if (stet_flow_fixes_size(w, n))
             out->flags &= (uint8_t)~FLOW_DYNAMIC; /* jnp.nonzero(x, size=n) */
         if (stet_python_library_method(last) == PY_GIVES_PARTS)
             out->flags |= FLOW_TREE;

@@ -1,58 +1,55 @@
 /* Questions about a condition: does it test the rank of the process, does it hold in some steps
  * only? */
 #include "flow/walk.h"
-#include "python/value_flow.h"
 
 bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n)
 {
     return n && (w->facts & FLOW_USES_PROCESS) && stet_flow_origins(w, n) & PY_FROM_PROCESS;
 }
 
-/* Is the type, or each of several, among these? */
-static bool is_type_of(const struct stet_flow_walk *w, stet_python_ref type,
-                       const char *const *types)
+/* What an instance of the type is, or of each of several: a container, or another thing of the
+ * host; otherwise PY_GIVES_UNKNOWN. */
+static enum stet_python_effect instance_of(const struct stet_flow_walk *w, stet_python_ref type)
 {
+    static const char builtins[] = "builtins.";
     const struct stet_python_ast *a = w->ast;
+    enum stet_python_effect all = PY_GIVES_UNKNOWN;
     struct stet_view dotted;
     char room[160];
 
     type = stet_python_bare(a, type);
     if (stet_python_kind(a, type) == PY_TUPLE) {
-        for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c))
-            if (!is_type_of(w, c, types))
-                return false;
-        return stet_python_child(a, type) != 0;
+        for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c)) {
+            enum stet_python_effect one = instance_of(w, c);
+
+            if (one == PY_GIVES_UNKNOWN || (all != PY_GIVES_UNKNOWN && all != one))
+                return PY_GIVES_UNKNOWN;
+            all = one;
+        }
+        return all;
     }
-    dotted = stet_python_imported(w->module, type, room);
-    return stet_view_in(dotted.len ? dotted : stet_python_text(a, type), types);
+    dotted = stet_python_full_name(w->module, type, room);
+    if (stet_view_starts(dotted, builtins))
+        dotted = stet_view_of(dotted.ptr + sizeof builtins - 1, dotted.len - sizeof builtins + 1);
+    switch (stet_python_library_type(dotted)) {
+    case PY_GIVES_HOLDS:
+        return PY_GIVES_HOLDS;
+    case PY_GIVES_HOST:
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_IMAGE:
+    case PY_GIVES_UNKNOWN: /* an array of the host */
+        return PY_GIVES_HOST;
+    default:
+        return PY_GIVES_UNKNOWN;
+    }
 }
 
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
                                        bool *container)
 {
-    static const char *const numbers[] = {"int",
-                                          "float",
-                                          "bool",
-                                          "str",
-                                          "complex",
-                                          "numpy.ndarray",
-                                          "numpy.generic",
-                                          "numpy.integer",
-                                          "numbers.Integral",
-                                          "numbers.Number",
-                                          "numbers.Real",
-                                          NULL};
-    static const char *const containers[] = {"list",
-                                             "tuple",
-                                             "dict",
-                                             "set",
-                                             "collections.abc.Mapping",
-                                             "typing.Mapping",
-                                             "typing.Sequence",
-                                             "collections.abc.Sequence",
-                                             NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref of, type;
+    enum stet_python_effect is;
 
     test = stet_python_bare(a, test);
     *container = false;
@@ -63,7 +60,7 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
                                            container);
     }
     if (stet_python_kind(a, test) != PY_CALL ||
-        !stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        stet_python_call_meaning(w->module, test) != PY_MEANS_CHECKS_TYPE)
         return 0;
     of = stet_python_argument(w->module, test, 0);
     type = stet_python_argument(w->module, test, 1);
@@ -71,8 +68,9 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
         of = stet_python_field(a, of, PY_FIELD_VALUE);
     if (!of || !type || !stet_python_name(a, of))
         return 0;
-    *container = of == stet_python_argument(w->module, test, 0) && is_type_of(w, type, containers);
-    return *container || is_type_of(w, type, numbers) ? of : 0;
+    is = instance_of(w, type);
+    *container = of == stet_python_argument(w->module, test, 0) && is == PY_GIVES_HOLDS;
+    return *container || is == PY_GIVES_HOST ? of : 0;
 }
 
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */

@@ -176,12 +176,11 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
     const struct stet_python_ast *a = w->ast;
     stet_python_ref clause = stet_python_child_of(a, n, PY_WITH_CLAUSE);
     bool step = false, no_grad = stet_flow_means(w, clause, PY_MEANS_NO_GRADIENT), apart = false;
-    char room[160];
 
     for (stet_python_ref c = clause ? stet_python_child(a, clause) : 0; c;
          c = stet_python_next(a, c)) {
         stet_python_ref value = stet_python_field(a, c, PY_FIELD_VALUE), call = value;
-        struct stet_view dotted;
+        enum stet_python_meaning meaning;
 
         if (!value)
             continue;
@@ -193,12 +192,10 @@ static void run_with(struct stet_flow_walk *w, stet_python_ref n)
         } else {
             stet_flow_eval(w, value);
         }
-        dotted = stet_python_kind(a, call) == PY_CALL
-                     ? stet_python_imported(w->module,
-                                            stet_python_field(a, call, PY_FIELD_FUNCTION), room)
-                     : STET_VIEW("");
-        step |= stet_view_is(dotted, "torch_xla.step");
-        apart |= stet_view_is(dotted, "jax.ensure_compile_time_eval");
+        meaning = stet_python_kind(a, call) == PY_CALL ? stet_python_call_meaning(w->module, call)
+                                                       : PY_MEANS_NOTHING_KNOWN;
+        step |= meaning == PY_MEANS_STEP_REGION;
+        apart |= meaning == PY_MEANS_COMPILE_TIME;
     }
     stet_flow_tell(w, FLOW_ON_WITH, n);
     w->quiet += apart;

@@ -1,8 +1,6 @@
 /* What a file is about: the libraries it uses, and what of them. Names are resolved by the Python
  * reader; those that users choose decide nothing. */
 #include "flow/walk.h"
-#include "python/library.h"
-#include "python/value_flow.h"
 
 static void spend(const struct stet_flow_walk *w, size_t steps)
 {
@@ -44,7 +42,7 @@ static bool updates(const struct stet_flow_walk *w, stet_python_ref call)
     bool found =
         stet_python_library_method(stet_python_callee(w->module, call)) == PY_GIVES_STEPS ||
         !stet_python_callee_object(w->module, call) ||
-        stet_view_is(stet_python_callee(w->module, call), "optimizer_step");
+        stet_python_call_meaning(w->module, call) == PY_MEANS_UPDATES_IN_STEP;
 
     found = found && may_ask(w) && stet_python_updates(w->module, call, &steps);
     spend(w, steps);
@@ -156,7 +154,8 @@ static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
     char room[160];
     struct stet_view dotted = stet_python_imported(w->module, stet_flow_whole_name(w, n), room);
     const struct stet_python_transform *t = stet_python_transform(dotted);
-    uint32_t facts = stet_view_ends(dotted, ".mark_dynamic") ? FLOW_MARKS_DYNAMIC : 0;
+    uint32_t facts =
+        stet_python_library_meaning(dotted) == PY_MEANS_MARKS_DYNAMIC ? FLOW_MARKS_DYNAMIC : 0;
 
     if (t && t->kind == PY_JITS)
         facts |= t->lane == PY_LANE_TORCH ? FLOW_USES_COMPILE | FLOW_USES_JIT : FLOW_USES_JIT;

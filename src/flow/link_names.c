@@ -131,22 +131,14 @@ bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted)
 
 static enum class_kind known_base(struct stet_view base)
 {
-    static const char *const torch[] = {"torch.nn.Module",
-                                        "torch.nn.modules.Module",
-                                        "nn.Module",
-                                        "lightning.LightningModule",
-                                        "pytorch_lightning.LightningModule",
-                                        "torch.nn.modules.module.Module",
-                                        NULL};
-    static const char *const flax[] = {"flax.linen.Module",        "flax.nnx.Module",
-                                       "equinox.Module",           "haiku.Module",
-                                       "flax.linen.module.Module", NULL};
-
-    if (stet_view_in(base, torch))
+    switch (stet_python_library_model(base)) {
+    case PY_LANE_TORCH:
         return CLASS_TORCH;
-    if (stet_view_starts(base, "torch.nn.") && !stet_view_starts(base, "torch.nn.Parameter"))
-        return CLASS_TORCH; /* class Norm(nn.LayerNorm) */
-    return stet_view_in(base, flax) ? CLASS_FLAX : CLASS_PLAIN;
+    case PY_LANE_JAX:
+        return CLASS_FLAX;
+    default:
+        return CLASS_PLAIN;
+    }
 }
 
 /* Deeper than any library's; each level is a recursive call. */

@@ -3,6 +3,7 @@
 #include "flow/linker.h"
 
 #include "base/mem.h"
+#include "python/library.h"
 
 static void enqueue(struct linker *l, struct stet_flow_place p)
 {
@@ -155,6 +156,23 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     reach(l, p, lanes, tensors, statics, why);
 }
 
+/* The framework that calls a method when it calls its object; PY_LANE_NONE for all other
+ * functions. */
+static enum stet_python_lane calling_lane(struct linker *l, uint32_t file,
+                                          const struct stet_flow_fn *fn)
+{
+    const struct stet_python_called *called;
+
+    for (size_t i = 0; fn->class_index != FLOW_NONE && (called = stet_python_called(i)); i++) {
+        enum class_kind of = called->lane == PY_LANE_TORCH ? CLASS_TORCH : CLASS_FLAX;
+
+        if (stet_view_is(fn->name, called->name) &&
+            stet_flow_linker_class(l, file, fn->class_index) == of)
+            return called->lane;
+    }
+    return PY_LANE_NONE;
+}
+
 /* Starts at the roots: functions named by transforms, and methods through which modules are
  * called. */
 static void start(struct linker *l)
@@ -167,16 +185,11 @@ static void start(struct linker *l)
                 apply(l, f, &s->calls[i]);
         }
         for (uint32_t i = 1; i < s->fn_count; i++) {
-            enum class_kind k;
-            bool forward = stet_view_is(s->fns[i].name, "forward");
+            enum stet_python_lane lane = calling_lane(l, f, &s->fns[i]);
 
-            if (s->fns[i].class_index == FLOW_NONE ||
-                (!forward && !stet_view_is(s->fns[i].name, "__call__")))
-                continue;
-            k = stet_flow_linker_class(l, f, s->fns[i].class_index);
-            if ((forward && k == CLASS_TORCH) || (!forward && k == CLASS_FLAX))
-                reach(l, (struct stet_flow_place){f, i}, forward ? FLOW_MODULE : FLOW_FLAX,
-                      s->fns[i].tensor_mask, 0,
+            if (lane != PY_LANE_NONE)
+                reach(l, (struct stet_flow_place){f, i},
+                      lane == PY_LANE_TORCH ? FLOW_MODULE : FLOW_FLAX, s->fns[i].tensor_mask, 0,
                       (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
         }
     }

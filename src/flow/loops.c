@@ -5,14 +5,10 @@
 /* torch_xla.sync(), xm.mark_step(), xm.optimizer_step(optimizer) */
 static bool ends_step(const struct stet_flow_walk *w, stet_python_ref call)
 {
-    static const char *const ends[] = {"mark_step", "optimizer_step", "sync", "step", NULL};
-    char room[160];
+    enum stet_python_meaning meaning = stet_python_call_meaning(w->module, call);
 
-    return stet_view_in(stet_python_callee(w->module, call), ends) &&
-           stet_view_starts(stet_python_imported(w->module,
-                                                 stet_python_field(w->ast, call, PY_FIELD_FUNCTION),
-                                                 room),
-                            "torch_xla.");
+    return meaning == PY_MEANS_ENDS_STEP || meaning == PY_MEANS_UPDATES_IN_STEP ||
+           meaning == PY_MEANS_STEP_REGION;
 }
 
 /* A torch_xla step ends somewhere in this loop. */
@@ -189,20 +185,20 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
                                          stet_python_ref right)
 {
     struct stet_flow_value v = stet_flow_item(stet_flow_value_of(w, right));
-    struct stet_view name = stet_python_kind(w->ast, right) == PY_CALL
-                                ? stet_python_callee(w->module, right)
-                                : (struct stet_view){0};
+    enum stet_python_meaning meaning = stet_python_kind(w->ast, right) == PY_CALL
+                                           ? stet_python_call_meaning(w->module, right)
+                                           : PY_MEANS_NOTHING_KNOWN;
+    bool strides = meaning == PY_MEANS_COUNTS && leaves_rest(w, right);
 
     if (v.kind == FLOW_V_TENSOR && v.deps) {
         /* A step loop's batches are tensors, whatever the loader is. */
         if (!(v.deps & FLOW_ALWAYS) && holds_step(w, n))
             v.deps |= FLOW_ALWAYS;
-        if (stet_view_is(name, "range") && leaves_rest(w, right))
+        if (strides)
             v.f.flags |= FLOW_F_STRIDES;
         return v;
     }
-    if (lists_constants(w, right) || stet_view_is(name, "range") || stet_view_is(name, "count") ||
-        stet_view_is(name, "arange") || stet_view_is(name, "linspace")) {
+    if (lists_constants(w, right) || meaning == PY_MEANS_COUNTS || meaning == PY_MEANS_SPACED) {
         v.flags |= changes_with(holds_step(w, n));
         if (v.kind == FLOW_V_UNKNOWN)
             v.kind = FLOW_V_PYTHON;
@@ -210,7 +206,7 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
         if (stet_python_kind(w->ast, right) != PY_CALL &&
             stet_python_kind(w->ast, stet_python_child(w->ast, right)) == PY_STRING)
             v.f.flags = FLOW_F_TEXT;
-        else if (stet_view_is(name, "range") && leaves_rest(w, right))
+        else if (strides)
             v.f.flags = FLOW_F_STRIDES;
         return v;
     }
@@ -269,18 +265,19 @@ void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT),
                     right = stet_python_field(a, n, PY_FIELD_RIGHT);
     stet_python_ref otherwise = stet_python_child_of(a, n, PY_ELSE), first;
+    enum stet_python_meaning meaning = PY_MEANS_NOTHING_KNOWN;
     struct stet_flow_value v;
 
     stet_flow_eval(w, right);
     v = loop_value(w, n, right);
     stet_flow_assign(w, left, v);
-    if (stet_python_kind(a, left) == PY_PATTERN_LIST && stet_python_kind(a, right) == PY_CALL &&
-        stet_view_is(stet_python_callee(w->module, right), "items"))
-        stet_flow_assign(w, stet_python_child(a, left), counter); /* keys are Python values */
-    stet_flow_note_items(w, left, right);
     first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
-    if (first && stet_python_kind(a, right) == PY_CALL &&
-        stet_view_is(stet_python_callee(w->module, right), "enumerate")) {
+    if (first && stet_python_kind(a, right) == PY_CALL)
+        meaning = stet_python_call_meaning(w->module, right);
+    if (meaning == PY_MEANS_PAIRS)
+        stet_flow_assign(w, first, counter); /* keys are Python values */
+    stet_flow_note_items(w, left, right);
+    if (meaning == PY_MEANS_ENUMERATES) {
         counter.flags = changes_with(holds_step(w, n));
         stet_flow_assign(w, first, counter);
     }

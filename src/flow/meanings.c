@@ -15,6 +15,14 @@ stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python
     return n;
 }
 
+const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk *w,
+                                                     stet_python_ref call)
+{
+    char room[160];
+
+    return stet_python_array(stet_python_library_callee(w->module, call, room));
+}
+
 static bool any_means(const struct stet_flow_walk *w, stet_python_ref n,
                       enum stet_python_meaning meaning, unsigned depth);
 

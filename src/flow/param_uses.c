@@ -1,14 +1,5 @@
 /* Infers from a parameter's uses what it is, if neither a type nor a caller shows it. */
 #include "flow/walk.h"
-#include "python/library.h"
-
-/* Functions that make an array from values of the host. */
-static bool takes_host_values(struct stet_view name)
-{
-    static const char *const makers[] = {"tensor", "as_tensor", "from_numpy", "Tensor", NULL};
-
-    return stet_view_in(name, makers);
-}
 
 /* x.view(…), x.sum(), x.to(…): a method of tensors. */
 static bool is_tensor_method(struct stet_view name)
@@ -21,18 +12,19 @@ static bool is_tensor_method(struct stet_view name)
            effect == PY_GIVES_PARTS || effect == PY_GIVES_GRADS;
 }
 
-/* torch.relu(x), F.linear(x, …): the first argument is a tensor unless it is a size. */
-static bool is_array_function(struct stet_flow_walk *w, stet_python_ref function)
+/* torch.relu(x), F.linear(x, …): the first argument is a tensor unless it is a size, or what a
+ * tensor is made from. */
+static bool is_array_function(struct stet_flow_walk *w, stet_python_ref call)
 {
-    char room[160];
+    stet_python_ref function = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
+    char room[160], called_room[160];
     struct stet_view dotted = stet_python_imported(w->module, function, room);
-    const char *dot = dotted.len ? memrchr(dotted.ptr, '.', dotted.len) : NULL;
-    struct stet_view last =
-        dot ? stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot) - 1) : dotted;
+    struct stet_view last = stet_python_library_callee(w->module, call, called_room);
     const struct stet_python_array *array = stet_python_array(last);
 
-    return dotted.len && stet_python_is_device(stet_python_library(dotted)) &&
-           !takes_host_values(last) && last.ptr[0] >= 'a' && !(array && array->first == 0);
+    return dotted.len && last.len && stet_python_is_device(stet_python_library(dotted)) &&
+           stet_python_library_meaning(dotted) != PY_MEANS_CONVERTS && last.ptr[0] >= 'a' &&
+           !(array && array->first == 0);
 }
 
 /* self.layer(x): a module that is an attribute is called with a tensor. */
@@ -93,7 +85,7 @@ static bool call_takes(struct stet_flow_walk *w, uint32_t fn, stet_python_ref ca
     if (stet_python_name(a, object) == name)
         return is_tensor_method(stet_python_callee(w->module, call));
     return stet_python_name(a, stet_python_argument(w->module, call, 0)) == name &&
-           (is_array_function(w, f) || is_submodule(w, fn, f) ||
+           (is_array_function(w, call) || is_submodule(w, fn, f) ||
             w->compiled[stet_python_name(a, f)]);
 }
 
@@ -116,11 +108,9 @@ static bool is_tensor_use(struct stet_flow_walk *w, uint32_t fn, stet_python_ref
     case PY_ATTRIBUTE: {
         struct stet_view attribute =
             stet_python_text(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
-        enum stet_python_effect effect = stet_python_library_attribute(attribute);
 
         return stet_python_name(a, stet_python_field(a, n, PY_FIELD_OBJECT)) == name &&
-               (effect == PY_GIVES_TYPE || effect == PY_GIVES_HANDLE ||
-                stet_view_is(attribute, "shape") || stet_view_is(attribute, "ndim"));
+               stet_python_only_arrays(attribute);
     }
     case PY_SUBSCRIPT:
         return stet_python_name(a, stet_python_field(a, n, PY_FIELD_VALUE)) == name &&
@@ -146,32 +136,24 @@ bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t na
 
 static bool is_mask_use(struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
-    static const char *const methods[] = {"any", "all", "bool", "logical_not", NULL};
-    static const char *const first[] = {"where", "logical_not", NULL};
-    static const char *const second[] = {"masked_fill", "masked_fill_", "masked_select",
-                                         "masked_scatter", NULL};
     const struct stet_python_ast *a = w->ast;
-    stet_python_ref object;
-    struct stet_view callee;
-    bool function;
-    char room[160];
+    enum stet_python_meaning meaning;
+    bool method;
 
     if (stet_python_kind(a, n) == PY_UNARY)
         return a->nodes[n].op == '~' && stet_python_name(a, stet_python_child(a, n)) == name;
     if (stet_python_kind(a, n) != PY_CALL)
         return false;
-    object = stet_python_callee_object(w->module, n);
-    callee = stet_python_callee(w->module, n);
-    if (stet_python_name(a, object) == name)
-        return stet_view_in(callee, methods);
+    meaning = stet_python_call_meaning(w->module, n);
+    if (stet_python_name(a, stet_python_callee_object(w->module, n)) == name)
+        return meaning == PY_MEANS_TESTS_MASK;
     if (!stet_python_argument(w->module, n, 1))
         return false;
     /* where(m, …), x.masked_fill(m, …), torch.masked_fill(x, m, …) */
-    function =
-        stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room).len != 0;
-    if (stet_view_in(callee, second))
-        return stet_python_name(a, stet_python_argument(w->module, n, function ? 1 : 0)) == name;
-    return stet_view_in(callee, first) &&
+    method = !stet_python_meaning(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION));
+    if (meaning == PY_MEANS_TAKES_MASK)
+        return stet_python_name(a, stet_python_argument(w->module, n, method ? 0 : 1)) == name;
+    return (meaning == PY_MEANS_SELECTS_BY_MASK || meaning == PY_MEANS_TESTS_MASK) &&
            stet_python_name(a, stet_python_argument(w->module, n, 0)) == name;
 }
 
@@ -197,14 +179,14 @@ bool stet_flow_used_as_image(struct stet_flow_walk *w, uint32_t fn, uint32_t nam
     for (stet_python_ref n = body; body && name && stet_flow_within(w, n, body); n++) {
         stet_python_ref f =
             stet_python_kind(a, n) == PY_CALL ? stet_python_field(a, n, PY_FIELD_FUNCTION) : 0;
-        char room[160];
+        enum stet_python_meaning meaning;
 
         if (!f || stet_python_name(a, stet_python_argument(w->module, n, 0)) != name)
             continue;
-        if (stet_view_is(stet_python_text(a, f), "isinstance"))
+        meaning = stet_python_meaning(w->module, f);
+        if (meaning == PY_MEANS_CHECKS_TYPE)
             return false; /* it may be an array too */
-        used |= stet_python_library_meaning(stet_python_imported(w->module, f, room)) ==
-                PY_MEANS_PICTURES;
+        used |= meaning == PY_MEANS_PICTURES;
     }
     return used;
 }

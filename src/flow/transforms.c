@@ -1,6 +1,5 @@
 /* jit, grad, scan, torch.compile and similar: the calls and decorators that make code traced. */
 #include "flow/walk.h"
-#include "python/library.h"
 
 #include "base/mem.h"
 
@@ -128,21 +127,32 @@ static struct stet_flow_jit read_jit(struct stet_flow_walk *w, stet_python_ref c
                                      uint8_t lane)
 {
     struct stet_flow_jit j = {.fn = fn, .lane = lane, .node = call};
+    const struct stet_python_option *option;
     stet_python_ref dynamic = call ? stet_python_keyword(w->module, call, STET_VIEW("dynamic")) : 0;
 
     j.dynamic = stet_python_kind(w->ast, dynamic) == PY_TRUE;
     j.fixed = stet_python_kind(w->ast, dynamic) == PY_FALSE;
     if (!call)
         return j;
-    j.static_positions =
-        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_argnums"))) |
-        positions(w, stet_python_keyword(w->module, call, STET_VIEW("static_broadcasted_argnums")));
-    names(w, &j, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
-    j.donated_positions =
-        positions(w, stet_python_keyword(w->module, call, STET_VIEW("donate_argnums"))) |
-        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("donate_argnames")));
-    j.static_positions |=
-        named_positions(w, fn, stet_python_keyword(w->module, call, STET_VIEW("static_argnames")));
+    for (size_t i = 0; (option = stet_python_option(i)); i++) {
+        stet_python_ref listed = stet_python_keyword(w->module, call, stet_view_str(option->name));
+
+        switch (option->what) {
+        case PY_STATIC_PLACES:
+            j.static_positions |= positions(w, listed);
+            break;
+        case PY_STATIC_NAMES:
+            names(w, &j, listed);
+            j.static_positions |= named_positions(w, fn, listed);
+            break;
+        case PY_DONATED_PLACES:
+            j.donated_positions |= positions(w, listed);
+            break;
+        case PY_DONATED_NAMES:
+            j.donated_positions |= named_positions(w, fn, listed);
+            break;
+        }
+    }
     return j;
 }
 
@@ -186,7 +196,7 @@ static uint64_t mapped(const struct stet_flow_walk *w, const struct stet_python_
 
     if (call && !axes)
         axes = stet_python_keyword(w->module, call, STET_VIEW("in_specs"));
-    if (call && !axes && stet_view_is(stet_view_str(t->name), "jax.vmap"))
+    if (call && !axes && stet_python_library_meaning(stet_view_str(t->name)) == PY_MEANS_MAPS_AXES)
         axes = stet_python_argument(w->module, call, 1);
     axes = stet_python_bare(a, axes);
     if (stet_python_kind(a, axes) != PY_TUPLE && stet_python_kind(a, axes) != PY_LIST)
@@ -215,8 +225,7 @@ static void trace(struct stet_flow_walk *w, stet_python_ref at, const struct ope
     c = stet_flow_add_call(w, at, o->fn, o->target, o->owner, lane_of(t), t->name);
     if (!c)
         return;
-    if (stet_view_is(stet_view_str(t->name), "jax.custom_vjp") ||
-        stet_view_is(stet_view_str(t->name), "jax.custom_jvp")) {
+    if (stet_python_library_meaning(stet_view_str(t->name)) == PY_MEANS_CUSTOM_GRADIENT) {
         c->in_loop = false; /* its arguments are what the caller gives */
         return;
     }

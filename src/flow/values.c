@@ -1,6 +1,5 @@
 /* Evaluates an expression: a tensor, a Python value, a shape, a value read back. */
 #include "flow/walk.h"
-#include "python/library.h"
 
 /* Deeper expressions are generated or hostile and count as unknown. */
 enum { MAX_DEPTH = 150 };
@@ -181,6 +180,7 @@ static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct 
 {
     switch (stet_python_library_attribute(name)) {
     case PY_GIVES_THROUGH:
+    case PY_GIVES_UPDATED:
     case PY_GIVES_GRADIENT:
         return v;
     case PY_GIVES_SIZE:
@@ -297,7 +297,7 @@ static struct stet_flow_value eval_comparison(struct stet_flow_walk *w, stet_pyt
         facts = facts.rank || facts.flags ? facts : part.f;
         v = stet_flow_join(v, stet_flow_element(part));
     }
-    facts.dtype = facts.rank ? FLOW_DTYPE_BOOL : 0;
+    facts.dtype = facts.rank ? PY_BOOL : 0;
     facts.flags &= FLOW_F_DRIFTS | FLOW_F_SHORT | FLOW_F_DEVICE | FLOW_F_EAGER;
     if (op == 'i' || op == 'n' || op == 's' || op == 't' || has_literal_text(w, n))
         return (struct stet_flow_value){

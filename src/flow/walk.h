@@ -9,8 +9,7 @@
 #include "base/vec.h"
 #include "flow/array_facts.h"
 #include "flow/summary.h"
-#include "python/library.h"
-#include "python/module.h"
+#include "python/value_flow.h"
 
 /* What is known about a value. "If its deps are tensors" applies to each of these except the first
  * two and the last two. */
@@ -260,6 +259,9 @@ stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_re
 /* meanings.c */
 /* The longest dotted name that begins with this identifier. */
 stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n);
+/* The array function or method that a call names, under whatever name; NULL for all other calls. */
+const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk *w,
+                                                     stet_python_ref call);
 /* Does something inside n, or a function of this file that it names, have this meaning? */
 bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning);
@@ -328,6 +330,8 @@ static inline void stet_flow_tell(struct stet_flow_walk *w, enum stet_flow_event
 }
 
 /* calls.c */
+/* Does a keyword fix the size of an array function's result: jnp.nonzero(x, size=n)? */
+bool stet_flow_fixes_size(const struct stet_flow_walk *w, stet_python_ref call);
 /* The compiled function that is called here, or NULL. */
 struct stet_flow_jit *stet_flow_jit_called(struct stet_flow_walk *w, stet_python_ref call);
 struct stet_flow_value stet_flow_eval_call(struct stet_flow_walk *w, stet_python_ref n);

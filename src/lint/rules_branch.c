@@ -170,8 +170,8 @@ void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
     n = stet_python_bare(a, n);
     if (stet_python_kind(a, n) == PY_CALL) {
         lint_fed_keys(w, n);
-        if (stet_view_is(stet_python_callee(w->module, n), "get") &&
-            stet_python_callee_object(w->module, n) && stet_python_argument(w->module, n, 0))
+        if (stet_python_argument(w->module, n, 0) &&
+            stet_python_call_meaning(w->module, n) == PY_MEANS_LOOKS_UP)
             report_key(w, n, stet_python_callee_object(w->module, n),
                        stet_python_argument(w->module, n, 0));
         return;
@@ -333,7 +333,7 @@ void rule_late_branch(struct stet_flow_walk *w, stet_python_ref n)
     if (!(w->facts & FLOW_USES_JIT) || stet_flow_every_n(w, n, &deps))
         return;
     if (stet_python_kind(w->ast, test) == PY_CALL &&
-        stet_view_is(stet_python_callee(w->module, test), "isinstance"))
+        stet_python_call_meaning(w->module, test) == PY_MEANS_CHECKS_TYPE)
         return; /* another value, of the same type */
     if (stet_python_kind(w->ast, test) == PY_COMPARISON &&
         (stet_python_at(w->ast, test)->op == 's' || stet_python_at(w->ast, test)->op == 't'))

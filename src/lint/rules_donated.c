@@ -1,6 +1,5 @@
 /* The rule about arrays that are read after a call that was given their memory. */
 #include "lint/rules.h"
-#include "python/library.h"
 
 /* x.shape, x["a"].dtype, x.keys(), len(x): a donated array still has these. */
 static bool reads_metadata(const struct stet_flow_walk *w, stet_python_ref n)
@@ -26,7 +25,7 @@ static bool reads_metadata(const struct stet_flow_walk *w, stet_python_ref n)
                effect == PY_GIVES_TYPE || effect == PY_GIVES_KEYS;
     }
     return stet_python_kind(a, up) == PY_ARGUMENTS &&
-           stet_view_is(stet_python_callee(m, m->parents[up]), "len");
+           stet_python_call_meaning(m, m->parents[up]) == PY_MEANS_LENGTH;
 }
 
 /* Returns the node that reads the name in this range before it is bound again, or 0. */

@@ -9,7 +9,7 @@ static stet_python_ref moved_to_device(const struct stet_flow_walk *w, stet_pyth
 {
     stet_python_ref first;
 
-    if (!w->step_loops || !stet_view_is(stet_python_callee(w->module, call), "to"))
+    if (!w->step_loops || stet_python_call_meaning(w->module, call) != PY_MEANS_MOVES_OR_CASTS)
         return 0;
     first = stet_python_argument(w->module, call, 0);
     if (stet_python_kind(w->ast, first) != PY_STRING &&
@@ -109,7 +109,7 @@ static long turns(struct stet_flow_walk *w)
         return count;
     }
     if (stet_python_kind(a, right) != PY_CALL ||
-        !stet_view_is(stet_python_callee(w->module, right), "range"))
+        stet_python_call_meaning(w->module, right) != PY_MEANS_COUNTS)
         return 0;
     from = stet_python_argument(w->module, right, 1)
                ? stet_flow_known_integer(w, stet_python_argument(w->module, right, 0))
@@ -456,7 +456,7 @@ void rule_eval_mode(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref object = stet_python_callee_object(w->module, n);
     struct stet_flow_jit *j = stet_flow_jit_called(w, n);
 
-    if (object && stet_view_is(stet_python_callee(w->module, n), "eval") &&
+    if (object && stet_python_call_meaning(w->module, n) == PY_MEANS_EVALUATES &&
         !stet_python_argument(w->module, n, 0)) {
         for (uint32_t i = 0; i < w->jit_count && stet_flow_spend(w); i++) {
             struct stet_flow_value v = stet_flow_value_of(w, object);

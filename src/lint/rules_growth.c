@@ -3,22 +3,7 @@
 
 static bool joins(const struct stet_flow_walk *w, stet_python_ref call)
 {
-    static const char *const joining[] = {"jax.numpy.concatenate",
-                                          "jax.numpy.append",
-                                          "jax.numpy.hstack",
-                                          "jax.numpy.vstack",
-                                          "jax.lax.concatenate",
-                                          "torch.cat",
-                                          "torch.concat",
-                                          "torch.concatenate",
-                                          "torch.hstack",
-                                          "torch.vstack",
-                                          NULL};
-    char room[160];
-
-    return stet_view_in(
-        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
-        joining);
+    return stet_python_call_meaning(w->module, call) == PY_MEANS_JOINS;
 }
 
 /* Is the name, a field of it or its attribute among the parts that are joined, and not a slice? */

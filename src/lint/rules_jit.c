@@ -35,24 +35,34 @@ static bool is_fresh(struct stet_flow_walk *w, stet_python_ref operand)
     return !w->loops || a->nodes[w->fns[v.index].node].start > a->nodes[w->loop].start;
 }
 
+/* Does the call put something into a container? */
+static bool keeps(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    enum stet_python_meaning meaning = stet_python_call_meaning(w->module, call);
+
+    return meaning == PY_MEANS_ADDS_ITEM || meaning == PY_MEANS_INSERTS_ITEM ||
+           meaning == PY_MEANS_ADDS_ITEMS;
+}
+
 /* Stored under a key or in a list: a table of compiled functions, each created once. */
 static bool is_collected(const struct stet_flow_walk *w)
 {
     const struct stet_python_ast *a = w->ast;
-    static const char *const keeps[] = {"append", "setdefault", "add", "extend", NULL};
     stet_python_ref inner = stet_python_child(a, w->statement), left;
 
     if (stet_python_kind(a, w->statement) == PY_RETURN)
         return true;
     if (stet_python_kind(a, inner) == PY_CALL)
-        return stet_view_in(stet_python_callee(w->module, inner), keeps);
+        return keeps(w, inner);
     if (stet_python_kind(a, inner) != PY_ASSIGNMENT)
         return false;
     left = stet_python_field(a, inner, PY_FIELD_LEFT);
     for (stet_python_ref c = w->loop;
          w->loop && stet_python_name(a, left) && stet_flow_within(w, c, w->loop); c++)
-        if (a->nodes[c].kind == PY_CALL && stet_view_in(stet_python_callee(w->module, c), keeps) &&
-            stet_python_name(a, stet_python_argument(w->module, c, 0)) == stet_python_name(a, left))
+        if (a->nodes[c].kind == PY_CALL &&
+            stet_python_name(a, stet_python_argument(w->module, c, 0)) ==
+                stet_python_name(a, left) &&
+            keeps(w, c))
             return true; /* kept by a later statement */
     return stet_python_kind(a, left) == PY_SUBSCRIPT || stet_python_kind(a, left) == PY_ATTRIBUTE ||
            stet_python_child_of(a, inner, PY_LIST_COMPREHENSION) ||

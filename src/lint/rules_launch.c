@@ -8,18 +8,33 @@ static const struct {
 } flags[] = {
 #define FLAG(name, what) {name, what},
 #include "lint/flags.def"
-#undef FLAG
 };
 
-static const char *const cache_variables[] = {"JAX_COMPILATION_CACHE_DIR",
-                                              "XLA_PERSISTENT_CACHE_PATH",
-                                              "TORCHINDUCTOR_CACHE_DIR", "XLA_CACHE_DIR", NULL};
+static const char *const cache_variables[] = {
+#define CACHE_FOLDER(name) name,
+#include "lint/flags.def"
+    NULL};
 
-const char *lint_flag_effect(struct stet_view name, struct stet_view value)
+static const char *const barriers[] = {
+#define WAIT(name) name,
+#include "lint/flags.def"
+    NULL};
+
+static const char *const options[] = {
+#define JAX_OPTION(name) name,
+#include "lint/flags.def"
+    NULL};
+
+static bool is_off(struct stet_view value)
 {
     static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
 
-    if (stet_view_in(value, off))
+    return stet_view_in(value, off);
+}
+
+const char *lint_flag_effect(struct stet_view name, struct stet_view value)
+{
+    if (is_off(value))
         return NULL;
     if (stet_view_is(name, "XLA_FLAGS"))
         return memmem(value.ptr, value.len, "--xla_dump_to", 13)
@@ -34,12 +49,7 @@ const char *lint_flag_effect(struct stet_view name, struct stet_view value)
 
 bool lint_launch_barrier(struct stet_view name, struct stet_view value)
 {
-    static const char *const barriers[] = {"NCCL_BLOCKING_WAIT",   "TORCH_NCCL_BLOCKING_WAIT",
-                                           "AMD_SERIALIZE_KERNEL", "AMD_SERIALIZE_COPY",
-                                           "HIP_LAUNCH_BLOCKING",  NULL};
-    static const char *const off[] = {"", "0", "false", "False", "off", "OFF", NULL};
-
-    return stet_view_in(name, barriers) && !stet_view_in(value, off);
+    return stet_view_in(name, barriers) && !is_off(value);
 }
 
 bool lint_remote_cache(struct stet_view name, struct stet_view value)
@@ -91,23 +101,19 @@ static bool environment_write(struct stet_flow_walk *w, stet_python_ref n, struc
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref key, given;
-    char room[160];
 
     if (stet_python_kind(a, n) == PY_ASSIGNMENT) {
         stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
 
         if (stet_python_kind(a, left) != PY_SUBSCRIPT ||
-            !stet_view_is(
-                stet_python_imported(w->module, stet_python_field(a, left, PY_FIELD_VALUE), room),
-                "os.environ"))
+            stet_python_meaning(w->module, stet_python_field(a, left, PY_FIELD_VALUE)) !=
+                PY_MEANS_ENVIRONMENT)
             return false;
         key = stet_python_next(a, stet_python_field(a, left, PY_FIELD_VALUE));
         given = stet_python_field(a, n, PY_FIELD_RIGHT);
     } else {
-        struct stet_view dotted =
-            stet_python_imported(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION), room);
-
-        if (!stet_view_is(dotted, "os.environ.setdefault") && !stet_view_is(dotted, "os.putenv"))
+        if (stet_python_meaning(w->module, stet_python_field(a, n, PY_FIELD_FUNCTION)) !=
+            PY_MEANS_SETS_VARIABLE)
             return false;
         key = stet_python_argument(w->module, n, 0);
         given = stet_python_argument(w->module, n, 1);
@@ -169,14 +175,8 @@ static enum lint_minor reach_of(const struct stet_flow_walk *w)
 
 void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const options[] = {"jax_debug_nans",
-                                          "jax_debug_infs",
-                                          "jax_disable_jit",
-                                          "jax_check_tracer_leaks",
-                                          "jax_disable_most_optimizations",
-                                          NULL};
+    enum stet_python_meaning meaning;
     struct stet_view name, value;
-    char room[160];
 
     if (environment_write(w, n, &name, &value)) {
         const char *effect = lint_flag_effect(name, value);
@@ -189,8 +189,8 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (stet_python_kind(w->ast, n) != PY_CALL || is_asked_for(w, n))
         return;
-    name = stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-    if (stet_view_is(name, "jax.config.update") && stet_python_argument(w->module, n, 1)) {
+    meaning = stet_python_call_meaning(w->module, n);
+    if (meaning == PY_MEANS_SETS_OPTION && stet_python_argument(w->module, n, 1)) {
         struct stet_view option = stet_python_string(w->ast, stet_python_argument(w->module, n, 0));
 
         if (stet_view_in(option, options) &&
@@ -198,7 +198,7 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
             lint_minor(lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0, "%.*s is on",
                                    STET_FMT(option)),
                        reach_of(w));
-    } else if (stet_view_is(name, "torch.autograd.set_detect_anomaly") &&
+    } else if (meaning == PY_MEANS_CHECKS_GRADIENTS &&
                stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_TRUE &&
                (w->facts & (FLOW_USES_XLA | FLOW_USES_COMPILE))) {
         lint_report(w, LINT_RULE_debug_flags, n, 0, LINT_ANY, 0,
@@ -208,25 +208,20 @@ void rule_debug_flags(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_remote_cache(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const setters[] = {
-        "jax.experimental.compilation_cache.compilation_cache.set_cache_dir",
-        "jax.experimental.compilation_cache.compilation_cache.initialize_cache",
-        "torch_xla.runtime.initialize_cache", NULL};
     struct stet_view name = {0}, value = {0};
-    char room[160];
 
     if (!environment_write(w, n, &name, &value)) {
-        struct stet_view callee;
+        enum stet_python_meaning meaning;
 
         if (stet_python_kind(w->ast, n) != PY_CALL)
             return;
-        callee =
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-        if (stet_view_is(callee, "jax.config.update") && stet_python_argument(w->module, n, 1) &&
+        meaning = stet_python_call_meaning(w->module, n);
+        if (meaning == PY_MEANS_SETS_OPTION && stet_python_argument(w->module, n, 1) &&
             stet_view_is(stet_python_string(w->ast, stet_python_argument(w->module, n, 0)),
                          "jax_compilation_cache_dir"))
             value = text_of(w, stet_python_argument(w->module, n, 1));
-        else if (stet_view_in(callee, setters) && stet_python_argument(w->module, n, 0))
+        else if ((meaning == PY_MEANS_SETS_CACHE || meaning == PY_MEANS_SETS_XLA_CACHE) &&
+                 stet_python_argument(w->module, n, 0))
             value = text_of(w, stet_python_argument(w->module, n, 0));
         else
             return;
@@ -239,11 +234,7 @@ void rule_remote_cache(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_torch_xla_cache(struct stet_flow_walk *w, stet_python_ref n)
 {
-    char room[160];
-
-    if (stet_view_is(
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-            "torch_xla.runtime.initialize_cache"))
+    if (stet_python_call_meaning(w->module, n) == PY_MEANS_SETS_XLA_CACHE)
         lint_report(w, LINT_RULE_torch_xla_cache, n, 0, LINT_ANY, 0,
                     "entries written here are not loaded back over a PJRT plugin");
 }

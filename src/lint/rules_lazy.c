@@ -2,15 +2,6 @@
  * The numbers of plain arithmetic are passed as data instead. */
 #include "lint/rules.h"
 
-/* Each makes one program per number in PyTorch/XLA, whereas x * n, clamp, masked_fill and
- * add(alpha=n) make one for all: tests/lint/lazy_ops.py checks this. */
-static const char *const shaped_by[] = {
-    "roll",   "narrow",  "select",    "repeat",         "tile",          "repeat_interleave",
-    "rot90",  "tril",    "triu",      "diagonal",       "diag_embed",    "unfold",
-    "expand", "view",    "reshape",   "split",          "chunk",         "tensor_split",
-    "pad",    "pow",     "kthvalue",  "one_hot",        "flip",          "permute",
-    "diag",   "movedim", "transpose", "select_scatter", "slice_scatter", NULL};
-
 /* Returns the tensor of a call, in the host's memory or unknown; 0 when it is not such a call. */
 static stet_python_ref worked_on(struct stet_flow_walk *w, stet_python_ref call, bool *library)
 {
@@ -44,10 +35,11 @@ void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS), tensor;
+    char room[160];
     bool library;
 
     if (!(w->facts & FLOW_USES_TORCH) ||
-        !stet_view_in(stet_python_callee(w->module, call), shaped_by) ||
+        !stet_python_lazy(stet_python_library_callee(w->module, call, room)) ||
         stet_python_kind(a, args) != PY_ARGUMENTS)
         return;
     tensor = worked_on(w, call, &library);

@@ -81,8 +81,7 @@ static void look_lowered(struct stet_flow_walk *w, stet_python_ref call)
 
 void rule_sharding_change(struct stet_flow_walk *w, stet_python_ref n)
 {
-    if (stet_python_callee_object(w->module, n) &&
-        stet_view_is(stet_python_callee(w->module, n), "lower"))
+    if (stet_python_call_meaning(w->module, n) == PY_MEANS_LOWERS)
         look_lowered(w, n);
     else
         look_sharding(w, n, false);

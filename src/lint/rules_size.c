@@ -37,8 +37,8 @@ static bool gather_eager(struct stet_flow_walk *w, stet_python_ref n)
     for (stet_python_ref c = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE)); c;
          c = stet_python_next(a, c)) {
         struct stet_flow_value index = stet_flow_value_of(w, c);
-        bool mask = index.f.dtype == FLOW_DTYPE_BOOL ||
-                    (index.flags & (FLOW_BOOL | FLOW_DYNAMIC)) || is_mask(w, c);
+        bool mask =
+            index.f.dtype == PY_BOOL || (index.flags & (FLOW_BOOL | FLOW_DYNAMIC)) || is_mask(w, c);
 
         if (!mask || stet_python_kind(a, c) == PY_STRING || index.kind == FLOW_V_HOST)
             continue; /* a mask of NumPy: so is what it selects from */
@@ -58,7 +58,8 @@ static void gather_by_mask(struct stet_flow_walk *w, stet_python_ref n)
     struct stet_flow_value v = stet_flow_value_of(w, value);
 
     if (stet_python_kind(a, value) == PY_ATTRIBUTE &&
-        stet_view_is(stet_python_text(a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE)), "at"))
+        stet_python_library_attribute(stet_python_text(
+            a, stet_python_field(a, value, PY_FIELD_ATTRIBUTE))) == PY_GIVES_UPDATED)
         return; /* x.at[mask].set(0) has the size of x */
     if (!w->target && w->loops && (v.f.flags & FLOW_F_DEVICE) && gather_eager(w, n))
         return;
@@ -76,43 +77,28 @@ static void gather_by_mask(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_mask_gather(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const sized[] = {"nonzero",
-                                        "argwhere",
-                                        "flatnonzero",
-                                        "unique",
-                                        "masked_select",
-                                        "unique_consecutive",
-                                        "unique_values",
-                                        "compress",
-                                        "extract",
-                                        "bincount",
-                                        NULL};
-    static const char *const bounds[] = {"size",        "length",    "total_repeat_length",
-                                         "output_size", "minlength", NULL};
-    struct stet_view name, dotted;
+    const struct stet_python_array *array;
+    enum stet_python_meaning meaning;
+    struct stet_view dotted;
     struct stet_flow_value v;
     char room[160];
-    bool one;
+    bool one, sized;
 
     if (stet_python_kind(w->ast, n) == PY_SUBSCRIPT) {
         gather_by_mask(w, n);
         return;
     }
-    if (stet_python_kind(w->ast, n) != PY_CALL)
+    if (stet_python_kind(w->ast, n) != PY_CALL || stet_flow_fixes_size(w, n))
         return;
-    name = stet_python_callee(w->module, n);
-    for (const char *const *b = bounds; *b; b++) {
-        if (stet_python_keyword(w->module, n, stet_view_str(*b)))
-            return;
-    }
+    array = stet_flow_array_call(w, n);
+    meaning = stet_python_call_meaning(w->module, n);
     dotted = library_name(w, n, room);
     v = stet_python_callee_object(w->module, n)
             ? stet_flow_value_of(w, stet_python_callee_object(w->module, n))
             : (struct stet_flow_value){0};
-    one = stet_view_is(name, "where") && dotted.len && stet_python_argument(w->module, n, 0) &&
-          !stet_python_argument(w->module, n, 1);
-    if (stet_view_is(name, "repeat_interleave") ||
-        (stet_view_is(name, "repeat") && stet_view_starts(dotted, "jax.numpy."))) {
+    one = meaning == PY_MEANS_SELECTS_BY_MASK && dotted.len &&
+          stet_python_argument(w->module, n, 0) && !stet_python_argument(w->module, n, 1);
+    if (meaning == PY_MEANS_REPEATS) {
         stet_python_ref counts = stet_python_argument(w->module, n, dotted.len ? 1 : 0);
 
         if (!counts)
@@ -125,10 +111,11 @@ void rule_mask_gather(struct stet_flow_walk *w, stet_python_ref n)
             return;
         }
     }
-    if (dotted.len && (one || stet_view_in(name, sized)))
+    sized = array && array->role & (PY_FINDS | PY_SELECTS);
+    if (dotted.len && (one || sized))
         report_gather(w, n, true, 0);
-    else if (!dotted.len && stet_flow_is_tensor(v) && !(v.flags & (FLOW_TREE | FLOW_GUESS)) &&
-             stet_view_in(name, sized) && !stet_view_is(name, "compress"))
+    else if (!dotted.len && sized && stet_flow_is_tensor(v) &&
+             !(v.flags & (FLOW_TREE | FLOW_GUESS)))
         report_gather(w, n, false, v.deps);
 }
 
@@ -142,7 +129,7 @@ static bool is_clamped(struct stet_flow_walk *w, stet_python_ref n)
     if (b && b->value.from)
         n = b->value.from;
     return stet_python_kind(w->ast, n) == PY_CALL &&
-           stet_view_is(stet_python_callee(w->module, n), "min");
+           stet_python_call_meaning(w->module, n) == PY_MEANS_SMALLEST;
 }
 
 /* Each shape has a program of its own anyway. */
@@ -153,13 +140,12 @@ static enum lint_minor minor_of(struct stet_flow_value v)
 
 void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
 {
-    struct stet_view name = stet_python_callee(w->module, n);
+    const struct stet_python_array *array = stet_flow_array_call(w, n);
     struct stet_flow_value v;
     char room[160];
     stet_python_ref k;
 
-    if (!stet_view_is(name, "topk") && !stet_view_is(name, "top_k") &&
-        !stet_view_is(name, "approx_max_k"))
+    if (!array || !(array->role & PY_TOPK))
         return;
     k = stet_python_keyword(w->module, n, STET_VIEW("k"));
     if (!k)
@@ -192,34 +178,27 @@ static bool is_keyword(const struct stet_flow_walk *w, stet_python_ref argument,
 
 void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const makers[] = {
-        "zeros", "ones",    "full",   "empty",     "arange",       "eye",      "reshape",
-        "view",  "expand",  "repeat", "tile",      "broadcast_to", "linspace", "randn",
-        "rand",  "split",   "narrow", "new_zeros", "new_ones",     "new_full", "new_empty",
-        "pad",   "randint", "tril",   "triu",      "chunk",        NULL};
-    struct stet_view name = stet_python_callee(w->module, n);
+    const struct stet_python_array *array = stet_flow_array_call(w, n);
     stet_python_ref args = stet_python_field(w->ast, n, PY_FIELD_ARGUMENTS), object;
+    struct stet_view library;
     char room[160];
 
-    if (stet_view_is(name, "one_hot") && stet_view_starts(library_name(w, n, room), "torch.") &&
+    if (!array || !(array->role & (PY_SIZED | PY_SPLITS)))
+        return;
+    library = library_name(w, n, room);
+    if (stet_view_starts(library, "torch.") &&
+        stet_python_library_meaning(library) == PY_MEANS_ONE_HOT &&
         !stet_python_argument(w->module, n, 1) &&
         !stet_python_keyword(w->module, n, STET_VIEW("num_classes"))) {
         lint_report(w, LINT_RULE_size_from_value, n, FLOW_TRACED, LINT_ANY, 0,
                     "one_hot without num_classes takes its size from the largest value");
         return;
     }
-    if (stet_view_starts(
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-            "numpy."))
-        return; /* an array of the host */
     object = stet_python_callee_object(w->module, n);
-    if (object && !library_name(w, n, room).len &&
-        (stet_flow_value_of(w, object).kind == FLOW_V_HOST ||
-         stet_flow_value_of(w, object).kind == FLOW_V_PYTHON))
-        return; /* a method of one */
-    if (!stet_view_in(name, makers) ||
-        (!library_name(w, n, room).len && !stet_python_callee_object(w->module, n)))
-        return;
+    if (!library.len && (!object || stet_python_imported(w->module, object, room).len ||
+                         stet_flow_value_of(w, object).kind == FLOW_V_HOST ||
+                         stet_flow_value_of(w, object).kind == FLOW_V_PYTHON))
+        return; /* it makes an array of the host */
     for (stet_python_ref c = args ? stet_python_child(w->ast, args) : 0; c;
          c = stet_python_next(w->ast, c)) {
         struct stet_flow_value v = stet_flow_value_of(w, c);
@@ -227,10 +206,9 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 
         if (stet_python_kind(w->ast, c) == PY_KEYWORD_ARGUMENT && value)
             v = stet_flow_value_of(w, value);
-        if ((stet_view_is(name, "full") || stet_view_is(name, "new_full")) &&
-            c != stet_python_child(w->ast, args))
+        if (array->role & PY_ONLY_FIRST && c != stet_python_child(w->ast, args))
             break; /* the fill value is not a size */
-        if (stet_view_is(name, "randint") && !is_keyword(w, c, "size"))
+        if (array->role & PY_ONLY_KEYWORDS && !is_keyword(w, c, "size"))
             continue; /* the bounds are not sizes */
         if (v.kind == FLOW_V_HOST && v.deps) {
             /* In JAX, a field of a tree that becomes a size is a Python number. */
@@ -308,10 +286,19 @@ static bool cuts_at(const struct stet_flow_walk *w, stet_python_ref n, uint32_t 
     return (op == '<' || op == '>') && holds_name(w, n, name);
 }
 
+/* top_k(x, limit), one_hot(x, limit), x.lt(limit) */
+static bool is_limited_by(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    const struct stet_python_array *array = stet_flow_array_call(w, call);
+    enum stet_python_meaning meaning = stet_python_call_meaning(w->module, call);
+
+    return (array && array->role & PY_TOPK) || meaning == PY_MEANS_ONE_HOT ||
+           meaning == PY_MEANS_LIMITS;
+}
+
 /* Does the function use it as a limit: top_k(x, name), one_hot(x, name), x < name? */
 static bool limits(const struct stet_flow_walk *w, uint32_t name)
 {
-    static const char *const calls[] = {"topk", "top_k", "one_hot", "lt", "le", "less", NULL};
     const struct stet_python_ast *a = w->ast;
     stet_python_ref fn = w->fns[w->fn].node;
     uint32_t tested = 0;
@@ -320,8 +307,8 @@ static bool limits(const struct stet_flow_walk *w, uint32_t name)
         tested = test_end(a, n) > tested ? test_end(a, n) : tested;
         if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
             return true;
-        if (a->nodes[n].kind == PY_CALL && stet_view_in(stet_python_callee(w->module, n), calls) &&
-            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name))
+        if (a->nodes[n].kind == PY_CALL &&
+            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name) && is_limited_by(w, n))
             return true;
     }
     return false;
@@ -349,27 +336,19 @@ void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const calls[] = {"flash_attn_varlen_func",
-                                        "flash_attn_varlen_qkvpacked_func",
-                                        "flash_attn_varlen_kvpacked_func",
-                                        "unpad_input",
-                                        "_unpad_input",
-                                        "varlen_attn",
-                                        "pack_padded_sequence",
-                                        NULL};
+    const struct stet_python_array *array = stet_flow_array_call(w, n);
+    stet_python_ref object = stet_python_callee_object(w->module, n);
 
-    if (stet_python_callee_object(w->module, n) && stet_python_argument(w->module, n, 0) &&
-        stet_view_starts(stet_python_callee(w->module, n), "split")) {
+    if (object && stet_python_argument(w->module, n, 0) && array && array->role & PY_SPLITS) {
         struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
 
-        if (stet_flow_is_tensor(stet_flow_value_of(w, stet_python_callee_object(w->module, n))) &&
-            v.deps & ~FLOW_ALWAYS)
+        if (stet_flow_is_tensor(stet_flow_value_of(w, object)) && v.deps & ~FLOW_ALWAYS)
             lint_report(w, LINT_RULE_varlen, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
                         v.deps & ~FLOW_ALWAYS, "`%.*s` is split into other lengths by each call",
                         STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (stet_view_in(stet_python_callee(w->module, n), calls))
+    if (stet_python_call_meaning(w->module, n) == PY_MEANS_PACKS)
         lint_report(w, LINT_RULE_varlen, n, FLOW_TRACED, LINT_ANY, 0,
                     "`%.*s` takes its layout from the lengths in the batch",
                     STET_FMT(lint_quote(w, n)));
@@ -521,7 +500,7 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
     struct stet_flow_value v = stet_flow_value_of(w, right);
     bool range = stet_python_kind(a, right) == PY_CALL &&
-                 stet_view_is(stet_python_callee(w->module, right), "range");
+                 stet_python_call_meaning(w->module, right) == PY_MEANS_COUNTS;
 
     if (w->step_loops) {
         if (range && (v.flags & FLOW_STEPS) && v.kind <= FLOW_V_PYTHON)

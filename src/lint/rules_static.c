@@ -168,7 +168,7 @@ static bool takes_class(const struct stet_flow_walk *w, uint32_t fn)
     for (stet_python_ref c = decorated ? stet_python_child(a, decorated) : 0; c;
          c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_DECORATOR &&
-            stet_view_is(stet_python_text(a, stet_python_child(a, c)), "classmethod"))
+            stet_python_meaning(w->module, stet_python_child(a, c)) == PY_MEANS_CLASS_METHOD)
             return true;
     return false;
 }
@@ -182,7 +182,7 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
         return;
     j = &w->jits[w->fns[fn].jit - 1];
     if (j->lane != FLOW_JAX ||
-        (!(j->static_positions & 1) && !is_static_name(j, STET_VIEW("self"))))
+        (!(j->static_positions & 1) && !is_static_name(j, w->out->fns[fn].params[0])))
         return;
     if (takes_class(w, fn))
         return; /* one program for all objects */

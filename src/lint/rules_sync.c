@@ -1,7 +1,5 @@
 /* Rules about values that leave the device, and other host work inside compiled code. */
 #include "lint/rules.h"
-#include "python/library.h"
-#include "python/value_flow.h"
 
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
                         enum lint_mode mode, uint64_t deps)
@@ -27,26 +25,27 @@ static bool sync_eager(struct stet_flow_walk *w, stet_python_ref n, struct stet_
 }
 
 /* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
-static bool sync_method(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
+static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const reads[] = {"item", "tolist", "cpu", "numpy", NULL};
-    static const char *const telling[] = {"item", "cpu", NULL};
     stet_python_ref object = stet_python_callee_object(w->module, n),
                     first = stet_python_argument(w->module, n, 0);
+    char room[160];
+    enum stet_python_effect effect =
+        stet_python_library_method(stet_python_library_callee(w->module, n, room));
     struct stet_flow_value v;
 
     if (!object)
         return false;
     v = stet_flow_value_of(w, object);
-    if (stet_view_is(name, "to") && stet_view_is(stet_python_string(w->ast, first), "cpu"))
-        name = STET_VIEW("cpu");
-    if (!stet_view_in(name, reads))
+    if (effect == PY_GIVES_MOVES && stet_view_is(stet_python_string(w->ast, first), "cpu"))
+        effect = PY_GIVES_HOSTED;
+    if (effect != PY_GIVES_SCALAR && effect != PY_GIVES_ARRAYS && effect != PY_GIVES_HOSTED)
         return false;
     if (sync_eager(w, n, v))
         return true;
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
         report_sync(w, n, FLOW_TRACED, LINT_TENSOR, v.deps);
-    else if (stet_view_in(name, telling) && !first && v.kind == FLOW_V_UNKNOWN &&
+    else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
         report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
     return true;
@@ -61,38 +60,21 @@ static bool asks_no_value(struct stet_view dotted)
            (effect == PY_GIVES_HOST || effect == PY_GIVES_RANK || effect == PY_GIVES_SIZE);
 }
 
-/* NumPy calls the array's own method for these: np.repeat(x, 2) of a traced array is traced. */
-static bool hands_over(struct stet_view dotted)
-{
-    static const char *const functions[] = {
-        "all",  "any",      "amax",    "amin",     "argmax",       "argmin",  "argsort",
-        "clip", "cumprod",  "cumsum",  "diagonal", "max",          "mean",    "min",
-        "prod", "repeat",   "reshape", "round",    "searchsorted", "squeeze", "std",
-        "sum",  "swapaxes", "take",    "trace",    "transpose",    "var",     NULL};
-    size_t prefix = strlen("numpy.");
-
-    return stet_view_starts(dotted, "numpy.") &&
-           stet_view_in(stet_view_of(dotted.ptr + prefix, dotted.len - prefix), functions);
-}
-
 static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const syncs[] = {"jax.device_get", "jax.block_until_ready",
-                                        "torch.cuda.synchronize",
-                                        "torch_xla.core.xla_model.wait_device_ops", NULL};
-    static const char *const steps[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
-                                        NULL};
-    char room[160];
+    char room[160], called_room[160];
     struct stet_view dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
+    enum stet_python_effect effect =
+        dotted.len
+            ? stet_python_library(dotted)
+            : stet_python_library_method(stet_python_library_callee(w->module, n, called_room));
 
-    if (stet_view_in(dotted, syncs) ||
-        (stet_view_is(stet_python_callee(w->module, n), "block_until_ready") &&
-         stet_python_callee_object(w->module, n))) {
+    if (effect == PY_GIVES_WAITS || (dotted.len && effect == PY_GIVES_ARRAYS)) {
         report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
         return true;
     }
-    if (stet_view_in(dotted, steps) && !w->step_loops) {
+    if (stet_python_library_meaning(dotted) == PY_MEANS_ENDS_STEP && !w->step_loops) {
         lint_report(w, LINT_RULE_host_sync, n, FLOW_TRACED & ~FLOW_XLA, LINT_ANY, 0,
                     "`%.*s` ends the step in the middle of it", STET_FMT(lint_quote(w, n)));
         return true;
@@ -104,9 +86,11 @@ static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
             struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, i));
 
             if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE))) {
-                report_sync(
-                    w, n, hands_over(dotted) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
-                    LINT_TENSOR, v.deps);
+                report_sync(w, n,
+                            stet_python_library_meaning(dotted) == PY_MEANS_CALLS_METHOD
+                                ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) /* that one is traced */
+                                : FLOW_TRACED,
+                            LINT_TENSOR, v.deps);
                 return true;
             }
         }
@@ -125,16 +109,22 @@ static bool is_field(const struct stet_flow_walk *w, stet_python_ref n)
            (value && stet_python_kind(a, stet_python_next(a, value)) == PY_STRING);
 }
 
+/* int(x), float(x), bool(x), complex(x) */
+static bool is_cast(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    char room[160];
+    struct stet_view name =
+        stet_python_full_name(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
+
+    return stet_view_starts(name, "builtins.") && stet_python_library(name) == PY_GIVES_SCALAR;
+}
+
 void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const casts[] = {"int", "float", "bool", "complex", NULL};
-    struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref first = stet_python_argument(w->module, n, 0);
     struct stet_flow_value v;
 
-    if (sync_method(w, n, name) || sync_function(w, n))
-        return;
-    if (stet_python_callee_object(w->module, n) || !first || !stet_view_in(name, casts))
+    if (sync_method(w, n) || sync_function(w, n) || !first || !is_cast(w, n))
         return;
     v = stet_flow_value_of(w, first);
     if (sync_eager(w, n, v))
@@ -219,15 +209,11 @@ static bool logs(const struct stet_flow_walk *w, stet_python_ref call)
 
 void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const levels[] = {"debug", "info", "warning", "error", "critical", NULL};
-    struct stet_view name = stet_python_callee(w->module, n);
-    stet_python_ref object = stet_python_callee_object(w->module, n);
-    bool print = !object && stet_view_is(name, "print");
-    uint64_t deps;
+    bool print = stet_python_call_meaning(w->module, n) == PY_MEANS_PRINTS;
+    uint64_t deps = printed_tensors(w, n);
 
-    if (!print && !(object && stet_view_in(name, levels) && logs(w, n)))
+    if (!print && !(deps && stet_python_callee_object(w->module, n) && logs(w, n)))
         return;
-    deps = printed_tensors(w, n);
     if (deps)
         offer_debug_print(w, n,
                           lint_report(w, LINT_RULE_traced_print, n, FLOW_TRACED, LINT_TENSOR, deps,
@@ -237,42 +223,16 @@ void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
                     "`%.*s` breaks the graph", STET_FMT(lint_quote(w, n)));
 }
 
-/* np.random.default_rng(0): the same numbers whenever it is traced */
-static bool is_seeded(const struct stet_flow_walk *w, stet_python_ref call)
-{
-    static const char *const generators[] = {"RandomState", "default_rng", "seed", "Random", NULL};
-
-    return stet_view_in(stet_python_callee(w->module, call), generators) &&
-           stet_python_kind(w->ast, stet_python_argument(w->module, call, 0)) == PY_INTEGER;
-}
-
-static bool draws_nothing(struct stet_view name)
-{
-    static const char *const states[] = {"getstate", "setstate", "get_state", "set_state", NULL};
-
-    return stet_view_in(name, states);
-}
-
 void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const clocks[] = {
-        "time.time",  "time.perf_counter", "time.monotonic", "time.sleep", "datetime.datetime.now",
-        "torch.save", "pickle.dump",       "json.dump",      NULL};
-    char room[160];
-    struct stet_view dotted =
-        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-    bool dice = stet_view_starts(dotted, "random.") || stet_view_starts(dotted, "numpy.random.");
-    bool file =
-        !stet_python_callee_object(w->module, n) &&
-        stet_view_is(stet_python_callee(w->module, n), "open") &&
-        !stet_flow_lookup(
-            w, w->fn, stet_python_name(w->ast, stet_python_field(w->ast, n, PY_FIELD_FUNCTION)));
-
+    enum stet_python_meaning meaning =
+        stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION));
+    bool file = meaning == PY_MEANS_OPENS, dice = meaning == PY_MEANS_DRAWS;
     struct lint_candidate *c;
 
-    if (dice && (is_seeded(w, n) || draws_nothing(stet_python_callee(w->module, n))))
-        return;
-    if (!dice && !file && !stet_view_in(dotted, clocks))
+    if (meaning == PY_MEANS_SEEDS) /* default_rng(0): the same numbers whenever it is traced */
+        dice = stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) != PY_INTEGER;
+    if (!dice && !file && meaning != PY_MEANS_ACTS_ON_HOST)
         return;
     if (w->step_loops)
         return; /* the loop itself runs on the host */
@@ -285,17 +245,9 @@ void rule_side_effect(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_barrier(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const barriers[] = {"torch_xla.core.xla_model.rendezvous",
-                                           "torch.distributed.barrier",
-                                           "jax.experimental.multihost_utils.sync_global_devices",
-                                           "torch_xla.core.xla_model.wait_device_ops", NULL};
-    char room[160];
-    struct stet_view dotted =
-        stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room);
-
     if (!w->loops || w->branches > w->loops || !(w->facts & (FLOW_USES_XLA | FLOW_USES_JAX)))
         return;
-    if (stet_view_in(dotted, barriers))
+    if (stet_python_call_meaning(w->module, n) == PY_MEANS_BARRIER)
         lint_report(w, LINT_RULE_barrier, n, 0, LINT_ANY, 0,
                     "every turn of the loop waits in `%.*s`", STET_FMT(lint_quote(w, n)));
 }

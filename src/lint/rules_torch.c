@@ -9,8 +9,8 @@ static bool is_buffer(const struct stet_flow_walk *w, uint32_t owner, struct ste
 
     for (c++; stet_flow_within(w, c, end); c++) {
         if (a->nodes[c].kind == PY_CALL &&
-            stet_view_is(stet_python_callee(w->module, c), "register_buffer") &&
-            stet_view_eq(stet_python_string(a, stet_python_argument(w->module, c, 0)), name))
+            stet_view_eq(stet_python_string(a, stet_python_argument(w->module, c, 0)), name) &&
+            stet_python_call_meaning(w->module, c) == PY_MEANS_REGISTERS_BUFFER)
             return true;
         if (a->nodes[c].kind == PY_ASSIGNMENT) {
             stet_python_ref left = stet_python_field(a, c, PY_FIELD_LEFT),
@@ -168,12 +168,9 @@ static bool is_micro_loop(const struct stet_flow_walk *w, stet_python_ref loop, 
 
 void rule_micro_step(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const ends[] = {"torch_xla.core.xla_model.mark_step", "torch_xla.sync",
-                                       "torch_xla.step", NULL};
     uint32_t step = FLOW_NONE;
     stet_python_ref call = n;
-    struct stet_view dotted;
-    char room[160];
+    enum stet_python_meaning meaning;
     bool region = stet_python_kind(w->ast, n) == PY_WITH;
 
     if (!w->loop || !(w->facts & FLOW_USES_XLA))
@@ -186,16 +183,15 @@ void rule_micro_step(struct stet_flow_walk *w, stet_python_ref n)
         if (stet_python_kind(w->ast, call) != PY_CALL)
             return;
     }
-    dotted =
-        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
-    if (!stet_view_in(dotted, ends)) {
+    meaning = stet_python_call_meaning(w->module, call);
+    if (meaning != PY_MEANS_ENDS_STEP && meaning != PY_MEANS_STEP_REGION) {
         struct stet_flow_value f =
             stet_flow_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
 
         if (f.kind != FLOW_V_JITTED || w->jits[f.index].lane != FLOW_XLA)
             return;
         step = w->jits[f.index].fn;
-    } else if (stet_view_is(dotted, "torch_xla.step") && !region) {
+    } else if (meaning == PY_MEANS_STEP_REGION && !region) {
         return;
     }
     if (w->branches > w->loops)
@@ -240,9 +236,6 @@ static void report_lr_write(struct stet_flow_walk *w, stet_python_ref n)
 /* optax.adamw(rate) with a rate that is a static argument; optimizer.step() of a scheduled rate. */
 static void scalar_in_step(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const makers[] = {"adam",    "adamw",     "sgd",  "lion", "adagrad",
-                                         "rmsprop", "adafactor", "lamb", "lars", NULL};
-    struct stet_view name = stet_python_callee(w->module, n);
     stet_python_ref object = stet_python_callee_object(w->module, n),
                     rate = stet_python_argument(w->module, n, 0);
     struct stet_flow_binding *b =
@@ -251,26 +244,21 @@ static void scalar_in_step(struct stet_flow_walk *w, stet_python_ref n)
 
     if (!rate)
         rate = stet_python_keyword(w->module, n, STET_VIEW("learning_rate"));
-    if (rate && stet_view_in(name, makers) &&
-        stet_view_starts(
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-            "optax.")) {
+    if (rate && stet_python_call_meaning(w->module, n) == PY_MEANS_TAKES_RATE) {
         lint_report(w, LINT_RULE_optimizer_scalar, n, FLOW_JAX, LINT_STATIC,
                     stet_flow_value_of(w, rate).deps & ~FLOW_ALWAYS,
                     "the rate of `%.*s` is a Python argument, baked in",
                     STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (!stet_view_is(name, "step") || !b || !(w->facts & FLOW_USES_SCHEDULER) || !b->value.from)
+    if (!b || !(w->facts & FLOW_USES_SCHEDULER) || !b->value.from ||
+        stet_python_library_method(stet_python_library_callee(w->module, n, room)) !=
+            PY_GIVES_STEPS)
         return;
     if (stet_python_kind(w->ast, b->value.from) == PY_CALL) {
         stet_python_ref lr = stet_python_keyword(w->module, b->value.from, STET_VIEW("lr"));
 
-        struct stet_view made = stet_python_imported(
-            w->module, stet_python_field(w->ast, b->value.from, PY_FIELD_FUNCTION), room);
-
-        if (stet_view_starts(made, "torch.optim.") &&
-            !stet_view_starts(made, "torch.optim.lr_scheduler") &&
+        if (stet_flow_call_effect(w, b->value.from) == PY_GIVES_OPTIMIZER &&
             stet_python_kind(w->ast, lr) != PY_CALL)
             lint_report(w, LINT_RULE_optimizer_scalar, n, FLOW_TORCH, LINT_ANY, 0,
                         "a scheduler changes the rate of `%.*s`, a Python number",
@@ -280,14 +268,8 @@ static void scalar_in_step(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_optimizer_scalar(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const capturable[] = {
-        "torch.optim.Adam",        "torch.optim.AdamW",     "torch.optim.NAdam",
-        "torch.optim.RAdam",       "torch.optim.Adamax",    "torch.optim.Adadelta",
-        "torch.optim.ASGD",        "torch.optim.RMSprop",   "torch.optim.Rprop",
-        "torch.optim.adamw.AdamW", "torch.optim.adam.Adam", NULL};
     struct lint_candidate *c;
     stet_python_ref kept;
-    char room[160];
 
     if (stet_python_kind(w->ast, n) == PY_CALL)
         scalar_in_step(w, n);
@@ -297,9 +279,7 @@ void rule_optimizer_scalar(struct stet_flow_walk *w, stet_python_ref n)
         report_lr_write(w, n);
         return;
     }
-    if (!stet_view_in(
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_FUNCTION), room),
-            capturable))
+    if (stet_python_call_meaning(w->module, n) != PY_MEANS_CAPTURABLE)
         return;
     kept = stet_python_keyword(w->module, n, STET_VIEW("capturable"));
     if (kept && stet_python_kind(w->ast, kept) != PY_FALSE)
@@ -334,7 +314,7 @@ void rule_load_assign(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref assign = stet_python_keyword(w->module, n, STET_VIEW("assign"));
 
     if (!assign || !(w->facts & FLOW_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
-        !stet_view_is(stet_python_callee(w->module, n), "load_state_dict") || is_made_empty(w))
+        stet_python_call_meaning(w->module, n) != PY_MEANS_LOADS_STATE || is_made_empty(w))
         return;
     offer_replace(w,
                   lint_report(w, LINT_RULE_load_assign, n, 0, LINT_ANY, 0,
@@ -368,13 +348,9 @@ static bool compiled_file(const struct stet_flow_walk *w)
     return (w->facts & (FLOW_USES_XLA | FLOW_USES_COMPILE)) || w->jit_count;
 }
 
-static bool is_loader(struct stet_flow_walk *w, stet_python_ref call)
+static bool is_loader(const struct stet_flow_walk *w, stet_python_ref call)
 {
-    char room[160];
-
-    return stet_view_is(
-        stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room),
-        "torch.utils.data.DataLoader");
+    return stet_python_call_meaning(w->module, call) == PY_MEANS_BATCHES;
 }
 
 static bool is_shuffled(const struct stet_flow_walk *w, stet_python_ref call)
@@ -405,7 +381,7 @@ static bool takes_all(const struct stet_flow_walk *w, stet_python_ref call, stet
     stet_python_ref data = stet_python_argument(w->module, call, 0);
 
     return data && stet_python_kind(w->ast, size) == PY_CALL &&
-           stet_view_is(stet_python_callee(w->module, size), "len") &&
+           stet_python_call_meaning(w->module, size) == PY_MEANS_LENGTH &&
            stet_view_eq(stet_python_text(w->ast, stet_python_argument(w->module, size, 0)),
                         stet_python_text(w->ast, data));
 }
@@ -439,10 +415,8 @@ void rule_last_batch(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_dynamic_padding(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const collators[] = {"DataCollatorWithPadding", "DataCollatorForSeq2Seq",
-                                            "pad_sequence", NULL};
     stet_python_ref padding = stet_python_keyword(w->module, n, STET_VIEW("padding"));
-    bool collator = stet_view_in(stet_python_callee(w->module, n), collators);
+    bool collator = stet_python_call_meaning(w->module, n) == PY_MEANS_PADS_TO_LONGEST;
     struct stet_view word = padding ? stet_python_string(w->ast, padding) : (struct stet_view){0};
 
     if (!compiled_file(w) || stet_python_keyword(w->module, n, STET_VIEW("pad_to_multiple_of")))
@@ -458,18 +432,11 @@ void rule_dynamic_padding(struct stet_flow_walk *w, stet_python_ref n)
 
 void rule_recompile_limit(struct stet_flow_walk *w, stet_python_ref n)
 {
-    static const char *const limits[] = {"torch._dynamo.config.cache_size_limit",
-                                         "torch._dynamo.config.recompile_limit",
-                                         "torch._dynamo.config.accumulated_cache_size_limit",
-                                         "torch._dynamo.config.accumulated_recompile_limit", NULL};
-    char room[160];
     stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
     long value = right ? stet_python_integer(w->module, right) : -1;
 
-    if (stet_view_in(
-            stet_python_imported(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT), room),
-            limits) &&
-        value > 8)
+    if (value > 8 && stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT)) ==
+                         PY_MEANS_RECOMPILE_LIMIT)
         lint_report(w, LINT_RULE_recompile_limit, n, 0, LINT_ANY, 0, "the limit is raised to %ld",
                     value);
 }

@@ -1,6 +1,8 @@
 /* Finds where names get their values: assignments, loops, definitions, imports. */
 #include "python/bindings.h"
 
+enum { MOST_RENAMED = 4 /* names that are given to each other */ };
+
 static void bind(struct stet_python_module *m, uint32_t name, struct stet_python_binding b)
 {
     b.name = name;
@@ -318,4 +320,81 @@ struct stet_view stet_python_imported(const struct stet_python_module *m, stet_p
     struct stet_view dotted = stet_python_dotted(m, n, room, &imported);
 
     return imported ? dotted : STET_VIEW("");
+}
+
+const struct stet_python_binding *stet_python_only_binding(const struct stet_python_module *m,
+                                                           stet_python_ref n)
+{
+    const struct stet_python_binding *found = NULL;
+    uint32_t name = stet_python_name(&m->ast, n);
+
+    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (b->attribute || (b->scope && !stet_python_is_inside(m, n, b->scope)))
+            continue;
+        if (found)
+            return NULL;
+        found = b;
+    }
+    return found;
+}
+
+/* `numbers = range`: the name on the right, where that is all that the name can be; 0 otherwise. */
+static stet_python_ref renamed(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_binding *b = stet_python_only_binding(m, n);
+    stet_python_ref scope = stet_python_function_around(m, n), value;
+
+    while (scope && !stet_python_binds(m, scope, stet_python_name(&m->ast, n)))
+        scope = stet_python_function_around(m, scope);
+    if (!b || b->how != PY_BIND_VALUE || b->position >= 0 || b->scope != scope)
+        return 0;
+    value = stet_python_bare(&m->ast, b->value);
+    return stet_python_kind(&m->ast, value) == PY_IDENTIFIER ||
+                   stet_python_kind(&m->ast, value) == PY_ATTRIBUTE
+               ? value
+               : 0;
+}
+
+struct stet_view stet_python_full_name(const struct stet_python_module *m, stet_python_ref n,
+                                       char room[160])
+{
+    static const char builtins[] = "builtins.";
+    const struct stet_python_ast *a = &m->ast;
+
+    n = stet_python_bare(a, n);
+    for (unsigned depth = 0; n && depth < MOST_RENAMED; depth++) {
+        uint32_t name = stet_python_name(a, n);
+        struct stet_view dotted = stet_python_imported(m, n, room), own;
+
+        if (dotted.len || !name)
+            return dotted;
+        own = a->names.items[name];
+        if (!is_hidden(m, n, name) && sizeof builtins + own.len < 160) {
+            memcpy(room, builtins, sizeof builtins - 1);
+            memcpy(room + sizeof builtins - 1, own.ptr, own.len);
+            return stet_view_of(room, sizeof builtins - 1 + own.len);
+        }
+        n = renamed(m, n);
+    }
+    return STET_VIEW("");
+}
+
+struct stet_view stet_python_library_name(const struct stet_python_module *m, stet_python_ref n,
+                                          char room[160])
+{
+    struct stet_view dotted = stet_python_full_name(m, n, room);
+    const char *dot = dotted.len ? memrchr(dotted.ptr, '.', dotted.len) : NULL;
+
+    return dot && stet_python_library(dotted) != PY_GIVES_NOTHING_KNOWN
+               ? stet_view_of(dot + 1, (size_t)(dotted.ptr + dotted.len - dot) - 1)
+               : STET_VIEW("");
+}
+
+enum stet_python_meaning stet_python_meaning(const struct stet_python_module *m, stet_python_ref n)
+{
+    char room[160];
+
+    return stet_python_library_meaning(stet_python_full_name(m, n, room));
 }

@@ -1,8 +1,6 @@
 /* Calls: finds the target, and what flows out of it. */
 #include "python/value_flow.h"
 
-#include <stdio.h>
-
 enum { MOST_RETURNS = 16 };
 
 static const struct stet_python_value nothing;
@@ -27,14 +25,23 @@ static void find_in(const struct stet_python_module *m, struct stet_view name,
     c->definition = found;
 }
 
+/* Fills in what is known of a library's function. */
+static void look_up(struct stet_view dotted, struct stet_python_callee *c)
+{
+    c->transform = stet_python_transform(dotted);
+    c->effect = stet_python_library(dotted);
+    c->meaning = stet_python_library_meaning(dotted);
+    if (c->meaning && c->effect == PY_GIVES_NOTHING_KNOWN)
+        c->effect = PY_GIVES_UNKNOWN;
+}
+
 static void resolve_import(struct stet_python_flow *x, struct stet_view dotted,
                            struct stet_python_callee *c)
 {
     struct stet_view rest;
     const struct stet_python_module *m;
 
-    c->transform = stet_python_transform(dotted);
-    c->effect = stet_python_library(dotted);
+    look_up(dotted, c);
     if (c->transform || c->effect != PY_GIVES_NOTHING_KNOWN)
         return;
     m = stet_python_import(x->sources, x->frame->module, dotted, &rest);
@@ -43,60 +50,20 @@ static void resolve_import(struct stet_python_flow *x, struct stet_view dotted,
     c->effect = c->definition ? PY_GIVES_NOTHING_KNOWN : PY_GIVES_UNKNOWN;
 }
 
-/* `step = lambda …`, `step = other`, `step = jax.jit(f)`: the only binding of a name in a scope. */
-static const struct stet_python_binding *only_binding(const struct stet_python_module *m,
-                                                      stet_python_ref n)
-{
-    const struct stet_python_binding *found = NULL;
-    uint32_t name = stet_python_name(&m->ast, n);
-
-    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
-        const struct stet_python_binding *b = &m->bindings.items[i - 1];
-
-        if (b->attribute || (b->scope && !stet_python_is_inside(m, n, b->scope)))
-            continue;
-        if (found)
-            return NULL;
-        found = b;
-    }
-    return found;
-}
-
-static bool is_bound(const struct stet_python_module *m, stet_python_ref n)
-{
-    uint32_t name = stet_python_name(&m->ast, n);
-
-    for (stet_python_ref f = stet_python_function_around(m, n); f;
-         f = stet_python_function_around(m, f))
-        if (stet_python_binds(m, f, name))
-            return true;
-    for (uint32_t i = name ? m->first_binding[name] : 0; i; i = m->bindings.items[i - 1].next) {
-        const struct stet_python_binding *b = &m->bindings.items[i - 1];
-
-        if (!b->attribute && (!b->scope || stet_python_is_inside(m, n, b->scope)))
-            return true;
-    }
-    return false;
-}
-
 static void resolve_identifier(struct stet_python_flow *x, stet_python_ref n,
                                struct stet_python_callee *c)
 {
     const struct stet_python_module *m = x->frame->module;
-    uint32_t name = stet_python_name(&m->ast, n);
     const struct stet_python_binding *b;
-    char builtin[64];
-    int length;
+    char room[160];
 
-    c->definition = stet_python_defined(m, stet_python_function_around(m, n), name);
-    b = c->definition ? NULL : only_binding(m, n);
+    c->definition =
+        stet_python_defined(m, stet_python_function_around(m, n), stet_python_name(&m->ast, n));
+    b = c->definition ? NULL : stet_python_only_binding(m, n);
     if (b && b->how == PY_BIND_VALUE && stet_python_kind(&m->ast, b->value) == PY_LAMBDA)
         c->definition = b->value;
-    if (c->definition || is_bound(m, n))
-        return;
-    length = snprintf(builtin, sizeof builtin, "builtins.%.*s", STET_FMT(m->ast.names.items[name]));
-    if (length > 0 && (size_t)length < sizeof builtin)
-        c->effect = stet_python_library(stet_view_of(builtin, (size_t)length));
+    if (!c->definition)
+        look_up(stet_python_full_name(m, n, room), c);
 }
 
 stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref object,
@@ -110,7 +77,7 @@ stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref
     *module = m;
     if (self)
         return self;
-    b = only_binding(m, object);
+    b = stet_python_only_binding(m, object);
     value = b && b->how == PY_BIND_VALUE ? stet_python_bare(&m->ast, b->value) : 0;
     if (stet_python_kind(&m->ast, value) != PY_CALL || x->depth > 40)
         return 0;
@@ -123,6 +90,15 @@ stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref
     return made.definition && stet_python_kind(&made.module->ast, made.definition) == PY_CLASS
                ? made.definition
                : 0;
+}
+
+static enum stet_python_meaning method_meaning(const struct stet_python_module *m,
+                                               stet_python_ref n)
+{
+    stet_python_ref name = stet_python_field(&m->ast, n, PY_FIELD_ATTRIBUTE);
+
+    return name ? stet_python_library_method_meaning(stet_python_text(&m->ast, name))
+                : PY_MEANS_NOTHING_KNOWN;
 }
 
 static void resolve_attribute(struct stet_python_flow *x, stet_python_ref n,
@@ -143,6 +119,7 @@ static void resolve_attribute(struct stet_python_flow *x, stet_python_ref n,
     }
     c->object = object;
     c->effect = stet_python_library_method(name);
+    c->meaning = method_meaning(m, n);
 }
 
 struct stet_python_callee stet_python_resolve_name(struct stet_python_flow *x, stet_python_ref n)
@@ -155,9 +132,11 @@ struct stet_python_callee stet_python_resolve_name(struct stet_python_flow *x, s
 
     n = stet_python_bare(&m->ast, n);
     dotted = stet_python_dotted(m, n, room, &imported);
-    if (imported)
+    if (imported) {
         resolve_import(x, dotted, &c);
-    else if (stet_python_kind(&m->ast, n) == PY_IDENTIFIER)
+        if (!c.definition && c.effect == PY_GIVES_UNKNOWN && !c.meaning)
+            c.meaning = method_meaning(m, n); /* of an object of another file */
+    } else if (stet_python_kind(&m->ast, n) == PY_IDENTIFIER)
         resolve_identifier(x, n, &c);
     else if (stet_python_kind(&m->ast, n) == PY_ATTRIBUTE)
         resolve_attribute(x, n, &c);
@@ -281,6 +260,7 @@ static struct stet_python_value by_effect(struct stet_python_flow *x, stet_pytho
         v.from |= v.from & PY_FROM_READ ? 0 : PY_FROM_DEVICE;
         return v;
     case PY_GIVES_THROUGH:
+    case PY_GIVES_UPDATED:
     case PY_GIVES_HOLDS:
     case PY_GIVES_KEYED:
     case PY_GIVES_BARS:
@@ -470,19 +450,6 @@ bool stet_python_variable(const struct stet_python_module *m, stet_python_ref te
     return effect == PY_GIVES_PROCESS;
 }
 
-/* os.environ.get("RANK"), os.getenv("RANK") */
-static bool reads_variable(struct stet_python_flow *x, stet_python_ref call,
-                           struct stet_python_value *out)
-{
-    const struct stet_python_module *m = x->frame->module;
-    char room[160];
-    struct stet_view dotted =
-        stet_python_imported(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION), room);
-
-    return (stet_view_is(dotted, "os.environ.get") || stet_view_is(dotted, "os.getenv")) &&
-           stet_python_variable(m, stet_python_argument(m, call, 0), out);
-}
-
 struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, stet_python_ref n)
 {
     struct stet_python_callee c = stet_python_resolve(x, n);
@@ -491,7 +458,8 @@ struct stet_python_value stet_python_flow_of_call(struct stet_python_flow *x, st
 
     if (c.definition)
         return project_call(x, n, &c);
-    if (reads_variable(x, n, &v))
+    if (c.meaning == PY_MEANS_READS_VARIABLE && /* os.getenv("RANK") */
+        stet_python_variable(x->frame->module, stet_python_argument(x->frame->module, n, 0), &v))
         return v;
     x->position = -1;
     if (c.transform && c.transform->kind != PY_MAPS)

@@ -1,6 +1,5 @@
 /* Classes: their methods, the name of the object in them, and the methods that run while an object
  * is made. */
-#include "python/library.h"
 #include "python/module.h"
 
 stet_python_ref stet_python_method_of(const struct stet_python_module *m,
@@ -31,7 +30,7 @@ bool stet_python_is_method(const struct stet_python_module *m, stet_python_ref f
     c = stet_python_kind(a, decorated) == PY_DECORATED ? stet_python_child(a, decorated) : 0;
     for (; c; c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_DECORATOR &&
-            stet_view_is(stet_python_text(a, stet_python_child(a, c)), "staticmethod"))
+            stet_python_meaning(m, stet_python_child(a, c)) == PY_MEANS_STATIC_METHOD)
             return false;
     return true;
 }
@@ -94,7 +93,8 @@ static void find_foreign(struct builders *b)
 
         if (object && name != STET_INTERN_NONE && !stet_python_self_class(m, object) &&
             !(stet_python_kind(&m->ast, object) == PY_CALL &&
-              stet_view_is(stet_python_callee(m, object), "super")))
+              stet_python_meaning(m, stet_python_field(&m->ast, object, PY_FIELD_FUNCTION)) ==
+                  PY_MEANS_SUPER))
             b->foreign[name] = true;
     }
 }

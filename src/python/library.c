@@ -6,7 +6,7 @@
 
 struct named {
     const char *name;
-    unsigned what; /* enum stet_python_effect, or enum stet_python_meaning; 0: nothing known */
+    unsigned what; /* enum stet_python_effect, _meaning, _lane or _dtype; 0: nothing known */
 };
 
 static struct named libraries[] = {
@@ -31,6 +31,47 @@ static struct named types[] = {
 };
 static struct named meanings[] = {
 #define MEANS(name, meaning) {name, PY_MEANS_##meaning},
+#include "python/library.def"
+};
+static struct named method_meanings[] = {
+#define METHOD_MEANS(name, meaning) {name, PY_MEANS_##meaning},
+#include "python/library.def"
+};
+static struct named models[] = {
+#define MODEL(name, lane) {name, PY_LANE_##lane},
+#include "python/library.def"
+};
+static const struct stet_python_called called[] = {
+#define CALLED(name, lane) {name, PY_LANE_##lane},
+#include "python/library.def"
+};
+static const char *const only_arrays[] = {
+#define ONLY_ARRAYS(name) name,
+#include "python/library.def"
+};
+static const char *const settings[] = {
+#define SETTING(name) name,
+#include "python/library.def"
+};
+static const char *const bounds[] = {
+#define BOUND(name) name,
+#include "python/library.def"
+};
+static const char *const lazy[] = {
+#define LAZY(name) name,
+#include "python/library.def"
+};
+static const struct stet_python_option options[] = {
+#define OPTION(name, what) {name, PY_##what},
+#include "python/library.def"
+};
+enum { ONE, EACH };
+static const struct stet_python_shaper shapers[] = {
+#define MAKES(name, shape, dtype, sizes) {name, shape, dtype, (sizes) == EACH},
+#include "python/library.def"
+};
+static struct named dtypes[] = {
+#define DTYPE(name, type) {name, PY_##type},
 #include "python/library.def"
 };
 static const char *const constructors[] = {
@@ -75,6 +116,9 @@ static void sort_tables(void)
     qsort(methods, COUNT(methods), sizeof *methods, by_name);
     qsort(variables, COUNT(variables), sizeof *variables, by_name);
     qsort(meanings, COUNT(meanings), sizeof *meanings, by_name);
+    qsort(method_meanings, COUNT(method_meanings), sizeof *method_meanings, by_name);
+    qsort(models, COUNT(models), sizeof *models, by_name);
+    qsort(dtypes, COUNT(dtypes), sizeof *dtypes, by_name);
     qsort(types, COUNT(types), sizeof *types, by_name);
     qsort(attributes, COUNT(attributes), sizeof *attributes, by_name);
 }
@@ -133,6 +177,11 @@ enum stet_python_effect stet_python_library_method(struct stet_view name)
     return find(methods, COUNT(methods), name);
 }
 
+enum stet_python_meaning stet_python_library_method_meaning(struct stet_view name)
+{
+    return find(method_meanings, COUNT(method_meanings), name);
+}
+
 enum stet_python_effect stet_python_library_attribute(struct stet_view name)
 {
     return find(attributes, COUNT(attributes), name);
@@ -154,6 +203,54 @@ static bool is_among(const char *const *names, size_t count, struct stet_view na
 bool stet_python_constructs(struct stet_view method)
 {
     return is_among(constructors, COUNT(constructors), method);
+}
+
+const struct stet_python_called *stet_python_called(size_t i)
+{
+    return i < COUNT(called) ? &called[i] : NULL;
+}
+
+enum stet_python_lane stet_python_library_model(struct stet_view dotted)
+{
+    return find_covering(models, COUNT(models), dotted);
+}
+
+bool stet_python_only_arrays(struct stet_view attribute)
+{
+    return is_among(only_arrays, COUNT(only_arrays), attribute);
+}
+
+bool stet_python_setting(struct stet_view keyword)
+{
+    return is_among(settings, COUNT(settings), keyword);
+}
+
+bool stet_python_bound(struct stet_view keyword)
+{
+    return is_among(bounds, COUNT(bounds), keyword);
+}
+
+bool stet_python_lazy(struct stet_view name)
+{
+    return is_among(lazy, COUNT(lazy), name);
+}
+
+const struct stet_python_option *stet_python_option(size_t i)
+{
+    return i < COUNT(options) ? &options[i] : NULL;
+}
+
+enum stet_python_dtype stet_python_library_dtype(struct stet_view name)
+{
+    return find(dtypes, COUNT(dtypes), name);
+}
+
+const struct stet_python_shaper *stet_python_shaper(struct stet_view name)
+{
+    for (size_t i = 0; name.len && i < COUNT(shapers); i++)
+        if (stet_view_is(name, shapers[i].name))
+            return &shapers[i];
+    return NULL;
 }
 
 bool stet_python_compares(struct stet_view name)

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/vec.h"
 #include "python/ast.h"
+#include "python/library.h"
 
 enum stet_python_bind {
     PY_BIND_VALUE,     /* name = value */
@@ -120,6 +121,21 @@ struct stet_view stet_python_dotted(const struct stet_python_module *m, stet_pyt
 /* The same; empty unless its head is such an import. */
 struct stet_view stet_python_imported(const struct stet_python_module *m, stet_python_ref n,
                                       char room[160]);
+
+/* The only binding of the name that is visible in an identifier's scope; NULL for none or several.
+ */
+const struct stet_python_binding *stet_python_only_binding(const struct stet_python_module *m,
+                                                           stet_python_ref n);
+/* The full name of a function of a library: "jax.numpy.where" for jnp.where as imported,
+ * "builtins.range" for a range that nothing in the file defines, and the same for a name that the
+ * file gives to one of them (`numbers = range`). Empty for all other expressions. */
+struct stet_view stet_python_full_name(const struct stet_python_module *m, stet_python_ref n,
+                                       char room[160]);
+/* The last part of such a name, "where", if something is known of the library; empty otherwise. */
+struct stet_view stet_python_library_name(const struct stet_python_module *m, stet_python_ref n,
+                                          char room[160]);
+/* What the use of such a name shows; nothing for all other expressions. */
+enum stet_python_meaning stet_python_meaning(const struct stet_python_module *m, stet_python_ref n);
 
 /* Arguments of a call, by position or by keyword; 0 when there is none. */
 stet_python_ref stet_python_argument(const struct stet_python_module *m, stet_python_ref call,

@@ -46,16 +46,14 @@ static struct stet_python_value element_of(struct stet_python_flow *x, stet_pyth
                                            int position)
 {
     const struct stet_python_module *m = x->frame->module;
-    struct stet_view callee =
-        stet_python_kind(&m->ast, value) == PY_CALL ? stet_python_callee(m, value) : STET_VIEW("");
-    stet_python_ref arg = position >= 0 && stet_view_is(callee, "zip")
-                              ? stet_python_argument(m, value, (uint32_t)position)
-                              : 0;
-    struct stet_python_value v;
+    enum stet_python_meaning meaning = stet_python_kind(&m->ast, value) == PY_CALL && position >= 0
+                                           ? stet_python_resolve(x, value).meaning
+                                           : PY_MEANS_NOTHING_KNOWN;
+    stet_python_ref arg =
+        meaning == PY_MEANS_ZIPS ? stet_python_argument(m, value, (uint32_t)position) : 0;
+    struct stet_python_value v = nothing;
 
-    if (position == 0 && stet_view_is(callee, "enumerate"))
-        v = nothing;
-    else
+    if (position != 0 || meaning != PY_MEANS_ENUMERATES)
         v = stet_python_flow_of(x, arg ? arg : value);
     if (v.from & PY_FROM_FEED)
         v.from |= PY_FROM_DEVICE;
@@ -278,6 +276,7 @@ static struct stet_python_value annotated(const struct stet_python_module *m,
     char room[160];
     bool imported;
     struct stet_view dotted = stet_python_dotted(m, name, room, &imported);
+    enum stet_python_effect effect;
 
     if (!name || !dotted.len)
         return unknown;
@@ -285,10 +284,11 @@ static struct stet_python_value annotated(const struct stet_python_module *m,
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
     if (imported && stet_python_library(dotted) == PY_GIVES_HANDLE)
         return (struct stet_python_value){.from = PY_FROM_HANDLE};
-    if (stet_view_is(dotted, "int") || stet_view_is(dotted, "float") ||
-        stet_view_is(dotted, "bool") || stet_view_is(dotted, "str"))
-        return nothing;
-    return unknown;
+    effect = imported || !stet_python_defined(m, stet_python_function_around(m, parameter),
+                                              stet_python_name(&m->ast, name))
+                 ? stet_python_library_type(dotted)
+                 : PY_GIVES_UNKNOWN;
+    return effect == PY_GIVES_HOST || effect == PY_GIVES_SCALAR ? nothing : unknown;
 }
 
 static struct stet_python_value argument_of(struct stet_python_flow *x,

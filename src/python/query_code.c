@@ -76,10 +76,10 @@ static bool counts(struct stet_python_sources *s, const struct stet_python_code 
     struct stet_python_question q;
     struct stet_python_callee c;
 
-    if (stet_python_kind(&m->ast, n) != PY_CALL || !stet_view_is(stet_python_callee(m, n), "range"))
+    if (stet_python_kind(&m->ast, n) != PY_CALL)
         return false;
     c = stet_python_resolve(stet_python_ask(&q, s, m), n);
-    return !c.definition && c.effect == PY_GIVES_THROUGH &&
+    return c.meaning == PY_MEANS_COUNTS &&
            flows(s, code, stet_python_field(&m->ast, n, PY_FIELD_ARGUMENTS), what);
 }
 
@@ -112,10 +112,10 @@ static unsigned role_of(struct stet_python_sources *s, const struct stet_python_
             ? stet_python_array_call(stet_python_ask(&q, s, m), n)
             : NULL;
 
-    if (!array || !(array->role & (PY_TOPK | PY_SPLITS | PY_PACKED)) ||
+    if (!array || !(array->role & (PY_TOPK | PY_KTH | PY_SPLITS | PY_PACKED)) ||
         !flows(s, code, stet_python_field(&m->ast, n, PY_FIELD_ARGUMENTS), what))
         return 0;
-    return array->role & PY_TOPK ? PY_USED_TOPK : PY_USED_PARTS;
+    return array->role & (PY_TOPK | PY_KTH) ? PY_USED_TOPK : PY_USED_PARTS;
 }
 
 unsigned stet_python_code_uses(struct stet_python_sources *s, const struct stet_python_code *code,
@@ -185,6 +185,7 @@ bool stet_python_code_reads_size(struct stet_python_sources *s, const struct ste
     const struct stet_python_module *m = code->module;
     struct stet_python_step step = {m, code->first};
     struct stet_python_reach reach = {0};
+    struct stet_python_question q;
     bool found = false;
 
     if (code->whole) {
@@ -195,6 +196,6 @@ bool stet_python_code_reads_size(struct stet_python_sources *s, const struct ste
     }
     for (stet_python_ref n = 0; !found && next(code, &n);)
         found = stet_python_kind(&m->ast, n) == PY_CALL &&
-                stet_view_is(stet_python_callee(m, n), "int");
+                stet_python_resolve(stet_python_ask(&q, s, m), n).meaning == PY_MEANS_INTEGER;
     return found;
 }

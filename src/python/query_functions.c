@@ -220,12 +220,14 @@ static uint64_t listed(const struct stet_python_module *m, stet_python_ref funct
 static uint64_t options_of(const struct stet_python_module *m, stet_python_ref function,
                            const struct stet_python_module *by, stet_python_ref call)
 {
-    static const char *const names[] = {"static_argnums", "static_argnames",
-                                        "static_broadcasted_argnums"};
     uint64_t bits = 0;
+    const struct stet_python_option *known;
 
-    for (size_t i = 0; call && i < sizeof names / sizeof *names; i++) {
-        stet_python_ref option = stet_python_keyword(by, call, stet_view_str(names[i]));
+    for (size_t i = 0; call && (known = stet_python_option(i)); i++) {
+        stet_python_ref option = stet_python_keyword(by, call, stet_view_str(known->name));
+
+        if (known->what != PY_STATIC_PLACES && known->what != PY_STATIC_NAMES)
+            continue;
 
         /* STATIC = ("n",) above, and static_argnames=STATIC here */
         for (uint32_t b = option && stet_python_name(&by->ast, option)

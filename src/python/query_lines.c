@@ -373,7 +373,10 @@ const struct stet_python_array *stet_python_array_call(struct stet_python_flow *
                                                        stet_python_ref call)
 {
     const struct stet_python_module *m = x->frame->module;
-    const struct stet_python_array *array = stet_python_array(stet_python_callee(m, call));
+    char room[160];
+    struct stet_view known = stet_python_library_callee(m, call, room);
+    const struct stet_python_array *array =
+        stet_python_array(known.len ? known : stet_python_callee(m, call));
     struct stet_python_callee c;
 
     if (!array)

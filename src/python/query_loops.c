@@ -33,18 +33,6 @@ static struct stet_view spelling_of(const struct stet_python_module *m, stet_pyt
     }
 }
 
-/* Keywords for a place, a type or an axis, which hold no number of the operation. */
-static bool is_setting(struct stet_view keyword)
-{
-    static const char *const names[] = {"device", "dtype",     "dim", "dims",          "axis",
-                                        "layout", "generator", "out", "requires_grad", NULL};
-
-    for (const char *const *n = names; *n; n++)
-        if (stet_view_is(keyword, *n))
-            return true;
-    return false;
-}
-
 /* Returns the numbers passed to a function of an array library or to a method of an array. */
 static struct stet_python_value numbers_of_call(struct stet_python_flow *x, stet_python_ref call)
 {
@@ -62,8 +50,9 @@ static struct stet_python_value numbers_of_call(struct stet_python_flow *x, stet
 
         if (stet_python_kind(a, c) == PY_COMMENT)
             continue;
-        if (keyword ? !is_setting(stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME)))
-                    : position >= first)
+        if (keyword
+                ? !stet_python_setting(stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME)))
+                : position >= first)
             v = stet_python_either(v, stet_python_flow_of(x, c));
         position += !keyword;
     }
@@ -139,15 +128,15 @@ static void add_body(struct gathering *g, const struct stet_python_module *m, st
 static void add_definition(struct gathering *g, const struct stet_python_module *m,
                            stet_python_ref definition)
 {
-    static const char *const calls[] = {"forward", "__call__"};
     const struct stet_python_ast *a = &m->ast;
+    const struct stet_python_called *called;
 
     if (stet_python_kind(a, definition) != PY_CLASS) {
         add_body(g, m, stet_python_field(a, definition, PY_FIELD_BODY));
         return;
     }
-    for (size_t i = 0; i < 2; i++) {
-        stet_python_ref f = stet_python_method(m, definition, stet_view_str(calls[i]));
+    for (size_t i = 0; (called = stet_python_called(i)); i++) {
+        stet_python_ref f = stet_python_method(m, definition, stet_view_str(called->name));
 
         if (f)
             add_body(g, m, stet_python_field(a, f, PY_FIELD_BODY));
@@ -365,15 +354,17 @@ bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_p
 }
 
 /* Is the name passed to a parameter called `device` of a library's function anywhere? */
-static bool is_used_as_device(const struct stet_python_module *m, stet_python_ref n)
+static bool is_used_as_device(struct stet_python_flow *x, stet_python_ref n)
 {
+    const struct stet_python_module *m = x->frame->module;
     const struct stet_python_ast *a = &m->ast;
     uint32_t name = stet_python_name(a, n);
 
     for (size_t i = 0; name && i < m->calls.count; i++) {
         stet_python_ref v = stet_python_keyword(m, m->calls.items[i], STET_VIEW("device"));
 
-        if (v && stet_python_name(a, v) == name)
+        if (v && stet_python_name(a, v) == name &&
+            !stet_python_resolve(x, m->calls.items[i]).definition)
             return true;
     }
     return false;
@@ -396,7 +387,7 @@ static bool moves(struct stet_python_flow *x, stet_python_ref call)
         uint32_t from = arg ? stet_python_flow_of(x, arg).from : 0;
 
         if (from & (PY_FROM_HANDLE | PY_FROM_TEXT) ||
-            (arg && (from & PY_FROM_UNKNOWN) && is_used_as_device(m, arg)))
+            (arg && (from & PY_FROM_UNKNOWN) && is_used_as_device(x, arg)))
             return true;
     }
     return false;

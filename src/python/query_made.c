@@ -298,8 +298,9 @@ static void find_attribute(struct stet_python_asking *a, const struct stet_pytho
     for (size_t i = 0; i < m->calls.count; i++) {
         stet_python_ref call = m->calls.items[i], text = stet_python_argument(m, call, 1);
 
-        if (text && !stet_python_callee_object(m, call) &&
-            stet_view_is(stet_python_callee(m, call), "setattr") &&
+        if (text &&
+            stet_python_meaning(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION)) ==
+                PY_MEANS_SETS_ATTRIBUTE &&
             stet_view_eq(stet_python_string(&m->ast, text), want->name))
             add(want->finds, m, call, stet_python_argument(m, call, 2));
     }
@@ -381,9 +382,8 @@ static bool is_namespace(struct stet_python_flow *x, stet_python_ref n, unsigned
     if (stet_python_kind(&m->ast, n) != PY_CALL)
         return false;
     c = stet_python_resolve(x, n);
-    name = stet_python_callee(m, n);
     if (!c.definition)
-        return !c.object && (stet_view_is(name, "globals") || stet_view_is(name, "vars"));
+        return c.meaning == PY_MEANS_NAMESPACE;
     frame = (struct stet_python_frame){.module = c.module};
     x->frame = &frame;
     for (stet_python_ref r = c.definition;

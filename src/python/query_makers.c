@@ -13,12 +13,10 @@ static struct stet_python_maker at(const struct stet_python_module *m, stet_pyth
 stet_python_ref stet_python_taken_from(struct stet_python_flow *x, stet_python_ref call)
 {
     const struct stet_python_module *m = x->frame->module;
-    struct stet_python_callee c = stet_python_resolve(x, call);
-    bool next = !c.definition && !c.object &&
-                c.effect == stet_python_library(STET_VIEW("builtins.next")) &&
-                stet_view_is(stet_python_callee(m, call), "next");
 
-    return next ? stet_python_argument(m, call, 0) : 0;
+    return stet_python_resolve(x, call).meaning == PY_MEANS_TAKES_NEXT
+               ? stet_python_argument(m, call, 0)
+               : 0;
 }
 
 /* Does the expression denote a function that converts its argument: jnp.asarray, or a lambda that
@@ -26,14 +24,13 @@ stet_python_ref stet_python_taken_from(struct stet_python_flow *x, stet_python_r
 static bool converts(const struct stet_python_flow *x, stet_python_ref f)
 {
     const struct stet_python_module *m = x->frame->module;
-    char room[160];
 
     f = stet_python_bare(&m->ast, f);
     if (stet_python_kind(&m->ast, f) == PY_LAMBDA)
         f = stet_python_bare(&m->ast, stet_python_field(&m->ast, f, PY_FIELD_BODY));
     if (stet_python_kind(&m->ast, f) == PY_CALL)
         f = stet_python_field(&m->ast, f, PY_FIELD_FUNCTION);
-    return stet_python_library_meaning(stet_python_imported(m, f, room)) == PY_MEANS_CONVERTS;
+    return stet_python_meaning(m, f) == PY_MEANS_CONVERTS;
 }
 
 /* Returns what a call of a library passes on: x of jnp.asarray(x) and of tree.map(jnp.asarray, x).

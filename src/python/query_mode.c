@@ -11,8 +11,7 @@ static const made none;
 
 static bool sets_gradient(const struct stet_python_module *m, stet_python_ref n)
 {
-    char room[160];
-    enum stet_python_meaning means = stet_python_library_meaning(stet_python_imported(m, n, room));
+    enum stet_python_meaning means = stet_python_meaning(m, n);
 
     return means == PY_MEANS_NO_GRADIENT || means == PY_MEANS_GRADIENT_MODE;
 }
@@ -141,14 +140,12 @@ made stet_python_made_gradient_mode(struct stet_python_sources *s,
 static int training_of(struct stet_python_flow *x, stet_python_ref call)
 {
     const struct stet_python_module *m = x->frame->module;
-    struct stet_view name = stet_python_callee(m, call);
+    enum stet_python_meaning meaning = stet_python_resolve(x, call).meaning;
     stet_python_ref mode;
 
-    if (!stet_python_callee_object(m, call) || stet_python_resolve(x, call).definition)
-        return -1;
-    if (stet_view_is(name, "eval"))
+    if (meaning == PY_MEANS_EVALUATES)
         return stet_python_argument_count(m, call) ? -1 : 0;
-    if (!stet_view_is(name, "train"))
+    if (meaning != PY_MEANS_TRAINS)
         return -1;
     mode = stet_python_argument(m, call, 0);
     mode = mode ? mode

@@ -130,9 +130,8 @@ static bool is_variable(struct stet_python_flow *x, stet_python_ref value, stet_
                         struct stet_python_value *out)
 {
     const struct stet_python_module *m = x->frame->module;
-    char room[160];
 
-    return stet_view_is(stet_python_imported(m, value, room), "os.environ") &&
+    return stet_python_meaning(m, value) == PY_MEANS_ENVIRONMENT &&
            stet_python_variable(m, index, out);
 }
 
@@ -216,7 +215,7 @@ static struct stet_python_value attribute(struct stet_python_flow *x, stet_pytho
             return stet_python_flow_of_field(x, where, class_node, number);
     }
     return effect == PY_GIVES_NOTHING_KNOWN || effect == PY_GIVES_THROUGH ||
-                   effect == PY_GIVES_GROUPS
+                   effect == PY_GIVES_UPDATED || effect == PY_GIVES_GROUPS
                ? stet_python_flow_of(x, object)
                : of_effect(effect,
                            effect == PY_GIVES_GRADIENT ? stet_python_flow_of(x, object) : nothing);
@@ -292,15 +291,43 @@ uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref
     return from;
 }
 
-enum stet_python_effect stet_python_call_effect(const struct stet_python_module *m,
-                                                stet_python_ref call, uint32_t *steps)
+static struct stet_python_callee resolve_alone(const struct stet_python_module *m,
+                                               stet_python_ref call, uint32_t *steps)
 {
     struct stet_python_frame frame = {.module = m};
     struct stet_python_flow x = {.frame = &frame, .position = -1};
     struct stet_python_callee c = stet_python_resolve(&x, call);
 
     *steps = x.steps;
+    return c;
+}
+
+enum stet_python_effect stet_python_call_effect(const struct stet_python_module *m,
+                                                stet_python_ref call, uint32_t *steps)
+{
+    struct stet_python_callee c = resolve_alone(m, call, steps);
+
     return c.definition ? PY_GIVES_NOTHING_KNOWN : c.effect;
+}
+
+enum stet_python_meaning stet_python_call_meaning(const struct stet_python_module *m,
+                                                  stet_python_ref call)
+{
+    uint32_t steps;
+
+    return resolve_alone(m, call, &steps).meaning;
+}
+
+struct stet_view stet_python_library_callee(const struct stet_python_module *m,
+                                            stet_python_ref call, char room[160])
+{
+    stet_python_ref f = stet_python_field(&m->ast, call, PY_FIELD_FUNCTION);
+    struct stet_view dotted = stet_python_full_name(m, f, room);
+    uint32_t steps;
+
+    if (dotted.len)
+        return stet_python_library_name(m, f, room);
+    return resolve_alone(m, call, &steps).object ? stet_python_callee(m, call) : STET_VIEW("");
 }
 
 bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps)

@@ -85,6 +85,13 @@ uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref
 /* What a call of a library gives; PY_GIVES_NOTHING_KNOWN for other calls. */
 enum stet_python_effect stet_python_call_effect(const struct stet_python_module *m,
                                                 stet_python_ref call, uint32_t *steps);
+/* What the use of a library's function or method in a call shows; nothing for other calls. */
+enum stet_python_meaning stet_python_call_meaning(const struct stet_python_module *m,
+                                                  stet_python_ref call);
+/* The name by which a library knows what is called: "where" for jnp.where(…) under whatever name,
+ * "item" for x.item(). Empty for the functions and methods of the project, and for unknown ones. */
+struct stet_view stet_python_library_callee(const struct stet_python_module *m,
+                                            stet_python_ref call, char room[160]);
 /* Does the call make an optimizer take its step: optimizer.step(), scaler.step(optimizer)? An
  * object that nothing is known of may be one. */
 bool stet_python_updates(const struct stet_python_module *m, stet_python_ref call, uint32_t *steps);
@@ -122,6 +129,7 @@ struct stet_python_callee {
     bool bound;                     /* a method: the object is the first argument */
     stet_python_ref object;         /* of a method call that is not the project's */
     enum stet_python_effect effect; /* of a library's function or method */
+    enum stet_python_meaning meaning;
     const struct stet_python_transform *transform;
 };
 

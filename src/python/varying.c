@@ -197,13 +197,6 @@ varied stet_python_varying_returns(struct stet_python_slice *s,
     return v;
 }
 
-static bool is_builtin(const struct stet_python_slice *s, stet_python_ref call,
-                       const struct stet_python_callee *c, const char *name)
-{
-    return !c->definition && !c->object &&
-           stet_view_is(stet_python_callee(s->x->frame->module, call), name);
-}
-
 /* next(stream): what the stream is made by. */
 static varied taken(struct stet_python_slice *s, stet_python_ref n)
 {
@@ -221,11 +214,10 @@ static varied taken(struct stet_python_slice *s, stet_python_ref n)
 static bool gives_form(const struct stet_python_slice *s, stet_python_ref call,
                        const struct stet_python_callee *c)
 {
-    struct stet_view name = stet_python_callee(s->x->frame->module, call);
-    const struct stet_python_array *array = stet_python_array(name);
+    const struct stet_python_array *array = stet_python_array_call(s->x, call);
 
     return (array && !(array->role & PY_RAISES)) || c->effect == PY_GIVES_MOVES ||
-           (s->gradient && stet_view_is(name, "requires_grad_"));
+           (s->gradient && c->meaning == PY_MEANS_ASKS_GRADIENT);
 }
 
 /* A function of a library, or one that is not known: what it is given. */
@@ -237,7 +229,7 @@ static varied library_call(struct stet_python_slice *s, stet_python_ref n,
     enum stet_python_asked of = asked == PY_ASK_ARRAY && gives_form(s, n, c) ? PY_ASK_VALUE : asked;
     varied v;
 
-    if (is_builtin(s, n, c, "next"))
+    if (c->meaning == PY_MEANS_TAKES_NEXT)
         return taken(s, n);
     v = arguments ? used(s, n, children(s, arguments, of)) : stays;
     if (c->object)

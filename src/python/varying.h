@@ -57,7 +57,8 @@ struct stet_python_varied stet_python_varying_parameter(struct stet_python_slice
                                                         stet_python_ref parameter,
                                                         uint32_t position,
                                                         enum stet_python_asked asked);
-/* The stronger one. Two lines that vary are the line of n; two that may are none. */
+/* The stronger one. If both vary, in different lines, the answer is the line of n; if both may
+ * vary, there is none. */
 struct stet_python_varied stet_python_varied_join(const struct stet_python_slice *s,
                                                   stet_python_ref n, struct stet_python_varied a,
                                                   struct stet_python_varied b);
@@ -89,7 +90,7 @@ struct stet_python_asking {
     unsigned calls; /* how many lines call it, as far as it was asked */
 };
 
-/* Begins a question. A call that the trace has not is the only one in the function's file, or in
+/* Begins a question. If the trace lacks the call, it is the only one in the function's file, or in
  * the file that is nearest in the trace. */
 void stet_python_ask_compiled(struct stet_python_asking *a, struct stet_python_sources *s,
                               const struct stet_python_compiled *c);

@@ -58,27 +58,22 @@ static varied element(struct stet_python_slice *s, stet_python_ref loop, stet_py
                       int position, enum stet_python_asked asked)
 {
     const struct stet_python_module *m = s->x->frame->module;
-    struct stet_python_callee c;
-    struct stet_view name = STET_VIEW(""), file;
+    enum stet_python_meaning meaning = PY_MEANS_NOTHING_KNOWN;
     const struct stet_python_module *from;
+    struct stet_view file;
     uint32_t line;
     varied v;
 
     value = stet_python_bare(&m->ast, value);
-    if (stet_python_kind(&m->ast, value) == PY_CALL) {
-        c = stet_python_resolve(s->x, value);
-        name = c.definition || (c.object && c.effect != PY_GIVES_UNKNOWN)
-                   ? STET_VIEW("")
-                   : stet_python_callee(m, value);
-    }
-    if (position == 1 && stet_view_is(name, "enumerate"))
+    if (stet_python_kind(&m->ast, value) == PY_CALL)
+        meaning = stet_python_resolve(s->x, value).meaning;
+    if (position == 1 && meaning == PY_MEANS_ENUMERATES)
         return element(s, loop, stet_python_argument(m, value, 0), -1, asked);
-    if (position >= 0 && stet_view_is(name, "zip"))
+    if (position >= 0 && meaning == PY_MEANS_ZIPS)
         return element(s, loop, stet_python_argument(m, value, (uint32_t)position), -1, asked);
     if (!counts(s, loop))
         return stays;
-    if (stet_view_is(name, "range") || stet_view_is(name, "count") ||
-        (position == 0 && stet_view_is(name, "enumerate")))
+    if (meaning == PY_MEANS_COUNTS || (position == 0 && meaning == PY_MEANS_ENUMERATES))
         return (varied){.how = asked == PY_ASK_ARRAY ? PY_STAYS : PY_COUNTS};
     v = stet_python_varying(s, value, PY_ASK_ITEM);
     if (v.how == PY_VARIES || stet_python_kind(&m->ast, loop) != PY_FOR)
@@ -93,29 +88,22 @@ static varied element(struct stet_python_slice *s, stet_python_ref loop, stet_py
 
 /* ---- what reaches a use ---- */
 
-static bool is_among(struct stet_view name, const char *const *names, size_t count)
+/* Does a method of a library change what is asked of its object? */
+static bool changes(struct stet_python_slice *s, stet_python_ref call, enum stet_python_asked asked)
 {
-    for (size_t i = 0; i < count; i++)
-        if (stet_view_is(name, names[i]))
-            return true;
-    return false;
-}
-
-/* Methods that change what is in a container, and those that change the form of an array. */
-static bool changes(const struct stet_python_slice *s, struct stet_view method,
-                    enum stet_python_asked asked)
-{
-    static const char *const containers[] = {"append", "extend", "insert", "add",       "update",
-                                             "pop",    "remove", "clear",  "setdefault"};
-    static const char *const arrays[] = {"resize_",    "resize_as_", "t_",
-                                         "transpose_", "squeeze_",   "unsqueeze_",
-                                         "swapaxes_",  "swapdims_",  "as_strided_"};
-
-    if (asked == PY_ASK_ARRAY && s->gradient && stet_view_is(method, "requires_grad_"))
-        return true;
-    return asked == PY_ASK_ARRAY
-               ? is_among(method, arrays, sizeof arrays / sizeof *arrays)
-               : is_among(method, containers, sizeof containers / sizeof *containers);
+    switch (stet_python_resolve(s->x, call).meaning) {
+    case PY_MEANS_ADDS_ITEM:
+    case PY_MEANS_INSERTS_ITEM:
+    case PY_MEANS_ADDS_ITEMS:
+    case PY_MEANS_DROPS_ITEMS:
+        return asked != PY_ASK_ARRAY;
+    case PY_MEANS_CHANGES_FORM:
+        return asked == PY_ASK_ARRAY;
+    case PY_MEANS_ASKS_GRADIENT:
+        return asked == PY_ASK_ARRAY && s->gradient;
+    default:
+        return false;
+    }
 }
 
 static void add_event(struct event *list, uint32_t *count, struct event e)
@@ -126,7 +114,7 @@ static void add_event(struct event *list, uint32_t *count, struct event e)
 }
 
 /* All events of a name in a scope, in the order of the text. */
-static uint32_t events_of(const struct stet_python_slice *s, uint32_t name, stet_python_ref scope,
+static uint32_t events_of(struct stet_python_slice *s, uint32_t name, stet_python_ref scope,
                           enum stet_python_asked asked, struct event *list)
 {
     const struct stet_python_module *m = s->x->frame->module;
@@ -143,8 +131,7 @@ static uint32_t events_of(const struct stet_python_slice *s, uint32_t name, stet
         stet_python_ref call = m->calls.items[i], object = stet_python_callee_object(m, call);
 
         if (object && stet_python_name(a, object) == name &&
-            changes(s, stet_python_callee(m, call), asked) &&
-            stet_python_function_around(m, call) == scope)
+            stet_python_function_around(m, call) == scope && changes(s, call, asked))
             add_event(list, &count, (struct event){NULL, call});
     }
     for (uint32_t i = 1; i < count; i++) /* nearly sorted */

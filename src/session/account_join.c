@@ -165,10 +165,10 @@ static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_
  * the value that was read, and it creates the code behind it. */
 static bool says_less(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
-    if (g->broke && r->cause == STET_CAUSE_HIDDEN_BRANCH)
+    if (g->broke && stet_cause_is(r->cause, STET_CAUSE_UNDECIDED))
         return true;
-    if (g->cause == STET_CAUSE_OPTIMIZER_SCALAR && !r->also.count &&
-        r->cause == STET_CAUSE_BAKED_CONSTANT)
+    if (stet_cause_is(g->cause, STET_CAUSE_NUMBER_DOES) && !r->also.count &&
+        stet_cause_is(r->cause, STET_CAUSE_IS_NUMBER))
         return true;
     return stet_cause_is(r->cause, STET_CAUSE_VAGUE);
 }

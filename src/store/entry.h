@@ -70,11 +70,11 @@ struct stet_entry_unpacker {
 /* An entry on disk. Its text is checked when it is opened; the rest is read when needed. */
 struct stet_entry_file {
     int fd;
-    char *words;            /* of an open file; NULL for bytes in memory: */
+    char *words;            /* the text of an open file; NULL for bytes in memory: */
     struct stet_view bytes; /* all of it */
     uint64_t bytes_size;    /* of the file */
     struct stet_hash key;
-    struct stet_key_parts parts; /* views into the words, as are the next four */
+    struct stet_key_parts parts; /* views into `words`, as are the next four */
     struct stet_view name, format, plugin_path;
     struct stet_view options_hex;
     uint64_t compile_ns;

@@ -141,7 +141,7 @@ static bool by_turn(const struct stet_recompile *r, const struct stet_row_change
 /* What is below all programs differs; the fix names it. */
 static bool is_below(const struct stet_recompile *r)
 {
-    return r->cause == STET_CAUSE_BUNDLE_DRIFT || r->cause == STET_CAUSE_OPTIONS_DRIFT;
+    return stet_cause_is(r->cause, STET_CAUSE_BELOW);
 }
 
 /* Writes the ties of a recompile by one of its changes, or without one. */

@@ -1,4 +1,4 @@
-/* See transfer.h. */
+/* See archive_transfer.h. */
 #include "trust/archive_transfer.h"
 
 #include "base/fs.h"

@@ -45,7 +45,7 @@ class Tiers(Case):
         self.assertTrue(a.shared())
         self.assertFalse(nginx.has(self.key(self.programs[0])))
 
-    def test_bazel_layout(self):
+    def test_entries_can_have_the_layout_of_bazel(self):
         nginx = self.nginx()
         a = self.host(nginx.url + "/cache?layout=bazel")
         a.make(self.programs[0])

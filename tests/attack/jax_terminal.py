@@ -48,7 +48,7 @@ class Terminal(attack.Case):
         done = subprocess.run([attack.STET, *words], env=self.environment(**env), capture_output=True, timeout=timeout, cwd=self.dir)
         return self.clean(done.stdout, words) + self.clean(done.stderr, words)
 
-    def test_every_command(self):
+    def test_no_command_prints_control_characters_of_a_real_run(self):
         script = self.file("train.py", textwrap.dedent(SCRIPT))
         told = self.stet("run", "--cpu", "--", PYTHON, script)
         self.assertIn("\\x1b]0;PWNED\\x07", told)

@@ -95,7 +95,7 @@ class Agents(Case):
         ends = [r for r in self.records(self.dir + "/run") if r["record"] == "compile_end"]
         self.assertEqual((len(ends), sum("agent_ns" in e for e in ends)), (20, 2))
 
-    def test_a_run_says_in_one_line_that_its_agent_does_not_answer(self):
+    def test_a_run_reports_in_one_line_that_its_agent_does_not_answer(self):
         path, process = self.agent("agent")
         host = self.host("one")
         process.send_signal(signal.SIGSTOP)

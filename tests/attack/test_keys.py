@@ -246,7 +246,7 @@ class Keys(attack.Case):
                   program(attributes="mhlo.num_partitions = 2 : i32"), program(attributes="mhlo.num_replicas = 2 : i32")]
         return texts
 
-    def test_pairs_that_a_compiler_can_tell_apart_share_nothing(self):
+    def test_pairs_that_a_compiler_can_distinguish_share_nothing(self):
         self.assertEqual(self.launch(), 1)
         self.assertEqual(self.launch(), 0)
         configurations = [c for make in (self.flags_differ, self.late_flags_differ, self.flag_files_differ, self.named_files_differ,

@@ -25,7 +25,7 @@ class Launch(attack.Case):
     def run_in(self, stet, *words, **env):
         return subprocess.run([stet, *words], env=self.environment(**env), capture_output=True, text=True, timeout=60, cwd=self.dir)
 
-    def test_below_a_path_with_a_blank_or_a_colon(self):
+    def test_stet_runs_below_a_path_with_a_blank_or_a_colon(self):
         program = self.file("p.mlir", attack.program())
         for name in ("with blank", "with:colon", "with,comma", "with$ORIGIN"):
             stet = self.installed(name)

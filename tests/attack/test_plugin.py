@@ -51,7 +51,7 @@ class Plugin(attack.Case):
             again = self.compile(*(attack.program(op) for op in ("add", "multiply")))
             self.assertEqual([served for served, _ in again], [0, 0], (odd, again))
 
-    def test_every_build_of_the_plugin(self):
+    def test_every_build_of_the_plugin_gives_what_it_gives_without_the_layer(self):
         """Older, newer and broken tables: the exit code and the results are those without the layer."""
         for variant in VARIANTS:
             plugin = attack.FAKE.replace("libfake_pjrt.so", f"libfake_pjrt{variant}.so")
@@ -61,7 +61,7 @@ class Plugin(attack.Case):
                 seen, values, _ = self.results(plugin, expect=None, **env)
                 self.assertEqual((seen, values), (code, truth), (variant, env))
 
-    def test_errors_with_control_characters(self):
+    def test_control_characters_in_errors_reach_no_terminal(self):
         evil = "\x1b]0;PWNED\x07\x1b[2J\u202e ::error::x token=SEKRET001"
         bad = self.file("bad.mlir", "// fake program p\n// error 3 " + evil + "\nmodule @p {}\n")
         done = subprocess.run([attack.STET, "run", "--", "sh", "-c", f"{attack.HARNESS} {attack.FAKE} {bad} > {self.dir}/seen; true"],

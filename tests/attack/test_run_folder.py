@@ -73,7 +73,7 @@ class RunFolder(attack.Case):
         for words, (code, text) in said.items():
             self.assertIn(code, (0, 1) if not words.startswith("torch") else (0, 1, 2, 3), (words, text))
 
-    def test_a_program_that_unpacks_to_a_gigabyte(self):
+    def test_a_program_that_unpacks_to_a_gigabyte_takes_no_gigabyte(self):
         zeros = subprocess.Popen(["head", "-c", "1G", "/dev/zero"], stdout=subprocess.PIPE)
         bomb = subprocess.run(["zstd", "-q", "-1", "-c"], stdin=zeros.stdout, capture_output=True, check=True).stdout
         zeros.wait()
@@ -86,7 +86,7 @@ class RunFolder(attack.Case):
             os.unlink(path)
         self.ask_all()
 
-    def test_pipes_instead_of_files(self):
+    def test_pipes_instead_of_files_block_no_command(self):
         """Opening one waits for a writer who never comes."""
         for path in [self.folder + "/bundle.json", *self.journals(), *self.programs()]:
             if os.path.exists(path):
@@ -104,7 +104,7 @@ class RunFolder(attack.Case):
                 os.mkfifo(path)
         self.ask("runs")
 
-    def test_pipes_inside_the_folders_of_other_lanes(self):
+    def test_pipes_in_the_folders_of_other_lanes_block_no_command(self):
         for name in ("torch", "dump"):
             os.makedirs(f"{self.folder}/{name}", exist_ok=True)
         os.mkfifo(self.folder + "/torch/dedicated_log_torch_trace_x.log")
@@ -113,7 +113,7 @@ class RunFolder(attack.Case):
         os.mkfifo(self.folder + "/torch-fix.json")
         self.ask_all()
 
-    def test_links_that_lead_out(self):
+    def test_links_that_lead_out_reveal_nothing(self):
         secret = self.file("secret", "SEKRET\n" * 10)
         for path in [self.folder + "/bundle.json", *self.journals(), *self.programs()]:
             if os.path.exists(path):
@@ -126,7 +126,7 @@ class RunFolder(attack.Case):
         with open(self.dir + "/report.html", "rb") if os.path.exists(self.dir + "/report.html") else open("/dev/null", "rb") as f:
             self.assertNotIn(b"SEKRET", f.read())
 
-    def test_huge_sparse_files(self):
+    def test_huge_sparse_files_are_not_read_whole(self):
         for path in [self.folder + "/bundle.json", *self.journals(), *self.programs()]:
             with open(path, "ab") as f:
                 f.truncate(100 << 30)
@@ -136,7 +136,7 @@ class RunFolder(attack.Case):
         self.ask("runs")
         self.ask("show", self.folder)
 
-    def test_torn_and_garbage(self):
+    def test_torn_files_and_garbage_end_no_command_with_a_crash(self):
         """Each file cut in the middle, then filled with noise, then with its own bytes over and over."""
         noise = os.urandom(1 << 20)
         for path in [self.folder + "/run.json", self.folder + "/bundle.json", *self.journals(), *self.programs()]:
@@ -152,7 +152,7 @@ class RunFolder(attack.Case):
                 f.write(whole)
         self.ask_all()
 
-    def test_a_ledger_with_triggers_and_views(self):
+    def test_triggers_in_a_ledger_do_not_run(self):
         place = self.dir + "/state/ledger.db"
         self.ask("explain", self.folder)
         db = sqlite3.connect(place)
@@ -175,7 +175,7 @@ class RunFolder(attack.Case):
         self.assertEqual(db.execute("SELECT count(*) FROM taken").fetchone()[0], 0)
         db.close()
 
-    def test_a_ledger_whose_tables_are_endless_views(self):
+    def test_endless_views_in_a_ledger_keep_no_command_busy(self):
         place = self.dir + "/state/ledger.db"
         self.ask("explain", self.folder)
         db = sqlite3.connect(place)
@@ -189,7 +189,7 @@ class RunFolder(attack.Case):
         db.close()
         self.ask_all()
 
-    def test_a_ledger_that_is_no_ledger(self):
+    def test_a_file_that_is_no_ledger_ends_no_command_with_a_crash(self):
         for content in (b"SQLite format 3\0" + os.urandom(8192), os.urandom(4096), b"", b"x"):
             for path in glob.glob(self.dir + "/state/ledger.db*"):
                 os.unlink(path)
@@ -203,7 +203,7 @@ class RunFolder(attack.Case):
         os.mkfifo(self.dir + "/state/ledger.db")
         self.ask("explain", self.folder)
 
-    def test_a_run_that_calls_itself_a_path(self):
+    def test_a_report_of_a_run_that_calls_itself_a_path_stays_in_the_folder(self):
         """The report is named after the run, and stays in the working folder."""
         with open(self.folder + "/run.json") as f:
             run = json.load(f)

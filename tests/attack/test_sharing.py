@@ -62,7 +62,7 @@ class Sharing(Case):
         self.assertEqual(told, "")
         self.assertEqual((seen["host1"][0], seen["host2"][-1]), (False, True))
 
-    def test_a_run_says_whose_entries_were_refused_and_how_to_trust_them(self):
+    def test_a_run_names_the_signers_of_refused_entries_and_how_to_trust_them(self):
         redis = self.redis()
         one, two = self.shared(redis), self.host("two", redis.url)
         two.key()

@@ -103,19 +103,19 @@ class Signals(attack.Case):
         got = [int(line[4:]) for line in self.text.decode().splitlines() if line.startswith("got ")]
         self.assertEqual(got, list(wanted))
 
-    def test_to_stet_alone(self):
+    def test_signals_to_stet_alone_reach_the_command(self):
         pid = self.begin()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGUSR1):
             os.kill(pid, number)
             self.until(f"got {number}\n".encode())
         self.finish(signal.SIGINT, signal.SIGTERM, signal.SIGUSR1)
 
-    def test_to_the_process_group(self):
+    def test_a_signal_to_the_process_group_arrives_once(self):
         pid = self.begin()
         os.killpg(pid, signal.SIGINT)
         self.finish(signal.SIGINT)
 
-    def test_twice_to_the_process_group(self):
+    def test_two_signals_to_the_process_group_arrive_twice(self):
         pid = self.begin()
         os.killpg(pid, signal.SIGINT)
         self.until(b"got 2\n")
@@ -123,20 +123,20 @@ class Signals(attack.Case):
         os.killpg(pid, signal.SIGINT)
         self.finish(signal.SIGINT, signal.SIGINT)
 
-    def test_to_every_process_of_a_control_group(self):
+    def test_a_signal_to_every_process_of_a_control_group_arrives_once(self):
         """As systemd and Slurm do: each process of the group by itself."""
         pid = self.begin()
         for one in descendants(pid):
             os.kill(one, signal.SIGTERM)
         self.finish(signal.SIGTERM)
 
-    def test_to_every_process_in_any_order(self):
+    def test_a_signal_to_every_process_in_reverse_arrives_once(self):
         pid = self.begin()
         for one in reversed(descendants(pid)):
             os.kill(one, signal.SIGTERM)
         self.finish(signal.SIGTERM)
 
-    def test_group_and_then_stet_alone(self):
+    def test_a_later_signal_to_stet_alone_is_not_swallowed(self):
         """What was seen of one signal must not swallow a later one."""
         pid = self.begin()
         os.killpg(pid, signal.SIGTERM)
@@ -152,7 +152,7 @@ class Signals(attack.Case):
         time.sleep(1)
         self.assertEqual(self.text.count(b"got 2\n"), 1)
 
-    def test_by_the_name_of_stet(self):
+    def test_a_signal_to_every_process_called_stet_reaches_the_command(self):
         """Who signals every process called stet means the command as well: it must not be lost."""
         pid = self.begin()
         named = [one for one in descendants(pid) if "stet" in name_of(one) or "stet" in command_of(one)[0]]
@@ -161,7 +161,7 @@ class Signals(attack.Case):
             os.kill(one, signal.SIGTERM)
         self.finish(signal.SIGTERM)
 
-    def test_by_the_executable_a_command_without_a_handler_ends(self):
+    def test_a_signal_by_the_executable_ends_a_command_without_a_handler(self):
         pid = self.begin(script="import os, time\nos.write(1, b'ready\\n')\ntime.sleep(60)\n")
         executables = {one: os.readlink(f"/proc/{one}/exe") for one in descendants(pid)}
         for one, exe in executables.items():
@@ -210,10 +210,10 @@ class Signals(attack.Case):
         os.close(master)
         return text.count(b"got 2\r\n")
 
-    def test_ctrl_c(self):
+    def test_ctrl_c_arrives_once(self):
         self.assertEqual(self.on_terminal([b"\x03"]), 1)
 
-    def test_ctrl_c_twice(self):
+    def test_two_ctrl_c_arrive_twice(self):
         self.assertEqual(self.on_terminal([b"\x03", b"\x03"]), 2)
 
     def test_ctrl_z_stops_and_continues_both(self):

@@ -87,7 +87,7 @@ class StoreDisk(attack.Case):
         shutil.rmtree(self.dir + "/copy")
         return len(sizes), sum(sizes), done.stderr
 
-    def test_a_store_takes_a_tenth_of_its_disk_unless_told_otherwise(self):
+    def test_a_store_takes_a_tenth_of_its_disk_unless_configured_otherwise(self):
         if subprocess.run(["unshare", "-rm", "sh", "-c", "mount -t tmpfs tmpfs /mnt"], capture_output=True).returncode:
             self.skipTest("no mount namespaces here")
         count, size, said = self.on_small_disk("32m")

@@ -64,37 +64,37 @@ class StoreOwner(attack.Case):
             self.assertIn(reason, run.stderr)
 
     @needs_root
-    def test_the_folder_of_another_user(self):
+    def test_the_folder_of_another_user_is_refused(self):
         self.give(self.store)
         for folder, file in ((0o755, 0o644), (0o700, 0o600), (0o750, 0o640)):
             self.modes(self.store, folder, file)
             self.refused("belongs to another user", f"owner {OTHER}", f"mode {folder:04o}", f"you are user {SELF}")
 
     @needs_root
-    def test_a_folder_whose_top_alone_belongs_to_another_user(self):
+    def test_a_folder_whose_top_alone_belongs_to_another_user_is_refused(self):
         os.chown(self.store, OTHER, OTHER)
         self.refused("belongs to another user")
 
     @needs_root
-    def test_a_folder_that_a_foreign_group_can_write_to(self):
+    def test_a_folder_that_a_foreign_group_can_write_to_is_refused(self):
         os.chown(self.store, SELF, OTHER)
         for mode in (0o770, 0o775, 0o2770):
             os.chmod(self.store, mode)
             self.refused("its group can write there", f"group {OTHER}")
 
-    def test_a_folder_that_its_group_can_write_to_without_being_the_groups(self):
+    def test_a_folder_that_its_group_can_write_to_is_refused_unless_it_is_the_groups(self):
         os.chmod(self.store, 0o770)
         self.refused("its group can write there", "mode 0770")
 
     @needs_root
-    def test_a_groups_folder_of_another_user(self):
+    def test_a_groups_folder_of_another_user_is_refused(self):
         """Whoever makes /scratch/stet first must not own everybody who is in the same group."""
         os.chown(self.store, OTHER, os.getegid())
         os.chmod(self.store, 0o2770)
         self.refused("belongs to another user")
 
     @needs_root
-    def test_a_link_of_another_user(self):
+    def test_a_link_of_another_user_is_refused(self):
         """In a folder with the sticky bit, such as /tmp, its owner can turn it elsewhere at any time."""
         os.mkdir(self.dir + "/tmp")
         os.chmod(self.dir + "/tmp", 0o1777)
@@ -107,24 +107,24 @@ class StoreOwner(attack.Case):
         self.assertEqual(self.compile(), [(2, "hit")])
 
     @needs_root
-    def test_a_link_to_the_folder_of_another_user(self):
+    def test_a_link_to_the_folder_of_another_user_is_refused(self):
         self.give(self.store)
         real, self.store = self.store, self.dir + "/link"
         os.symlink(real, self.store)
         self.refused("belongs to another user", "way/store")
 
-    def test_links_in_a_circle_lead_nowhere(self):
+    def test_links_in_a_circle_are_refused(self):
         self.store = self.dir + "/link"
         os.symlink(self.store, self.store)
         self.refused("leads nowhere")
 
-    def test_a_parent_that_anyone_can_write_to(self):
+    def test_a_parent_that_anyone_can_write_to_is_refused(self):
         os.chmod(self.dir + "/way", 0o777)
         self.refused("anyone can replace what is in this folder", "way", "mode 0777")
         os.chmod(self.dir + "/way", 0o1777)  # as /tmp: only owners may move what is in it
         self.assertEqual(self.compile(), [(2, "hit")])
 
-    def test_folders_inside_that_anyone_can_write_to(self):
+    def test_folders_inside_that_anyone_can_write_to_are_refused(self):
         for name in ("entries", "files", "programs", "quarantine", "orders"):
             with self.subTest(name):
                 os.makedirs(f"{self.store}/{name}", exist_ok=True)
@@ -133,18 +133,18 @@ class StoreOwner(attack.Case):
                 os.chmod(f"{self.store}/{name}", 0o700)
         self.assertEqual(self.compile(), [(2, "hit")])
 
-    def test_a_folder_inside_that_is_a_link(self):
+    def test_a_folder_inside_that_is_a_link_is_refused(self):
         os.rename(self.store + "/entries", self.dir + "/elsewhere")
         os.symlink(self.dir + "/elsewhere", self.store + "/entries")
         self.refused("not a folder", "store/entries")
 
-    def test_a_folder_of_entries_that_anyone_can_write_to(self):
+    def test_entries_in_a_folder_that_anyone_can_write_to_are_not_loaded(self):
         (entry,) = self.entries()
         os.chmod(os.path.dirname(entry), 0o777)
         self.assertEqual(self.compile(), [(0, "unsafe-folder")])
 
     @needs_root
-    def test_an_entry_of_another_user(self):
+    def test_an_entry_of_another_user_is_not_loaded(self):
         (entry,) = self.entries()
         os.chown(entry, OTHER, OTHER)
         self.assertEqual(self.compile(), [(0, "unsafe-folder")])
@@ -152,7 +152,7 @@ class StoreOwner(attack.Case):
         exported = self.stet("cache", "export", "--unsigned", self.dir + "/archive")
         self.assertIn("0 entries", exported.stdout)  # another user's code is not passed on as one's own
 
-    def test_an_entry_that_others_can_write(self):
+    def test_an_entry_that_others_can_write_is_not_loaded(self):
         (entry,) = self.entries()
         for mode in (0o602, 0o620):
             os.chmod(entry, mode)
@@ -160,14 +160,14 @@ class StoreOwner(attack.Case):
         os.chmod(entry, 0o644)  # read, they may
         self.assertEqual(self.compile(), [(2, "hit")])
 
-    def test_an_entry_that_is_a_link(self):
+    def test_an_entry_that_is_a_link_is_not_loaded(self):
         (entry,) = self.entries()
         os.rename(entry, self.dir + "/elsewhere")
         os.symlink(self.dir + "/elsewhere", entry)
         self.assertEqual(self.compile()[0][0], 0)
 
     @needs_root
-    def test_a_folder_that_another_user_made_before_the_first_entry_was_put(self):
+    def test_a_folder_that_another_user_made_before_the_first_entry_was_put_gets_none(self):
         """Not there when the process starts, and made by somebody else while it compiles."""
         theirs = self.store
         self.give(theirs)
@@ -189,7 +189,7 @@ class StoreOwner(attack.Case):
         self.assertEqual([r.get("bytes", 0) for r in stored], [0] * len(stored))
 
     @needs_root
-    def test_owners_who_are_trusted_by_name(self):
+    def test_owners_who_are_named_are_trusted(self):
         """A mount of the host's store in a container, or an NFS server that maps root to nobody."""
         self.give(self.store)
         self.refused("belongs to another user", STET_STORE_OWNERS="1002")

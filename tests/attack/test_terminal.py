@@ -57,7 +57,7 @@ class Terminal(attack.Case):
         self.clean(read, words, coloured=True)
         return read.decode()
 
-    def test_what_a_run_holds(self):
+    def test_control_characters_in_a_run_are_printed_visibly(self):
         # Names in the program, the error of the plugin, the command line, the platform.
         name = EVIL.replace('"', "") + LINES.replace("\n", " ")
         good = self.file("good.mlir", attack.program(name='"' + name + '"').replace("// fake program", "// fake program"))
@@ -92,14 +92,14 @@ class Terminal(attack.Case):
             if words[0] not in ("doctor",):
                 self.on_terminal(*words)
 
-    def test_messages_about_what_was_typed(self):
+    def test_control_characters_in_arguments_are_printed_visibly(self):
         for words in (["show", EVIL], ["explain", EVIL], ["diff", EVIL, LINES], [EVIL], ["help", EVIL], ["run", "--" + EVIL], ["run", "--", EVIL],
                       ["lint", EVIL], ["lint", "--select=" + EVIL, "."], ["bundle", EVIL], ["cache", EVIL], ["torch", EVIL], ["cache", "show", EVIL],
                       ["report", EVIL], ["fingerprint", EVIL], ["check", EVIL], ["runs", "--prune=" + EVIL], ["top", EVIL], ["metrics", EVIL],
                       ["run", "--contract=" + EVIL, "--", "true"], ["run", "--metrics-port=" + EVIL, "--", "true"]):
             self.run_stet(*words)
 
-    def test_lint(self):
+    def test_control_characters_in_linted_sources_are_printed_visibly(self):
         folder = self.dir + "/" + "repo"
         os.mkdir(folder)
         source = "import jax\n\n@jax.jit\ndef f(x):\n    if x > 0:  # \x1b]0;SRC\x07 \u202e \x9b ##[error]x\n        return x\n    return -x\n"
@@ -117,7 +117,7 @@ class Terminal(attack.Case):
             self.run_stet(*words)
         self.on_terminal("lint", "repo")
 
-    def test_torch_traces(self):
+    def test_control_characters_in_torch_traces_are_printed_visibly(self):
         """Functions and files as a torch.compile trace names them; the files have hostile lines."""
         path = self.file("t\x1b[31mr\u202ea\n::error::.py", "x\x1b]0;SRC\x07 = f(y)  # \u202e ##[error]\n" * 40)
         log = subprocess.run(["zstd", "-dc", DATA + "/torch/train.log.zst"], capture_output=True, check=True).stdout.decode()

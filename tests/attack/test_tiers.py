@@ -51,7 +51,7 @@ REDISES = {
 
 
 class Tiers(TierCase):
-    def test_a_redis_that_lies_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
+    def test_a_redis_that_answers_wrongly_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
         self.compile_all({name: f"redis://127.0.0.1:{self.server(behave).port}" for name, behave in REDISES.items()})
 
     def test_a_lease_that_never_expires_is_ignored_even_where_anyone_is_trusted(self):

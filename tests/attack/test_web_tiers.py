@@ -21,19 +21,19 @@ WEBS = {
 
 
 class Webs(TierCase):
-    def test_a_web_server_that_lies_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
+    def test_a_web_server_that_answers_wrongly_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
         self.compile_all({name: f"http://127.0.0.1:{self.server(behave).port}/x" for name, behave in WEBS.items()})
 
-    def test_an_s3_that_lies_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
+    def test_an_s3_that_answers_wrongly_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
         self.compile_all({name: f"s3://bucket?endpoint=http://127.0.0.1:{self.server(WEBS[name]).port}"
                       for name in ("silent", "drips", "page", "huge", "error")},
                      AWS_ACCESS_KEY_ID="AKID", AWS_SECRET_ACCESS_KEY="notShown")
 
-    def test_a_gs_that_lies_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
+    def test_a_gs_that_answers_wrongly_or_stalls_costs_a_thousand_programs_no_more_than_their_account(self):
         self.compile_all({name: f"gs://bucket?auth=none&endpoint=http://127.0.0.1:{self.server(WEBS[name]).port}"
                       for name in ("silent", "drips", "page", "huge", "error")})
 
-    def test_a_metadata_server_that_lies_or_stalls_costs_no_more_and_its_token_goes_nowhere(self):
+    def test_a_metadata_server_that_answers_wrongly_or_stalls_costs_no_more_and_its_token_goes_nowhere(self):
         """A token with a line break in it would add a header."""
         storage = self.server(WEBS["error"])
         split = b'{"access_token":"a\\r\\nX: y","expires_in":3600}'

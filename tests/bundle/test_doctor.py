@@ -98,7 +98,7 @@ class Doctor(Staged):
 
     # -- plugins that are broken, each in its own way
 
-    def test_broken_1_a_file_that_is_cut_off(self):
+    def test_a_truncated_file_is_reported(self):
         """Far ahead of its segments' end, and by a byte, with which the loader still could live."""
         cut = os.path.join(self.dir, "cut.so")
         for size in 1 << 14, os.path.getsize(CPU) - 1:
@@ -106,7 +106,7 @@ class Doctor(Staged):
                 g.write(f.read(size))
             self.broken(self.doctor(f"--plugin={cut}"), "cut.so", "file", "failed", "truncated")
 
-    def test_broken_2_made_for_another_machine(self):
+    def test_a_file_for_another_machine_is_reported(self):
         other = os.path.join(self.dir, "other.so")
         with open(CPU, "rb") as f:
             data = bytearray(f.read())
@@ -115,63 +115,63 @@ class Doctor(Staged):
             f.write(data)
         self.broken(self.doctor(f"--plugin={other}"), "other.so", "file", "failed", "not for this machine")
 
-    def test_broken_3_a_text_file_and_an_empty_one(self):
+    def test_a_text_file_or_an_empty_one_is_reported(self):
         for content, words in ((b"#!/bin/sh\n", "not an ELF"), (b"", "empty")):
             path = os.path.join(self.dir, "none.so")
             with open(path, "wb") as f:
                 f.write(content)
             self.broken(self.doctor(f"--plugin={path}"), "none.so", "file", "failed", words)
 
-    def test_broken_4_a_library_that_is_no_plugin(self):
+    def test_a_library_that_is_no_plugin_is_reported(self):
         with open("/proc/self/maps") as f:
             libc = next(line.split()[-1] for line in f if "/libc.so.6" in line or "/libc-2" in line)
         self.broken(self.doctor(f"--plugin={libc}"), os.path.basename(libc), "load", "failed", "no symbol GetPjrtApi")
 
-    def test_broken_5_no_table(self):
+    def test_a_plugin_without_a_table_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_null.so")
         self.broken(told, "null.so", "api", "failed", "returned NULL")
 
-    def test_broken_6_garbage_for_a_table(self):
+    def test_a_table_of_garbage_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_garbage.so")
         self.broken(told, "garbage.so", "api", "failed", "not valid")
 
-    def test_broken_7_another_major_version(self):
+    def test_another_major_version_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_1_0.so")
         self.broken(told, "1_0.so", "api", "failed", "API 1.116 cannot be used")
         self.assertIn("plugin-api-too-old", self.rows(told))
 
-    def test_broken_8_older_than_anything_can_use(self):
+    def test_a_version_older_than_anything_can_use_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_0_28.so")
         self.broken(told, "0_28.so", "api", "failed", "API 0.28 cannot be used")
         self.assertIn("plugin-api-too-old", self.rows(told))
 
-    def test_broken_9_the_one_version_with_another_order(self):
+    def test_the_one_version_with_another_order_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_0_56.so")
         self.broken(told, "0_56.so", "api", "failed", "0.56")
         self.assertIn("plugin-api-0-56", self.rows(told))
 
-    def test_broken_10_functions_that_frameworks_need_are_missing(self):
+    def test_functions_that_frameworks_need_are_reported_if_missing(self):
         told = self.doctor(f"--plugin={LIB}/libfake_pjrt_holes.so")
         self.broken(told, "holes.so", "api", "failed", "PJRT_Plugin_Attributes, PJRT_Event_Await")
 
-    def test_broken_11_no_client(self):
+    def test_a_plugin_that_makes_no_client_is_reported(self):
         told = self.doctor(f"--plugin={FAKE}", FAKE_FAIL="PJRT_Client_Create=14")
         self.broken(told, "pjrt.so", "client", "failed", "UNAVAILABLE: PJRT_Client_Create told to fail")
 
-    def test_broken_12_a_client_that_never_comes(self):
+    def test_a_client_that_never_comes_is_reported(self):
         told = self.doctor(f"--plugin={FAKE}", deadline="10", FAKE_HANG="PJRT_Client_Create")
         self.broken(told, "pjrt.so", "client", "hung", "did not answer within 10 s")
 
-    def test_broken_13_a_compiler_that_crashes(self):
+    def test_a_compiler_that_crashes_is_reported(self):
         told = self.doctor(f"--plugin={FAKE}", FAKE_CRASH="PJRT_Client_Compile")
         p = self.broken(told, "pjrt.so", "compile", "crashed", "SIGABRT")
         self.assertIn("Check failed: PJRT_Client_Compile", p["said"])
 
-    def test_broken_14_wrong_numbers(self):
+    def test_a_plugin_that_computes_wrong_numbers_is_reported(self):
         told = self.doctor(f"--plugin={FAKE}", FAKE_PARAMS="f32[4]", FAKE_OUTPUTS="f32[4]")
         self.broken(told, "pjrt.so", "execute", "failed", "wrong numbers")
 
-    def test_broken_15_memory_that_can_not_be_asked(self):
+    def test_a_device_that_does_not_report_its_memory_is_reported(self):
         told = self.doctor(f"--plugin={FAKE}", "--quick", FAKE_FAIL="PJRT_Device_MemoryStats=12")
         step = next(s for s in told["plugins"][0]["steps"] if s["step"] == "memory")
         self.assertEqual(step["result"], "missing")
@@ -179,12 +179,12 @@ class Doctor(Staged):
         self.assertNotIn("bytes_in_use", told["plugins"][0]["devices"][0])
         self.assertIn("memory-statistics-missing", self.rows(told))
 
-    def test_broken_16_a_path_that_leads_nowhere(self):
+    def test_a_path_that_leads_nowhere_is_reported(self):
         told = self.doctor(TPU_LIBRARY_PATH="/no/such/libtpu.so")
         self.broken(told, "libtpu.so", "file", "failed", "no such file")
         self.assertIn("tpu-library-path-missing", self.rows(told))
 
-    def test_broken_27_written_and_never_read_back(self):
+    def test_a_cache_that_is_written_and_never_read_back_is_reported(self):
         told = self.doctor(f"--plugin={LIB}/libdeaf_pjrt.so")
         p = self.broken(told, "libdeaf_pjrt.so", "reload", "failed", "PJRT_Executable_DeserializeAndLoad")
         self.assertEqual([s["result"] for s in p["steps"]], ["fine"] * 10 + ["failed", "skipped"])
@@ -194,7 +194,7 @@ class Doctor(Staged):
 
     # -- the store
 
-    def test_broken_17_a_store_that_can_not_be_made(self):
+    def test_a_store_that_cannot_be_created_is_reported(self):
         blocked = os.path.join(self.dir, "blocked")
         open(blocked, "w").close()
         told = self.doctor(STET_STORE=os.path.join(blocked, "store"))
@@ -202,7 +202,7 @@ class Doctor(Staged):
         self.assertEqual(self.check(told, "store")["result"], "wrong")
         self.assertIn("cannot be created", self.check(told, "store")["text"])
 
-    def test_broken_18_a_full_store(self):
+    def test_a_full_store_is_reported(self):
         def no_room():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (65536, 65536))
@@ -228,45 +228,45 @@ class Doctor(Staged):
         self.assertIn(row, self.rows(told))
         self.assertFalse(told["ok"])
 
-    def test_broken_19_jaxlib_newer_than_jax(self):
+    def test_a_jaxlib_newer_than_jax_is_reported(self):
         self.install("jax", "0.10.1")
         self.install("jaxlib", "0.10.2")
         self.expect_row("jaxlib-newer-than-jax")
 
-    def test_broken_20_jaxlib_older_than_jax_needs(self):
+    def test_a_jaxlib_older_than_jax_needs_is_reported(self):
         self.install("jax", "0.10.2", {"jax/version.py": "_minimum_jaxlib_version = '0.10.1'\n"})
         self.install("jaxlib", "0.9.9")
         self.expect_row("jaxlib-too-old")
 
-    def test_broken_21_torch_xla_of_another_torch(self):
+    def test_a_torch_xla_of_another_torch_is_reported(self):
         self.install("torch", "2.8.0+cpu")
         self.install("torch_xla", "2.9.0", requires=["torch"])
         self.expect_row("torch-xla-torch-skew")
 
-    def test_broken_22_competing_and_remote_caches(self):
+    def test_competing_and_remote_caches_are_reported(self):
         self.install("jax", "0.10.2")
         told = self.doctor("--no-frameworks", JAX_COMPILATION_CACHE_DIR="gs://bucket/cache")
         self.assertEqual(self.rows(told), ["jax-cache-threshold", "jax-cache-path-in-key", "jax-cache-remote"])
         self.install("torch_xla", "2.9.0", requires=["torch"])
         self.expect_row("torch-xla-cache-never-read", XLA_PERSISTENT_CACHE_PATH="/tmp/x")
 
-    def test_broken_23_debug_switches_left_on(self):
+    def test_debug_switches_left_on_are_reported(self):
         told = self.doctor(XLA_IR_DEBUG="1", JAX_DEBUG_NANS="true", XLA_FLAGS="--xla_dump_to=/tmp/d",
                            TF_CPP_VMODULE="a=3", XLA_USE_BF16="1")
         self.assertEqual(self.rows(told), ["dump-left-on", "torch-xla-debug-left-on", "jax-debug-left-on",
                                            "verbose-logs-left-on", "xla-use-bf16"])
 
-    def test_broken_24_flags_in_the_wrong_place(self):
+    def test_flags_in_the_wrong_place_are_reported(self):
         self.expect_row("tpu-flags-in-xla-flags", XLA_FLAGS="--xla_tpu_enable_x=true")
         self.expect_row("autotuning-off", XLA_FLAGS="--xla_gpu_autotune_level=0")
         self.expect_row("tpu-flags-without-libtpu", LIBTPU_INIT_ARGS="--xla_tpu_a=1")
 
-    def test_broken_25_torch_compile_stacked_on_xla(self):
+    def test_torch_compile_stacked_on_xla_is_reported(self):
         self.install("torch", "2.9.0")
         self.install("torch_xla", "2.9.0", requires=["torch"])
         self.expect_row("torch-compile-on-xla", PJRT_DEVICE="TPU", ACCELERATE_DYNAMO_BACKEND="INDUCTOR")
 
-    def test_broken_26_a_framework_that_does_not_import(self):
+    def test_a_framework_that_does_not_import_is_reported(self):
         self.install("jax", "0.10.2", {"jax/__init__.py": "raise RuntimeError('broken on purpose')\n"})
         told = self.doctor()
         self.assertEqual(self.check(told, "jax")["result"], "wrong")
@@ -308,7 +308,7 @@ class Doctor(Staged):
         self.assertIn("INSTALLED, NOT ALIVE", out.stdout)
         self.assertIn("client         hung", out.stdout)
 
-    def test_wrong_use(self):
+    def test_wrong_arguments_are_refused(self):
         self.assertEqual(self.stet("doctor", "x").returncode, 2)
         self.assertEqual(self.stet("doctor", "--deadline=soon").returncode, 2)
         self.assertEqual(self.stet("doctor", "--help").returncode, 0)

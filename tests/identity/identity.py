@@ -196,40 +196,40 @@ class Identity(unittest.TestCase):
         self.assertEqual(answer["also"], [], answer)
         return answer
 
-    def test_a_constant(self):
+    def test_a_changed_constant_moves_only_the_constants(self):
         answer = self.check("lr=9.99e-4", "constants", "baked-constant")
         change = answer["changes"][0]
         self.assertEqual((change["from"], change["to"]), ("0.001", "0.000999"))
         with open(change["file"], encoding="utf-8") as f:
             self.assertIn('KNOBS["lr"]', f.read().splitlines()[change["line"] - 1])
 
-    def test_a_slice_start(self):
+    def test_a_changed_start_moves_only_the_slices(self):
         answer = self.check("start=3", "slices", "slice-start")
         with open(answer["changes"][0]["file"], encoding="utf-8") as f:
             line = f.read().splitlines()[answer["changes"][0]["line"] - 1]
         self.assertIn("start:start + 8", line)
 
-    def test_a_shape_and_what_follows(self):
+    def test_a_changed_size_moves_the_shapes_and_constants_follow(self):
         answer = self.check("batch=6", "shapes", "shape-drift")
         self.assertEqual(answer["follows"], {"constants": "shapes"})
 
-    def test_a_rank_and_what_follows(self):
+    def test_a_changed_rank_moves_the_ranks_and_the_rest_follows(self):
         answer = self.check("rank=3", "ranks", "rank-change")
         self.assertEqual(set(answer["follows"].values()), {"ranks"})
 
-    def test_a_dtype(self):
+    def test_a_changed_dtype_moves_only_the_dtypes(self):
         self.check("dtype=bfloat16", "dtypes", "dtype-change")
 
-    def test_a_sharding(self):
+    def test_a_changed_sharding_moves_only_the_shardings(self):
         self.check("shard=x", "shardings", "sharding-change")
 
-    def test_a_donation(self):
+    def test_a_changed_donation_moves_only_the_donation(self):
         self.check("donate=yes", "donation", "donation-change")
 
-    def test_a_layout(self):
+    def test_a_changed_layout_moves_only_the_layouts(self):
         self.check("layout=yes", "layouts", "layout-change")
 
-    def test_an_option(self):
+    def test_a_changed_option_moves_only_the_options(self):
         answer = self.check("option=yes", "options", "options-drift")
         self.assertIn("xla_cpu_enable_fast_math", answer["changes"][0]["what"])
 

@@ -50,12 +50,12 @@ class Devices(unittest.TestCase):
             # Another collective is another family: one program of each is compiled.
             self.assertLessEqual(lifted.served["ring"]["lifted"], max(0, VALUES - devices))
 
-    def test_shardy(self):
+    def test_programs_with_shardy_are_lifted(self):
         for devices in DEVICES:
             with self.subTest(devices):
                 self.check(devices, False)
 
-    def test_gspmd(self):
+    def test_programs_with_gspmd_are_lifted(self):
         for devices in DEVICES:
             with self.subTest(devices):
                 self.check(devices, True)

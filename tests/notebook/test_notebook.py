@@ -52,7 +52,7 @@ def execute(*cells, kernel="plain"):
 
 
 class InThisKernel(unittest.TestCase):
-    def test_a_cell_says_what_it_compiled_again(self):
+    def test_a_cell_prints_what_it_compiled_again(self):
         loaded, cpu, _, first, again, explained = execute("%load_ext stet", "%stet cpu", STEP, "%%stet\n" + LOOP,
                                                           "%%stet\n# again\n" + LOOP, "%stet explain")
         self.assertRegex(loaded, r"stet: this kernel is run \d{8}-")
@@ -74,7 +74,7 @@ class InThisKernel(unittest.TestCase):
         with self.assertRaisesRegex(CellExecutionError, "ZeroDivisionError"):
             execute("%load_ext stet", "%%stet\n1 / 0")
 
-    def test_a_framework_that_has_its_devices_is_said_not_to_be_seen(self):
+    def test_a_framework_that_has_its_devices_is_reported_as_not_seen(self):
         loaded, = execute("import os; os.environ['JAX_PLATFORMS'] = 'cpu'\nimport jax; jax.devices()\n%load_ext stet")
         self.assertIn("its compiles are not seen; use a kernel that runs under Stet", loaded)
 

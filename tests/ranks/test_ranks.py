@@ -92,7 +92,7 @@ class Hangs(Case):
         self.assertRegex(ranks[2]["innermost"]["file"], r"/threading\.py$")
         self.assertEqual(ranks[0]["steps"], 5)
 
-    def test_a_stopped_a_dead_and_a_sleeping_rank(self):
+    def test_a_stopped_a_dead_and_a_sleeping_rank_are_distinguished(self):
         self.hang("stop", "die", "sleep")
         ranks, order = self.until(lambda r: len(r) == 3 and r[1]["kind"] == "dead" and
                                   self.line(r[0]) == LINES["stop"] and self.line(r[2]) == LINES["sleep"] and
@@ -102,7 +102,7 @@ class Hangs(Case):
         self.assertEqual([ranks[n]["counts_are_lower_bounds"] for n in range(3)], [True, True, False])
         self.assertFalse(ranks[1]["line_is_now"])  # a dead process has no line
 
-    def test_a_program_that_does_not_end_and_the_rank_that_has_not_started_it(self):
+    def test_a_program_that_does_not_end_is_named_with_the_rank_that_has_not_started_it(self):
         self.start([(f"{PYTHON} {JOB} deadlock", "STEPS=9"), (f"{PYTHON} {JOB} loader", "STEPS=7"),
                     (f"{PYTHON} {JOB} endless", "")], "--cpu", "--quiet")
         ranks, _ = self.until(lambda r: self.kinds(r) == ["waiting", "waiting", "device"] and
@@ -125,7 +125,7 @@ class Hangs(Case):
 
 
 class Others(Case):
-    def test_a_compile_that_does_not_return(self):
+    def test_a_compile_that_does_not_return_is_named(self):
         program = self.dir + "/p.mlir"
         pathlib.Path(program).write_text("// fake program p\n// in f32[2]\n// out f32[2]\nmodule @p {\n  func.func @main(%a: "
                                          "tensor<2xf32>) -> tensor<2xf32> {\n    return %a : tensor<2xf32>\n  }\n}\n")
@@ -134,7 +134,7 @@ class Others(Case):
         self.assertGreater(ranks[0]["compiling_ns"], 0)
         self.assertIn("compiling: for ", self.stet("ranks").stdout)
 
-    def test_usage(self):
+    def test_wrong_arguments_are_refused(self):
         for words, text in ((("ranks", "a", "b"), "one run at a time"), (("run", "--hang-after=soon", "--", "true"), "--hang-after"),
                             (("run", "--hang-after=0", "--", "true"), "--hang-after"),
                             (("run", "--hang-after=5x", "--", "true"), "--hang-after")):

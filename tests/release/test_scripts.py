@@ -211,7 +211,7 @@ class Prerequisites(Scratch):
         self.assertIn("libzstd-dev zlib1g-dev", got.stderr)
         self.assertIn("libcurl4-openssl-dev", got.stderr)
 
-    def test_libraries_that_cannot_be_built_say_why(self):
+    def test_libraries_that_cannot_be_built_give_the_reason(self):
         """A system with a compiler, and neither the libraries nor make."""
         tools = self.dir / "bin"
         tools.mkdir()

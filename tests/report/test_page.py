@@ -322,7 +322,7 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replaceAll('<_', '</')"))
         self.quiet(page)
 
-    def test_dark_light_and_the_switch(self):
+    def test_the_page_follows_the_system_and_its_switch(self):
         page = page_of(A, dark=True)
         colour = "getComputedStyle(document.body).backgroundColor"
         self.assertEqual(page.js(colour), "rgb(14, 17, 22)")

@@ -122,7 +122,7 @@ class Explain(unittest.TestCase):
         # The first short batch has its name when it came again, or when the run ends: its place is not fixed.
         self.assertEqual(sorted(e["compile"] for e in events), [5, 6, 7, 8, 9])
 
-    def test_the_table_and_the_ledger_say_the_same(self):
+    def test_the_table_and_the_ledger_agree(self):
         self.explained()
         rows = list(csv.DictReader(io.StringIO(self.stet("explain", "--export=csv").stdout)))
         self.assertEqual([(r["class"], int(r["origin_line"])) for r in rows], [c[:2] for c in self.WANTED])

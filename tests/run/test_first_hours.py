@@ -96,7 +96,7 @@ class Explain(unittest.TestCase):
         self.assertEqual(len(waits), 5, self.text)
         self.assertEqual(waits, sorted(waits, reverse=True))
 
-    def test_a_summary_says_how_many_causes_it_leaves_out(self):  # M13
+    def test_a_summary_counts_the_causes_that_it_leaves_out(self):  # M13
         self.assertEqual(len(re.findall(r"^stet:   \d+× ", LIVE, re.M)), 3)
         self.assertRegex(LIVE, r"\nstet:   and 2 more, waited ")
 
@@ -115,11 +115,11 @@ class Explain(unittest.TestCase):
         self.assertRegex(live, r"\nstet: shape-drift: train compiled again 10 times so far, waited [1-9][\w. ]*s\n", live)
         self.assertNotIn(" 0.0 s", live)
 
-    def test_nothing_is_said_of_a_store_that_was_empty(self):  # M38
+    def test_nothing_is_printed_about_a_store_that_was_empty(self):  # M38
         self.assertNotIn("the store served", self.text)
         self.assertNotIn("nearest entry", self.text)
 
-    def test_a_cause_ends_in_the_command_that_says_more(self):
+    def test_a_cause_ends_in_the_command_that_shows_more(self):
         self.assertIn("\n  more     stet help last-batch\n", self.text)
 
     def test_lines_are_wrapped_on_a_narrow_terminal(self):

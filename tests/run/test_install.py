@@ -48,12 +48,12 @@ class Install(unittest.TestCase):
             with open(os.path.join(root, "share", path), encoding="utf-8") as f:
                 self.assertIn("zstd" if "licenses" in path else "stet", f.read().lower(), path)
 
-    def test_cmake_install(self):
+    def test_what_cmake_installs_works(self):
         prefix = os.path.join(self.dir, "prefix")
         self.run_ok("cmake", "--install", BUILD, "--prefix", prefix, "--component", "stet")
         self.check(os.path.join(prefix, "bin", "stet"))
 
-    def test_wheel(self):
+    def test_the_wheel_works(self):
         wheels = os.path.join(self.dir, "wheels")
         # --no-build-isolation: the build tools are the pinned ones of this environment. What is in the wheel counts here, not
         # how fast it is: a build for debugging leaves out the -O3 that most modules have, which took most of the time.

@@ -63,13 +63,13 @@ class Launchers(unittest.TestCase):
             self.assertTrue(process["ended"], "its journal has no end")
         return sorted(out.stdout.splitlines()), processes
 
-    def test_torchrun(self):
+    def test_both_ranks_of_torchrun_are_recorded(self):
         said, processes = self.run_ranks("torchxla", TORCH_RANK, "python", "-m", "torch.distributed.run",
                                          "--nproc_per_node=2", "--master_port=0", "SCRIPT")
         self.assertEqual(said, ["rank 0 of 2: 64", "rank 1 of 2: 80"])
         self.assertEqual(sorted(p["rank"] for p in processes), [0, 1])
 
-    def test_jax_distributed(self):
+    def test_both_ranks_of_jax_distributed_are_recorded(self):
         with socket.socket() as s:
             s.bind(("localhost", 0))
             port = s.getsockname()[1]

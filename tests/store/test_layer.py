@@ -199,7 +199,7 @@ class Layer(unittest.TestCase):
                  for p in glob.glob(self.store + "/**", recursive=True) if not os.path.islink(p)}
         self.assertEqual(modes, {(True, "0o2770"), (False, "0o660")})
 
-    def test_ranks_that_cannot_agree_are_not_served_unless_told_that_it_is_safe(self):
+    def test_ranks_that_cannot_agree_are_not_served_unless_a_setting_allows_it(self):
         """Two devices, one of another process, and no key-value store: as on a TPU pod."""
         pod = dict(FAKE_DEVICES="2", FAKE_FOREIGN="1")
         self.assertEqual(self.compile(PLAIN, **pod), (0, "many-processes"))

@@ -1,4 +1,5 @@
-"""tools/check-names finds doubled tags, doubled files, foreign prefixes, and allowances without a use."""
+"""tools/check-names finds doubled tags, doubled files, foreign prefixes, lists of causes, and allowances
+without a use."""
 import unittest
 
 import tree
@@ -66,6 +67,16 @@ class CheckNames(tree.TreeTest):
         foreign = GOOD | {"src/low/more.c": "void stet_mid_cut(void)\n{\n}\n",
                           "tools/names.txt": "prefixes mid: stet_knot\nprefixes low: stet_mid\n"}
         self.assert_fails(foreign, "prefix stet_mid names functions of several modules: low, mid")
+
+    def test_a_list_of_causes_in_the_code_fails(self):
+        causes = GOOD | {"src/cause/causes.def": "CAUSE(A, \"a\")\nCAUSE(B, \"b\")\nCAUSE(C, \"c\")\n"}
+        rule = "static bool is_one(int c)\n{\n    return c == STET_CAUSE_A || c == STET_CAUSE_B%s;\n}\n"
+        self.assert_passes(causes | {"src/low/rule.c": rule % " || c == STET_CAUSE_NONE"})
+        self.assert_fails(causes | {"src/low/rule.c": rule % " ||\n           c == STET_CAUSE_C"},
+                          "src/low/rule.c: lists causes (A, B, C): ask for a flag of causes.def")
+        cases = "static int of(int c)\n{\n    switch (c) {\n    case STET_CAUSE_A:\n    case STET_CAUSE_B:\n" \
+                "    case STET_CAUSE_C:\n        return 1;\n    }\n}\n"
+        self.assert_fails(causes | {"src/low/rule.c": cases}, "src/low/rule.c: lists causes (A, B, C)")
 
     def test_an_allowance_that_nothing_needs_fails(self):
         self.assert_fails(GOOD | {"tools/names.txt": GOOD["tools/names.txt"] + "\ntags: stet_gone\n"},

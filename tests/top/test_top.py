@@ -115,7 +115,7 @@ class Top(unittest.TestCase):
                       os.path.join(data, other + ".mlirbc"))
             self.assertIn(wanted, self.stet("top", "--once").stdout)
 
-    def test_keys_do_what_the_help_says(self):
+    def test_keys_do_what_the_help_describes(self):
         self.start(0, 1)
         screen = Screen(self, dict(self.state, NO_COLOR="1"), 80, 24)
         screen.until("compiles +4 in")

@@ -74,7 +74,7 @@ static struct stet_recompile guard(const char *class, const char *function, cons
     return r;
 }
 
-TEST(a_program_adds_what_a_guard_on_a_size_does_not_say)
+TEST(a_program_adds_what_a_guard_on_a_size_lacks)
 {
     static const char *const known[] = {"varlen", "mask-gather", "dim-readback"};
 

@@ -110,7 +110,7 @@ static void never(const char *key, size_t key_size, const char *value, size_t va
     EXPECT(false && "an error of ours has a payload");
 }
 
-TEST(a_stub_says_its_name)
+TEST(a_stub_returns_its_name)
 {
     PJRT_Api api;
     PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE};

@@ -32,7 +32,7 @@ static void end(struct case_of *c, enum stet_cause cause, enum stet_sure sure, b
     stet_arena_release(&c->h.arena);
 }
 
-TEST(a_description_stands_while_there_is_no_answer)
+TEST(a_description_is_kept_while_there_is_no_answer)
 {
     struct case_of c;
 

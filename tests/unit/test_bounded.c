@@ -102,7 +102,7 @@ static const char *buckets(const double *sizes, const uint64_t *runs, uint32_t c
     return text;
 }
 
-TEST(buckets_pad_least_and_say_how_much)
+TEST(buckets_pad_least_and_their_padding_is_given)
 {
     static const double sizes[] = {100, 512, 128, 120};
     static const uint64_t often[] = {10, 1, 10, 10}, once[] = {0, 0, 0, 0};

@@ -362,7 +362,7 @@ TEST(affine_maps_read_as_their_text)
 }
 
 /* Their bytes are the same places in two tables that differ. */
-TEST(unknown_bytes_tell_programs_apart)
+TEST(unknown_bytes_distinguish_programs)
 {
     static const char *const pairs[][3] = {
         {"unknown-properties-slt.raw-6.mlirbc", "unknown-properties-sgt.raw-6.mlirbc",

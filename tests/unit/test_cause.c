@@ -16,7 +16,7 @@ static const struct {
     unsigned lanes;
     const char *page;
 } rows[] = {
-#define CAUSE(identifier, id, lane, question, thing, facet, flags, about, page)                    \
+#define CAUSE(identifier, id, lane, question, thing, facet, step, flags, about, page)              \
     {STET_CAUSE_##identifier, lane, page},
 #include "cause/causes.def"
 };

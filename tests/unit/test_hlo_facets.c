@@ -164,7 +164,7 @@ TEST(the_order_of_a_comparison_is_its_type_by_another_name)
 }
 
 /* As XLA's canonical form has them, and its parser reads. */
-TEST(computations_may_stand_where_they_are_called)
+TEST(computations_may_be_written_where_they_are_called)
 {
     static const char named[] =
         "HloModule m\n\n%add {\n  a = f32[] parameter(0)\n  b = f32[] parameter(1)\n"
@@ -201,7 +201,7 @@ TEST(nested_computations_have_a_limit)
     stet_buf_release(&text);
 }
 
-TEST(a_comparison_may_say_both_its_type_and_its_order)
+TEST(a_comparison_may_have_both_its_type_and_its_order)
 {
     static const char *const total[] = {", type=TOTALORDER, order=TOTAL",
                                         ", order=TOTAL, type=TOTALORDER",

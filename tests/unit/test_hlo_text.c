@@ -173,7 +173,7 @@ TEST(an_asynchronous_fusion_calls_what_the_fusion_does)
     EXPECT_STR("", err.text);
 }
 
-TEST(an_elided_constant_is_an_error_that_says_how_to_print_it)
+TEST(an_elided_constant_is_an_error_with_the_way_to_print_it)
 {
     struct stet_err err = STET_ERR_INIT;
 

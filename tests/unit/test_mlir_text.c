@@ -3,7 +3,7 @@
 
 /* ---- forms ---- */
 
-TEST(short_forms_stand_for_their_generic_forms)
+TEST(short_forms_mean_their_generic_forms)
 {
     EXPECT(
         same("%0 = stablehlo.add %a, %a : tensor<4xf32>",

@@ -18,7 +18,7 @@ TEST(every_known_operation_is_found_by_its_name)
     EXPECT(stet_known_op_facts(STET_OP_UNKNOWN) & STET_OP_EFFECT);
 }
 
-TEST(a_custom_call_is_pure_unless_it_says_otherwise)
+TEST(a_custom_call_is_pure_unless_declared_otherwise)
 {
     struct stet_attr yes = {.kind = STET_ATTR_BOOL, .integer = 1};
     struct stet_named_attr attr = {STET_VIEW("has_side_effect"), &yes};

@@ -68,7 +68,7 @@ TEST(a_loop_reaches_functions_and_modules_of_its_file_alone)
     EXPECT_INT(0, reach.count);
 }
 
-TEST(numbers_that_may_change_are_told_from_constants)
+TEST(numbers_that_may_change_are_distinguished_from_constants)
 {
 #define GIVES(mark, op) stet_python_step_gives(&sources, step_at(mark), STET_VIEW(op))
     reach_of("WIDTH = 16\nsize = 4\ndef main(x, config):\n    fixed = 3\n    for n in range(4):\n"
@@ -90,7 +90,7 @@ TEST(numbers_that_may_change_are_told_from_constants)
 #undef GIVES
 }
 
-TEST(what_brings_data_to_a_device)
+TEST(lines_that_bring_data_to_a_device_are_found)
 {
 #define FEEDS(mark) stet_python_step_feeds(&sources, step_at(mark))
     reach_of("def main(loader, where, kind):\n    place = xm.xla_device()\n"
@@ -113,7 +113,7 @@ TEST(what_brings_data_to_a_device)
 #undef FEEDS
 }
 
-TEST(what_lets_an_optimizer_take_its_step)
+TEST(lines_that_step_an_optimizer_are_found)
 {
 #define UPDATES(mark) stet_python_step_updates(&sources, step_at(mark))
     reach_of("class Mine(torch.optim.Optimizer):\n    pass\n"
@@ -129,7 +129,7 @@ TEST(what_lets_an_optimizer_take_its_step)
 #undef UPDATES
 }
 
-TEST(a_number_read_back_that_is_a_size)
+TEST(a_size_that_is_read_back_is_found)
 {
     reach_of("def how_many(s):\n    return int((s > 0).sum())  # helper\n"
              "def main(x, box):\n    for i in range(3):\n        s = torch.sigmoid(x)\n"
@@ -141,7 +141,7 @@ TEST(a_number_read_back_that_is_a_size)
     reach_end();
 }
 
-TEST(what_selects_by_values)
+TEST(lines_that_select_by_values_are_found)
 {
 #define SELECTS(mark) stet_python_step_selects(&sources, step_at(mark))
     reach_of("def main(x, chosen):\n    for i in range(3):\n        y = x[chosen]  # index\n"
@@ -188,7 +188,7 @@ static unsigned uses(const char *code, const char *what)
     return found;
 }
 
-TEST(a_line_without_its_file_says_how_a_value_is_used)
+TEST(a_line_without_its_file_shows_how_a_value_is_used)
 {
     EXPECT_INT(PY_USED_COUNT, uses("for _ in range(reps):", "reps"));
     EXPECT_INT(PY_USED_COUNT,

@@ -3,7 +3,7 @@
  * here`. */
 #include "python_help.h"
 
-TEST(conditions_and_functions_around_a_line)
+TEST(the_conditions_and_the_function_around_a_line_are_found)
 {
     begin("", "def f(x):\n    if (x and\n            x > 3):  # second\n        return 1  # body\n"
               "    while x: x = 0  # single\n    return 2  # plain\nz = 1  # module\n");
@@ -134,7 +134,7 @@ TEST(the_loop_around_a_line_is_that_of_its_function)
     finish();
 }
 
-TEST(the_conditional_line_that_computes_an_operation)
+TEST(the_line_under_a_condition_that_computes_an_operation_is_found)
 {
 #define LINE(op) stet_python_conditional_line(&sources, here(), line_of("# sync"), STET_VIEW(op))
     begin("", "import torch\nfor i in range(9):\n    y = model(x)\n    if i == 5:\n"

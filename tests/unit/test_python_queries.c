@@ -305,7 +305,7 @@ TEST(a_line_that_shows_or_converts_an_array_reads_it_back)
     }
 }
 
-TEST(array_functions_are_told_from_others_of_their_name)
+TEST(array_functions_are_distinguished_from_others_of_their_name)
 {
     begin(jax_head, "def topk(a, k):\n    return a\n"
                     "def main(x, name):\n"
@@ -397,7 +397,7 @@ TEST(the_static_argument_that_a_line_uses_is_found)
                      NULL, false));
 }
 
-TEST(a_start_is_told_from_other_uses_of_a_static_argument)
+TEST(a_start_is_distinguished_from_other_uses_of_a_static_argument)
 {
 #define STATIC                                                                                     \
     "@functools.partial(jax.jit, static_argnames='n')\ndef f(x, n, start=2):\n    return "

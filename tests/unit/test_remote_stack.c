@@ -28,7 +28,7 @@ TEST(a_table_of_lines_is_read_in_all_its_forms)
         stet_remote_stack_line(table, n, 10, 20);
 }
 
-TEST(what_cannot_be_read_is_said)
+TEST(what_cannot_be_read_is_reported)
 {
     static struct stet_remote_frame frames[STET_REMOTE_FRAMES];
     struct stet_remote_place place = {.pid = 1 << 30, .state = 4096, .code_type = 8, .minor = 11};

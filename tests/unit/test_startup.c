@@ -62,7 +62,7 @@ TEST(the_parts_add_up_to_the_first_step)
     EXPECT_INT(900, sum);
 }
 
-TEST(without_steps_the_program_that_runs_most_stands_for_the_first)
+TEST(without_steps_the_program_that_runs_most_replaces_the_first_step)
 {
     struct stet_process_digest p = process();
     struct stet_run_digest d = {.processes = &p, .process_count = 1};
@@ -73,7 +73,7 @@ TEST(without_steps_the_program_that_runs_most_stands_for_the_first)
     EXPECT_INT(850, s.total_ns);
 }
 
-TEST(the_slowest_process_is_told_and_an_older_journal_says_nothing)
+TEST(the_slowest_process_is_named_and_an_older_journal_gives_nothing)
 {
     struct stet_process_digest p[3] = {process(), process(), process()};
     struct stet_run_digest d = {.processes = p, .process_count = 3};

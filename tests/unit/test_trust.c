@@ -336,7 +336,7 @@ TEST(an_entry_from_an_archive_of_several_has_a_signer_and_no_signature)
     end();
 }
 
-TEST(a_seal_that_is_torn_still_says_that_the_entry_is_not_ours)
+TEST(a_torn_seal_still_marks_the_entry_as_not_ours)
 {
     struct stet_buf one, sealed = STET_BUF_INIT;
     char path[PATH_MAX + 64], name[33];

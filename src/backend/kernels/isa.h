@@ -107,7 +107,7 @@
 #define OP(NAME, SUFFIX)      [STET_TILE_##NAME] = k_##NAME##_##SUFFIX
 #define FOLD_OP(NAME, SUFFIX) [STET_TILE_##NAME] = f_##NAME##_##SUFFIX
 
-/* The rows that each file defines; isa.c combines them. */
+/* The rows that each file defines; convert.c combines them. */
 #define ROW(suffix)                                                                                \
     extern const stet_tile_fn ISA(stet_ops_##suffix)[STET_TILE_OPS];                               \
     extern const stet_fold_fn ISA(stet_fold_##suffix)[STET_TILE_OPS];

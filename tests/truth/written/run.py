@@ -1,7 +1,10 @@
 """Runs the written programs and their clean twins under Stet, and prints a table of what was said.
 
-    run.py BUILD_DIR ENVIRONMENTS [--only PROGRAM]… [--strict] [--keep DIR]
+    run.py BUILD_DIR ENVIRONMENTS [--programs DIR] [--only PROGRAM]… [--strict] [--keep DIR | --again DIR]
 
+--programs: a folder of the same layout (README.md), instead of this one.
+--keep: what the programs left (sources, recordings) stays there. --again: explain such recordings again, without
+running a program; what `stet run` printed is not judged then.
 --strict: exit 1 unless each planted cause is named with its line and its function, nothing else is alarmed, and
 the four outputs agree. Without it the exit is 1 only if a program or Stet fails.
 """
@@ -16,8 +19,13 @@ import sys
 import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
+LIMIT = 600
 SUMMARY = re.compile(r"^stet:   \d+× (\S+?)(?: and \S+)?(?:, \S+)* in .*?, (\S+):(\d+), waited", re.M)
 MARKDOWN = re.compile(r"^\| \d+ \| `([\w-]+)`[^|]*\|[^|]*\| (\S+):(\d+) \|", re.M)
+
+
+class Failed(Exception):
+    """A program, or Stet, did not end as it should."""
 
 
 class Said:
@@ -26,33 +34,50 @@ class Said:
     def __init__(self, folder, clean, work, args):
         self.truth = json.loads((folder / "truth.json").read_text())
         self.source = work / "src"
-        self.source.mkdir(parents=True)
-        for file in [*folder.glob("*.py"), *(folder.glob("clean/*.py") if clean else [])]:
-            shutil.copy(file, self.source)
+        if args.again:
+            for ledger in (work / "state").glob("ledger.db*"):
+                ledger.unlink()
+        else:
+            self.source.mkdir(parents=True)
+            for file in [*folder.glob("*.py"), *(folder.glob("clean/*.py") if clean else [])]:
+                shutil.copy(file, self.source)
         self.env = dict(os.environ, STET_STATE_DIR=str(work / "state"), STET_STORE="off",
                         TORCHINDUCTOR_CACHE_DIR=str(work / "inductor"), PYTHONDONTWRITEBYTECODE="1")
         if self.truth.get("plain"):
             self.env["TORCH_DEVICE_BACKEND_AUTOLOAD"] = "0"  # torch.compile alone, without a device's package
         self.stet = args.build / "bin" / "stet"
-        python = args.environments / self.truth["env"] / "bin" / "python"
-        cpu = [] if self.truth.get("plain") else ["--cpu"]
-        run = self.ask("run", *cpu, "--", python, self.truth["command"])
-        if run.returncode:
-            raise SystemExit(f"{folder.name} failed:\n{run.stderr}")
-        self.all = json.loads(self.ask("explain", "--format=json").stdout)["stories"]
+        said = "" if args.again else self.run(args.environments / self.truth["env"] / "bin" / "python")
+        self.all = json.loads(self.ask("explain", "--format=json"))["stories"]
         self.stories = [s for s in self.all if not s["benign"]]
-        report = json.loads(self.ask("report", "--format=json").stdout)["runs"][0]
+        report = json.loads(self.ask("report", "--format=json"))["runs"][0]
         told = {place(s) for s in self.stories}
-        self.texts = {"run": {(c, name(f), int(n)) for c, f, n in SUMMARY.findall(run.stderr)},
+        self.texts = {"run": {(c, name(f), int(n)) for c, f, n in SUMMARY.findall(said)},
                       "markdown": {(c, name(f), int(n)) for c, f, n in
-                                   MARKDOWN.findall(self.ask("explain", "--export=markdown").stdout)},
+                                   MARKDOWN.findall(self.ask("explain", "--export=markdown"))},
                       "report": {place(s) for s in report["causes"] if not s["benign"]}}
         # The summary of `stet run` has the most expensive stories alone.
         self.differ = [k for k, v in self.texts.items() if v - told or (k != "run" and told - v)]
-        self.live = run.stderr.count("compiled again")
+        self.live = said.count("compiled again")
+
+    def run(self, python):
+        cpu = [] if self.truth.get("plain") else ["--cpu"]
+        ended = self.call("run", *cpu, "--", python, self.truth["command"])
+        if ended.returncode:
+            raise Failed(ended.stderr)
+        return ended.stderr
 
     def ask(self, *command):
-        return subprocess.run([self.stet, *command], cwd=self.source, env=self.env, capture_output=True, text=True)
+        ended = self.call(*command)
+        if ended.returncode not in (0, 1):
+            raise Failed(ended.stderr)
+        return ended.stdout
+
+    def call(self, *command):
+        try:
+            return subprocess.run([self.stet, *command], cwd=self.source, env=self.env, capture_output=True, text=True,
+                                  timeout=LIMIT)
+        except subprocess.TimeoutExpired:
+            raise Failed(f"took longer than {LIMIT} s: {' '.join(map(str, command))}") from None
 
     def lines(self, planted):
         wanted = [spec.split(": ", 1) for spec in planted["lines"]]
@@ -80,8 +105,7 @@ def judge(said):
     rows, left = [], list(said.stories)
     for planted in said.truth["planted"]:
         named = [s for s in said.all if {s["cause"], *s["also"]} & set(planted["causes"])]
-        lines = said.lines(planted)
-        right = [s for s in named if place(s)[1:] in lines]
+        right = [s for s in named if place(s)[1:] in said.lines(planted)]
         story = (right or named or [None])[0]
         left = [s for s in left if s not in named]
         functions = {plain(f) for f in planted["functions"]}
@@ -94,40 +118,90 @@ def judge(said):
     return rows, ["{0} {1}:{2}".format(*place(s)) for s in left]
 
 
+class Count:
+    """How often something was right."""
+
+    def __init__(self):
+        self.right, self.all = 0, 0
+
+    def add(self, right):
+        self.right, self.all = self.right + bool(right), self.all + 1
+
+    def __str__(self):
+        return f"{self.right} of {self.all}" + (f" ({100 * self.right / self.all:.1f} %)" if self.all else "")
+
+
+class Tally:
+    """The figures below the table."""
+
+    def __init__(self):
+        self.rows, self.causes = Count(), Count()
+        self.sure = {word: Count() for word in ("certain", "likely", "guess", "none")}
+        self.stories = {word: Count() for word in self.sure}
+        self.extra, self.alarmed, self.failed, self.wrong = 0, 0, 0, False
+
+    def add(self, said, rows, beside, twin):
+        for r in rows:
+            self.rows.add(r["line"] and r["function"])
+            self.causes.add(r["class"])
+            if r["class"]:
+                self.sure[r["sure"].split(",")[0]].add(r["line"])
+        # Of everything that was reported, also what was not planted.
+        for story in said.stories:
+            self.stories[story["confidence"]].add(any(
+                {story["cause"], *story["also"]} & set(p["causes"]) and place(story)[1:] in said.lines(p)
+                for p in said.truth["planted"]))
+        self.extra, self.alarmed = self.extra + bool(beside), self.alarmed + (twin != "quiet")
+        self.wrong |= bool(beside or said.differ) or twin != "quiet" or not all(r["line"] and r["function"] for r in rows)
+
+    def print(self):
+        print(f"\ncause, line and function: {self.rows}; the cause: {self.causes}; programs with another alarm: "
+              f"{self.extra}; clean twins alarmed: {self.alarmed}" + (f"; FAILED: {self.failed}" if self.failed else ""))
+        print("calibration, cause and line right (planted causes; all that was reported):")
+        for word, count in self.sure.items():
+            if count.all or self.stories[word].all:
+                print(f"  {word:8} {count}; {self.stories[word]}")
+
+
+def compare(title, folder, work, args, tally):
+    """Runs a program and its twin, prints their rows and counts them."""
+    drift, clean = Said(folder, False, work / "drift", args), Said(folder, True, work / "clean", args)
+    rows, beside = judge(drift)
+    alarms = ["{0} {1}:{2}".format(*place(s)) for s in clean.stories]
+    twin = ", ".join(alarms) or (f"{clean.live} live" if clean.live else "quiet")
+    for i, r in enumerate(rows):
+        line = "right" if r["line"] else r["said"] or "-"
+        print(f"| {title} | {r['planted']} | {r['class'] or 'missed'} | {line} | "
+              f"{'right' if r['function'] else '-'} | {r['sure'] or '-'} | {'' if i else ', '.join(beside)} | "
+              f"{'' if i else twin} | {'' if i else ', '.join(drift.differ) or 'agree'} |", flush=True)
+    tally.add(drift, rows, beside, twin)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=lambda p: pathlib.Path(p).resolve())
     parser.add_argument("environments", type=lambda p: pathlib.Path(p).absolute())
+    parser.add_argument("--programs", type=lambda p: pathlib.Path(p).resolve(), default=HERE)
     parser.add_argument("--only", action="append")
     parser.add_argument("--strict", action="store_true")
     parser.add_argument("--keep", type=lambda p: pathlib.Path(p).absolute())
+    parser.add_argument("--again", type=lambda p: pathlib.Path(p).absolute())
     args = parser.parse_args()
-    folders = sorted(f.parent for f in HERE.rglob("truth.json"))
-    count, good, alarmed, extra = 0, 0, 0, 0
-    wrong = False
+    tally = Tally()
     print("| program | planted | class | line | function | confidence | beside it | clean twin | outputs |")
     print("|---|---|---|---|---|---|---|---|---|", flush=True)
-    for folder in folders:
-        title = str(folder.relative_to(HERE))
+    for folder in sorted(f.parent for f in args.programs.rglob("truth.json")):
+        title = str(folder.relative_to(args.programs))
         if args.only and title not in args.only:
             continue
         with tempfile.TemporaryDirectory() as scratch:
-            work = (args.keep or pathlib.Path(scratch)) / title
-            drift, clean = Said(folder, False, work / "drift", args), Said(folder, True, work / "clean", args)
-            rows, beside = judge(drift)
-        alarms = ["{0} {1}:{2}".format(*place(s)) for s in clean.stories]
-        twin = ", ".join(alarms) or (f"{clean.live} live" if clean.live else "quiet")
-        for i, r in enumerate(rows):
-            line = "right" if r["line"] else r["said"] or "-"
-            print(f"| {title} | {r['planted']} | {r['class'] or 'missed'} | {line} | "
-                  f"{'right' if r['function'] else '-'} | {r['sure'] or '-'} | {'' if i else ', '.join(beside)} | "
-                  f"{'' if i else twin} | {'' if i else ', '.join(drift.differ) or 'agree'} |", flush=True)
-            count, good = count + 1, good + (r["line"] and r["function"])
-        extra, alarmed = extra + bool(beside), alarmed + (twin != "quiet")
-        wrong |= bool(beside or drift.differ) or twin != "quiet" or not all(r["line"] and r["function"] for r in rows)
-    print(f"\ncause, line and function: {good} of {count}; programs with another alarm: {extra}; "
-          f"clean twins alarmed: {alarmed}")
-    sys.exit(args.strict and wrong)
+            try:
+                compare(title, folder, (args.again or args.keep or pathlib.Path(scratch)) / title, args, tally)
+            except Failed as failure:
+                print(f"{title} failed:\n{failure}", file=sys.stderr)
+                tally.failed += 1
+    tally.print()
+    sys.exit(bool(tally.failed or not tally.rows.all or (args.strict and tally.wrong)))
 
 
 if __name__ == "__main__":

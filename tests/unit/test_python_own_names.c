@@ -1,0 +1,132 @@
+/* Facts about names of Python and torch that a script defines itself, or uses under another name:
+ * what a name denotes decides, not how it is spelled. A script marks the call with `# call` and the
+ * line of the answer with `# here`; without that mark there is no answer. */
+#include "python_help.h"
+
+#define HEAD                                                                                       \
+    "import itertools\nimport torch\nGAIN = 1.0\n"                                                 \
+    "@torch.compile\ndef step(x, n=1, extra=None):  # def\n    return x * n * GAIN\n"
+#define NET                                                                                        \
+    "import torch\nclass Net(torch.nn.Module):\n    def __init__(self):\n"                         \
+    "        super().__init__()\n        self.gain = 1.0\n"                                        \
+    "    def forward(self, x):  # def\n        return x * self.gain\n"                             \
+    "net = Net()\nmodel = torch.compile(net)\n"
+
+static struct stet_python_compiled compiled(const char *head, const char *body)
+{
+    begin(head, body);
+    return (struct stet_python_compiled){.file = here(),
+                                         .line = line_of("# def"),
+                                         .call_file = here(),
+                                         .call_line = line_of("# call")};
+}
+
+static void expect_line(const char *body, struct stet_python_made made)
+{
+    if (made.line != line_of("# here"))
+        fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);
+    EXPECT_INT(line_of("# here"), made.line);
+    finish();
+}
+
+static void argument(const char *body, const char *parameter, enum stet_python_differs what)
+{
+    struct stet_python_compiled c = compiled(HEAD, body);
+
+    expect_line(body, stet_python_made_argument(&sources, &c, stet_view_str(parameter), what));
+}
+
+TEST(a_loop_over_a_users_range_is_no_counter)
+{
+    argument("def main(range):\n    for n in range(6):  # here\n"
+             "        step(torch.ones(3), n)  # call\n",
+             "n", PY_DIFFERS_VALUE);
+}
+
+TEST(a_counter_is_known_under_another_name)
+{
+    argument("numbers = range\nfor n in numbers(6):\n    step(torch.ones(3), n)  # call  # here\n",
+             "n", PY_DIFFERS_VALUE);
+    argument("from itertools import count as numbers\nfor n in numbers():\n"
+             "    step(torch.ones(3), n)  # call  # here\n",
+             "n", PY_DIFFERS_VALUE);
+    argument("import builtins\nfor n, x in builtins.enumerate([1, 1]):\n"
+             "    step(torch.ones(3), n)  # call  # here\n",
+             "n", PY_DIFFERS_VALUE);
+}
+
+TEST(a_method_of_a_users_class_is_not_a_containers)
+{
+    argument("class Log:\n    def append(self, x):\n        print(x)\n"
+             "given = Log()\nfor i in range(6):\n    if i > 2:\n        given.append(1)\n"
+             "    step(torch.ones(3), extra=given)  # call\n",
+             "extra", PY_DIFFERS_VALUE);
+}
+
+TEST(a_method_of_a_users_class_is_not_a_tensors)
+{
+    argument("class Box:\n    def resize_(self, k):\n        print(k)\n"
+             "x = Box()\nfor i in range(6):\n    x.resize_(i + 1)\n    step(x)  # call\n",
+             "x", PY_DIFFERS_FORM);
+}
+
+TEST(a_users_setattr_sets_no_attribute)
+{
+    static const char own[] = "def setattr(o, name, value):\n    print(name, value)\n"
+                              "for i in range(6):\n    setattr(net, 'gain', i)\n"
+                              "    model(torch.ones(3))  # call\n";
+    static const char pythons[] = "import builtins\nput = builtins.setattr\nfor i in range(6):\n"
+                                  "    put(net, 'gain', i)  # here\n"
+                                  "    model(torch.ones(3))  # call\n";
+    struct stet_python_compiled c = compiled(NET, own);
+
+    expect_line(own,
+                stet_python_made_attribute(&sources, &c, STET_VIEW("self"), STET_VIEW("gain")));
+    c = compiled(NET, pythons);
+    expect_line(pythons,
+                stet_python_made_attribute(&sources, &c, STET_VIEW("self"), STET_VIEW("gain")));
+}
+
+TEST(a_users_globals_are_no_variables_of_the_module)
+{
+    static const char own[] = "def main(globals):\n    for i in range(6):\n"
+                              "        globals()['GAIN'] = i / 2\n"
+                              "        step(torch.ones(3))  # call\n";
+    static const char pythons[] = "import builtins\nfor i in range(6):\n"
+                                  "    builtins.globals()['GAIN'] = i / 2  # here\n"
+                                  "    step(torch.ones(3))  # call\n";
+    struct stet_python_compiled c = compiled(HEAD, own);
+
+    expect_line(own, stet_python_made_global(&sources, &c, STET_VIEW("GAIN")));
+    c = compiled(HEAD, pythons);
+    expect_line(pythons, stet_python_made_global(&sources, &c, STET_VIEW("GAIN")));
+}
+
+TEST(a_users_train_sets_no_mode)
+{
+    static const char body[] = "import helpers\nfor i in range(6):\n    net.train(i > 2)  # here\n"
+                               "    helpers.train(i)\n    model(torch.ones(3))  # call\n";
+    struct stet_python_compiled c = compiled(NET, body);
+
+    write_file("helpers.py", "def train(count):\n    print(count)\n");
+    expect_line(body, stet_python_made_training(&sources, &c, STET_VIEW("")));
+}
+
+static bool condition_reads(const char *head)
+{
+    struct stet_python_read read = {0};
+    bool reads;
+
+    begin(head, "def main(x, rows):\n    for i, row in zip(range(3), rows):\n        if i > 2:\n"
+                "            x = step(x)  # ask\n");
+    write_file("helpers.py", "import torch\ndef zip(a, b):\n    return torch.ones(3, 2)\n");
+    reads = stet_python_condition_reads(&sources, here(), line_of("# ask"), true, &read);
+    finish();
+    return reads;
+}
+
+TEST(what_a_users_zip_gives_does_not_come_from_its_first_argument)
+{
+    EXPECT(!condition_reads("import torch\n"));
+    EXPECT(condition_reads("from helpers import zip\n"));
+}
