@@ -325,6 +325,29 @@ static uint64_t look_at_all(const struct stet_monitor_attach *a, struct look *lo
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+static bool is_over(const struct look *l)
+{
+    return l->pulse->ended || (l->here && (!l->after.there || strchr("ZX", l->after.state)));
+}
+
+/* A process of an attempt before: it is over, and its rank has begun again, or another job has. */
+static bool is_replaced(const struct look *old, const struct look *looks, size_t count)
+{
+    const struct stet_hash none = {0, 0};
+
+    for (size_t i = 0; i < count && is_over(old); i++) {
+        const struct stet_process_digest *d = looks[i].digest;
+        bool same_rank = old->pulse->rank >= 0 && looks[i].pulse->rank == old->pulse->rank;
+
+        if (!looks[i].pulse->used || d->start_ns <= old->digest->start_ns)
+            continue;
+        if (same_rank || (!stet_hash_eq(d->job, none) && !stet_hash_eq(d->job, old->digest->job) &&
+                          !stet_hash_eq(old->digest->job, none)))
+            return true;
+    }
+    return false;
+}
+
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err)
 {
@@ -342,7 +365,7 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
     for (size_t i = 0; i < n; i++) {
         struct stet_rank_state *s = &out->items[out->count];
 
-        if (!looks[i].pulse->used)
+        if (!looks[i].pulse->used || is_replaced(&looks[i], looks, n))
             continue;
         describe(s, &looks[i], a->folder, now_ns);
         add_memory(s, a->pulse, i);

@@ -19,6 +19,11 @@ stet_python_ref stet_python_taken_from(struct stet_python_flow *x, stet_python_r
                : 0;
 }
 
+static bool is_conversion(enum stet_python_meaning how)
+{
+    return how == PY_MEANS_CONVERTS || how == PY_MEANS_ASSEMBLES;
+}
+
 /* Does the expression denote a function that converts its argument: jnp.asarray, or a lambda that
  * calls it? */
 static bool converts(const struct stet_python_flow *x, stet_python_ref f)
@@ -30,7 +35,7 @@ static bool converts(const struct stet_python_flow *x, stet_python_ref f)
         f = stet_python_bare(&m->ast, stet_python_field(&m->ast, f, PY_FIELD_BODY));
     if (stet_python_kind(&m->ast, f) == PY_CALL)
         f = stet_python_field(&m->ast, f, PY_FIELD_FUNCTION);
-    return stet_python_meaning(m, f) == PY_MEANS_CONVERTS;
+    return is_conversion(stet_python_meaning(m, f));
 }
 
 /* Returns what a call of a library passes on: x of jnp.asarray(x) and of tree.map(jnp.asarray, x).
@@ -45,7 +50,9 @@ static stet_python_ref converted(struct stet_python_flow *x, stet_python_ref cal
         return count == 2 && converts(x, stet_python_argument(m, call, 0))
                    ? stet_python_argument(m, call, 1)
                    : 0;
-    return converts(x, call) && (count == 1 || x->sizes) ? stet_python_argument(m, call, 0) : 0;
+    if (!converts(x, call) || (count > 1 && !x->sizes))
+        return 0;
+    return stet_python_argument(m, call, c->meaning == PY_MEANS_ASSEMBLES);
 }
 
 /* A function that gives its argument back, changed in one place at most: that place, or the maker

@@ -1,5 +1,6 @@
 """jobs.py OUT: runs jobs of several ranks, one after the other, as they are written to standard input: a line
-`NAME SCRIPT WAY RANKS [VARIABLE=value…]`. Imports JAX once, and forks a process for each rank. A job ends by itself, or when
+`NAME SCRIPT WAY RANKS [VARIABLE=value…]`. Imports JAX once, and forks a process for each rank (with POD_FRESH, an interpreter
+and a seed of hashes of its own). A job ends by itself, or when
 the line `end NAME` comes. The output of rank r is OUT/NAME.r; `started NAME pid…` and `ended NAME` are printed.
 
 Run it under `stet run --cpu`: the processes load the layer when they make their client."""
@@ -32,6 +33,9 @@ def rank(name, script, way, number, world, port, variables):
     os.dup2(out, 1)
     os.dup2(out, 2)
     os.environ.update(POD_RANK=str(number), POD_WORLD=str(world), POD_PORT=str(port), **variables)
+    if "POD_FRESH" in os.environ:
+        os.environ["PYTHONHASHSEED"] = str(number + 1)
+        os.execv(sys.executable, [sys.executable, f"{HERE}/{script}", way])
     sys.argv = [script, way]
     code = 1
     try:
@@ -72,10 +76,9 @@ def run(name, script, way, world, variables):
 def main():
     print("ready", flush=True)
     for line in sys.stdin:
-        name, script, way, world, *variables = line.split()
-        if name == "end":
-            continue
-        run(name, script, way, int(world), dict(v.split("=", 1) for v in variables))
+        words = line.split()
+        if words[0] != "end":
+            run(*words[:3], int(words[3]), dict(v.split("=", 1) for v in words[4:]))
 
 
 main()

@@ -17,7 +17,7 @@ def marks(*files):
     found = {}
     for name in files:
         for number, text in enumerate((HERE / name).read_text().splitlines(), 1):
-            for kind in ("here", "again"):
+            for kind in ("here", "again", "source"):
                 if f"  # {kind}: " in text:
                     found[f"{kind}: " + text.rsplit(f"# {kind}: ", 1)[1]] = (str(HERE / name), number)
     return found
@@ -65,11 +65,14 @@ class Case(unittest.TestCase):
         self.run_.stdin.flush()
         started = self.run_.stdout.readline().split()
         self.assertEqual(started[:2], ["started", name])
-        self.pids = [int(p) for p in started[2:]]
+        self.pids, self.running = [int(p) for p in started[2:]], name
+        self.addCleanup(self.ended, name, kill=True)
         return name
 
     def ended(self, name, kill=False):
-        """The exit codes of its ranks, when it is over."""
+        """The exit codes of its ranks, when it is over; once."""
+        if self.running != name:
+            return None
         if kill:
             for pid in self.pids:
                 try:
@@ -80,6 +83,7 @@ class Case(unittest.TestCase):
             self.run_.stdin.flush()
         words = self.run_.stdout.readline().split()
         self.assertEqual(words[:2], ["ended", name])
+        self.running = None
         return [int(w) for w in words[2:]]
 
     def output(self, name, rank):
@@ -95,7 +99,7 @@ class Case(unittest.TestCase):
 
     def until(self, what, why=lambda: ""):
         """The limit only ends a test that would hang."""
-        end = time.monotonic() + 120
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             found = what()
             if found:

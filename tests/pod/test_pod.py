@@ -18,7 +18,7 @@ class Differ(Case):
     """WAYS of job.py: the class of the change, and its marked line."""
     WAYS = {"constant": ("baked-constant", "here: constant"), "branch": ("graph-change", "here: branch"),
             "set": ("graph-change", "here: set"), "module": ("graph-change", "here: module"),
-            "shape": ("shape-drift", None), "flag": ("options-drift", None)}
+            "shape": ("shape-drift", "source: shape"), "flag": ("options-drift", None)}
 
     @classmethod
     def setUpClass(cls):
@@ -27,29 +27,32 @@ class Differ(Case):
 
     def differ(self, way, ranks, **variables):
         name = self.start("job.py", way, ranks, STEPS="50", **variables)
-        found = self.until(lambda: [d for d in self.divergences() if d["finding"] == "differs" and d["function"] == "train_step" or
-                                    way == "flag" and d["class"] == "options-drift"],
-                           lambda: self.output(name, 0) + self.output(name, ranks - 1))
-        self.ended(name, kill=True)
+        try:
+            found = self.until(lambda: [d for d in self.divergences() if d["finding"] == "differs" and
+                                        d["function"] == "train_step" or way == "flag" and d["class"] == "options-drift"],
+                               lambda: self.output(name, 0) + self.output(name, ranks - 1) + str(self.new_events()))
+        finally:
+            self.ended(name, kill=True)
         return found[0]
 
     def check(self, d, way, odd):
         cause, line = self.WAYS[way]
         self.assertEqual((d["rank"], d["other"], d["class"], d["certain"]), (odd, 0, cause, True), d)
         if line:
-            self.assertEqual((d["origin"]["file"], d["origin"]["line"]), LINES[line])
+            at = d["source" if line.startswith("source") else "origin"]
+            self.assertEqual((at["file"], at["line"]), LINES[line])
         return d
 
     def test_each_kind_of_divergence_is_named_with_rank_cause_and_line(self):
         for way in self.WAYS:
             with self.subTest(way):
-                d = self.check(self.differ(way, 2), way, 1)
+                d = self.check(self.differ(way, 2, **({"POD_FRESH": "1"} if way == "set" else {})), way, 1)
                 changes = {c["what"]: (c["from"], c["to"]) for c in d["changes"]}
                 if way == "constant":
                     self.assertEqual(changes["constant in multiply"], ("1.25", "1.5"))
                     self.assertEqual(d["trigger"]["line"], LINES["again: train_step"][1])
                 if way == "shape":
-                    self.assertEqual(changes["argument batch dimension 0"], ("8", "7"))
+                    self.assertEqual(changes["argument batch dimension 0"], ("8", "6"))
                     self.assertTrue(d["went_on"])
                 if way == "flag":
                     self.assertEqual(changes["variable XLA_FLAGS"], ("not set", "--xla_cpu_enable_fast_math=true"))
