@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { FILE_MAX = 8 << 20 };
+
 static void open_or_die(struct harness *h, const char *path)
 {
     if (!harness_open(h, path) || !harness_initialize(h) || !harness_client(h, NULL, 0)) {
@@ -58,6 +60,32 @@ void bench_end(struct bench *b)
     harness_client_destroy(&b->bare);
     harness_client_destroy(&b->layer);
     nftw(b->state, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+struct bench_bytes bench_read(const char *folder, const char *name)
+{
+    struct bench_bytes b = {malloc(FILE_MAX), 0};
+    char path[4096];
+    FILE *f;
+
+    snprintf(path, sizeof(path), "%s%s%s", folder, *folder ? "/" : "", name);
+    f = fopen(path, "rb");
+    if (!f || !b.ptr) {
+        perror(path);
+        exit(1);
+    }
+    b.len = fread(b.ptr, 1, FILE_MAX, f);
+    fclose(f);
+    return b;
+}
+
+PJRT_LoadedExecutable *bench_must(struct harness *h, PJRT_LoadedExecutable *loaded)
+{
+    if (!loaded) {
+        fprintf(stderr, "%s\n", h->text);
+        exit(1);
+    }
+    return loaded;
 }
 
 double bench_now_ns(void)

@@ -16,6 +16,15 @@ void bench_begin(struct bench *b);
 void bench_begin_with(struct bench *b, const char *plugin, bool store);
 void bench_end(struct bench *b);
 
+struct bench_bytes {
+    char *ptr; /* malloc'd, the caller's */
+    size_t len;
+};
+
+/* Exit when the file can't be read, or the plugin said no. An empty folder is none. */
+struct bench_bytes bench_read(const char *folder, const char *name);
+PJRT_LoadedExecutable *bench_must(struct harness *h, PJRT_LoadedExecutable *loaded);
+
 double bench_now_ns(void);
 /* What this thread has used: on a shared machine the wall clock tells about others. */
 double bench_cpu_ns(void);

@@ -1,57 +1,27 @@
 """What buckets cost on three real distributions of lengths, against the usual choices of as many programs.
 
-The lengths are of the text of installed packages: docstrings in words, functions in tokens, lines in characters. A row is
-the elements that the usual choice computes over those of `stet buckets` with as many programs.
+The lengths are in bench/lengths, with their sources: prompts of a conversation service and of a code service, in tokens, and
+proteins, in residues. A row is the number of elements that the usual choice computes, divided by that of `stet buckets` with as
+many programs.
 """
-import ast
 import bisect
-import io
 import json
 import pathlib
 import subprocess
 import sys
-import tokenize
 
-import flax
-import jax
-import numpy
-import optax
-
-STET = pathlib.Path("build/release/bin/stet").resolve()
-# What vLLM captures CUDA graphs for, unless told otherwise.
+ROOT = pathlib.Path(__file__).resolve().parent
+STET = ROOT.parent / "build" / "release" / "bin" / "stet"
+# What vLLM captures CUDA graphs for, and what it pads tokens to on a TPU, unless told otherwise; AlphaFold 3's default buckets.
 VLLM = [1, 2, 4] + list(range(8, 256, 8)) + list(range(256, 513, 16))
+VLLM_TPU = [16 << k for k in range(20)]
+ALPHAFOLD = [256, 512, 768, 1024, 1280, 1536, 2048, 2560, 3072, 3584, 4096, 4608, 5120]
 
 
-def sources():
-    for package in (jax, numpy, flax, optax):
-        for path in sorted(pathlib.Path(package.__file__).parent.rglob("*.py")):
-            yield path.read_text(encoding="utf-8", errors="replace")
-
-
-def tokens_by_line(text):
-    """How many tokens begin before each line."""
-    count = [0] * (text.count("\n") + 3)
-    for token in tokenize.generate_tokens(io.StringIO(text).readline):
-        count[min(token.start[0], len(count) - 1)] += bool(token.string.strip())
-    for i in range(1, len(count)):
-        count[i] += count[i - 1]
-    return count
-
-
-def measure():
-    docstrings, functions, lines = [], [], []
-    for text in sources():
-        lines += [len(line) for line in text.splitlines() if line.strip()]
-        try:
-            tree, count = ast.parse(text), tokens_by_line(text)
-        except (SyntaxError, tokenize.TokenError):
-            continue
-        for node in ast.walk(tree):
-            if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
-                docstrings.append(len((ast.get_docstring(node) or "").split()))
-            if isinstance(node, ast.FunctionDef):
-                functions.append(count[min(node.end_lineno, len(count) - 1)] - count[node.lineno - 1])
-    return {"docstrings": docstrings, "functions": functions, "lines": lines}
+def read(name):
+    """The lengths, each as often as it came."""
+    pairs = [line.split() for line in (ROOT / "lengths" / f"{name}.txt").read_text().splitlines() if line[0] != "#"]
+    return [int(size) for size, count in pairs for _ in range(int(count))]
 
 
 def powers_of_two(lengths):
@@ -70,9 +40,9 @@ def used(buckets, lengths):
 
 def compare(name, lengths, what, buckets):
     buckets = used(buckets, lengths)
-    done = subprocess.run([STET, "buckets", "--lengths=-", "--format=json", f"--programs={len(buckets)}",
+    done = subprocess.run([STET, "buckets", "--lengths=-", "--format=json", f"--programs={len(buckets)}", "--most=64",
                            "--today=" + ",".join(map(str, buckets))],
-                          input="".join(f"{n}\n" for n in lengths), capture_output=True, text=True)
+                          input="".join(f"{n}\n" for n in lengths), capture_output=True, text=True, check=False)
     if done.returncode > 1:
         sys.exit(done.stderr)
     found = json.loads(done.stdout)["functions"][0]
@@ -82,9 +52,13 @@ def compare(name, lengths, what, buckets):
                       "against": f"{own['programs']} buckets, padding %", "baseline": round(100 * own["padding"], 2)}))
 
 
-for name, lengths in measure().items():
-    lengths = [n for n in lengths if n > 0]
+for name in ("conversation", "code", "proteins"):
+    lengths = read(name)
     powers = used(powers_of_two(lengths), lengths)
     compare(name, lengths, "powers_of_two", powers)
     compare(name, lengths, "quantiles", quantiles(lengths, len(powers)))
+    if name == "proteins":
+        compare(name, lengths, "alphafold_default", ALPHAFOLD)
+    else:
+        compare(name, lengths, "vllm_tpu_default", VLLM_TPU)
     compare(name, [n for n in lengths if n <= VLLM[-1]], "vllm_default", VLLM)

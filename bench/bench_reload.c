@@ -11,44 +11,17 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { ROUNDS = 201, FIRSTS = 41, MOST = 8 << 20 };
+enum { ROUNDS = 201, FIRSTS = 41 };
 /* Between a client and its first program: JAX takes longer. */
 enum { PAUSE_US = 50000 };
 
-struct bytes {
-    char *ptr;
-    size_t len;
-};
-
-static struct bytes read_file(const char *path)
+static struct bench_bytes serialised(struct harness *h, struct bench_bytes program,
+                                     struct bench_bytes options)
 {
-    struct bytes b = {malloc(MOST), 0};
-    FILE *f = fopen(path, "rb");
-
-    if (!f || !b.ptr) {
-        perror(path);
-        exit(1);
-    }
-    b.len = fread(b.ptr, 1, MOST, f);
-    fclose(f);
-    return b;
-}
-
-static PJRT_LoadedExecutable *must(struct harness *h, PJRT_LoadedExecutable *loaded)
-{
-    if (!loaded) {
-        fprintf(stderr, "%s\n", h->text);
-        exit(1);
-    }
-    return loaded;
-}
-
-static struct bytes serialised(struct harness *h, struct bytes program, struct bytes options)
-{
-    PJRT_LoadedExecutable *loaded =
-        must(h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
+    PJRT_LoadedExecutable *loaded = bench_must(
+        h, harness_compile(h, program.ptr, program.len, "mlir", options.ptr, options.len));
     PJRT_Executable *executable = harness_executable(h, loaded);
-    struct bytes b;
+    struct bench_bytes b;
 
     b.ptr = harness_serialize(h, executable, &b.len);
     harness_executable_destroy(h, executable);
@@ -57,23 +30,23 @@ static struct bytes serialised(struct harness *h, struct bytes program, struct b
 }
 
 /* Only what a framework waits for is timed: not letting go of the executable. */
-static double bare(struct bench *b, struct bytes executable)
+static double bare(struct bench *b, struct bench_bytes executable)
 {
     double begin = bench_now_ns(), took;
     PJRT_LoadedExecutable *loaded =
-        must(&b->bare, harness_deserialize(&b->bare, executable.ptr, executable.len));
+        bench_must(&b->bare, harness_deserialize(&b->bare, executable.ptr, executable.len));
 
     took = bench_now_ns() - begin;
     harness_loaded_destroy(&b->bare, loaded);
     return took / 1e6;
 }
 
-static double served(struct bench *b, struct bytes program, struct bytes options)
+static double served(struct bench *b, struct bench_bytes program, struct bench_bytes options)
 {
     double begin = bench_now_ns(), took;
     PJRT_LoadedExecutable *loaded =
-        must(&b->layer, harness_compile(&b->layer, program.ptr, program.len, "mlir", options.ptr,
-                                        options.len));
+        bench_must(&b->layer, harness_compile(&b->layer, program.ptr, program.len, "mlir",
+                                              options.ptr, options.len));
 
     took = bench_now_ns() - begin;
     harness_loaded_destroy(&b->layer, loaded);
@@ -83,13 +56,11 @@ static double served(struct bench *b, struct bytes program, struct bytes options
 static void measure(struct bench *b, const char *folder, const char *size, const char *from)
 {
     static double load[ROUNDS], added[ROUNDS];
-    char path[4096], name[128];
-    struct bytes program, options, executable;
+    char name[128];
+    struct bench_bytes program, options, executable;
 
-    snprintf(path, sizeof(path), "%s/step.mlirbc", folder);
-    program = read_file(path);
-    snprintf(path, sizeof(path), "%s/options.pb", folder);
-    options = read_file(path);
+    program = bench_read(folder, "step.mlirbc");
+    options = bench_read(folder, "options.pb");
     executable = serialised(&b->bare, program, options);
     served(b, program, options); /* compiles, and is kept before its destruction returns */
     for (int i = -10; i < ROUNDS; i++) {
@@ -121,8 +92,7 @@ static int first_program(const char *how, const char *folder, const char *execut
 {
     bool layer = !strcmp(how, "layer");
     PJRT_LoadedExecutable *loaded;
-    struct bytes program, options;
-    char path[4096];
+    struct bench_bytes program, options;
     struct harness h;
     cpu_set_t all;
     double begin;
@@ -134,16 +104,14 @@ static int first_program(const char *how, const char *folder, const char *execut
         fprintf(stderr, "%s\n", h.text);
         return 1;
     }
-    snprintf(path, sizeof(path), "%s/step.mlirbc", folder);
-    program = read_file(layer ? path : executable);
-    snprintf(path, sizeof(path), "%s/options.pb", folder);
-    options = read_file(path);
+    program = layer ? bench_read(folder, "step.mlirbc") : bench_read("", executable);
+    options = bench_read(folder, "options.pb");
     usleep(PAUSE_US);
     begin = bench_now_ns();
     loaded = layer ? harness_compile(&h, program.ptr, program.len, "mlir", options.ptr, options.len)
                    : harness_deserialize(&h, program.ptr, program.len);
     printf("%.6f\n", (bench_now_ns() - begin) / 1e6);
-    harness_loaded_destroy(&h, must(&h, loaded));
+    harness_loaded_destroy(&h, bench_must(&h, loaded));
     harness_client_destroy(&h);
     free(program.ptr);
     free(options.ptr);
@@ -172,13 +140,11 @@ static void measure_first(struct bench *b, const char *folder)
 {
     double load[FIRSTS], added[FIRSTS];
     char path[4096];
-    struct bytes program, options, executable;
+    struct bench_bytes program, options, executable;
     FILE *f;
 
-    snprintf(path, sizeof(path), "%s/step.mlirbc", folder);
-    program = read_file(path);
-    snprintf(path, sizeof(path), "%s/options.pb", folder);
-    options = read_file(path);
+    program = bench_read(folder, "step.mlirbc");
+    options = bench_read(folder, "options.pb");
     executable = serialised(&b->bare, program, options);
     snprintf(path, sizeof(path), "%s/executable", b->state);
     f = fopen(path, "wb");

@@ -1,6 +1,7 @@
 """JAX on the CPU backend: the entry point `jax_plugins`, and what JAX must be told of the platform.
 
-JAX knows by name which platforms take donated arguments, run callbacks and have lowerings for some
+Under `stet run --cpu` and `stet test` the backend is JAX's platform `cpu` (pose.py). Otherwise it is a
+platform of its own, `stet`. JAX knows by name which platforms take donated arguments, run callbacks and have lowerings for some
 linear algebra, and takes a platform that it does not know for one that can do none of it. The platform
 `stet` is lowered to as a TPU is, which is what the backend runs."""
 
@@ -31,14 +32,24 @@ def initialize():
     xla_bridge.register_plugin("stet", library_path=library_path())
 
 
+def posing():
+    """pose.py if the backend is `cpu`, else None."""
+    return importlib.import_module("stet_cpu.pose") if os.environ.get("STET_JAX_AS") == "cpu" else None
+
+
 def after_bridge(module):
     """jax._src.xla_bridge: no warning that the platform is experimental."""
+    if posing():
+        posing().after_bridge(module)
+        return
     module._nonexperimental_plugins.add("stet")
 
 
 def after_mlir(module):
     """jax._src.interpreters.mlir: donation, and one table of lowerings for both, so that what is
     registered for a TPU later is in it, too."""
+    if posing():
+        return
     rules = module._platform_specific_lowerings
     if rules["stet"] is rules["tpu"]:
         return
@@ -61,6 +72,9 @@ class AsTpu:
 
 def after_callback(module):
     """jax._src.callback: callbacks by send and receive."""
+    if posing():
+        posing().after_callback(module)
+        return
     emit = module.emit_python_callback
     if hasattr(emit, "of_stet"):
         return

@@ -10,8 +10,8 @@ static inline void stet_to_register(void *d, const void *s, enum stet_dtype t, s
 {
     const struct stet_tile_set *k = stet_tile_kernels();
 
-    if (t == STET_DT_BF16 || t == STET_DT_F16)
-        k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](d, s, NULL, NULL, n);
+    if (k->load[t])
+        k->load[t](d, s, NULL, NULL, n);
     else
         memcpy(d, s, n * stet_dtype_bytes(t));
 }
@@ -20,9 +20,8 @@ static inline void stet_from_register(void *d, const void *s, enum stet_dtype t,
 {
     const struct stet_tile_set *k = stet_tile_kernels();
 
-    if (t == STET_DT_BF16 || t == STET_DT_F16)
-        k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](d, s, NULL, NULL,
-                                                                                n);
+    if (k->store[t])
+        k->store[t](d, s, NULL, NULL, n);
     else
         memmove(d, s, n * stet_dtype_bytes(t));
 }

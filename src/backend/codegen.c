@@ -51,42 +51,20 @@ static void emit(struct stet_codegen *g, stet_tile_fn fn, uint16_t d, uint16_t a
     g->regs[a].last = g->regs[b].last = g->regs[c].last = at;
 }
 
-/* Converts the form of `t` in memory to that in registers, and back; NULL if they are the same. */
+/* See stet_tile_set; NULL if there is nothing to do. */
 static stet_tile_fn widen(enum stet_dtype t)
 {
-    const stet_tile_fn *m = stet_tile_kernels()->misc;
-
-    return t == STET_DT_BF16  ? m[STET_MISC_BF16_LOAD]
-           : t == STET_DT_F16 ? m[STET_MISC_F16_LOAD]
-                              : NULL;
+    return stet_tile_kernels()->load[t];
 }
 
 static stet_tile_fn narrow(enum stet_dtype t)
 {
-    const stet_tile_fn *m = stet_tile_kernels()->misc;
-
-    return t == STET_DT_BF16  ? m[STET_MISC_BF16_STORE]
-           : t == STET_DT_F16 ? m[STET_MISC_F16_STORE]
-                              : NULL;
+    return stet_tile_kernels()->store[t];
 }
 
-/* What must be done to the result of an operation on this type. */
 static stet_tile_fn rounding(enum stet_dtype t)
 {
-    const stet_tile_fn *m = stet_tile_kernels()->misc;
-
-    switch (t) {
-    case STET_DT_BF16:
-        return m[STET_MISC_BF16_ROUND];
-    case STET_DT_F16:
-        return m[STET_MISC_F16_ROUND];
-    case STET_DT_S4:
-        return m[STET_MISC_S4_WRAP];
-    case STET_DT_U4:
-        return m[STET_MISC_U4_WRAP];
-    default:
-        return NULL;
-    }
+    return stet_tile_kernels()->round[t];
 }
 
 uint16_t stet_backend_cg_arg(struct stet_codegen *g, struct stet_gval *v)
@@ -179,8 +157,11 @@ uint16_t stet_backend_cg_value(struct stet_codegen *g, struct stet_gval *v)
 static void convert(struct stet_codegen *g, enum stet_dtype from, enum stet_dtype to, uint16_t d,
                     uint16_t a)
 {
-    stet_tile_fn fn = stet_tile_kernels()->convert[stet_tile_ctype(from)][stet_tile_ctype(to)];
+    const struct stet_tile_set *k = stet_tile_kernels();
+    stet_tile_fn fn = k->convert[stet_tile_ctype(from)][stet_tile_ctype(to)];
 
+    if (from == STET_DT_F64 && stet_dtype_is_small_float(to))
+        fn = k->f64_to_odd_f32;
     emit(g, fn, d, a, a, a);
     if (rounding(to))
         emit(g, rounding(to), d, d, d, d);
@@ -191,7 +172,7 @@ static bool exact(int op, enum stet_dtype t)
 {
     return op == STET_TILE_COPY || op == STET_TILE_MAX || op == STET_TILE_MIN ||
            op == STET_TILE_SELECT || op == STET_TILE_CLAMP ||
-           (op == STET_TILE_ABS && t != STET_DT_S4); /* whose -8 has none */
+           (op == STET_TILE_ABS && !stet_dtype_is_small_int(t)); /* whose least one has none */
 }
 
 void stet_backend_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
@@ -214,10 +195,10 @@ void stet_backend_cg_node(struct stet_codegen *g, const struct stet_gnode *n)
         convert(g, row, to, d, r[0]);
         return;
     case STET_EW_ROUND_BF16:
-        emit(g, k->misc[STET_MISC_BF16_ROUND], d, r[0], r[0], r[0]);
+        emit(g, k->round[STET_DT_BF16], d, r[0], r[0], r[0]);
         return;
     case STET_EW_ROUND_F16:
-        emit(g, k->misc[STET_MISC_F16_ROUND], d, r[0], r[0], r[0]);
+        emit(g, k->round[STET_DT_F16], d, r[0], r[0], r[0]);
         return;
     case STET_TILE_SELECT:
     case STET_TILE_COMPLEX:

@@ -175,6 +175,23 @@ static enum stet_rc call_step(struct emitter *e, struct stepper *s, struct stet_
     return STET_OK;
 }
 
+static enum stet_rc ffi_step(struct emitter *e, struct stepper *s, struct stet_graph_group *g)
+{
+    struct stet_gnode *n = g->nodes[0];
+    struct stet_step *t = new_step(e, s, STET_STEP_FFI);
+    struct stet_buffer *b = stet_backend_placement_temporary(e->p, n->scratch, g->time, g->time);
+
+    if (!t || !b)
+        return stet_lower_memory(e->l);
+    t->site = n->params;
+    for (uint32_t i = 0; i < n->in_count; i++)
+        ref_value(e, n->in[i]);
+    for (uint32_t i = 0; i < n->out_count; i++)
+        ref_value(e, n->out[i]);
+    ref(e, b);
+    return STET_OK;
+}
+
 static enum stet_rc host_step(struct emitter *e, struct stepper *s, struct stet_gnode *n)
 {
     struct stet_step *t = new_step(e, s, STET_STEP_HOST);
@@ -276,6 +293,8 @@ static enum stet_rc group_step(struct emitter *e, struct stepper *s, struct stet
         return case_step(e, s, n);
     case STET_G_HOST:
         return host_step(e, s, n);
+    case STET_G_FFI:
+        return ffi_step(e, s, g);
     default:
         return stet_lower_fail(e->l, STET_UNSUPPORTED, "a step of this kind");
     }

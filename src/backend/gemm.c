@@ -64,7 +64,6 @@ COMPLEX(float)
 COMPLEX(double)
 
 static const stet_gemm_fn plain[STET_DT_COUNT] = {
-    [STET_DT_S4] = k_gemm_uint8_t,        [STET_DT_U4] = k_gemm_uint8_t,
     [STET_DT_S8] = k_gemm_uint8_t,        [STET_DT_U8] = k_gemm_uint8_t,
     [STET_DT_S16] = k_gemm_uint16_t,      [STET_DT_U16] = k_gemm_uint16_t,
     [STET_DT_S32] = k_gemm_uint32_t,      [STET_DT_U32] = k_gemm_uint32_t,

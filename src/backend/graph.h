@@ -19,6 +19,7 @@
 struct stet_gnode;
 struct stet_gblock;
 struct stet_buffer;
+struct stet_ffi_site;
 
 struct stet_gval {
     struct stet_shape shape;
@@ -50,6 +51,7 @@ enum stet_gkind {
     STET_G_WHILE,  /* blocks[0] the condition, blocks[1] the body */
     STET_G_CASE,   /* in[0] an s32 (or pred: 1 is branch 0); one block a branch */
     STET_G_HOST,   /* `params` is struct stet_transfer; alive even if unused */
+    STET_G_FFI,    /* `params` is struct stet_ffi_site; dense buffers */
 };
 
 /* Elementwise operations that are not rows of a tile table. */
@@ -72,7 +74,7 @@ struct stet_gnode {
     struct stet_tile_view map;
     const struct stet_kernel *kernel;
     void *params;
-    uint64_t scratch;        /* CALL: bytes of temporary memory */
+    uint64_t scratch;        /* CALL, FFI: bytes of temporary memory */
     int32_t in_place;        /* CALL: the operand whose memory out[0] may take over, or -1 */
     struct stet_gnode *next; /* in the block */
     struct stet_graph_group *group;
@@ -132,6 +134,7 @@ struct stet_lower {
     uint32_t nodes, most_nodes;   /* made so far, and their cap */
     uint32_t marks;               /* given to tile programs so far */
     struct stet_codegen *codegen; /* made when first needed */
+    struct stet_ffi_site **sites; /* the plan's list of calls of registered functions */
 };
 
 /* Refuses a small program that declares huge sizes before it takes the memory of a large one. */
@@ -164,6 +167,8 @@ struct stet_gval *stet_lower_in(struct stet_lower *l, uint32_t i);
 enum stet_rc stet_lower_shape(struct stet_lower *l, uint32_t i, struct stet_shape *out);
 enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
                              struct stet_shape *out);
+/* The type of an element; STET_DT_INVALID if there is none. */
+enum stet_dtype stet_lower_dtype(const struct stet_type *element);
 /* Result i is `v`: checked against the declared type. */
 enum stet_rc stet_lower_out(struct stet_lower *l, uint32_t i, struct stet_gval *v);
 

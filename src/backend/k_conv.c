@@ -13,8 +13,8 @@ static void widen(char *d, const char *s, size_t n, enum stet_dtype memory, enum
         size_t some = n - at < 256 ? n - at : 256;
         const char *src = s + at * stet_dtype_bytes(memory);
 
-        if (memory == STET_DT_BF16 || memory == STET_DT_F16) {
-            k->misc[memory == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](
+        if (k->load[memory]) {
+            k->load[memory](
                 wide, src, NULL, NULL, some);
             src = wide;
         }

@@ -5,7 +5,10 @@
 int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i)
 {
     switch (t) {
+    case STET_DT_S2:
+        return ((((const uint8_t *)p)[i] & 3) ^ 2) - 2;
     case STET_DT_S4:
+        return ((((const uint8_t *)p)[i] & 15) ^ 8) - 8;
     case STET_DT_S8:
         return ((const int8_t *)p)[i];
     case STET_DT_S16:
@@ -14,7 +17,10 @@ int64_t stet_backend_index_at(const void *p, enum stet_dtype t, uint64_t i)
         return ((const int32_t *)p)[i];
     case STET_DT_S64:
         return ((const int64_t *)p)[i];
+    case STET_DT_U2:
+        return ((const uint8_t *)p)[i] & 3;
     case STET_DT_U4:
+        return ((const uint8_t *)p)[i] & 15;
     case STET_DT_U8:
     case STET_DT_PRED:
         return ((const uint8_t *)p)[i];

@@ -37,8 +37,8 @@ static void pack(char *d, const char *base, const struct stet_tile_view *rows,
         const char *src = raw;
 
         stet_tile_view_gather(raw, base, &all, from, at, n);
-        if (memory == STET_DT_BF16 || memory == STET_DT_F16) {
-            k->misc[memory == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](
+        if (k->load[memory]) {
+            k->load[memory](
                 wide, raw, NULL, NULL, n);
             src = wide;
         }
@@ -57,12 +57,12 @@ void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype typ
         const char *src = s + at * stet_dtype_bytes(type);
         char *dst = d + at * stet_dtype_bytes(memory);
 
-        if (memory == STET_DT_BF16 || memory == STET_DT_F16) {
+        if (k->load[memory]) {
             if (type != STET_DT_F32) {
                 k->convert[type][STET_DT_F32](wide, src, NULL, NULL, some);
                 src = wide;
             }
-            k->misc[memory == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](
+            k->store[memory](
                 dst, src, NULL, NULL, some);
         } else {
             k->convert[type][stet_tile_ctype(memory)](dst, src, NULL, NULL, some);

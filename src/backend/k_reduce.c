@@ -140,9 +140,8 @@ static void store(const struct fold *f, struct scratch *s, char *const *acc, int
         _Alignas(16) char value[16];
         const char *init = f->bufs[r->first_init + i];
 
-        if (t != c && c == STET_DT_F32) {
-            f->k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_LOAD : STET_MISC_F16_LOAD](value, init,
-                                                                                     NULL, NULL, 1);
+        if (f->k->load[t]) {
+            f->k->load[t](value, init, NULL, NULL, 1);
             init = value;
         }
         first[i] = s->line[0] + i * (16 * ACC / 32);
@@ -155,9 +154,8 @@ static void store(const struct fold *f, struct scratch *s, char *const *acc, int
         enum stet_dtype t = r->types[i];
         char *d = (char *)f->bufs[r->first_out + i] + (size_t)at * stet_dtype_bytes(t);
 
-        if (t == STET_DT_BF16 || t == STET_DT_F16)
-            f->k->misc[t == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](
-                d, first[i], NULL, NULL, n);
+        if (f->k->store[t])
+            f->k->store[t](d, first[i], NULL, NULL, n);
         else
             memcpy(d, first[i], n * stet_dtype_bytes(t));
     }

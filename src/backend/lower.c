@@ -33,10 +33,10 @@ void stet_lower_describe(struct stet_lower *l, enum stet_rc rc, const char *fmt,
 
 /* ---- types ---- */
 
-static enum stet_dtype element_dtype(const struct stet_type *t)
+enum stet_dtype stet_lower_dtype(const struct stet_type *t)
 {
     static const enum stet_dtype dtypes[STET_ELEMENTS] = {
-#define DTYPE(name, bytes, hlo) [STET_ELEMENT_##name] = STET_DT_##name,
+#define DTYPE(name, bytes, hlo, number) [STET_ELEMENT_##name] = STET_DT_##name,
         STET_ELEMENT_DTYPES(DTYPE)
 #undef DTYPE
     };
@@ -57,7 +57,7 @@ enum stet_rc stet_lower_type(struct stet_lower *l, const struct stet_type *t,
     }
     if (t->kind != STET_TYPE_TENSOR || !t->element)
         return stet_lower_fail(l, STET_UNSUPPORTED, "a value is not a ranked tensor");
-    d = element_dtype(t->element);
+    d = stet_lower_dtype(t->element);
     if (d == STET_DT_INVALID)
         return stet_lower_fail(l, STET_UNSUPPORTED, "element type %s is not supported",
                                t->element->kind == STET_TYPE_FLOAT

@@ -64,6 +64,10 @@ struct stet_gval *stet_lower_part(struct stet_lower *l, struct stet_gval *v, con
 
 /* ---- lower_flow.c ---- */
 
+/* Shapes of a type: one, or a tuple's, flattened into `out` (room for `most`). `depth` is 0. */
+enum stet_rc stet_lower_flat_shapes(struct stet_lower *l, const struct stet_type *t,
+                                    struct stet_shape *out, uint32_t most, uint32_t *count,
+                                    uint32_t depth);
 /* A region's operations into a new block with `args` arguments of these shapes. */
 struct stet_gblock *stet_lower_new_block(struct stet_lower *l, struct stet_gval **like,
                                          uint32_t args);
@@ -83,6 +87,12 @@ enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
                                      struct stet_gblock **blocks, uint32_t count);
 enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
                                   struct stet_shape **out);
+/* The shape of each argument of a lane: its tile, or all of it for replicas. */
+enum stet_rc stet_lower_argument_tiles(struct stet_lower *l, const struct stet_block *body,
+                                       struct stet_shape *whole, struct stet_shape *tiles);
+/* Sets the sharding of result `i`. */
+enum stet_rc stet_lower_result_sharding(struct stet_lower *l, const struct stet_block *body,
+                                        uint32_t i, uint32_t rank);
 /* The entry function for all lanes. */
 enum stet_rc stet_lower_program_lanes(struct stet_lower *l, struct stet_gblock **out);
 
@@ -92,6 +102,9 @@ enum stet_rc stet_lower_sort_key(struct stet_lower *l, const struct stet_region 
                                  struct stet_sort *s);
 enum stet_rc stet_lower_top_k_of(struct stet_lower *l, int64_t k, bool largest);
 enum stet_rc stet_lower_approx_top_k(struct stet_lower *l);
+/* A custom call of a function that a library registered in this process; `known` is false, and
+ * nothing done, if there is none of that name. */
+enum stet_rc stet_lower_ffi(struct stet_lower *l, struct stet_view name, bool *known);
 /* XLA's custom calls LuDecomposition, Qr, ProductOfElementaryHouseholderReflectors and Eigh. */
 enum stet_rc stet_lower_eigh(struct stet_lower *l);
 enum stet_rc stet_lower_lu(struct stet_lower *l);
@@ -100,16 +113,17 @@ enum stet_rc stet_lower_reflectors(struct stet_lower *l);
 /* The same bytes with another shape; NULL when out of memory, with the error set. */
 struct stet_gval *stet_lower_bits_as(struct stet_lower *l, struct stet_gval *a,
                                      const struct stet_shape *s);
-/* 4-bit integers (lower_nibble.c): an operation that uses the bits of its operand; bitcast_convert
- * from or to them; the elements of a constant, copied only where needed (NULL: no memory); a value
- * from the host at run time, of any type. */
-struct stet_gval *stet_lower_from_host(struct stet_lower *l, struct stet_gval *v);
-struct stet_gval *stet_lower_nibble_bits(struct stet_lower *l, int op, struct stet_gval *a,
-                                         struct stet_gval *b);
-enum stet_rc stet_lower_nibble_bitcast(struct stet_lower *l, struct stet_gval *a,
-                                       const struct stet_shape *s);
-const void *stet_lower_nibbles(struct stet_lower *l, enum stet_dtype t, const void *elements,
-                               size_t bytes);
+/* Elements of 2 and 4 bits (lower_subbyte.c): an operation that uses the bits of its operand;
+ * bitcast_convert from or to them; the elements of a constant, copied only where needed (NULL: no
+ * memory). */
+struct stet_gval *stet_lower_subbyte_bits(struct stet_lower *l, int op, struct stet_gval *a,
+                                          struct stet_gval *b);
+enum stet_rc stet_lower_subbyte_bitcast(struct stet_lower *l, struct stet_gval *a,
+                                        const struct stet_shape *s);
+const void *stet_lower_subbyte_constant(struct stet_lower *l, enum stet_dtype t,
+                                        const void *elements, size_t bytes);
+/* Is there a kernel for this tile operation on elements of `t`? */
+bool stet_lower_has_kernel(int op, enum stet_dtype t);
 /* Sum over the flagged dimensions. */
 struct stet_gval *stet_lower_sum(struct stet_lower *l, struct stet_gval *a, const bool *reduced);
 

@@ -8,6 +8,20 @@ static enum stet_dtype product_type(enum stet_dtype t)
     return t == STET_DT_BF16 || t == STET_DT_F16 ? STET_DT_F32 : t;
 }
 
+/* The type that operands and results of products have in memory: small types are converted, and a
+ * product of pred counts, because it is true if any pair is. */
+static enum stet_dtype wide_type(enum stet_dtype t)
+{
+    if (t == STET_DT_PRED)
+        return STET_DT_S32;
+    return stet_dtype_is_small(t) ? stet_tile_ctype(t) : t;
+}
+
+static struct stet_gval *widened(struct stet_lower *l, struct stet_gval *a)
+{
+    return stet_graph_convert(l, a, wide_type(a->shape.dtype));
+}
+
 /* The dimensions of `map` not in either list. */
 static void free_dims(const struct stet_tile_view *map, const struct stet_graph_ints *x,
                       const struct stet_graph_ints *y, struct stet_tile_view *out)
@@ -106,6 +120,8 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
         stet_lower_memory(l);
         return NULL;
     }
+    if (!(a = widened(l, a)) || !(b = widened(l, b)))
+        return NULL;
     in[0] = stet_graph_strided(a, &am);
     in[1] = stet_graph_strided(b, &bm);
     pick_dims(&am, ab, &batch);
@@ -122,8 +138,8 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     d->a_offset = am.offset;
     d->b_offset = bm.offset;
     d->m = product(&d->a_rows), d->k = product(&d->a_cols), d->n = product(&d->b_cols);
-    d->a_type = stet_dtype_stored(a->shape.dtype), d->b_type = stet_dtype_stored(b->shape.dtype);
-    d->out_type = stet_dtype_stored(out_type);
+    d->a_type = a->shape.dtype, d->b_type = b->shape.dtype;
+    d->out_type = wide_type(out_type);
     /* f32 from bf16 operands, s32 from s8: the wider of what comes in and what goes out */
     d->dtype = product_type(d->out_type);
     if (stet_dtype_bytes(product_type(d->a_type)) > stet_dtype_bytes(d->dtype))
@@ -147,7 +163,7 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
 
 static bool dot_type(enum stet_dtype t)
 {
-    return t != STET_DT_TOKEN && t != STET_DT_PRED;
+    return t != STET_DT_TOKEN;
 }
 
 static enum stet_rc check_dot(struct stet_lower *l, struct stet_gval *a, struct stet_gval *b,
@@ -443,6 +459,8 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     CHECK(x->shape.dtype == w->shape.dtype && dot_type(x->shape.dtype) && dot_type(s.dtype) &&
               stet_dtype_is_complex(s.dtype) == stet_dtype_is_complex(x->shape.dtype),
           "operands and result do not fit each other");
+    if (!(x = widened(l, x)) || !(w = widened(l, w)))
+        return l->err && l->err->rc ? l->err->rc : STET_NO_MEMORY;
     TRY(conv_dims(l, &d, x->shape.rank));
     c->spatial = x->shape.rank - 2;
     TRY(conv_window(l, c, high));
@@ -460,7 +478,7 @@ enum stet_rc stet_lower_convolution(struct stet_lower *l, int arg)
     c->batch_groups = batch_groups;
     c->in_features = features / groups;
     c->out_features = w->shape.dims[d.wo] / c->groups;
-    c->memory = stet_dtype_stored(x->shape.dtype), c->out_type = stet_dtype_stored(s.dtype);
+    c->memory = x->shape.dtype, c->out_type = wide_type(s.dtype);
     c->dtype = product_type(c->out_type);
     if (stet_dtype_bytes(product_type(c->memory)) > stet_dtype_bytes(c->dtype))
         c->dtype = product_type(c->memory);

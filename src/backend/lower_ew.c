@@ -1,8 +1,7 @@
 /* Lowering: elementwise operations and constants. */
 #include "backend/lower.h"
 
-/* The tile-table type of an operation on `t`. */
-static bool has_kernel(int op, enum stet_dtype t)
+bool stet_lower_has_kernel(int op, enum stet_dtype t)
 {
     const stet_tile_fn *row = stet_tile_kernels()->ops[stet_tile_ctype(t)];
 
@@ -34,10 +33,10 @@ enum stet_rc stet_lower_unary(struct stet_lower *l, int op)
         return stet_lower_out(l, 0, trivial(l, op, a));
     if (op == STET_TILE_ABS && stet_dtype_is_unsigned(t))
         return stet_lower_out(l, 0, a);
-    if (!has_kernel(op, t))
+    if (!stet_lower_has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
-    if (stet_dtype_is_nibble(t) && (op == STET_TILE_POPCNT || op == STET_TILE_CLZ))
-        return stet_lower_out(l, 0, stet_lower_nibble_bits(l, op, a, NULL));
+    if (stet_dtype_is_small_int(t) && (op == STET_TILE_POPCNT || op == STET_TILE_CLZ))
+        return stet_lower_out(l, 0, stet_lower_subbyte_bits(l, op, a, NULL));
     if (op == STET_TILE_IS_FINITE)
         out = STET_DT_PRED;
     else if (op == STET_TILE_REAL || op == STET_TILE_IMAG || op == STET_TILE_ABS)
@@ -114,14 +113,17 @@ enum stet_rc stet_lower_binary(struct stet_lower *l, int op)
     OPERAND(a, 0);
     OPERAND(b, 1);
     TRY(same_operands(l, a, b));
-    if (!has_kernel(op, a->shape.dtype))
+    if (!stet_lower_has_kernel(op, a->shape.dtype))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s",
                                stet_dtype_name(a->shape.dtype));
     if (op == STET_TILE_NEXTAFTER && stet_dtype_bytes(a->shape.dtype) == 2)
         return stet_lower_out(l, 0, next_half(l, a, b));
-    if (stet_dtype_is_nibble(a->shape.dtype) &&
+    if (op == STET_TILE_NEXTAFTER && stet_dtype_is_small_float(a->shape.dtype))
+        return stet_lower_fail(l, STET_UNSUPPORTED, "not defined for %s",
+                               stet_dtype_name(a->shape.dtype));
+    if (stet_dtype_is_small_int(a->shape.dtype) &&
         (op == STET_TILE_SHR_LOGIC || op == STET_TILE_SHR_ARITH))
-        return stet_lower_out(l, 0, stet_lower_nibble_bits(l, op, a, b));
+        return stet_lower_out(l, 0, stet_lower_subbyte_bits(l, op, a, b));
     return stet_lower_out(l, 0, stet_graph_ew(l, op, a->shape.dtype, a, b, NULL));
 }
 
@@ -131,7 +133,7 @@ enum stet_rc stet_lower_square(struct stet_lower *l, int arg)
 
     (void)arg;
     OPERAND(a, 0);
-    CHECK(has_kernel(STET_TILE_MUL, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_MUL, a->shape.dtype), "not defined for this type");
     return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_MUL, a->shape.dtype, a, a, NULL));
 }
 
@@ -195,7 +197,7 @@ enum stet_rc stet_lower_compare(struct stet_lower *l, int arg)
         b = stet_graph_ew(l, STET_TILE_ORDER, order, b, NULL, NULL);
         t = order;
     }
-    if (!has_kernel(op, t))
+    if (!stet_lower_has_kernel(op, t))
         return stet_lower_fail(l, STET_BAD_INPUT, "not defined for %s", stet_dtype_name(t));
     return stet_lower_out(l, 0, stet_graph_ew(l, op, STET_DT_PRED, a, b, NULL));
 }
@@ -222,7 +224,7 @@ enum stet_rc stet_lower_select(struct stet_lower *l, int arg)
     OPERAND(b, 2);
     TRY(same_operands(l, a, b));
     CHECK(p->shape.dtype == STET_DT_PRED, "the predicate is not pred");
-    CHECK(has_kernel(STET_TILE_SELECT, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_SELECT, a->shape.dtype), "not defined for this type");
     if (!(p = spread(l, p, &a->shape)))
         return stet_lower_memory(l);
     CHECK(stet_shape_same_dims(&p->shape, &a->shape), "the predicate has another shape");
@@ -241,7 +243,7 @@ enum stet_rc stet_lower_clamp(struct stet_lower *l, int arg)
         return stet_lower_memory(l);
     TRY(same_operands(l, low, a));
     TRY(same_operands(l, high, a));
-    CHECK(has_kernel(STET_TILE_CLAMP, a->shape.dtype), "not defined for this type");
+    CHECK(stet_lower_has_kernel(STET_TILE_CLAMP, a->shape.dtype), "not defined for this type");
     return stet_lower_out(l, 0, stet_graph_ew(l, STET_TILE_CLAMP, a->shape.dtype, low, a, high));
 }
 
@@ -265,8 +267,8 @@ enum stet_rc stet_lower_bitcast(struct stet_lower *l, int arg)
     (void)arg;
     OPERAND(a, 0);
     TRY(stet_lower_shape(l, 0, &s));
-    if (stet_dtype_is_nibble(a->shape.dtype) || stet_dtype_is_nibble(s.dtype))
-        return stet_lower_nibble_bitcast(l, a, &s);
+    if (stet_dtype_is_subbyte(a->shape.dtype) || stet_dtype_is_subbyte(s.dtype))
+        return stet_lower_subbyte_bitcast(l, a, &s);
     CHECK(a->shape.dtype != STET_DT_TOKEN && a->shape.bytes == s.bytes, "the sizes do not agree");
     return stet_lower_out(l, 0, stet_lower_bits_as(l, a, &s));
 }
@@ -340,7 +342,7 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     width = stet_dtype_bytes(s.dtype);
     if (s.elements && (a->splat || s.elements == 1)) {
         CHECK(stet_attr_bytes(a).len >= width, "the constant has too few bytes");
-        one = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, width);
+        one = stet_lower_subbyte_constant(l, s.dtype, stet_attr_bytes(a).ptr, width);
         return stet_lower_out(l, 0, one ? stet_graph_splat(l, &s, one) : NULL);
     }
     CHECK(stet_attr_bytes(a).len >= s.bytes, "the constant has %zu bytes, %llu needed",
@@ -348,7 +350,7 @@ enum stet_rc stet_lower_constant(struct stet_lower *l, int arg)
     n = stet_graph_node(l, STET_G_CONST, NULL, 0, &s, 1);
     if (!n)
         return stet_lower_memory(l);
-    if (!(n->bytes = stet_lower_nibbles(l, s.dtype, stet_attr_bytes(a).ptr, s.bytes)))
+    if (!(n->bytes = stet_lower_subbyte_constant(l, s.dtype, stet_attr_bytes(a).ptr, s.bytes)))
         return stet_lower_memory(l);
     if ((uintptr_t)n->bytes % (width < 8 ? width ? width : 1 : 8)) {
         char *copy = stet_arena_raw(l->arena, s.bytes + 1, 1);

@@ -31,10 +31,9 @@ static enum stet_rc block_arg(struct stet_lower *l, struct stet_gblock *b, uint3
     return STET_OK;
 }
 
-/* Shapes of a type: one, or a tuple's, flattened into `out` (room for `most`). */
-static enum stet_rc flat_shapes(struct stet_lower *l, const struct stet_type *t,
-                                struct stet_shape *out, uint32_t most, uint32_t *count,
-                                uint32_t depth)
+enum stet_rc stet_lower_flat_shapes(struct stet_lower *l, const struct stet_type *t,
+                                    struct stet_shape *out, uint32_t most, uint32_t *count,
+                                    uint32_t depth)
 {
     if (!t || t->kind != STET_TYPE_TUPLE) {
         if (*count >= most)
@@ -45,7 +44,7 @@ static enum stet_rc flat_shapes(struct stet_lower *l, const struct stet_type *t,
     }
     CHECK(depth < 8, "tuples are nested too deeply");
     for (uint32_t i = 0; i < t->member_count; i++)
-        TRY(flat_shapes(l, t->members[i], out, most, count, depth + 1));
+        TRY(stet_lower_flat_shapes(l, t->members[i], out, most, count, depth + 1));
     return STET_OK;
 }
 
@@ -113,7 +112,7 @@ enum stet_rc stet_lower_bind_args(struct stet_lower *l, const struct stet_block 
     for (uint32_t i = 0; i < b->arg_count; i++) {
         uint32_t n = 0;
 
-        TRY(flat_shapes(l, b->args[i].type, shapes, 64, &n, 0));
+        TRY(stet_lower_flat_shapes(l, b->args[i].type, shapes, 64, &n, 0));
         CHECK(at + n <= count, "too few arguments");
         for (uint32_t j = 0; j < n; j++)
             CHECK(stet_shape_eq(&shapes[j], &values[at + j]->shape), "argument %u has another type",
@@ -219,7 +218,7 @@ enum stet_rc stet_lower_program(struct stet_lower *l, struct stet_gblock **out)
     if (!(shapes = STET_NEW_ARRAY(l->arena, struct stet_shape, body->arg_count + 64)))
         return stet_lower_memory(l);
     for (uint32_t i = 0; i < body->arg_count; i++)
-        TRY(flat_shapes(l, body->args[i].type, shapes, body->arg_count + 64, &n, 0));
+        TRY(stet_lower_flat_shapes(l, body->args[i].type, shapes, body->arg_count + 64, &n, 0));
     if (!(b = new_block(l, n)))
         return stet_lower_memory(l);
     for (uint32_t i = 0; i < n; i++)
@@ -268,7 +267,7 @@ enum stet_rc stet_lower_bind_results(struct stet_lower *l, struct stet_gval **va
     for (uint32_t i = 0; i < l->op->result_count; i++) {
         uint32_t n = 0;
 
-        TRY(flat_shapes(l, l->op->results[i].type, shapes, 64, &n, 0));
+        TRY(stet_lower_flat_shapes(l, l->op->results[i].type, shapes, 64, &n, 0));
         CHECK(at + n <= count, "too few results");
         for (uint32_t j = 0; j < n; j++)
             CHECK(stet_shape_eq(&shapes[j], &values[at + j]->shape), "result %u has another type",
@@ -492,11 +491,11 @@ enum stet_rc stet_lower_get_tuple_element(struct stet_lower *l, int arg)
     CHECK(index >= 0 && index < t->member_count, "index is out of range");
     for (int64_t i = 0; i < index; i++) {
         n = 0;
-        TRY(flat_shapes(l, t->members[i], shapes, 64, &n, 0));
+        TRY(stet_lower_flat_shapes(l, t->members[i], shapes, 64, &n, 0));
         at += n;
     }
     n = 0;
-    TRY(flat_shapes(l, t->members[index], shapes, 64, &n, 0));
+    TRY(stet_lower_flat_shapes(l, t->members[index], shapes, 64, &n, 0));
     CHECK(at + n <= v->count, "the tuple has too few elements");
     return stet_lower_bind_results(l, v->parts + at, n);
 }

@@ -58,6 +58,13 @@ enum {
 
 static unsigned facts_of(struct stet_lower *l, const struct stet_op *op, uint32_t depth);
 
+static bool has_side_effect(const struct stet_op *op)
+{
+    const struct stet_attr *a = stet_op_attr(op, "has_side_effect");
+
+    return a && stet_attr_int(a);
+}
+
 static unsigned facts_inside(struct stet_lower *l, const struct stet_op *op, uint32_t depth)
 {
     unsigned facts = 0;
@@ -112,7 +119,9 @@ static unsigned facts_of(struct stet_lower *l, const struct stet_op *op, uint32_
     case STET_SDY_MANUAL_COMPUTATION:
         return MEETS;
     case STET_STABLEHLO_CUSTOM_CALL:
-        return stet_lower_is_border(op) ? MEETS : 0;
+        if (stet_lower_is_border(op))
+            return MEETS;
+        return l->manual && has_side_effect(op) ? OWN : 0;
     case STET_FUNC_CALL:
         return facts_of_function(l, op, "callee", depth);
     case STET_STABLEHLO_COMPOSITE:
@@ -221,9 +230,8 @@ enum stet_rc stet_lower_lanes(struct stet_lower *l,
 
 /* ---- the entry function ---- */
 
-/* The shape of each argument of a lane: its tile, or all of it for replicas. */
-static enum stet_rc lane_shapes(struct stet_lower *l, const struct stet_block *body,
-                                struct stet_shape *whole, struct stet_shape *tiles)
+enum stet_rc stet_lower_argument_tiles(struct stet_lower *l, const struct stet_block *body,
+                                       struct stet_shape *whole, struct stet_shape *tiles)
 {
     for (uint32_t i = 0; i < body->arg_count; i++) {
         TRY(stet_lower_type(l, body->args[i].type, &whole[i]));
@@ -260,8 +268,8 @@ static enum stet_rc bind_arguments(struct stet_lower *l, const struct stet_block
     return STET_OK;
 }
 
-static enum stet_rc result_sharding(struct stet_lower *l, const struct stet_block *body, uint32_t i,
-                                    uint32_t rank)
+enum stet_rc stet_lower_result_sharding(struct stet_lower *l, const struct stet_block *body,
+                                        uint32_t i, uint32_t rank)
 {
     const struct stet_attr *given = l->program->outputs[i].sharding;
 
@@ -296,7 +304,7 @@ static enum stet_rc lane_results(struct stet_lower *l, const struct stet_block *
     for (uint32_t i = 0; i < count; i++) {
         for (uint32_t lane = 0; lane < l->lanes; lane++)
             whole[lane] = tiles[lane] = all[lane][i];
-        TRY(result_sharding(l, body, i, whole[0]->shape.rank));
+        TRY(stet_lower_result_sharding(l, body, i, whole[0]->shape.rank));
         if (l->on.partitions > 1)
             TRY(stet_lower_split(l, &l->out_shardings[i], whole, tiles));
         for (uint32_t lane = 0; lane < l->lanes; lane++)
@@ -326,7 +334,7 @@ enum stet_rc stet_lower_program_lanes(struct stet_lower *l, struct stet_gblock *
     l->in_shardings = STET_NEW_ARRAY(l->arena, struct stet_sharding, n + 1);
     if (!whole || !tiles || !likes || !like || !l->in_shardings)
         return stet_lower_memory(l);
-    TRY(lane_shapes(l, body, whole, tiles));
+    TRY(stet_lower_argument_tiles(l, body, whole, tiles));
     for (uint32_t i = 0; i < n * l->lanes; i++) {
         likes[i % n].shape = tiles[i % n];
         like[i] = &likes[i % n];

@@ -40,7 +40,9 @@ enum stet_rc stet_lower_rng_bit_generator(struct stet_lower *l, int arg)
     CHECK(stet_dtype_is_int(state->shape.dtype) &&
               (state->shape.bytes == 16 || (!threefry && state->shape.bytes == 24)),
           "the state has %llu bytes", (unsigned long long)state->shape.bytes);
-    type = bits.dtype, bits.dtype = stet_dtype_stored(type);
+    CHECK(!stet_dtype_is_small_float(bits.dtype), "no random bits of type %s",
+          stet_dtype_name(bits.dtype));
+    type = bits.dtype, bits.dtype = stet_dtype_is_small(type) ? stet_tile_ctype(type) : type;
     n = bits_node(l, state, &bits, threefry);
     if (!n)
         return stet_lower_memory(l);
@@ -421,7 +423,7 @@ enum stet_rc stet_lower_host_transfer(struct stet_lower *l, int send)
     n->params = t;
     n->live = l->block->talks = true;
     for (uint32_t i = 0; i < outs; i++)
-        TRY(stet_lower_out(l, i, stet_lower_from_host(l, n->out[i])));
+        TRY(stet_lower_out(l, i, n->out[i]));
     return STET_OK;
 }
 
@@ -503,6 +505,7 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
         {"ProductOfElementaryHouseholderReflectors", stet_lower_reflectors},
     };
     struct stet_view name = stet_lower_text(l, "call_target_name");
+    bool known;
 
     (void)arg;
     if (!l->single && stet_lower_is_border(l->op))
@@ -524,6 +527,9 @@ enum stet_rc stet_lower_custom_call(struct stet_lower *l, int arg)
             l, STET_UNSUPPORTED,
             "tpu_custom_call holds a kernel in a TPU's own instructions (Pallas, "
             "flash attention), which only a TPU runs");
+    TRY(stet_lower_ffi(l, name, &known));
+    if (known)
+        return STET_OK;
     return stet_lower_fail(l, STET_UNSUPPORTED, "custom call target \"%.*s\" is not known",
                            STET_FMT(name));
 }

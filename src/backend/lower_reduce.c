@@ -7,7 +7,7 @@ static int foldable(const struct stet_body *b, enum stet_dtype t)
 {
     const stet_fold_fn *row = stet_tile_kernels()->fold[stet_tile_ctype(t)];
 
-    if (t == STET_DT_S4 || t == STET_DT_U4) /* each step wraps */
+    if (stet_dtype_is_small(t)) /* each step wraps or rounds */
         return -1;
     return b->simple >= 0 && row && row[b->simple] ? b->simple : -1;
 }

@@ -15,25 +15,41 @@ struct stet_gval *stet_lower_part(struct stet_lower *l, struct stet_gval *v, con
     return stet_graph_view(l, v, s, in_dim, step, start);
 }
 
+static uint32_t share_of(const struct stet_sharding *s, uint32_t lane)
+{
+    return s->shares ? s->share[lane] : 0;
+}
+
+/* The tile of a lane. Of an array that is to be reduced later, the first share is all of it. */
+static struct stet_gval *cut(struct stet_lower *l, const struct stet_sharding *s, uint32_t lane,
+                             struct stet_gval *whole, const struct stet_shape *shape)
+{
+    int64_t start[STET_MAX_RANK];
+
+    if (share_of(s, lane))
+        return stet_graph_number(l, shape, 0);
+    stet_sharding_start(s, shape, s->tile[lane], start);
+    return stet_lower_part(l, whole, start, shape);
+}
+
 enum stet_rc stet_lower_split(struct stet_lower *l, const struct stet_sharding *s,
                               struct stet_gval **whole, struct stet_gval **tiles)
 {
     for (uint32_t lane = 0; lane < l->lanes; lane++) {
         const struct stet_tiles *from = whole[lane]->tiles;
-        int64_t start[STET_MAX_RANK];
         struct stet_shape shape;
         uint32_t like = 0;
 
         TRY(stet_sharding_tile_shape(&l->shardings, s, &whole[lane]->shape, &shape));
-        while (like < lane && !(whole[like] == whole[lane] && s->tile[like] == s->tile[lane]))
+        while (like < lane && !(whole[like] == whole[lane] && s->tile[like] == s->tile[lane] &&
+                                share_of(s, like) == share_of(s, lane)))
             like++;
         if (from && stet_sharding_eq(&from->sharding, s, l->lanes)) {
             tiles[lane] = from->at[lane];
         } else if (like < lane) {
             tiles[lane] = tiles[like];
         } else {
-            stet_sharding_start(s, &shape, s->tile[lane], start);
-            tiles[lane] = stet_lower_part(l, whole[lane], start, &shape);
+            tiles[lane] = cut(l, s, lane, whole[lane], &shape);
         }
         if (!tiles[lane])
             return stet_lower_memory(l);
@@ -41,26 +57,45 @@ enum stet_rc stet_lower_split(struct stet_lower *l, const struct stet_sharding *
     return STET_OK;
 }
 
-/* A lane that has tile `number` and belongs to the same array as `lane`. */
+/* A lane that has this share of tile `number` and belongs to the same array as `lane`. */
 static uint32_t holder(const struct stet_lower *l, const struct stet_sharding *s, uint32_t lane,
-                       uint32_t number)
+                       uint32_t number, uint32_t share)
 {
     for (uint32_t other = 0; other < l->lanes; other++) {
-        if (s->tile[other] == number && (!s->group || s->group[other] == s->group[lane]))
+        if (s->tile[other] == number && share_of(s, other) == share &&
+            (!s->group || s->group[other] == s->group[lane]))
             return other;
     }
     return UINT32_MAX;
 }
 
-/* The tiles of the array that `lane` has a part of, in order. */
+/* The tiles of the array that `lane` has a part of, in order; all shares of one after another. */
 static enum stet_rc tiles_of(struct stet_lower *l, const struct stet_sharding *s, uint32_t lane,
                              struct stet_gval **tiles, struct stet_gval **parts, uint32_t count)
 {
+    uint32_t shares = s->shares ? s->shares : 1;
+
     for (uint32_t i = 0; i < count; i++) {
-        uint32_t from = holder(l, s, lane, i);
+        uint32_t from = holder(l, s, lane, i / shares, i % shares);
 
         CHECK(from != UINT32_MAX, "tile %u of %u is on no device", i, count);
         parts[i] = tiles[from];
+    }
+    return STET_OK;
+}
+
+/* Sums up the shares of each tile, in order. */
+static enum stet_rc add_shares(struct stet_lower *l, const struct stet_sharding *s,
+                               struct stet_gval **parts, uint32_t tiles)
+{
+    for (uint32_t i = 0; i < tiles && s->shares; i++) {
+        struct stet_gval *sum = parts[(size_t)i * s->shares];
+
+        for (uint32_t k = 1; k < s->shares && sum; k++)
+            sum = stet_graph_ew(l, STET_TILE_ADD, sum->shape.dtype, sum,
+                                parts[(size_t)i * s->shares + k], NULL);
+        if (!(parts[i] = sum))
+            return stet_lower_memory(l);
     }
     return STET_OK;
 }
@@ -84,15 +119,19 @@ enum stet_rc stet_lower_join(struct stet_lower *l, const struct stet_sharding *s
                              const struct stet_shape *shape, struct stet_gval **tiles,
                              struct stet_gval **whole)
 {
-    uint32_t count = (uint32_t)stet_sharding_tiles(s);
+    uint32_t tile_count = (uint32_t)stet_sharding_tiles(s);
+    uint32_t count = tile_count * (s->shares ? s->shares : 1);
     struct stet_gval **parts =
         STET_NEW_ARRAY(l->arena, struct stet_gval *, (size_t)count * l->lanes);
+    struct stet_gval **added = STET_NEW_ARRAY(l->arena, struct stet_gval *, count);
     struct stet_tiles *kept = STET_NEW(l->arena, struct stet_tiles);
     struct stet_shape tile;
 
-    if (!parts || !kept || !(kept->at = stet_lower_new_lanes(l)))
+    if (!parts || !added || !kept || !(kept->at = stet_lower_new_lanes(l)))
         return stet_lower_memory(l);
     TRY(stet_sharding_tile_shape(&l->shardings, s, shape, &tile));
+    CHECK(!s->shares || stet_lower_has_kernel(STET_TILE_ADD, shape->dtype),
+          "%s cannot be a sum of what devices have", stet_shape_text(shape).text);
     kept->sharding = *s;
     memcpy(kept->at, tiles, l->lanes * sizeof(struct stet_gval *));
     for (uint32_t lane = 0; lane < l->lanes; lane++) {
@@ -104,13 +143,16 @@ enum stet_rc stet_lower_join(struct stet_lower *l, const struct stet_sharding *s
         TRY(tiles_of(l, s, lane, tiles, mine, count));
         while (memcmp(parts + (size_t)like * count, mine, count * sizeof *parts) != 0)
             like++;
-        if (like < lane)
+        if (like < lane) {
             whole[lane] = whole[like];
-        else if (count == 1)
-            whole[lane] = mine[0];
-        else if (!(whole[lane] = paste_tiles(l, s, shape, mine, count)))
+            continue;
+        }
+        memcpy(added, mine, count * sizeof(struct stet_gval *));
+        TRY(add_shares(l, s, added, tile_count));
+        whole[lane] = tile_count == 1 ? added[0] : paste_tiles(l, s, shape, added, tile_count);
+        if (!whole[lane])
             return stet_lower_memory(l);
-        if (like == lane && count > 1)
+        if (count > 1)
             whole[lane]->tiles = kept;
     }
     return STET_OK;

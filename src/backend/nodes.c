@@ -86,9 +86,8 @@ struct stet_gval *stet_graph_number(struct stet_lower *l, const struct stet_shap
     }
     k->convert[STET_DT_F64][c](value, &number, NULL, NULL, 1);
     memcpy(raw, value, sizeof raw);
-    if (s->dtype == STET_DT_BF16 || s->dtype == STET_DT_F16)
-        k->misc[s->dtype == STET_DT_BF16 ? STET_MISC_BF16_STORE : STET_MISC_F16_STORE](
-            raw, value, NULL, NULL, 1);
+    if (k->store[s->dtype])
+        k->store[s->dtype](raw, value, NULL, NULL, 1);
     return stet_graph_splat(l, s, raw);
 }
 
@@ -121,15 +120,22 @@ struct stet_gval *stet_graph_ew(struct stet_lower *l, int op, enum stet_dtype ou
 
 struct stet_gval *stet_graph_convert(struct stet_lower *l, struct stet_gval *a, enum stet_dtype to)
 {
-    bool nibble = stet_dtype_is_nibble(to);
+    bool small = stet_dtype_is_small(to), sign = stet_dtype_is_signed(to);
 
     if (!a || a->shape.dtype == to)
         return a;
-    if (nibble && stet_dtype_is_complex(a->shape.dtype))
+    if (small && stet_dtype_is_complex(a->shape.dtype))
         a = stet_graph_convert(l, a, STET_DT_F64);
-    if (nibble && a && stet_dtype_is_float(a->shape.dtype)) { /* the kernel stops at 8 bits */
-        struct stet_gval *low = stet_graph_number(l, &a->shape, to == STET_DT_S4 ? -8 : 0);
-        struct stet_gval *high = stet_graph_number(l, &a->shape, to == STET_DT_S4 ? 7 : 15);
+    if (a && stet_dtype_is_small_int(to) && stet_dtype_is_float(a->shape.dtype)) {
+        /* the kernel stops at 8 bits */
+        enum stet_dtype wide = a->shape.dtype < STET_DT_F32 ? STET_DT_F32 : a->shape.dtype;
+        double end = 1 << (stet_dtype_bits(to) - sign);
+        struct stet_gval *low, *high;
+
+        if (!(a = stet_graph_convert(l, a, wide)))
+            return NULL;
+        low = stet_graph_number(l, &a->shape, sign ? -end : 0);
+        high = stet_graph_number(l, &a->shape, end - 1);
 
         if (!low || !high)
             return NULL;

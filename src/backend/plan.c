@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/ffi.h"
 #include "backend/lower.h"
 #include "backend/params.h"
 #include "backend/plan_steps.h"
@@ -13,18 +14,17 @@ enum { PLAN_CAP_LOG2 = 36 };
 
 /* ---- making ---- */
 
-/* Of one lane, whose first argument is number `base`: the results that may take over the memory of
- * donated arguments. */
+/* Of the first lane: the results that may take over the memory of donated arguments. */
 static void pair_donors(const struct stet_program *p, const struct stet_shape *in,
-                        const struct stet_shape *out, uint32_t results, int32_t base,
-                        int32_t *alias, bool *donatable)
+                        const struct stet_shape *out, uint32_t results, int32_t *alias,
+                        bool *donatable)
 {
     for (uint32_t i = 0; i < p->argument_count; i++) {
         int32_t a = p->arguments[i].alias;
 
         donatable[i] = p->arguments[i].donor || a >= 0;
         if (a >= 0 && (uint32_t)a < results && alias[a] < 0 && stet_shape_eq(&in[i], &out[a]))
-            alias[a] = base + (int32_t)i;
+            alias[a] = (int32_t)i;
     }
     /* a donated argument that names no result takes the first free result of its type */
     for (uint32_t i = 0; i < p->argument_count; i++) {
@@ -32,44 +32,57 @@ static void pair_donors(const struct stet_program *p, const struct stet_shape *i
             continue;
         for (uint32_t j = 0; j < results; j++)
             if (alias[j] < 0 && out[j].bytes && stet_shape_eq(&in[i], &out[j])) {
-                alias[j] = base + (int32_t)i;
+                alias[j] = (int32_t)i;
                 break;
             }
     }
 }
 
-static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
-                              struct stet_gblock *entry)
+enum stet_rc stet_plan_describe(struct stet_plan *plan, struct stet_lower *l,
+                                const struct stet_shape *in, uint32_t in_count,
+                                const struct stet_shape *out, uint32_t out_count)
 {
     const struct stet_program *p = l->program;
-    struct stet_shape *in = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->arg_count + 1);
-    struct stet_shape *out = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->result_count + 1);
-    int32_t *alias = STET_NEW_ARRAY(l->arena, int32_t, entry->result_count + 1);
-    bool *donatable = STET_NEW_ARRAY(l->arena, bool, entry->arg_count + 1);
-    uint32_t args = entry->arg_count / l->lanes, results = entry->result_count / l->lanes;
+    int32_t *alias = STET_NEW_ARRAY(l->arena, int32_t, out_count + 1);
+    bool *donatable = STET_NEW_ARRAY(l->arena, bool, in_count + 1);
+    uint32_t args = in_count / l->lanes, results = out_count / l->lanes;
 
-    if (!in || !out || !alias || !donatable)
+    if (!alias || !donatable)
         return stet_lower_memory(l);
-    for (uint32_t i = 0; i < entry->arg_count; i++)
-        in[i] = entry->args[i]->shape;
-    for (uint32_t i = 0; i < entry->result_count; i++) {
-        out[i] = entry->results[i]->shape;
+    for (uint32_t i = 0; i < out_count; i++)
         alias[i] = -1;
-    }
-    /* tuple parameters are not donated element by element */
-    for (uint32_t lane = 0; p->argument_count == args && lane < l->lanes; lane++)
-        pair_donors(p, in + lane * args, out + lane * results, results, (int32_t)(lane * args),
-                    alias + lane * results, donatable + lane * args);
+    if (p->argument_count == args) /* tuple parameters are not donated element by element */
+        pair_donors(p, in, out, results, alias, donatable);
+    /* every lane has the same shapes */
+    for (uint32_t i = args; i < in_count; i++)
+        donatable[i] = donatable[i - args];
+    for (uint32_t i = results; i < out_count; i++)
+        alias[i] = alias[i - results] < 0 ? -1 : alias[i - results] + (int32_t)args;
     plan->info = (struct stet_plan_info){.inputs = in,
                                          .outputs = out,
-                                         .input_count = entry->arg_count,
-                                         .output_count = entry->result_count,
+                                         .input_count = in_count,
+                                         .output_count = out_count,
                                          .input_shardings = l->in_shardings,
                                          .output_shardings = l->out_shardings,
                                          .output_alias = alias,
                                          .donatable = donatable,
                                          .name = stet_op_symbol(p->module)};
     return STET_OK;
+}
+
+static enum stet_rc fill_info(struct stet_plan *plan, struct stet_lower *l,
+                              const struct stet_gblock *entry)
+{
+    struct stet_shape *in = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->arg_count + 1);
+    struct stet_shape *out = STET_NEW_ARRAY(l->arena, struct stet_shape, entry->result_count + 1);
+
+    if (!in || !out)
+        return stet_lower_memory(l);
+    for (uint32_t i = 0; i < entry->arg_count; i++)
+        in[i] = entry->args[i]->shape;
+    for (uint32_t i = 0; i < entry->result_count; i++)
+        out[i] = entry->results[i]->shape;
+    return stet_plan_describe(plan, l, in, entry->arg_count, out, entry->result_count);
 }
 
 static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
@@ -79,6 +92,7 @@ static enum stet_rc make(struct stet_plan *plan, const struct stet_program *p,
                            .program = p,
                            .err = err,
                            .on = *on,
+                           .sites = &plan->sites,
                            .lanes = on->replicas * on->partitions};
     struct stet_placement place = {.l = &l};
     struct stet_gblock *entry;
@@ -149,6 +163,7 @@ void stet_plan_free(struct stet_plan *plan)
 {
     if (!plan)
         return;
+    stet_ffi_release(plan->sites);
     if (plan->legalised)
         stet_program_release(&plan->legal);
     stet_arena_release(&plan->arena);
@@ -267,6 +282,9 @@ static enum stet_rc run_steps(const struct stet_plan_steps *steps, struct run *r
             break;
         case STET_STEP_HOST:
             TRY(run_transfer(s->transfer, bufs, r));
+            break;
+        case STET_STEP_FFI:
+            TRY(stet_ffi_run(s->site, bufs, r->pool, r->host, r->err));
             break;
         }
     }

@@ -48,6 +48,10 @@ enum stet_rc stet_plan_new(struct stet_plan **out, const struct stet_program *p,
 /* For several devices: one plan, whose inputs and outputs are those of all devices. */
 enum stet_rc stet_plan_new_on(struct stet_plan **out, const struct stet_program *p,
                               const struct stet_plan_devices *on, struct stet_err *err);
+/* Only the description (stet_plan_info) of the program's arguments and results, for any program
+ * whose types and shardings are known, whatever its operations are. It cannot be run. */
+enum stet_rc stet_plan_new_border(struct stet_plan **out, const struct stet_program *p,
+                                  const struct stet_plan_devices *on, struct stet_err *err);
 void stet_plan_free(struct stet_plan *plan);
 const struct stet_plan_info *stet_plan_info(const struct stet_plan *plan);
 /* For programs that may never end: a run in which all loops together make more iterations than this
@@ -63,6 +67,8 @@ struct stet_host {
     enum stet_rc (*receive)(void *context, uint32_t lane, int64_t channel, void *data,
                             uint64_t bytes, struct stet_err *err);
     void *context;
+    /* A function that the program called failed; `code` is one of absl::StatusCode. May be NULL. */
+    void (*failed)(void *context, int code, const char *text);
 };
 
 /* Buffers are 64-byte aligned, dense, row-major; pred is one byte, 0 or 1; a token has no memory.

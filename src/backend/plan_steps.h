@@ -16,7 +16,8 @@ enum stet_step_kind {
     STET_STEP_COPY,
     STET_STEP_WHILE,
     STET_STEP_CASE,
-    STET_STEP_HOST
+    STET_STEP_HOST,
+    STET_STEP_FFI,
 };
 
 struct stet_plan_steps {
@@ -37,6 +38,7 @@ struct stet_step {
             const void *params;
         } kernel;
         const struct stet_transfer *transfer; /* HOST */
+        const struct stet_ffi_site *site;     /* FFI */
         uint64_t bytes;                       /* COPY: from bufs[0] to bufs[1] */
         struct stet_plan_steps blocks[2];     /* WHILE: condition (result in bufs[0]), body */
         struct {
@@ -52,6 +54,7 @@ struct stet_plan {
     struct stet_plan_info info;
     struct stet_program legal; /* of an HLO program: its constants are read in place, too */
     bool legalised;
+    struct stet_ffi_site *sites; /* all of them */
     struct stet_plan_steps steps;
     struct stet_step_ref *refs;
     uint32_t ref_count;
@@ -59,6 +62,10 @@ struct stet_plan {
     uint64_t most_turns;   /* of all loops in one run; 0: any number */
 };
 
+/* Fills the plan's description of the program's arguments and results, of all lanes. */
+enum stet_rc stet_plan_describe(struct stet_plan *plan, struct stet_lower *l,
+                                const struct stet_shape *in, uint32_t in_count,
+                                const struct stet_shape *out, uint32_t out_count);
 /* Assigns offsets to all scratch buffers; sets p->scratch_bytes. */
 enum stet_rc stet_backend_placement_offsets(struct stet_placement *p);
 /* Creates steps for the whole graph. Buffers have no offsets yet; stet_emit_finish resolves the

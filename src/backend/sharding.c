@@ -66,7 +66,8 @@ int64_t stet_sharding_tiles(const struct stet_sharding *s)
 bool stet_sharding_eq(const struct stet_sharding *a, const struct stet_sharding *b, uint32_t lanes)
 {
     return a->rank == b->rank && memcmp(a->tiles, b->tiles, a->rank * sizeof *a->tiles) == 0 &&
-           memcmp(a->tile, b->tile, lanes * sizeof *a->tile) == 0;
+           memcmp(a->tile, b->tile, lanes * sizeof *a->tile) == 0 && a->shares == b->shares &&
+           (!a->shares || memcmp(a->share, b->share, lanes * sizeof *a->share) == 0);
 }
 
 enum stet_rc stet_sharding_tile_shape(struct stet_sharding_reader *r, const struct stet_sharding *s,
@@ -212,7 +213,10 @@ enum {
     FIELD_TILE_DIMENSIONS = 3,
     FIELD_TILE_DEVICES = 4,
     FIELD_REPLICATE_LAST = 6,
+    FIELD_LAST_KINDS = 8, /* of the dimensions behind those of the array */
+    TYPE_REPLICATED = 0,
     TYPE_OTHER = 3,
+    TYPE_UNREDUCED = 6,
 };
 
 static void put_packed(struct stet_buf *out, unsigned field, struct stet_buf *packed)
@@ -224,32 +228,52 @@ static void put_packed(struct stet_buf *out, unsigned field, struct stet_buf *pa
     stet_buf_release(packed);
 }
 
-void stet_sharding_write(struct stet_buf *out, const struct stet_sharding *s, uint32_t lanes)
+static void put_type(struct stet_buf *out, unsigned type)
+{
+    stet_buf_varint(out, FIELD_TYPE << 3);
+    stet_buf_varint(out, type);
+}
+
+/* Lanes by their tile, then by their share of it. */
+static void put_devices(struct stet_buf *out, const struct stet_sharding *s, uint32_t tiles,
+                        uint32_t shares, uint32_t lanes)
 {
     struct stet_buf packed = STET_BUF_INIT;
-    int64_t tiles = stet_sharding_tiles(s);
 
-    if (tiles == 1) {
-        stet_buf_varint(out, FIELD_TYPE << 3);
-        stet_buf_varint(out, 0); /* replicated */
-        return;
-    }
-    stet_buf_varint(out, FIELD_TYPE << 3);
-    stet_buf_varint(out, TYPE_OTHER);
-    for (uint32_t d = 0; d < s->rank; d++)
-        stet_buf_varint(&packed, (uint64_t)s->tiles[d]);
-    if (tiles < lanes)
-        stet_buf_varint(&packed, (uint64_t)(lanes / tiles));
-    put_packed(out, FIELD_TILE_DIMENSIONS, &packed);
-    packed = (struct stet_buf)STET_BUF_INIT;
-    for (uint32_t tile = 0; tile < (uint64_t)tiles; tile++) {
+    for (uint32_t i = 0; i < tiles * shares; i++) {
         for (uint32_t lane = 0; lane < lanes; lane++) {
-            if (s->tile[lane] == tile)
+            if (s->tile[lane] == i / shares && (shares == 1 || s->share[lane] == i % shares))
                 stet_buf_varint(&packed, lane);
         }
     }
     put_packed(out, FIELD_TILE_DEVICES, &packed);
-    if (tiles < lanes) {
+}
+
+void stet_sharding_write(struct stet_buf *out, const struct stet_sharding *s, uint32_t lanes)
+{
+    struct stet_buf dims = STET_BUF_INIT, kinds = STET_BUF_INIT;
+    uint32_t tiles = (uint32_t)stet_sharding_tiles(s), shares = s->shares ? s->shares : 1;
+    bool copies = tiles * shares < lanes;
+
+    if (tiles == 1 && (shares == 1 || !copies)) {
+        put_type(out, shares == 1 ? TYPE_REPLICATED : TYPE_UNREDUCED);
+        return;
+    }
+    put_type(out, TYPE_OTHER);
+    for (uint32_t d = 0; d < s->rank; d++)
+        stet_buf_varint(&dims, (uint64_t)s->tiles[d]);
+    if (shares > 1)
+        stet_buf_varint(&dims, shares);
+    if (copies)
+        stet_buf_varint(&dims, lanes / (tiles * shares));
+    put_packed(out, FIELD_TILE_DIMENSIONS, &dims);
+    put_devices(out, s, tiles, shares, lanes);
+    if (shares > 1) {
+        stet_buf_varint(&kinds, TYPE_UNREDUCED);
+        if (copies)
+            stet_buf_varint(&kinds, TYPE_REPLICATED);
+        put_packed(out, FIELD_LAST_KINDS, &kinds);
+    } else if (copies) {
         stet_buf_varint(out, FIELD_REPLICATE_LAST << 3);
         stet_buf_varint(out, 1);
     }

@@ -19,6 +19,10 @@ struct stet_sharding {
     const uint32_t *tile;         /* of each lane: row-major among the tiles */
     /* Of each lane: tiles of one group belong to one array. NULL: all do. */
     const uint32_t *group;
+    /* An array that is not reduced yet: each tile is the sum of `shares` lanes' (0: of one's), and
+     * `share` is the number of each lane's. */
+    uint32_t shares;
+    const uint32_t *share;
 };
 
 enum { STET_MAX_AXES = 16 };

@@ -281,6 +281,42 @@ static enum stet_rc find_groups(struct stet_sharding_reader *r, const struct ste
     return STET_OK;
 }
 
+/* unreduced={"x", "y"}: lanes along these axes have summands. */
+static bool read_unreduced(struct stet_sharding_reader *r, struct stet_sharding_text *t,
+                           const struct stet_mesh *m, struct stet_view manual,
+                           struct stet_sharding *out)
+{
+    uint32_t *share = STET_NEW_ARRAY(r->arena, uint32_t, r->lanes);
+    int64_t shares = 1;
+
+    if (!share || !stet_sharding_skip(t, "{"))
+        return false;
+    while (!stet_sharding_skip(t, "}")) {
+        struct stet_view name;
+        struct part p;
+
+        if (!read_part(t, m, &p, &name) || shares > r->lanes / p.size)
+            return false;
+        for (uint32_t lane = 0; lane < r->lanes && is_manual(manual, name); lane++)
+            share[lane] = share[lane] * (uint32_t)p.size + coordinate(m, lane, &p);
+        shares *= is_manual(manual, name) ? p.size : 1;
+        stet_sharding_skip(t, ",");
+    }
+    out->shares = shares > 1 ? (uint32_t)shares : 0;
+    out->share = shares > 1 ? share : NULL;
+    return stet_sharding_tiles(out) * shares <= r->lanes;
+}
+
+/* Moves behind `word`; false if it does not occur. */
+static bool find(struct stet_sharding_text *t, const char *word)
+{
+    size_t n = strlen(word);
+
+    while ((size_t)(t->end - t->at) >= n && memcmp(t->at, word, n) != 0)
+        t->at++;
+    return stet_sharding_skip(t, word);
+}
+
 static enum stet_rc unreadable(struct stet_sharding_reader *r, struct stet_view text)
 {
     return stet_fail(r->err, STET_BAD_INPUT, "sharding %.*s cannot be read",
@@ -331,10 +367,9 @@ static enum stet_rc read_sdy(struct stet_sharding_reader *r, struct stet_view te
     }
     if (d != rank)
         return unreadable(r, text);
-    if (stet_view_contains(stet_view_of(t.at, (size_t)(t.end - t.at)), "unreduced="))
-        return stet_fail(r->err, STET_UNSUPPORTED, "sharding %.*s: arrays that are not reduced yet",
-                         text.len > 80 ? 80 : (int)text.len, text.ptr);
     if (stet_sharding_tiles(out) > r->lanes)
+        return unreadable(r, text);
+    if (find(&t, "unreduced=") && !read_unreduced(r, &t, m, manual, out))
         return unreadable(r, text);
     return manual.len ? find_groups(r, m, manual, out) : STET_OK;
 }

@@ -6,8 +6,9 @@
 static const struct {
     const char *name;
     size_t bytes;
+    int number;
 } dtypes[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo) [STET_DT_##name] = {hlo, bytes},
+#define DTYPE(name, bytes, hlo, number) [STET_DT_##name] = {hlo, bytes, number},
     STET_DTYPES(DTYPE)
 #undef DTYPE
 };
@@ -20,6 +21,11 @@ size_t stet_dtype_bytes(enum stet_dtype t)
 const char *stet_dtype_name(enum stet_dtype t)
 {
     return t > STET_DT_INVALID && t < STET_DT_COUNT ? dtypes[t].name : "invalid";
+}
+
+int stet_dtype_number(enum stet_dtype t)
+{
+    return t < STET_DT_COUNT ? dtypes[t].number : 0;
 }
 
 bool stet_shape_set(struct stet_shape *s, enum stet_dtype t, const int64_t *dims, uint32_t rank)

@@ -45,17 +45,11 @@ const struct stet_tile_set *stet_tile_kernels(void)
 
 enum stet_dtype stet_tile_ctype(enum stet_dtype t)
 {
-    switch (t) {
-    case STET_DT_BF16:
-    case STET_DT_F16:
+    if (stet_dtype_is_float(t) && t < STET_DT_F32)
         return STET_DT_F32;
-    case STET_DT_S4:
-        return STET_DT_S8;
-    case STET_DT_U4:
-        return STET_DT_U8;
-    default:
-        return t;
-    }
+    if (stet_dtype_is_small_int(t))
+        return stet_dtype_is_signed(t) ? STET_DT_S8 : STET_DT_U8;
+    return t;
 }
 
 /* ---- views ---- */

@@ -21,26 +21,16 @@ typedef void (*stet_fold_fn)(void *d, const void *a, size_t n);
 struct stet_gemm; /* gemm.h */
 typedef void (*stet_gemm_fn)(const struct stet_gemm *g);
 
-/* Converts between the forms in memory and in registers (see tile.h): bf16 and f16 are computed as
- * f32. */
-enum stet_tile_misc {
-    STET_MISC_BF16_LOAD,
-    STET_MISC_BF16_STORE,
-    STET_MISC_BF16_ROUND,
-    STET_MISC_F16_LOAD,
-    STET_MISC_F16_STORE,
-    STET_MISC_F16_ROUND,
-    STET_MISC_S4_WRAP,
-    STET_MISC_U4_WRAP,
-    STET_MISCS
-};
-
 /* The kernels of one instruction set; rows of types without computation are NULL. */
 struct stet_tile_set {
     const stet_tile_fn *ops[STET_DT_COUNT];
     const stet_tile_fn *convert[STET_DT_COUNT]; /* [from][to] */
     const stet_fold_fn *fold[STET_DT_COUNT];    /* by ADD, MUL, MAX, MIN, AND, OR, XOR */
-    const stet_tile_fn *misc;
+    /* By type, for those whose form in memory and in registers differ (see tile.h), else NULL:
+     * memory to register, register to memory, and the result of an operation to what the type
+     * can hold. */
+    const stet_tile_fn *load, *store, *round;
+    stet_tile_fn f64_to_odd_f32; /* rounded so that rounding it again gives the nearest number */
     /* f32 and f64; `lines` is for operands that are both contiguous along k, with a few rows or
      * columns */
     const stet_gemm_fn *gemm, *gemm_lines;

@@ -421,6 +421,18 @@ char *stet_fs_join(const char *a, const char *b)
     return joined;
 }
 
+/* What a folder's file system appears to be in a test; NULL: what it is. */
+static const char *pretended_kind(void)
+{
+#ifdef STET_FAULT_INJECTION
+    const char *kind = getenv("STET_TEST_FILESYSTEM");
+
+    return kind && *kind ? kind : NULL;
+#else
+    return NULL;
+#endif
+}
+
 const char *stet_fs_network(const char *folder)
 {
     static const struct {
@@ -434,10 +446,10 @@ const char *stet_fs_network(const char *folder)
         {0x786f4256, "vboxsf"}, {0x01021997, "9P"},    {0x65735546, "FUSE"},
         {0x6b414653, "kAFS"},   {0xaad7aaea, "PanFS"},
     };
-    const char *pretended = getenv("STET_TEST_FILESYSTEM");
+    const char *pretended = pretended_kind();
     struct statfs st;
 
-    if (pretended && *pretended)
+    if (pretended)
         return pretended;
     if (statfs(folder, &st) != 0)
         return NULL;

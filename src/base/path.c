@@ -36,27 +36,6 @@ struct stet_view stet_path_below(struct stet_view path, const char *folder)
     return path;
 }
 
-bool stet_path_join(char *out, size_t room, struct stet_view folder, struct stet_view name)
-{
-    bool alone = !folder.len || stet_view_starts(name, "/");
-    bool slash = !alone && folder.ptr[folder.len - 1] != '/';
-    size_t before = alone ? 0 : folder.len + slash;
-
-    if (!room)
-        return false;
-    out[0] = '\0';
-    if (before >= room || name.len >= room - before)
-        return false;
-    if (!alone)
-        memcpy(out, folder.ptr, folder.len);
-    if (slash)
-        out[folder.len] = '/';
-    if (name.len)
-        memcpy(out + before, name.ptr, name.len);
-    out[before + name.len] = '\0';
-    return true;
-}
-
 /* Also as the first folder of a relative path. */
 static bool is_below(struct stet_view file, const char *folder)
 {

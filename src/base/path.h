@@ -12,9 +12,6 @@ const char *stet_path_base_str(const char *path);
 struct stet_view stet_path_folder(struct stet_view path);
 /* The path from the folder on, if it is below it; otherwise as it is. */
 struct stet_view stet_path_below(struct stet_view path, const char *folder);
-/* "folder/name", terminated, with one slash between them, into `room` bytes; `name` alone if it is
- * absolute or the folder is empty. If it does not fit, returns false with an empty text. */
-bool stet_path_join(char *out, size_t room, struct stet_view folder, struct stet_view name);
 
 /* Does a file of Python belong to an installed package or to Python itself: is it below
  * site-packages or dist-packages, or in the library of an interpreter (…/lib/python3.11/…)?

@@ -21,11 +21,6 @@ bool stet_buckets_target_find(const char *name, enum stet_buckets_target *out)
     return false;
 }
 
-const char *stet_buckets_target_names(void)
-{
-    return "python|vllm|vllm-tpu|gaudi|alphafold";
-}
-
 /* The sizes of one dimension with a text between them. */
 static void list(struct stet_buf *out, const struct stet_buckets_set *s, const char *between)
 {

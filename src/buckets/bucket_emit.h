@@ -14,8 +14,6 @@ enum stet_buckets_target {
 
 /* False if there is no target of this name. */
 bool stet_buckets_target_find(const char *name, enum stet_buckets_target *out);
-/* "python|vllm|…", a literal. */
-const char *stet_buckets_target_names(void);
 
 /* `what` names the dimension in a comment. STET_UNSUPPORTED if the system has no place for as many
  * dimensions. */

@@ -156,14 +156,6 @@ bool stet_cause_list_has(const struct stet_cause_list *l, enum stet_cause c)
     return false;
 }
 
-bool stet_cause_list_eq(const struct stet_cause_list *a, const struct stet_cause_list *b)
-{
-    for (uint32_t i = 0; i < a->count && a->count == b->count; i++)
-        if (a->items[i] != b->items[i])
-            return false;
-    return a->count == b->count;
-}
-
 struct stet_view stet_cause_list_text(const struct stet_cause_list *l,
                                       char room[STET_CAUSE_LIST_TEXT])
 {

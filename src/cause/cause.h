@@ -139,7 +139,6 @@ struct stet_cause_list {
  * the room. */
 void stet_cause_list_add(struct stet_cause_list *l, enum stet_cause c);
 bool stet_cause_list_has(const struct stet_cause_list *l, enum stet_cause c);
-bool stet_cause_list_eq(const struct stet_cause_list *a, const struct stet_cause_list *b);
 /* Writes the ids to `room`, separated by blanks, as the ledger and JSON have them. */
 struct stet_view stet_cause_list_text(const struct stet_cause_list *l,
                                       char room[STET_CAUSE_LIST_TEXT]);

@@ -40,6 +40,7 @@ struct run {
 /* The options of the command line. */
 struct wishes {
     bool quiet, xla_dump, torch_fix, no_store, lift;
+    bool zeros;      /* programs are not computed */
     bool brief;      /* print no recompiles, and one line at the end */
     const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
     const char *json_events, *contract, *on_breach, *on_divergence, *metrics_port, *metrics_host,
@@ -126,6 +127,7 @@ static void summary(const struct run *r, const struct wishes *w)
 {
     const struct stet_run_end end = {
         .cpu = w->cpu != NULL,
+        .zeros = w->zeros,
         .brief = w->brief,
         .torch = stet_monitor_torch_compiled(r->torch),
         .status = r->on_disk.child.status,
@@ -226,11 +228,11 @@ static int run(struct run *r, const struct wishes *w)
     if (rc == STET_OK)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
-        rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store, w->lift, &err);
+        rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store || w->zeros, w->lift, &err);
     if (rc == STET_OK && w->on_divergence)
         rc = stet_launch_env_set(&env, "STET_ON_DIVERGENCE", w->on_divergence, &err);
-    if (w->cpu &&
-        (rc != STET_OK || stet_launch_cpu(&env, r->on_disk.folder, w->cpu, &err) != STET_OK)) {
+    if (w->cpu && (rc != STET_OK ||
+                   stet_launch_cpu(&env, r->on_disk.folder, w->cpu, w->zeros, &err) != STET_OK)) {
         /* This does not fail open: without the backend the command would run on another device than
          * requested. */
         stet_launch_run_forget(&r->on_disk);
@@ -313,6 +315,8 @@ int cmd_run(int argc, char **argv)
     const struct stet_option options[] = {
         {"cpu", "[=N]", "run on the embedded CPU backend, with N devices (default 1)",
          STET_OPTION_MAYBE, &w.cpu},
+        {"zeros", NULL, "with --cpu: compute nothing, every result is zeros of the right shape",
+         STET_OPTION_FLAG, &w.zeros},
         {"xla-dump", NULL, "also dump programs through XLA_FLAGS (by itself on CPU clients)",
          STET_OPTION_FLAG, &w.xla_dump},
         {"torch-fix", NULL, "apply the torch.compile settings that earlier runs showed to help",
@@ -358,6 +362,8 @@ int cmd_run(int argc, char **argv)
         return stet_cli_usage_error(&usage, "no command to run");
     if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
         return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
+    if (w.zeros && !w.cpu)
+        return stet_cli_usage_error(&usage, "--zeros needs --cpu");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
     if (w.on_divergence && strcmp(w.on_divergence, "warn") != 0 &&

@@ -2,6 +2,7 @@
 #include "cli/contract_update.h"
 
 #include "base/json.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "contract/update.h"
 
@@ -54,7 +55,7 @@ static void why(struct stet_buf *out, const struct stet_contract_update *u,
             stet_buf_printf(out, " (%s", stet_cause_id(v->cause));
         if (v->origin.line)
             stet_buf_printf(out, "%s%.*s:%" PRIu64, v->cause ? ", " : " (",
-                            STET_FMT(stet_contract_base(v->origin.file)), v->origin.line);
+                            STET_FMT(stet_path_base(v->origin.file)), v->origin.line);
         stet_buf_str(out, v->cause || v->origin.line ? ")\n" : "\n");
     }
 }

@@ -9,6 +9,7 @@
 #include "session/avoided.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
+#include "session/readbacks.h"
 #include "session/session.h"
 #include "story/story_text.h"
 
@@ -195,6 +196,29 @@ static void say_nothing(struct stet_buf *out, const struct stet_run_digest *d, c
         say_why(out, folder, end);
 }
 
+/* Names what may run otherwise with real values. */
+static void say_zeros(struct stet_buf *out, const struct stet_run_digest *d,
+                      const struct stet_run_end *end)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_readbacks r;
+
+    if (stet_session_readbacks(&r, d, &err) != STET_OK) {
+        stet_buf_printf(out, "stet: %s\n", err.text);
+    } else if (!r.count && !r.unplaced) {
+        stet_buf_str(out, "stet: zeros: no program was computed, and no result was read back\n");
+    } else {
+        stet_buf_str(out, "stet: zeros: no program was computed; results read back were zeros:\n");
+        stet_session_readbacks_text(out, &r, "stet:   ", TOP);
+        if (r.unplaced)
+            stet_buf_printf(out, "stet:   %" PRIu64 " copies from lines that are not known\n",
+                            r.unplaced);
+        if (end->status)
+            stet_buf_str(out, "stet: the command failed; a value that cannot be zero may be why\n");
+    }
+    stet_session_readbacks_release(&r);
+}
+
 void stet_cli_run_summary(const char *folder, const char *id, const struct stet_launch_watch *watch,
                           const struct stet_run_end *end)
 {
@@ -221,6 +245,8 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     }
     if (!end->brief && (d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
         print_causes(&out, folder, end->cpu);
+    if (end->zeros && d.executions)
+        say_zeros(&out, &d, end);
     stet_cli_run_trouble(&out, &d);
     stranger_lines(&out, watch);
     if (!out.failed)

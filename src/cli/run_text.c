@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/human.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "session/served.h"
 
@@ -66,9 +67,7 @@ void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 
 static const char *tail_of(struct stet_view path)
 {
-    const char *slash = memrchr(path.ptr ? path.ptr : "", '/', path.len);
-
-    return slash ? slash + 1 : path.ptr ? path.ptr : "";
+    return path.ptr ? stet_path_base(path).ptr : "";
 }
 
 static void compile_line(struct stet_buf *out, const struct stet_compile_event *c, bool colour)

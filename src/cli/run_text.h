@@ -21,6 +21,7 @@ void stet_cli_run_trouble(struct stet_buf *out, const struct stet_run_digest *d)
 /* The options and the end of a run. */
 struct stet_run_end {
     bool cpu;   /* --cpu was given */
+    bool zeros; /* --zeros was given */
     bool brief; /* print the totals and what went wrong, no causes */
     bool torch; /* torch.compile was seen */
     int status; /* of the command, as waitpid gives it */

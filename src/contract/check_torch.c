@@ -2,6 +2,7 @@
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "ingest/why.h"
 #include "session/torch_code.h"
 #include "session/torch_rows.h"
@@ -168,7 +169,7 @@ static bool find_clauses(struct lane *l)
     for (size_t i = 0; fine && i < l->t->frame_count; i++) {
         const struct stet_torch_frame *f = &l->t->frames[i];
         struct stet_code code = {0, stet_contract_frame(f->code.function),
-                                 stet_contract_base(f->code.file)};
+                                 stet_path_base(f->code.file)};
         uint32_t with = stet_session_code_find(&codes, code), without;
 
         code.file = (struct stet_view){0};
@@ -193,7 +194,7 @@ static bool number_codes(struct lane *l)
 
         l->code[i] = stet_session_code_add(
             &codes, (struct stet_code){f->process, stet_contract_frame(f->code.function),
-                                       stet_contract_base(f->code.file)});
+                                       stet_path_base(f->code.file)});
     }
     fine = !codes.failed;
     stet_intern_release(&codes);

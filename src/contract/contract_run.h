@@ -39,7 +39,6 @@ bool stet_contract_on_cpu(const struct stet_process_digest *p);
 struct stet_view stet_contract_part(const struct stet_part *part);
 /* "torch_dynamo_resume_in_f_at_12" → "torch_dynamo_resume_in_f"; a file without its folders. */
 struct stet_view stet_contract_frame(struct stet_view function);
-struct stet_view stet_contract_base(struct stet_view path);
 /* Are the flags equal, apart from their order and from flags that only set a dump folder? */
 bool stet_contract_same_flags(struct stet_view a, struct stet_view b);
 /* Is the version the same, or does `wanted` have only its first numbers? 3.11.7 satisfies 3.11. */

@@ -2,6 +2,7 @@
 #include "contract/contract_run.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "session/torch_code.h"
 
 enum { NAMES_MOST = 256 << 20 };
@@ -22,7 +23,7 @@ static bool count_codes(const struct stet_torch *t, uint32_t *code, struct spent
 
         code[i] = stet_session_code_add(
             &codes, (struct stet_code){f->process, stet_contract_frame(f->code.function),
-                                       stet_contract_base(f->code.file)});
+                                       stet_path_base(f->code.file)});
         if (codes.failed)
             break;
         spent[code[i]].programs += f->compiles;
@@ -40,7 +41,7 @@ static struct stet_clause_frame *frame_of(struct stet_contract *c, struct stet_i
                                           const struct stet_torch_frame *f)
 {
     struct stet_code code = {0, stet_contract_frame(f->code.function),
-                             stet_contract_base(f->code.file)};
+                             stet_path_base(f->code.file)};
     uint32_t number = stet_session_code_add(codes, code);
     struct stet_clause_frame *out;
 

@@ -1,6 +1,8 @@
 /* Extracts what a contract checks from a run, in the contract's terms. */
 #include "contract/contract_run.h"
 
+#include "base/path.h"
+
 #include "launch/cpu.h"
 #include "session/program_cache.h"
 #include "session/torch_ranks.h"
@@ -74,16 +76,9 @@ bool stet_contract_on_cpu(const struct stet_process_digest *p)
 {
     for (size_t i = 0; i < p->plugin_count; i++)
         if (p->plugins[i].platform.len &&
-            stet_view_is(stet_contract_base(p->plugins[i].path), STET_LAUNCH_CPU_LIBRARY))
+            stet_view_is(stet_path_base(p->plugins[i].path), STET_LAUNCH_CPU_LIBRARY))
             return true;
     return false;
-}
-
-struct stet_view stet_contract_base(struct stet_view path)
-{
-    const char *slash = path.len ? memrchr(path.ptr, '/', path.len) : NULL;
-
-    return slash ? stet_view_of(slash + 1, (size_t)(path.ptr + path.len - slash) - 1) : path;
 }
 
 /* "3.11.7 (main, May 9 …) [GCC 12.2.0]" → "3.11.7" */

@@ -1,5 +1,5 @@
 /* Decodes a program from bytes in any format that frameworks and XLA write. Other modules include
- * only this header, options.h and proto.h. */
+ * only this header, options.h, proto.h and the numbers in hlo_fields.def. */
 #ifndef STET_DECODE_DECODE_H
 #define STET_DECODE_DECODE_H
 

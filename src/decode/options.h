@@ -69,9 +69,4 @@ void stet_options_diff(const struct stet_options *a, const struct stet_options *
                                      struct stet_view to),
                        void *context);
 
-/* "path = value" lines; lines of fields that do not count have the reason. */
-void stet_options_print(const struct stet_options *o, struct stet_buf *out);
-/* An array of {"path", "value", "dropped"?} under `key`. */
-void stet_options_json(const struct stet_options *o, struct stet_json *j, const char *key);
-
 #endif

@@ -128,6 +128,15 @@ static void made(struct stet_history *h, struct stet_finding *f)
                                 .line = line};
 }
 
+/* Makes it the line to edit, unless there is none. */
+static bool point_at(struct stet_history *h, struct stet_finding *f, struct stet_view file,
+                     uint32_t line)
+{
+    if (line)
+        f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, file), .line = line};
+    return line != 0;
+}
+
 /* Where the batch was cut: the line of the loader from which a line takes it. */
 static bool loaded_at(struct stet_history *h, struct stet_finding *f, struct stet_place at)
 {
@@ -136,9 +145,7 @@ static bool loaded_at(struct stet_history *h, struct stet_finding *f, struct ste
     struct stet_view file;
     uint32_t line = stet_python_loader_line(&h->sources, use, &waits, &file);
 
-    if (line)
-        f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, file), .line = line};
-    return line != 0;
+    return point_at(h, f, file, line);
 }
 
 /* No variable held the array: a waiting line may take it from a loader. */
@@ -161,9 +168,7 @@ static bool made_for_call(struct stet_history *h, struct stet_finding *f)
     struct stet_view file;
     uint32_t line = stet_python_made_for_call(&h->sources, waits.calls[0], &waits, &file);
 
-    if (line)
-        f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, file), .line = line};
-    return line != 0;
+    return point_at(h, f, file, line);
 }
 
 /* A block that is repeated elsewhere than in the body of a loop: the loop calls the function that

@@ -1,6 +1,7 @@
 /* See readback.h. */
 #include "explain/readback.h"
 
+#include "base/path.h"
 #include "explain/history_internal.h"
 
 #include <math.h>
@@ -248,13 +249,8 @@ bool stet_explain_read_passed(struct stet_history *h, const struct stet_finding 
 struct stet_view stet_explain_read_words(struct stet_history *h, const struct stet_finding *f)
 {
     const struct stet_place *at = &f->source;
-    const char *slash;
-    size_t skip;
 
     if (!at->line || stet_view_eq(at->file, stet_sighting_of(h, f)->trigger.file))
         return stet_arena_printf(&h->arena, "line %u", at->line ? at->line : f->reads);
-    slash = memrchr(at->file.ptr, '/', at->file.len);
-    skip = slash ? (size_t)(slash - at->file.ptr) + 1 : 0;
-    return stet_arena_printf(&h->arena, "%.*s:%u", (int)(at->file.len - skip), at->file.ptr + skip,
-                             at->line);
+    return stet_arena_printf(&h->arena, "%.*s:%u", STET_FMT(stet_path_base(at->file)), at->line);
 }

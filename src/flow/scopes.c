@@ -95,15 +95,6 @@ uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref ob
     return stet_flow_class_at(w, stet_python_self_class(w->module, object));
 }
 
-uint32_t stet_flow_class_around(const struct stet_flow_walk *w)
-{
-    uint32_t fn = w->fn;
-
-    while (fn && w->fns[fn].owner == FLOW_NONE)
-        fn = w->fns[fn].parent;
-    return fn ? w->fns[fn].owner : FLOW_NONE;
-}
-
 /* The imports, for the linker. */
 static bool collect_imports(struct stet_flow_walk *w)
 {

@@ -220,11 +220,10 @@ void stet_flow_bind(struct stet_flow_walk *w, struct stet_flow_scope *s, uint32_
                     struct stet_flow_value v);
 uint32_t stet_flow_fn_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
-/* The class of a definition; of the object that a name stands for in a method ("self"); of the
- * method around this place. FLOW_NONE for none. */
+/* The class of a definition; of the object that a name stands for in a method ("self"). FLOW_NONE
+ * for none. */
 uint32_t stet_flow_class_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_self_class(const struct stet_flow_walk *w, stet_python_ref object);
-uint32_t stet_flow_class_around(const struct stet_flow_walk *w);
 
 /* annotations.c */
 enum stet_flow_role stet_flow_annotated(struct stet_flow_walk *w, stet_python_ref type);

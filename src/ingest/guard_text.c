@@ -35,31 +35,6 @@ static bool number(struct stet_view *v, int64_t *out)
     return i > 0;
 }
 
-const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind)
-{
-    static const char *const names[] = {
-        [STET_GUARD_OTHER] = "other",
-        [STET_GUARD_SIZE] = "size",
-        [STET_GUARD_STRIDE] = "stride",
-        [STET_GUARD_RANK] = "rank",
-        [STET_GUARD_DTYPE] = "dtype",
-        [STET_GUARD_DEVICE] = "device",
-        [STET_GUARD_REQUIRES_GRAD] = "requires-grad",
-        [STET_GUARD_DISPATCH] = "dispatch",
-        [STET_GUARD_STATE] = "state",
-        [STET_GUARD_ALIAS] = "alias",
-        [STET_GUARD_TYPE] = "type",
-        [STET_GUARD_IDENTITY] = "identity",
-        [STET_GUARD_KEY] = "key",
-        [STET_GUARD_NONE] = "none",
-        [STET_GUARD_LENGTH] = "length",
-        [STET_GUARD_EQUALS] = "equals",
-        [STET_GUARD_SHAPE] = "shape",
-    };
-
-    return (size_t)kind < sizeof names / sizeof *names ? names[kind] : "other";
-}
-
 /* torch itself, wherever it is. */
 static bool is_dynamo(struct stet_view file)
 {

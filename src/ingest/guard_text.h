@@ -42,8 +42,6 @@ struct stet_guard {
 };
 
 void stet_ingest_guard_parse(struct stet_guard *g, struct stet_view text);
-/* "size", "equals", … */
-const char *stet_ingest_guard_kind_name(enum stet_guard_kind kind);
 /* Is `source`, in the form of the environment (L['s'].c), what a guard calls `what` (s.c)? */
 bool stet_ingest_guard_same_source(struct stet_view source, struct stet_view what);
 /* Is it a file of an installed package, of torch or of Python itself, or no file? */

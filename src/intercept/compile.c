@@ -32,6 +32,7 @@ struct stet_compile {
     struct stet_pystack *stack;
     const PJRT_Program *program;
     struct stet_view options;
+    struct stet_reading reading;
     struct stet_reload reload;
     struct stet_lifting lifting;
     struct stet_pod_turn *turn; /* NULL if it is not compared with other ranks */
@@ -189,6 +190,8 @@ static void compile_begin(struct stet_compile *c, struct stet_plugin *p, enum en
     }
     c->stack = stet_pystack_begin(c->index, false);
     c->plugin_begin_ns = stet_journal_now();
+    stet_intercept_reading_init(&c->reading, program,
+                                program && stet_intercept_lift_wants(program->code_size));
 }
 
 static void record_end(struct stet_compile *c, PJRT_Error *error, PJRT_LoadedExecutable *loaded,
@@ -266,16 +269,16 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (!c->lifting.served)
         stet_intercept_lift_end(&c->lifting, c->p, error ? NULL : loaded, plugin_ns,
                                 keep ? c->reload.key : (struct stet_hash){0});
-    if (c->lifting.keep)
+    if (c->lifting.pending.keep)
         stet_ask_memory(&(struct stet_question){.plugin = c->p,
                                                 .client = c->client,
-                                                .loaded = c->lifting.loaded,
+                                                .loaded = c->lifting.pending.loaded,
                                                 .index = c->index,
                                                 .id = id,
-                                                .entry = c->lifting.entry,
-                                                .bytes = c->lifting.bytes,
-                                                .program = c->lifting.program,
-                                                .keep = c->lifting.keep});
+                                                .entry = c->lifting.pending.entry,
+                                                .bytes = c->lifting.pending.bytes,
+                                                .program = c->lifting.pending.program,
+                                                .keep = c->lifting.pending.keep});
     if (id && !c->lifting.served)
         stet_ask_memory(&(struct stet_question){
             .plugin = c->p,
@@ -291,6 +294,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
             .program = c->reload.program,
             .keep = keep});
     stet_reload_end(&c->reload);
+    stet_intercept_reading_release(&c->reading);
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);
     stet_intercept_guard_leave();
@@ -299,37 +303,35 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
 
 /* Checks the contract before any other work: a program that it forbids is not served from a store
  * either. */
-static PJRT_Error *refused(const struct stet_compile *c, struct stet_lookup *lookup)
+static PJRT_Error *refused(struct stet_compile *c)
 {
-    *lookup = (struct stet_lookup){0};
-    return c->outermost ? stet_intercept_contract_refuse(c->program, c->options, lookup) : NULL;
+    return c->outermost ? stet_intercept_contract_refuse(&c->reading, c->options) : NULL;
 }
 
 /* Compares the compile with those of other ranks of the job. The error, if this one is refused. */
-static PJRT_Error *compare(struct stet_compile *c, struct stet_lookup *lookup)
+static PJRT_Error *compare(struct stet_compile *c)
 {
     if (!c->outermost)
         return NULL;
-    c->turn = stet_intercept_pod_begin(c->p, c->client, c->program, c->options, lookup, c->index);
+    c->turn = stet_intercept_pod_begin(c->p, c->client, &c->reading, c->options, c->index);
     return stet_intercept_pod_refuse(c->turn);
 }
 
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
-    struct stet_lookup lookup;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, &lookup);
+    error = refused(&c);
     if (!error)
-        error = compare(&c, &lookup);
+        error = compare(&c);
     if (error)
         return compile_end(&c, error, NULL, NULL);
-    if (c.outermost && stet_reload_try(&c.reload, p, args, &lookup, c.turn))
+    if (c.outermost && stet_reload_try(&c.reload, p, args, &c.reading, c.turn))
         return compile_end(&c, NULL, args->executable, NULL);
-    if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args, c.index)) {
+    if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args, &c.reading, c.index)) {
         c.reload.keep = false;
         return compile_end(&c, NULL, args->executable, NULL);
     }
@@ -341,16 +343,15 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
 PJRT_Error *on_PJRT_Compile(struct stet_plugin *p, PJRT_Compile_Args *args)
 {
     struct stet_compile c;
-    struct stet_lookup lookup;
     PJRT_Error *error;
 
     compile_begin(&c, p, ENTRY_COMPILE, "PJRT_Compile", args->client, args->topology, args->program,
                   stet_view_of(args->compile_options, args->compile_options_size));
-    error = refused(&c, &lookup);
+    error = refused(&c);
     if (error)
         return compile_end(&c, error, NULL, NULL);
     if (c.outermost)
-        stet_reload_ahead(&c.reload, p, args, &lookup);
+        stet_reload_ahead(&c.reload, p, args, &c.reading);
     c.plugin_begin_ns = stet_journal_now();
     error = stet_plugin_real(p)->PJRT_Compile(args);
     return compile_end(&c, error, NULL, error ? NULL : args->executable);

@@ -1,14 +1,13 @@
-/* Decodes the program before the store needs it; the store then reuses the result. */
+/* See enforce.h. */
 #include "intercept/enforce.h"
 
 #include "abi/error.h"
 #include "base/fs.h"
-#include "decode/decode.h"
 #include "gate/gate.h"
 #include "intercept/layer.h"
-#include "intercept/local.h"
 #include "intercept/memo.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -51,23 +50,21 @@ static PJRT_Error *error_of(const struct stet_seen *s, const struct stet_breach 
                            STET_FMT(contract.file), b->line);
 }
 
-static PJRT_Error *judge(const struct stet_program *program, struct stet_hash options,
-                         struct stet_arena *arena, struct stet_lookup *lookup)
+static PJRT_Error *judge(struct stet_reading *reading, const struct stet_program *program,
+                         struct stet_hash options, struct stet_arena *arena)
 {
+    const struct stet_fingerprint *print = stet_intercept_reading_print(reading);
     struct stet_traits traits = {0};
-    struct stet_fingerprint print;
     struct stet_breach breach;
     struct stet_seen seen;
     bool no_memory = false, broken;
 
     stet_traits_make(&traits, program, arena, &no_memory);
-    if (no_memory ||
-        stet_fingerprint_make(&print, program, (struct stet_view){0}, NULL) != STET_OK ||
-        stet_gate_seen_make(&seen, program, &traits, &print, options, arena) != STET_OK) {
+    if (!print || no_memory ||
+        stet_gate_seen_make(&seen, program, &traits, print, options, arena) != STET_OK) {
         stet_fault(STET_FAULT_NO_MEMORY);
         return NULL;
     }
-    *lookup = (struct stet_lookup){true, stet_intercept_program_is_local(program), print.key};
     pthread_mutex_lock(&lock);
     broken = stet_gate_breaks(&gate, &seen, &breach);
     pthread_mutex_unlock(&lock);
@@ -88,24 +85,20 @@ static struct stet_hash hash_of(struct stet_view options)
     return hash;
 }
 
-PJRT_Error *stet_intercept_contract_refuse(const PJRT_Program *program, struct stet_view options,
-                                           struct stet_lookup *lookup)
+PJRT_Error *stet_intercept_contract_refuse(struct stet_reading *reading, struct stet_view options)
 {
-    struct stet_program decoded;
+    const struct stet_program *program = on ? stet_intercept_reading_program(reading) : NULL;
     struct stet_arena arena;
     struct stet_hash hash = {0};
     PJRT_Error *error;
 
-    if (!on || !program || !STET_HAS(program, format_size) || !program->code)
-        return NULL;
-    if (stet_decode(&decoded, stet_view_of(program->code, program->code_size), NULL) != STET_OK)
+    if (!program)
         return NULL;
     if (options.ptr)
         hash = hash_of(options);
     stet_arena_init(&arena, (size_t)64 << 20);
-    error = judge(&decoded, hash, &arena, lookup);
+    error = judge(reading, program, hash, &arena);
     stet_arena_release(&arena);
-    stet_program_release(&decoded);
     return error;
 }
 

@@ -3,15 +3,14 @@
 #ifndef STET_INTERCEPT_ENFORCE_H
 #define STET_INTERCEPT_ENFORCE_H
 
-#include "intercept/reload.h"
+#include "intercept/reading.h"
 
 /* Called at the layer's start. A table that cannot be read is a fault, and nothing is refused. */
 void stet_intercept_contract_start(void);
 
 /* The error to return instead of compiling, or NULL. A program that cannot be decoded is not
- * refused; for others, `looked` is filled in. */
-PJRT_Error *stet_intercept_contract_refuse(const PJRT_Program *program, struct stet_view options,
-                                           struct stet_lookup *lookup);
+ * refused. */
+PJRT_Error *stet_intercept_contract_refuse(struct stet_reading *reading, struct stet_view options);
 
 void stet_intercept_contract_fork_prepare(void);
 void stet_intercept_contract_fork_done(void);

@@ -234,6 +234,7 @@ static void before_fork(void)
 {
     stet_ask_fork_wait();
     stet_ahead_fork_wait();
+    stet_intercept_lift_fork_wait();
     if (stet_intercept_writer_fork_prepare()) {
         stet_plugin_fork_prepare();
         stet_journal_fork_prepare(stet_layer.journal);
@@ -259,7 +260,7 @@ static bool fork_was_prepared(void)
 
 static void after_fork_in_parent(void)
 {
-    stet_intercept_lift_fork_done();
+    stet_intercept_lift_fork_parent();
     stet_intercept_contract_fork_done();
     stet_intercept_pod_fork_done();
     stet_ranks_fork_done();
@@ -280,7 +281,7 @@ static void after_fork_in_child(void)
 {
     bool prepared = fork_was_prepared();
 
-    stet_intercept_lift_fork_done();
+    stet_intercept_lift_fork_child();
     stet_intercept_contract_fork_done();
     stet_intercept_pod_fork_done();
     stet_intercept_pod_fork_child();
@@ -316,6 +317,7 @@ static void leave_plugins(void)
     stet_intercept_pod_finish(EXIT_MS);
     stet_ask_end(EXIT_MS);
     stet_ahead_end(EXIT_MS);
+    stet_intercept_lift_leave();
 }
 
 static void at_exit(void)

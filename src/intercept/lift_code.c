@@ -42,39 +42,41 @@ static bool compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args,
     return false;
 }
 
-/* What was compiled is stored once the caller knows the number of the framework's executable. */
-static void keep(struct stet_lifting *l, struct stet_reload *r,
-                 const PJRT_Client_Compile_Args *args, const struct stet_lift_code *code)
+/* What was compiled is stored once it serves the framework. */
+static void keep(struct stet_reload *r, const PJRT_Client_Compile_Args *args,
+                 struct stet_lift_code *code)
 {
-    l->keep = stet_intercept_pending_new(
-        r, args->program, stet_view_of(args->compile_options, args->compile_options_size), l->index,
-        code->compile_ns);
-    l->loaded = code->loaded;
-    l->entry = r->key;
-    l->bytes = r->bytes;
-    l->program = r->program;
+    code->pending = (struct stet_lift_pending){
+        .keep = stet_intercept_pending_new(
+            r, args->program, stet_view_of(args->compile_options, args->compile_options_size),
+            code->index, code->compile_ns),
+        .loaded = code->loaded,
+        .entry = r->key,
+        .bytes = r->bytes,
+        .program = r->program};
 }
 
-static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
-                            const PJRT_Client_Compile_Args *like, struct stet_view text,
-                            struct stet_view options, struct stet_lift_code *code,
-                            struct stet_err *why)
+static bool load_or_compile(struct stet_lift_code *code, struct stet_view text,
+                            struct stet_view options, struct stet_err *why)
 {
     static const char format[] = "mlir";
-    static const struct stet_lookup unknown;
+    struct stet_plugin *p = code->family->plugin;
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
                             .code = (char *)(uintptr_t)text.ptr,
                             .code_size = text.len,
                             .format = format,
                             .format_size = sizeof format - 1};
     PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                     .client = like->client,
+                                     .client = code->family->client,
                                      .program = &program,
                                      .compile_options = options.ptr,
                                      .compile_options_size = options.len};
+    struct stet_reading reading;
     struct stet_reload r;
-    bool made = stet_reload_try(&r, p, &args, &unknown, NULL), placed = false;
+    bool made, placed = false;
 
+    stet_intercept_reading_init(&reading, &program, false);
+    made = stet_reload_try(&r, p, &args, &reading, NULL);
     if (made)
         code->compile_ns = r.load_ns;
     else
@@ -87,31 +89,31 @@ static bool load_or_compile(struct stet_lifting *l, struct stet_plugin *p,
                                                   code->plan.argument_count));
     }
     if (placed && code->compiled)
-        keep(l, &r, &args, code);
+        keep(&r, &args, code);
     stet_reload_end(&r);
+    stet_intercept_reading_release(&reading);
     return placed ||
            (made && stet_fail(why, STET_REFUSED, "its arrays are on other devices") == STET_OK);
 }
 
 /* Writes and compiles the lifted program of a family for what `m` found. */
-static bool lift(struct stet_lifting *l, struct stet_lift_family *f,
-                 const struct stet_lift_plan *earlier, const struct stet_lift_candidate *other,
-                 const struct stet_lift_match *m, const PJRT_Client_Compile_Args *args,
-                 struct stet_lift_code *code, struct stet_err *why)
+static bool lift(struct stet_lift_code *code, const struct stet_lift_plan *earlier,
+                 const struct stet_program *other, const struct stet_lift_match *m,
+                 struct stet_view own, struct stet_err *why)
 {
     struct stet_buf text = STET_BUF_INIT, options = STET_BUF_INIT;
-    struct stet_view own = stet_view_of(args->compile_options, args->compile_options_size);
+    const struct stet_program *base = &code->family->base;
     bool made = stet_lift_plan_make(&code->plan, m, earlier, why) == STET_OK;
 
     made = made &&
            stet_lift_values(&code->plan, m, STET_LIFT_BASE, &code->arena, &code->base, why) ==
                STET_OK &&
-           stet_lift_write(&text, &f->base, &other->program, m, &code->plan, why) == STET_OK;
-    if (made && !stet_intercept_lift_options(own, f->base.argument_count, code->plan.argument_count,
+           stet_lift_write(&text, base, other, m, &code->plan, why) == STET_OK;
+    if (made && !stet_intercept_lift_options(own, base->argument_count, code->plan.argument_count,
                                              &options))
         made = stet_fail(why, STET_REFUSED, "its compile options count the arguments") == STET_OK;
-    made = made && load_or_compile(l, f->plugin, args, stet_buf_as_view(&text),
-                                   options.len ? stet_buf_as_view(&options) : own, code, why);
+    made = made && load_or_compile(code, stet_buf_as_view(&text),
+                                   options.len ? stet_buf_as_view(&options) : own, why);
     stet_buf_release(&text);
     stet_buf_release(&options);
     return made;
@@ -125,37 +127,54 @@ static bool own_values(struct stet_lift_code *code)
     return !code->arena.failed;
 }
 
-struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
-                                                    struct stet_lift_family *f,
+/* Of the executable that answers for all lifted ones. */
+static struct stet_hash print_of(const struct stet_lift_family *f)
+{
+    struct stet_executable_facts facts;
+    struct stet_arena arena;
+    struct stet_hash hash;
+
+    stet_arena_init(&arena, (size_t)1 << 20);
+    stet_executables_ask(f->plugin, f->plain, NULL, &arena, &facts);
+    hash = stet_hash_bytes(facts.fingerprint);
+    stet_arena_release(&arena);
+    return hash;
+}
+
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f, uint64_t index,
                                                     const struct stet_lift_plan *earlier,
-                                                    const struct stet_lift_candidate *other,
+                                                    const struct stet_program *other,
                                                     const struct stet_lift_match *m,
-                                                    const PJRT_Client_Compile_Args *args)
+                                                    struct stet_view options, bool *rejected,
+                                                    struct stet_err *why)
 {
     struct stet_lift_code *code = stet_mem_calloc(1, sizeof *code), *old;
-    struct stet_err why = STET_ERR_INIT;
     bool made;
 
-    if (!code)
+    if (!code) {
+        stet_fail(why, STET_NO_MEMORY, "out of memory");
         return NULL;
+    }
     stet_arena_init(&code->arena, (size_t)1 << 30);
+    stet_arena_init(&code->due_arena, (size_t)1 << 30);
     code->family = f;
-    code->index = l->index;
+    code->index = index;
+    code->checked = f->checked;
     code->refs = 1;
     stet_intercept_lift_lock();
     f->refs++;
     stet_intercept_lift_unlock();
-    made = lift(l, f, earlier, other, m, args, code, &why) && own_values(code);
+    made = lift(code, earlier, other, m, options, why) && own_values(code);
+    *rejected = code->rejected;
     if (!made) {
-        stet_intercept_lift_quarantine(f, l->index, code->rejected, why.text);
         stet_intercept_lift_code_put(code);
         return NULL;
     }
+    code->plain_print = print_of(f);
     stet_intercept_lift_lock();
     old = f->code;
     f->code = f->gone ? NULL : code;
     code->refs += !f->gone;
-    f->lifts++;
     stet_intercept_lift_unlock();
     if (old)
         stet_intercept_lift_code_put(old);

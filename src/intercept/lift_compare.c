@@ -1,5 +1,5 @@
-/* Compares the first execution of a lifted program with the plain one. Both get the framework's own
- * arguments, which neither may overwrite, and the values of the family's first program. */
+/* Compares an execution of a lifted program with one of a plain program. Both get the framework's
+ * own arguments, which neither may overwrite, and the values of the plain program. */
 #include "base/mem.h"
 #include "intercept/executables.h"
 #include "intercept/layer.h"
@@ -13,11 +13,6 @@ enum { ULP_MAX = 4 };
 struct run {
     PJRT_Buffer **outputs; /* `count` of them, those of the first device first */
     size_t count;
-};
-
-struct found {
-    uint64_t ulp; /* the largest difference */
-    size_t elements;
 };
 
 /* ---- executing ---- */
@@ -165,7 +160,7 @@ static uint64_t distance(uint64_t a, uint64_t b, struct format f)
 }
 
 static void compare_bytes(const char *a, const char *b, size_t size, struct format f,
-                          struct found *out)
+                          struct stet_lift_difference *out)
 {
     if (!memcmp(a, b, size))
         return;
@@ -184,7 +179,8 @@ static void compare_bytes(const char *a, const char *b, size_t size, struct form
     }
 }
 
-static bool compare_output(struct stet_plugin *p, PJRT_Buffer *a, PJRT_Buffer *b, struct found *out)
+static bool compare_output(struct stet_plugin *p, PJRT_Buffer *a, PJRT_Buffer *b,
+                           struct stet_lift_difference *out)
 {
     size_t n = 0, m = 0;
     char *x = read_back(p, a, &n), *y = read_back(p, b, &m);
@@ -198,28 +194,29 @@ static bool compare_output(struct stet_plugin *p, PJRT_Buffer *a, PJRT_Buffer *b
 }
 
 static enum stet_lift_verdict compare_runs(struct stet_plugin *p, const struct run *plain,
-                                           const struct run *lifted, char *why, size_t room)
+                                           const struct run *lifted,
+                                           struct stet_lift_difference *found, char *why,
+                                           size_t room)
 {
-    struct found found = {0};
-
     for (size_t i = 0; i < plain->count; i++) {
-        if (!compare_output(p, plain->outputs[i], lifted->outputs[i], &found)) {
+        if (!compare_output(p, plain->outputs[i], lifted->outputs[i], found)) {
             snprintf(why, room, "result %zu cannot be read or has another size", i);
             return STET_LIFT_NOT_COMPARED;
         }
     }
-    if (found.ulp > ULP_MAX)
+    if (found->ulp > ULP_MAX)
         snprintf(why, room, "results differ from the plain program's");
-    else if (found.ulp)
-        snprintf(why, room, "%zu elements differ, by at most %llu ulp", found.elements,
-                 (unsigned long long)found.ulp);
-    return found.ulp <= ULP_MAX ? STET_LIFT_SAME : STET_LIFT_DIFFERENT;
+    else if (found->ulp)
+        snprintf(why, room, "%zu elements differ, by at most %llu ulp", found->elements,
+                 (unsigned long long)found->ulp);
+    return found->ulp <= ULP_MAX ? STET_LIFT_SAME : STET_LIFT_DIFFERENT;
 }
 
 /* ---- one comparison ---- */
 
 struct trial {
     struct stet_lift_code *code;
+    const struct stet_lift_trial *of;
     const PJRT_LoadedExecutable_Execute_Args *args;
     PJRT_ExecuteOptions options;
     PJRT_Buffer **arguments; /* of each device: the framework's, then the values */
@@ -237,7 +234,7 @@ static bool prepare_device(struct trial *t, size_t d)
     if (n)
         memcpy((void *)to, (const void *)t->args->argument_lists[d], n * sizeof *to);
     for (size_t i = 0; i < more; i++) {
-        to[n + i] = stet_intercept_lifted_buffer(c, (uint32_t)i, c->base[i].bytes, device);
+        to[n + i] = stet_intercept_lifted_buffer(c, (uint32_t)i, t->of->values[i].bytes, device);
         if (!to[n + i])
             return false;
     }
@@ -271,8 +268,7 @@ static PJRT_Error *run_both(struct trial *t)
 
     if (STET_HAS(&t->options, num_non_donatable_input_indices))
         t->options.num_non_donatable_input_indices = n;
-    error = execute(p, t->code->family->plain, t->args, &t->options, t->arguments, n + more, n,
-                    &t->plain);
+    error = execute(p, t->of->plain, t->args, &t->options, t->arguments, n + more, n, &t->plain);
     if (STET_HAS(&t->options, num_non_donatable_input_indices))
         t->options.num_non_donatable_input_indices = n + more;
     return error ? error
@@ -292,13 +288,16 @@ static void free_values(struct trial *t)
 }
 
 enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
+                                                   const struct stet_lift_trial *trial,
                                                    const PJRT_LoadedExecutable_Execute_Args *args,
-                                                   char *why, size_t room)
+                                                   struct stet_lift_difference *found, char *why,
+                                                   size_t room)
 {
-    struct trial t = {.code = code, .args = args};
+    struct trial t = {.code = code, .of = trial, .args = args};
     struct stet_plugin *p = code->family->plugin;
     enum stet_lift_verdict verdict = STET_LIFT_NOT_COMPARED;
 
+    *found = (struct stet_lift_difference){0};
     if (args->num_args != code->family->base.argument_count)
         snprintf(why, room, "the framework passes another number of arguments");
     else if (!prepare(&t))
@@ -306,7 +305,7 @@ enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
     else if (stet_plugin_drop(p, run_both(&t)))
         snprintf(why, room, "the plugin cannot run both programs");
     else
-        verdict = compare_runs(p, &t.plain, &t.lifted, why, room);
+        verdict = compare_runs(p, &t.plain, &t.lifted, found, why, room);
     free_values(&t);
     release_run(p, &t.plain);
     release_run(p, &t.lifted);

@@ -89,6 +89,7 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
     PJRT_Client_Compile_Args compile = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
                                         .client = args->client,
                                         .program = &program};
+    struct stet_reading reading;
     struct stet_lifting lifting;
     struct parts parts;
     PJRT_Error *error;
@@ -107,14 +108,17 @@ PJRT_Error *stet_intercept_lift_load(struct stet_plugin *p,
     program.format_size = parts.format.len;
     compile.compile_options = parts.options.ptr;
     compile.compile_options_size = parts.options.len;
+    stet_intercept_reading_init(&reading, &program, stet_intercept_lift_wants(program.code_size));
     before = stet_journal_now();
-    error = stet_intercept_lift_try(&lifting, p, &compile, STET_LIFTING_NO_COMPILE)
+    error = stet_intercept_lift_try(&lifting, p, &compile, &reading, STET_LIFTING_NO_COMPILE)
                 ? NULL
                 : stet_plugin_real(p)->PJRT_Client_Compile(&compile);
     if (!lifting.served)
         stet_intercept_lift_end(&lifting, p, error ? NULL : compile.executable,
                                 stet_journal_now() - before, (struct stet_hash){0});
-    stet_intercept_pending_free(lifting.keep); /* this is not a compile that the journal knows */
+    stet_intercept_reading_release(&reading);
+    stet_intercept_pending_free(
+        lifting.pending.keep); /* this is not a compile that the journal knows */
     if (!error)
         args->loaded_executable = compile.executable;
     return error;

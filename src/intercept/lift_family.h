@@ -7,7 +7,23 @@
 #include "intercept/lifting.h"
 #include "lift/lift.h"
 
-enum stet_lift_state { STET_LIFT_UNTESTED, STET_LIFT_TESTING, STET_LIFT_GOOD, STET_LIFT_BAD };
+/* A comparison is due in a program that is good so far, if a plain program of other values than the
+ * first ones is there. */
+enum stet_lift_state {
+    STET_LIFT_UNTESTED,
+    STET_LIFT_TESTING,
+    STET_LIFT_GOOD,
+    STET_LIFT_DUE,
+    STET_LIFT_CHECKING,
+    STET_LIFT_BAD
+};
+
+/* What a lifted program is compared with: a plain executable, and the values in it. */
+struct stet_lift_trial {
+    PJRT_LoadedExecutable *plain;
+    struct stet_lift_value *values;
+    uint64_t index; /* of the compile that had these values */
+};
 
 /* A lifted program of a family. A family that drifts in new places gets a second one; executables
  * that use the first keep it. */
@@ -21,10 +37,19 @@ struct stet_lift_code {
     uint64_t compile_ns; /* in the plugin, to compile or to load it */
     bool compiled;       /* not loaded from the store */
     bool rejected;       /* the plugin answered its compile with an error */
+    bool expected;       /* compiled before a second program came, and has served none yet */
+    struct stet_lift_pending pending;
     struct stet_lift_plan plan;
     struct stet_arena arena;      /* of the values below */
     struct stet_lift_value *base; /* the values of the family's first program */
+    struct stet_hash plain_print; /* the fingerprint of the family's first executable */
     _Atomic int state;            /* enum stet_lift_state */
+    /* Comparisons with further values (lift_check.c). */
+    uint32_t checks;            /* to be made */
+    uint32_t checked;           /* that were made, also by earlier runs */
+    bool checking;              /* one is being prepared */
+    struct stet_lift_trial due; /* in `due_arena` */
+    struct stet_arena due_arena;
 };
 
 struct stet_lift_family {
@@ -32,29 +57,37 @@ struct stet_lift_family {
     struct stet_plugin *plugin;
     PJRT_Client *client;
     struct stet_hash key;
+    struct stet_hash skeleton;      /* programs of other shapes have it too */
+    uint64_t index;                 /* of the compile of its first program */
     uint32_t refs;                  /* code and compiles in progress; 1 for the table */
     uint32_t lifts;                 /* lifted programs that were compiled */
     bool lifting;                   /* a thread compiles one now */
+    bool expecting;                 /* one is to be compiled before a second program comes */
     bool refused;                   /* in quarantine */
     bool gone;                      /* no longer in the table */
     char *bytes;                    /* of the first program */
-    struct stet_program base, hlo;  /* as in struct stet_lift_candidate */
+    struct stet_program base, hlo;  /* `hlo` if it came as HLO: `base` borrows from it */
+    struct stet_arena arena;        /* of the options */
+    struct stet_view options;       /* with which the first program was compiled */
     PJRT_LoadedExecutable *plain;   /* of the first program */
     uint64_t plain_ns;              /* how long compiling it took */
     struct stet_hash note, entry;   /* for the store: name of the note, key of the first program */
     struct stet_lift_plan recalled; /* the plan of an earlier run; no uses if there is none */
-    bool ours;                      /* the framework destroyed it, so it is ours to destroy */
-    bool deleted;                   /* the framework deleted it */
-    struct stet_lift_code *code;    /* the newest, or NULL */
+    uint32_t checked;            /* by earlier runs: values that were compared beyond the first */
+    bool ours;                   /* the framework destroyed it, so it is ours to destroy */
+    bool deleted;                /* the framework deleted it */
+    struct stet_lift_code *code; /* the newest, or NULL */
 };
 
-/* A program that was read, before its family is known or created. */
+/* A program in one compile, before its family is known or created. */
 struct stet_lift_candidate {
-    struct stet_program program, hlo; /* `hlo` if it came as HLO: `program` borrows from it */
-    char *bytes;
-    struct stet_hash key;
+    struct stet_reading *reading;       /* of the compile; outlives this */
+    const struct stet_program *program; /* as StableHLO: the reading's own, or `converted` */
+    struct stet_program converted;      /* from HLO; borrows from the reading */
+    struct stet_hash key, skeleton;
     struct stet_hash note; /* what an earlier run noted of the family; zero without a store */
     PJRT_Client *client;
+    struct stet_view options; /* of the compile */
 };
 
 /* A handle that the framework has. */
@@ -70,35 +103,62 @@ struct stet_lifted {
     struct stet_lift_value *values;
     /* To compile the plain program if need be, and to serialize it; empty if there are too many. */
     struct stet_view program, format, options;
-    size_t kept; /* their bytes */
+    size_t kept;    /* their bytes */
+    uint64_t index; /* of the compile */
     char fingerprint[STET_HASH_TEXT + 8];
 };
 
-/* Reads a program as StableHLO; both are the caller's to release, also after a failure. The bytes
- * must outlive them. False with the reason if it cannot be lifted. */
-bool stet_intercept_lift_read(struct stet_program *program, struct stet_program *hlo,
-                              struct stet_view bytes, struct stet_err *why);
+/* The program as StableHLO; NULL with the reason if it has no such form. It is the reading's own,
+ * or `converted`, which borrows from the reading. The caller releases `converted` in any case. */
+const struct stet_program *stet_intercept_lift_read(struct stet_reading *reading,
+                                                    struct stet_program *converted,
+                                                    struct stet_err *why);
+/* May it be the first program of a family? STET_OK, or the reason why not. A program that differs
+ * from such a one in values alone need not be asked. */
+enum stet_rc stet_intercept_lift_refuses(const struct stet_program *program, struct stet_err *why);
+/* Moves what was read into the family: its first program. */
+void stet_intercept_lift_adopt(struct stet_lift_family *f, struct stet_reading *reading,
+                               struct stet_program *converted);
 
 void stet_intercept_lift_lock(void);
 void stet_intercept_lift_unlock(void);
 /* Waits for a change of a state; with the lock held. */
 void stet_intercept_lift_wait(void);
 void stet_intercept_lift_wake(void);
+/* With the lock held, which it releases for a moment. */
+void stet_intercept_lift_pause(void);
 
+/* Drops a reference; takes the lock. True if it was the last one. */
+bool stet_intercept_lift_drop(uint32_t *refs);
 /* A family that was never in the table. */
 void stet_intercept_lift_family_free(struct stet_lift_family *f);
 /* These take the lock. */
+/* With a reference for the caller; NULL if there is none. */
+struct stet_lift_family *stet_intercept_lift_family_find(const struct stet_plugin *p,
+                                                         const PJRT_Client *client,
+                                                         struct stet_hash key);
+/* Puts a family with one reference into the table, which owns it then. False if there is no room,
+ * or if its key is in the table already. */
+bool stet_intercept_lift_family_add(struct stet_lift_family *f);
 void stet_intercept_lift_family_put(struct stet_lift_family *f);
 void stet_intercept_lift_code_put(struct stet_lift_code *c);
-/* The family's new code for what `m` found, which covers `earlier` too (NULL for none), with a
- * reference for the caller. `l` gets what is to be stored. NULL if it is not to be had; the family
- * is then in quarantine. */
-struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lifting *l,
-                                                    struct stet_lift_family *f,
+/* The families with the skeleton of `f`, without `f` itself: at most `room`, each with a reference
+ * for the caller. */
+size_t stet_intercept_lift_family_siblings(const struct stet_lift_family *f,
+                                           struct stet_lift_family **out, size_t room);
+/* The family's newest code, with a reference for the caller; NULL if there is none. */
+struct stet_lift_code *stet_intercept_lift_family_code(struct stet_lift_family *f);
+/* The family's new code for what `m` found between its first program and `other`, which covers
+ * `earlier` too (NULL for none), with a reference for the caller. NULL with the reason if it is not
+ * to be had; `rejected` if the plugin refused it. Only one thread at a time: f->lifting. */
+struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f, uint64_t index,
                                                     const struct stet_lift_plan *earlier,
-                                                    const struct stet_lift_candidate *other,
+                                                    const struct stet_program *other,
                                                     const struct stet_lift_match *m,
-                                                    const PJRT_Client_Compile_Args *args);
+                                                    struct stet_view options, bool *rejected,
+                                                    struct stet_err *why);
+/* Journals why the program of this compile is not lifted. */
+void stet_intercept_lift_record_unlifted(uint64_t index, const char *why);
 /* No program of the family is lifted from now on. The reason is logged and recorded with the
  * compile of this index, and counted if it is a fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,
@@ -107,7 +167,11 @@ void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, 
 /* A lifted executable with the values of one program, or NULL. Copies all it needs. */
 struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
                                               const struct stet_lift_value *values,
-                                              const PJRT_Client_Compile_Args *args);
+                                              const PJRT_Client_Compile_Args *args, uint64_t index);
+/* Compiles the plain program of a lifted executable, which must have a copy of it. */
+PJRT_Error *stet_intercept_lifted_compile(struct stet_plugin *p, PJRT_Client *client,
+                                          struct stet_view program, struct stet_view format,
+                                          struct stet_view options, PJRT_LoadedExecutable **out);
 /* Puts the values of one argument into a buffer of `device`; NULL if the plugin refuses. */
 PJRT_Buffer *stet_intercept_lifted_buffer(struct stet_lift_code *code, uint32_t argument,
                                           struct stet_view bytes, PJRT_Device *device);
@@ -126,11 +190,39 @@ PJRT_Error *stet_intercept_lifted_serialize(const struct stet_lifted *l,
 
 enum stet_lift_verdict { STET_LIFT_NOT_COMPARED, STET_LIFT_SAME, STET_LIFT_DIFFERENT };
 
+/* By how much the results of two programs differ. */
+struct stet_lift_difference {
+    uint64_t ulp; /* at most; UINT64_MAX if they are not floats, or not close */
+    size_t elements;
+};
+
 /* Runs the plain and the lifted program with the framework's arguments and the values of the
- * family's first program, and compares all results. Gives a reason if they are not the same. */
+ * trial, and compares all results. Gives a reason if they are not the same. */
 enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
+                                                   const struct stet_lift_trial *trial,
                                                    const PJRT_LoadedExecutable_Execute_Args *args,
-                                                   char *why, size_t room);
+                                                   struct stet_lift_difference *found, char *why,
+                                                   size_t room);
+
+/* ---- when to compare (lift_check.c) ---- */
+
+/* Reads STET_LIFT_CHECK. */
+void stet_intercept_lift_check_init(void);
+/* May the code be used? If a comparison is to be made first, makes it with these arguments. */
+bool stet_intercept_lift_check(struct stet_lifted *l,
+                               const PJRT_LoadedExecutable_Execute_Args *args);
+/* A program was served by a code that is good: compares with its values too, if that is wanted. */
+void stet_intercept_lift_check_further(struct stet_lifted *l);
+
+/* ---- families that are expected to drift (lift_expect.c) ---- */
+
+/* A new family: its lifted program is compiled in the background if programs of its skeleton have
+ * drifted, in this process or in an earlier run. */
+void stet_intercept_lift_expect(struct stet_lift_family *f);
+/* The code has proved itself: other families of its skeleton may drift in the same places. */
+void stet_intercept_lift_expect_siblings(struct stet_lift_code *code);
+/* A code serves a program, or is freed. */
+void stet_intercept_lift_expected_served(struct stet_lift_code *code);
 
 /* ---- families of earlier runs (lift_recall.c) ---- */
 
@@ -142,7 +234,10 @@ struct stet_hash stet_intercept_lift_note_of(struct stet_plugin *p, PJRT_Client 
 struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
                                                     const struct stet_lift_candidate *c,
                                                     const PJRT_Client_Compile_Args *args);
-/* The family's code has proved itself. */
+/* The plan that an earlier run noted for programs of this skeleton. False if there is none. On
+ * success the caller releases it. */
+bool stet_intercept_lift_recall_plan(struct stet_hash skeleton, struct stet_lift_plan *out);
+/* The family's code has proved itself, or was compared with a further value. */
 void stet_intercept_lift_remember(const struct stet_lift_code *code);
 /* The family must not be lifted in later runs either. */
 void stet_intercept_lift_forbid(const struct stet_lift_family *f);

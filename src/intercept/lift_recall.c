@@ -28,8 +28,8 @@ struct stet_hash stet_intercept_lift_note_of(struct stet_plugin *p, PJRT_Client 
     return name;
 }
 
-/* The first program of the family, as it was when its entry was written. */
-static bool read_base(struct stet_lift_family *f, struct stet_buf *bytes)
+/* The bytes of the first program of the family, as they were when its entry was written. */
+static bool read_entry(const struct stet_lift_family *f, struct stet_buf *bytes)
 {
     struct stet_entry_file entry;
     bool read;
@@ -38,40 +38,49 @@ static bool read_base(struct stet_lift_family *f, struct stet_buf *bytes)
         return false;
     read = stet_store_entry_program(&entry, bytes, NULL) == STET_OK;
     stet_store_entry_close(&entry);
-    return read && stet_intercept_lift_read(&f->base, &f->hlo, stet_buf_as_view(bytes), NULL);
+    return read;
 }
 
 /* Its executable, which answers the framework's questions, and which the lifted program is compared
  * with. */
-static bool load_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args *like,
-                      struct stet_view code)
+static bool load_base(struct stet_lift_family *f, PJRT_Client_Compile_Args *args,
+                      struct stet_reading *reading)
 {
-    static const struct stet_lookup unknown;
-    PJRT_Program program = *like->program;
-    PJRT_Client_Compile_Args args = *like;
     struct stet_reload r;
-    bool loaded;
+    bool loaded = stet_reload_try(&r, f->plugin, args, reading, NULL);
 
-    program.code = (char *)(uintptr_t)code.ptr;
-    program.code_size = code.len;
-    args.program = &program;
-    loaded = stet_reload_try(&r, f->plugin, &args, &unknown, NULL);
     if (loaded) {
-        f->plain = args.executable;
+        f->plain = args->executable;
         f->plain_ns = r.compile_ns;
     }
     stet_reload_end(&r);
     return loaded;
 }
 
-/* The family keeps the bytes, which its program points into. */
-static bool open_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args *args)
+static bool open_base(struct stet_lift_family *f, const PJRT_Client_Compile_Args *like)
 {
     struct stet_buf bytes = {.cap = STET_ENTRY_MAX};
-    bool opened = read_base(f, &bytes);
+    PJRT_Program program = *like->program;
+    PJRT_Client_Compile_Args args = *like;
+    struct stet_program converted = {0};
+    const struct stet_program *base;
+    struct stet_reading reading;
+    bool opened = read_entry(f, &bytes);
 
-    f->bytes = bytes.ptr;
-    return opened && load_base(f, args, stet_buf_as_view(&bytes));
+    program.code = bytes.ptr;
+    program.code_size = bytes.len;
+    args.program = &program;
+    stet_intercept_reading_init(&reading, opened ? &program : NULL, true);
+    stet_buf_release(&bytes);
+    program.code = reading.own;
+    base = reading.own ? stet_intercept_lift_read(&reading, &converted, NULL) : NULL;
+    opened =
+        base && stet_intercept_lift_refuses(base, NULL) == STET_OK && load_base(f, &args, &reading);
+    if (opened)
+        stet_intercept_lift_adopt(f, &reading, &converted);
+    stet_program_release(&converted);
+    stet_intercept_reading_release(&reading);
+    return opened;
 }
 
 static struct stet_lift_family *family_of(struct stet_plugin *p,
@@ -86,11 +95,16 @@ static struct stet_lift_family *family_of(struct stet_plugin *p,
     *f = (struct stet_lift_family){.plugin = p,
                                    .client = c->client,
                                    .key = c->key,
+                                   .skeleton = c->skeleton,
+                                   .index = STET_LIFTING_NO_COMPILE,
                                    .refs = 1,
                                    .ours = true,
                                    .refused = stet_hash_is_zero(note->base),
                                    .note = c->note,
-                                   .entry = note->base};
+                                   .entry = note->base,
+                                   .checked = note->checked};
+    stet_arena_init(&f->arena, (size_t)64 << 20);
+    f->options = stet_arena_copy(&f->arena, c->options);
     if (f->refused ||
         (stet_lift_plan_recall(&f->recalled, note->kinds, note->argument_of, NULL) == STET_OK &&
          open_base(f, args)))
@@ -117,22 +131,35 @@ struct stet_lift_family *stet_intercept_lift_recall(struct stet_plugin *p,
     return f;
 }
 
+bool stet_intercept_lift_recall_plan(struct stet_hash skeleton, struct stet_lift_plan *out)
+{
+    struct stet_store_lift note;
+    bool read;
+
+    if (!stet_layer.storing ||
+        !stet_store_lift_open(&stet_layer.store, stet_store_lift_skeleton_name(skeleton), &note))
+        return false;
+    read = stet_lift_plan_recall(out, note.kinds, note.argument_of, NULL) == STET_OK;
+    stet_store_lift_close(&note);
+    return read;
+}
+
 void stet_intercept_lift_remember(const struct stet_lift_code *code)
 {
     const struct stet_lift_family *f = code->family;
-    char kinds[STET_LIFT_ARGUMENTS];
+    char kinds[STET_LIFT_ARGUMENTS] = {0};
+    struct stet_store_lift note = {
+        .base = f->entry,
+        .checked = code->checked,
+        .kinds = stet_view_of(kinds, code->plan.argument_count),
+        .argument_of = stet_view_of((const char *)code->plan.argument_of, code->plan.use_count)};
 
     if (stet_hash_is_zero(f->note) || stet_hash_is_zero(f->entry))
         return;
     for (uint32_t i = 0; i < code->plan.argument_count; i++)
         kinds[i] = (char)code->plan.arguments[i].kind;
-    stet_store_lift_write(
-        &stet_layer.store, f->note,
-        &(struct stet_store_lift){
-            .base = f->entry,
-            .kinds = stet_view_of(kinds, code->plan.argument_count),
-            .argument_of = stet_view_of((const char *)code->plan.argument_of, code->plan.use_count),
-        });
+    stet_store_lift_write(&stet_layer.store, f->note, &note);
+    stet_store_lift_write(&stet_layer.store, stet_store_lift_skeleton_name(f->skeleton), &note);
 }
 
 void stet_intercept_lift_forbid(const struct stet_lift_family *f)

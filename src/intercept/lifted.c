@@ -135,12 +135,7 @@ static void free_lifted(struct stet_lifted *l)
 
 static void put(struct stet_lifted *l)
 {
-    bool last;
-
-    stet_intercept_lift_lock();
-    last = --l->refs == 0;
-    stet_intercept_lift_unlock();
-    if (last)
+    if (stet_intercept_lift_drop(&l->refs))
         free_lifted(l);
 }
 
@@ -163,18 +158,12 @@ static struct stet_lifted **free_slot(void)
 /* The plain executable's own, and the values. */
 static void make_fingerprint(struct stet_lifted *l)
 {
-    struct stet_executable_facts facts;
-    struct stet_arena arena;
-    struct stet_hash hash;
+    struct stet_hash hash = l->code->plain_print;
 
-    stet_arena_init(&arena, (size_t)1 << 20);
-    stet_executables_ask(plugin_of(l), l->code->family->plain, NULL, &arena, &facts);
-    hash = stet_hash_bytes(facts.fingerprint);
     for (uint32_t i = 0; i < l->code->plan.argument_count; i++)
         hash = stet_hash_mix(hash, stet_hash_bytes(l->values[i].bytes));
     memcpy(l->fingerprint, "lifted-", 7);
     stet_hash_format(hash, l->fingerprint + 7);
-    stet_arena_release(&arena);
 }
 
 static bool copy_parts(struct stet_lifted *l, const struct stet_lift_value *values,
@@ -202,13 +191,14 @@ static bool copy_parts(struct stet_lifted *l, const struct stet_lift_value *valu
 
 struct stet_lifted *stet_intercept_lifted_new(struct stet_lift_code *code,
                                               const struct stet_lift_value *values,
-                                              const PJRT_Client_Compile_Args *args)
+                                              const PJRT_Client_Compile_Args *args, uint64_t index)
 {
     struct stet_lifted *l = stet_mem_calloc(1, sizeof *l);
 
     if (!l)
         return NULL;
     l->code = code;
+    l->index = index;
     l->refs = 1;
     stet_arena_init(&l->arena, (size_t)1 << 30);
     stet_intercept_lift_lock();
@@ -277,58 +267,41 @@ void stet_intercept_lifted_client_gone(struct stet_plugin *p, const PJRT_Client 
 
 /* ---- execution ---- */
 
+PJRT_Error *stet_intercept_lifted_compile(struct stet_plugin *p, PJRT_Client *client,
+                                          struct stet_view program, struct stet_view format,
+                                          struct stet_view options, PJRT_LoadedExecutable **out)
+{
+    PJRT_Program plain = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                          .code = (char *)(uintptr_t)program.ptr,
+                          .code_size = program.len,
+                          .format = format.ptr,
+                          .format_size = format.len};
+    PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
+                                     .client = client,
+                                     .program = &plain,
+                                     .compile_options = options.ptr,
+                                     .compile_options_size = options.len};
+    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
+
+    *out = error ? NULL : args.executable;
+    return error;
+}
+
 /* Compiles the plain program after all. Two threads may both do it; one result is kept. */
 static PJRT_Error *compile_plain(struct stet_lifted *l)
 {
     struct stet_plugin *p = plugin_of(l);
-    PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
-                            .code = (char *)(uintptr_t)l->program.ptr,
-                            .code_size = l->program.len,
-                            .format = l->format.ptr,
-                            .format_size = l->format.len};
-    PJRT_Client_Compile_Args args = {.struct_size = PJRT_Client_Compile_Args_STRUCT_SIZE,
-                                     .client = l->code->family->client,
-                                     .program = &program,
-                                     .compile_options = l->options.ptr,
-                                     .compile_options_size = l->options.len};
-    PJRT_LoadedExecutable *none = NULL;
-    PJRT_Error *error = stet_plugin_real(p)->PJRT_Client_Compile(&args);
+    PJRT_LoadedExecutable *none = NULL, *plain;
+    PJRT_Error *error;
 
-    if (!error && !atomic_compare_exchange_strong(&l->fallback, &none, args.executable))
-        stet_executables_unload(p, args.executable);
+    if (!l->program.len)
+        return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                               "stet: no copy of this lifted executable's program was kept");
+    error = stet_intercept_lifted_compile(p, l->code->family->client, l->program, l->format,
+                                          l->options, &plain);
+    if (!error && !atomic_compare_exchange_strong(&l->fallback, &none, plain))
+        stet_executables_unload(p, plain);
     return error;
-}
-
-/* Decides once for each lifted program whether it may be used. Other threads wait. */
-static void test_code(struct stet_lift_code *code, const PJRT_LoadedExecutable_Execute_Args *args)
-{
-    char why[256] = "";
-    enum stet_lift_verdict verdict;
-    bool good;
-
-    stet_intercept_lift_lock();
-    while (atomic_load(&code->state) == STET_LIFT_TESTING)
-        stet_intercept_lift_wait();
-    good = atomic_load(&code->state) != STET_LIFT_UNTESTED;
-    if (!good)
-        atomic_store(&code->state, STET_LIFT_TESTING);
-    stet_intercept_lift_unlock();
-    if (good)
-        return;
-    verdict = stet_intercept_lift_compare(code, args, why, sizeof why);
-    good = verdict == STET_LIFT_SAME;
-    if (why[0])
-        stet_layer_log("lift: the first execution: %s", why);
-    if (!good)
-        stet_intercept_lift_quarantine(code->family, code->index, true, why);
-    if (good)
-        stet_intercept_lift_remember(code);
-    else if (verdict == STET_LIFT_DIFFERENT)
-        stet_intercept_lift_forbid(code->family);
-    stet_intercept_lift_lock();
-    atomic_store(&code->state, good ? STET_LIFT_GOOD : STET_LIFT_BAD);
-    stet_intercept_lift_wake();
-    stet_intercept_lift_unlock();
 }
 
 /* The framework's arguments of each device, and the values after them. */
@@ -346,6 +319,19 @@ static void fill_lists(const PJRT_LoadedExecutable_Execute_Args *args, PJRT_Buff
     }
 }
 
+static PJRT_Error *run_plain(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
+{
+    PJRT_LoadedExecutable *handle = args->executable;
+    PJRT_Error *error = atomic_load(&l->fallback) ? NULL : compile_plain(l);
+
+    if (error)
+        return error;
+    args->executable = atomic_load(&l->fallback);
+    error = stet_plugin_real(plugin_of(l))->PJRT_LoadedExecutable_Execute(args);
+    args->executable = handle;
+    return error;
+}
+
 static PJRT_Error *run_lifted(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
 {
     struct stet_plugin *p = plugin_of(l);
@@ -360,11 +346,10 @@ static PJRT_Error *run_lifted(struct stet_lifted *l, PJRT_LoadedExecutable_Execu
 
     if (count > ARGUMENTS_ON_STACK)
         list = stet_mem_calloc(count, sizeof(PJRT_Buffer *));
-    if (!values || !list) {
+    if (!values || !list) { /* no memory for the values */
         if (list != few)
             stet_mem_free((void *)list);
-        return stet_pjrt_error(PJRT_Error_Code_RESOURCE_EXHAUSTED,
-                               "stet: no memory for the values of a lifted program");
+        return run_plain(l, args);
     }
     fill_lists(args, values, more, list, lists);
     copy.executable = l->code->loaded;
@@ -381,35 +366,21 @@ static PJRT_Error *run_lifted(struct stet_lifted *l, PJRT_LoadedExecutable_Execu
     return error;
 }
 
-static PJRT_Error *run_plain(struct stet_lifted *l, PJRT_LoadedExecutable_Execute_Args *args)
-{
-    PJRT_LoadedExecutable *handle = args->executable;
-    PJRT_Error *error = atomic_load(&l->fallback) ? NULL : compile_plain(l);
-
-    if (error)
-        return error;
-    args->executable = atomic_load(&l->fallback);
-    error = stet_plugin_real(plugin_of(l))->PJRT_LoadedExecutable_Execute(args);
-    args->executable = handle;
-    return error;
-}
-
 PJRT_Error *stet_intercept_lifted_execute(struct stet_plugin *p,
                                           PJRT_LoadedExecutable_Execute_Args *args)
 {
     struct stet_lifted *l = at(args->executable);
 
     (void)p;
-    if (!l || atomic_load(&l->deleted) || args->num_devices != l->code->device_count ||
-        !STET_HAS(args, execute_device))
+    if (!l || atomic_load(&l->deleted))
         return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION,
-                               "stet: a lifted executable was deleted, or runs elsewhere");
+                               "stet: a lifted executable was deleted");
+    if (args->num_devices != l->code->device_count || !STET_HAS(args, execute_device))
+        return run_plain(l, args);
     if (__builtin_expect(
-            atomic_load_explicit(&l->code->state, memory_order_acquire) != STET_LIFT_GOOD, 0)) {
-        test_code(l->code, args);
-        if (atomic_load(&l->code->state) != STET_LIFT_GOOD)
-            return run_plain(l, args);
-    }
+            atomic_load_explicit(&l->code->state, memory_order_acquire) != STET_LIFT_GOOD, 0) &&
+        !stet_intercept_lift_check(l, args))
+        return run_plain(l, args);
     return run_lifted(l, args);
 }
 

@@ -14,6 +14,7 @@
 
 #include "base/hash.h"
 #include "intercept/plugin.h"
+#include "intercept/reading.h"
 
 struct stet_lift_candidate;
 struct stet_pending_write;
@@ -22,28 +23,37 @@ struct stet_lifted;
 /* The index of a compile that the journal does not record. */
 #define STET_LIFTING_NO_COMPILE UINT64_MAX
 
+/* A lifted program that the plugin compiled and that is to be stored, if `keep` is not NULL. */
+struct stet_lift_pending {
+    struct stet_pending_write *keep;
+    PJRT_LoadedExecutable *loaded;
+    struct stet_hash entry, bytes, program; /* as in struct stet_question */
+};
+
 /* One compile and lifting; on the caller's stack. */
 struct stet_lifting {
     struct stet_lift_candidate *candidate; /* to become the first program of a family */
     bool served;                           /* args->executable is a lifted executable */
     bool compiled;                         /* ...for which the plugin compiled a lifted program */
     uint64_t plugin_ns;
-    uint64_t instead_ns; /* how long compiling the family's first program took */
-    uint64_t index;      /* of the compile, or STET_LIFTING_NO_COMPILE */
-    /* The plugin compiled `loaded`, which is to be stored: adopted by the caller if not NULL. */
-    struct stet_pending_write *keep;
-    PJRT_LoadedExecutable *loaded;
-    struct stet_hash entry, bytes, program; /* as in struct stet_question */
+    uint64_t instead_ns;              /* how long compiling the family's first program took */
+    uint64_t index;                   /* of the compile, or STET_LIFTING_NO_COMPILE */
+    struct stet_lift_pending pending; /* adopted by the caller */
 };
 
 /* Reads STET_LIFT. */
 void stet_intercept_lift_init(void);
 bool stet_intercept_lift_on(void);
 
+/* Is a program of this size examined? Then it is read from a copy of its bytes. */
+bool stet_intercept_lift_wants(size_t bytes);
+
 /* True if args->executable is a lifted executable and the plugin need not compile. Otherwise the
- * caller compiles, and must call stet_intercept_lift_end with the result. */
+ * caller compiles, and must call stet_intercept_lift_end with the result. `reading` is of
+ * args->program and outlives `l`; the family of a first program takes what is in it. */
 bool stet_intercept_lift_try(struct stet_lifting *l, struct stet_plugin *p,
-                             PJRT_Client_Compile_Args *args, uint64_t index);
+                             PJRT_Client_Compile_Args *args, struct stet_reading *reading,
+                             uint64_t index);
 /* `loaded` is what the plugin compiled for the plain program in `compile_ns`, NULL if it failed;
  * `entry` is its key in the store, zero if it is not stored. */
 void stet_intercept_lift_end(struct stet_lifting *l, struct stet_plugin *p,
@@ -59,8 +69,14 @@ bool stet_intercept_lift_deleted(const PJRT_LoadedExecutable *loaded);
 /* Before a client is destroyed: nothing of ours may outlive it. */
 void stet_intercept_lift_client_gone(struct stet_plugin *p, const PJRT_Client *client);
 
+/* At exit: no thread of lifting calls the plugin afterwards. */
+void stet_intercept_lift_leave(void);
+
+/* Around fork: the first before any lock is taken. */
+void stet_intercept_lift_fork_wait(void);
 void stet_intercept_lift_fork_prepare(void);
-void stet_intercept_lift_fork_done(void);
+void stet_intercept_lift_fork_parent(void);
+void stet_intercept_lift_fork_child(void);
 
 /* Are these the bytes of a lifted executable? They are loaded by the second function, also when
  * lifting is off. */

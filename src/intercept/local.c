@@ -1,6 +1,8 @@
 /* See local.h: custom calls by their targets, and transfers. */
 #include "intercept/local.h"
 
+#include "program/ops.h"
+
 enum { DEPTH = 256 };
 
 /* Custom calls that refer to something in this process: an address, a handle, a Python function. */
@@ -23,10 +25,14 @@ static bool is_transfer(const struct stet_op *op)
 
 static bool is_local(const struct stet_op *op)
 {
-    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+    const struct stet_attr *target;
 
+    /* custom calls, transfers and unknown operations have one of these; most operations do not */
+    if (!(stet_op_facts(op) & (STET_OP_ASK | STET_OP_EFFECT)))
+        return false;
     if (is_transfer(op))
         return true;
+    target = stet_op_attr(op, "call_target_name");
     if (!target)
         target = stet_op_attr(op, "custom_call_target");
     for (size_t i = 0; target && i < sizeof local_calls / sizeof *local_calls; i++) {

@@ -8,7 +8,7 @@
 #define STET_INTERCEPT_POD_H
 
 #include "intercept/plugin.h"
-#include "intercept/reload.h"
+#include "intercept/reading.h"
 
 /* One compile that is compared; shared by the compile's thread, the writer and the pod's thread. */
 struct stet_pod_turn;
@@ -27,11 +27,10 @@ bool stet_intercept_pod_may_agree(void);
 int64_t stet_intercept_pod_rank(void);
 int64_t stet_intercept_pod_world(void);
 
-/* A compile begins. NULL if it is not compared. Fills in what it read of the program. */
+/* A compile begins. NULL if it is not compared. */
 struct stet_pod_turn *stet_intercept_pod_begin(struct stet_plugin *p, PJRT_Client *client,
-                                               const PJRT_Program *program,
-                                               struct stet_view options,
-                                               struct stet_lookup *lookup, uint64_t index);
+                                               struct stet_reading *reading,
+                                               struct stet_view options, uint64_t index);
 /* It ended; `executable` is its id, or 0. Frees the turn. NULL does nothing. */
 void stet_intercept_pod_end(struct stet_pod_turn *t, uint32_t executable);
 /* For a thread that may outlive the compile. NULL does nothing. */

@@ -1,11 +1,9 @@
 /* One compile: what is compared, and what comes of it. */
 #include "abi/error.h"
 #include "base/mem.h"
-#include "decode/decode.h"
 #include "decode/options.h"
 #include "fingerprint/traits.h"
 #include "intercept/identity.h"
-#include "intercept/local.h"
 #include "intercept/memo.h"
 #include "intercept/pod_internal.h"
 #include "intercept/ranks.h"
@@ -64,30 +62,23 @@ static void take_name(struct stet_pod_turn *t, struct stet_view module)
 }
 
 /* False if the program is not compared. */
-static bool read_program(struct stet_pod_turn *t, struct stet_view code, struct stet_lookup *lookup)
+static bool read_program(struct stet_pod_turn *t, struct stet_reading *reading)
 {
-    struct stet_fingerprint print;
-    struct stet_program program;
-    bool fine;
+    const struct stet_program *program = stet_intercept_reading_program(reading);
+    const struct stet_fingerprint *print;
 
-    t->entry.bytes = stet_hash_bytes(code);
-    if (stet_decode(&program, code, NULL) != STET_OK) { /* by its bytes, then */
+    t->entry.bytes = stet_hash_bytes(reading->bytes);
+    if (!program) { /* by its bytes, then */
         t->entry.part[STET_POD_PROGRAM] = t->entry.bytes;
         return t->scope;
     }
-    take_name(t, stet_op_symbol(program.module));
-    fine = t->scope || !is_eager(&program);
-    if (fine && lookup->known) {
-        t->entry.part[STET_POD_PROGRAM] = lookup->key;
-    } else if (fine) {
-        fine = stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) == STET_OK;
-        t->entry.part[STET_POD_PROGRAM] = print.key;
-        if (fine)
-            *lookup = (struct stet_lookup){true, stet_intercept_program_is_local(&program),
-                                           print.key};
-    }
-    stet_arena_release(&program.arena);
-    return fine;
+    take_name(t, stet_op_symbol(program->module));
+    if (!t->scope && is_eager(program))
+        return false;
+    print = stet_intercept_reading_print(reading);
+    if (print)
+        t->entry.part[STET_POD_PROGRAM] = print->key;
+    return print;
 }
 
 /* Ranks that compile by themselves have other devices. */
@@ -228,16 +219,14 @@ static void send(struct stet_pod_turn *t)
 }
 
 struct stet_pod_turn *stet_intercept_pod_begin(struct stet_plugin *p, PJRT_Client *client,
-                                               const PJRT_Program *program,
-                                               struct stet_view options,
-                                               struct stet_lookup *lookup, uint64_t index)
+                                               struct stet_reading *reading,
+                                               struct stet_view options, uint64_t index)
 {
     struct stet_pod_turn *t;
     struct stet_ranks ranks = {0};
     struct stet_arena arena;
 
-    if (!stet_intercept_pod_is_on() || !client || !program || !STET_HAS(program, format_size) ||
-        !program->code)
+    if (!stet_intercept_pod_is_on() || !client || !reading->bytes.ptr)
         return NULL;
     t = stet_mem_calloc(1, sizeof *t);
     if (!t)
@@ -251,7 +240,7 @@ struct stet_pod_turn *stet_intercept_pod_begin(struct stet_plugin *p, PJRT_Clien
         ranks.count > 1)
         t->scope = find_scope(&ranks);
     stet_arena_release(&arena);
-    if (!read_program(t, stet_view_of(program->code, program->code_size), lookup)) {
+    if (!read_program(t, reading)) {
         stet_mem_free(t);
         return NULL;
     }

@@ -4,7 +4,6 @@
 #include "base/mem.h"
 #include "decode/decode.h"
 #include "decode/options.h"
-#include "fingerprint/fingerprint.h"
 #include "intercept/ahead.h"
 #include "intercept/executable_memory.h"
 #include "intercept/executables.h"
@@ -31,38 +30,21 @@ static struct stet_view hash_text(struct stet_arena *a, unsigned version, struct
 }
 
 /* NONE, or why the program has no key. */
-static enum stet_outcome read_program(struct stet_view code, struct stet_hash *key)
+static enum stet_outcome program_part(struct stet_reload *r)
 {
-    struct stet_program program;
-    struct stet_fingerprint print;
-    enum stet_outcome why = STET_OUTCOME_NONE;
+    const struct stet_fingerprint *print;
 
-    if (stet_decode(&program, code, NULL) != STET_OK)
+    if (!stet_intercept_reading_program(r->reading))
         return STET_OUTCOME_UNDECODABLE;
-    if (stet_intercept_program_is_local(&program))
-        why = STET_OUTCOME_PROCESS_LOCAL;
-    else if (stet_fingerprint_make(&print, &program, (struct stet_view){0}, NULL) != STET_OK)
-        why = STET_OUTCOME_NO_MEMORY;
-    else
-        *key = print.key;
-    stet_arena_release(&program.arena);
-    return why;
-}
-
-static enum stet_outcome program_part(struct stet_reload *r, struct stet_view code)
-{
-    enum stet_outcome why = STET_OUTCOME_NONE;
-
-    if (!r->lookup->known)
-        why = read_program(code, &r->program);
-    else if (r->lookup->local)
-        why = STET_OUTCOME_PROCESS_LOCAL;
-    else
-        r->program = r->lookup->key;
-    if (!why)
-        r->parts.part[STET_COMPONENT_PROGRAM] =
-            hash_text(&r->arena, STET_FINGERPRINT_VERSION, r->program);
-    return why;
+    if (stet_intercept_reading_is_local(r->reading))
+        return STET_OUTCOME_PROCESS_LOCAL;
+    print = stet_intercept_reading_print(r->reading);
+    if (!print)
+        return STET_OUTCOME_NO_MEMORY;
+    r->program = print->key;
+    r->parts.part[STET_COMPONENT_PROGRAM] =
+        hash_text(&r->arena, STET_FINGERPRINT_VERSION, r->program);
+    return STET_OUTCOME_NONE;
 }
 
 /* The text at the beginning of `rest`, up to its zero; removes both. */
@@ -126,9 +108,9 @@ static enum stet_outcome begin_key(struct stet_reload *r, struct stet_plugin *p,
     return why;
 }
 
-static enum stet_outcome end_key(struct stet_reload *r, struct stet_view code)
+static enum stet_outcome end_key(struct stet_reload *r)
 {
-    enum stet_outcome why = program_part(r, code);
+    enum stet_outcome why = program_part(r);
 
     if (!why && r->arena.failed)
         why = STET_OUTCOME_NO_MEMORY;
@@ -381,21 +363,19 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
 }
 
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     const struct stet_lookup *lookup, struct stet_pod_turn *turn)
+                     struct stet_reading *reading, struct stet_pod_turn *turn)
 {
-    const PJRT_Program *program = args->program;
+    struct stet_view code = reading->bytes;
     struct stet_ranks ranks;
-    struct stet_view code;
 
-    *r = (struct stet_reload){.lookup = lookup, .outcome = stet_layer.no_store};
+    *r = (struct stet_reload){.reading = reading, .outcome = stet_layer.no_store};
     if (!stet_layer.storing)
         return false;
     stet_arena_init(&r->arena, (size_t)1 << 20);
-    if (!program || !STET_HAS(program, format_size) || !program->code) {
+    if (!code.ptr) {
         r->outcome = STET_OUTCOME_NO_PROGRAM;
         return false;
     }
-    code = stet_view_of(program->code, program->code_size);
     r->outcome = begin_key(r, p, args, code);
     if (!r->outcome &&
         !stet_ranks_of(&ranks, p, args->client,
@@ -404,7 +384,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     if (r->outcome)
         return false;
     if (!by_bytes(r, p, args, code)) {
-        r->outcome = end_key(r, code);
+        r->outcome = end_key(r);
         if (r->outcome) {
             r->key = (struct stet_hash){0};
             return false;
@@ -420,25 +400,24 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
 }
 
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
-                       const struct stet_lookup *lookup)
+                       struct stet_reading *reading)
 {
-    const PJRT_Program *program = args->program;
     struct stet_entry_file entry;
 
-    *r = (struct stet_reload){.lookup = lookup};
-    if (!stet_layer.storing || !program || !STET_HAS(program, format_size) || !program->code)
+    *r = (struct stet_reload){.reading = reading};
+    if (!stet_layer.storing || !reading->bytes.ptr)
         return;
     stet_arena_init(&r->arena, (size_t)8 << 20);
     r->outcome = stet_identity_ahead(p, args->topology, &r->arena, &r->parts, &r->plugin_path);
-    stet_identity_program(&r->parts, stet_view_of(program->code, program->code_size));
+    stet_identity_program(&r->parts, reading->bytes);
     if (!r->outcome)
         r->outcome =
             options_part(r, stet_view_of(args->compile_options, args->compile_options_size));
     if (!r->outcome)
-        r->outcome = end_key(r, stet_view_of(program->code, program->code_size));
+        r->outcome = end_key(r);
     if (r->outcome)
         return;
-    r->bytes = stet_hash_bytes(stet_view_of(program->code, program->code_size));
+    r->bytes = stet_hash_bytes(reading->bytes);
     if (stet_store_get(&stet_layer.store, r->key, &entry, NULL) == STET_OK) {
         stet_store_entry_close(&entry);
         r->outcome = STET_OUTCOME_KEPT_ALREADY;

@@ -5,19 +5,14 @@
 #define STET_INTERCEPT_RELOAD_H
 
 #include "intercept/plugin.h"
+#include "intercept/reading.h"
 #include "intercept/remote.h"
 #include "journal/vocabulary.h"
 #include "store/entry.h"
 
-/* What the gate or the pod has found out about the program: it need not be read again. */
-struct stet_lookup {
-    bool known, local; /* local: as stet_intercept_program_is_local */
-    struct stet_hash key;
-};
-
 /* One compile and the store; on the caller's stack. */
 struct stet_reload {
-    const struct stet_lookup *lookup;
+    struct stet_reading *reading;
     struct stet_arena arena;
     struct stet_key_parts parts;
     struct stet_hash key;
@@ -32,14 +27,15 @@ struct stet_reload {
     struct stet_remote remote;
 };
 
-/* True if args->executable is loaded and the plugin need not compile. `turn`: this compile among
- * those of other ranks (pod.h), or NULL. */
+/* True if args->executable is loaded and the plugin need not compile. `reading` is of
+ * args->program, and outlives `r`. `turn`: this compile among those of other ranks (pod.h), or
+ * NULL. */
 struct stet_pod_turn;
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     const struct stet_lookup *lookup, struct stet_pod_turn *turn);
+                     struct stet_reading *reading, struct stet_pod_turn *turn);
 /* Ahead of time there is no client to load into; but what is compiled is stored. */
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
-                       const struct stet_lookup *lookup);
+                       struct stet_reading *reading);
 /* The components of a miss as text for the journal; empty for anything else. */
 struct stet_view stet_reload_words(const struct stet_reload *r, struct stet_arena *a);
 void stet_reload_end(struct stet_reload *r);

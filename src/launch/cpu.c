@@ -70,8 +70,9 @@ bool stet_launch_cpu_devices_ok(const char *devices)
 }
 
 enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
-                             struct stet_err *err)
+                             bool zeros, struct stet_err *err)
 {
+    const char *chosen = stet_launch_env_get(env, "JAX_PLATFORMS");
     char library[PATH_MAX], named[PATH_MAX + 8];
     enum stet_rc rc =
         stet_launch_find_library(STET_LAUNCH_CPU_LIBRARY, library, sizeof library, err);
@@ -88,10 +89,16 @@ enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, co
         rc = stet_launch_env_set(env, "STET_CPU_LIBRARY", library, err);
     if (rc == STET_OK && *devices)
         rc = stet_launch_env_set(env, "STET_CPU_DEVICES", devices, err);
+    if (rc == STET_OK && zeros)
+        rc = stet_launch_env_set(env, "STET_CPU_ZEROS", "1", err);
     if (rc == STET_OK)
         rc = prepend(env, "PJRT_NAMES_AND_LIBRARY_PATHS", named, ',', err);
     if (rc == STET_OK)
         rc = set_default(env, "JAX_PLATFORMS", "stet,cpu", err);
+    /* JAX gets the backend as its platform `cpu`; where the Python code of ours does not run, as
+     * `stet`. A command that selects `stet` by name gets that. */
+    if (rc == STET_OK && (!chosen || !*chosen || says(env, "JAX_PLATFORMS", "cpu")))
+        rc = stet_launch_env_set(env, "STET_JAX_AS", "cpu", err);
     if (rc == STET_OK)
         rc = stet_launch_env_set(env, "TPU_LIBRARY_PATH", library, err);
     if (rc == STET_OK)

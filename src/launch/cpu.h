@@ -10,9 +10,9 @@
 
 /* Sets the variables that each framework reads. It does not change a platform that the user
  * selected. `folder` is the run's folder, for links; `devices` how many devices it has ("": as
- * many as the environment says). */
+ * many as the environment says); `zeros`: programs return zeros and are not computed. */
 enum stet_rc stet_launch_cpu(struct stet_launch_env *env, const char *folder, const char *devices,
-                             struct stet_err *err);
+                             bool zeros, struct stet_err *err);
 /* Is it a number of devices that the backend can have, or empty? */
 bool stet_launch_cpu_devices_ok(const char *devices);
 

@@ -25,7 +25,6 @@ struct stet_events_process {
     struct stream *given; /* whose event the caller holds */
     uint64_t expected;    /* sequence number after the last one given */
     bool dry;             /* nothing was there at the last check */
-    uint64_t missing;     /* sequence numbers passed over */
     struct stet_journal_damage damage;
 };
 
@@ -248,8 +247,6 @@ static bool pick(struct stet_events *ev, struct stet_run_event *out)
     if (!best)
         return false;
     whose->given = best;
-    if (best->event.sequence > whose->expected)
-        whose->missing += best->event.sequence - whose->expected;
     whose->expected = best->event.sequence + 1;
     out->wall_ns = wall_of(whose, best);
     out->event = best->event;
@@ -263,11 +260,6 @@ enum stet_rc stet_ledger_events_next(struct stet_events *ev, struct stet_run_eve
     for (size_t i = 0; i < ev->process_count; i++)
         ev->processes[i]->dry = false;
     return pick(ev, out) ? STET_OK : STET_NOT_FOUND;
-}
-
-uint64_t stet_ledger_events_missing(const struct stet_events *ev, size_t process)
-{
-    return ev->processes[process]->missing;
 }
 
 struct stet_journal_damage stet_ledger_events_damage(const struct stet_events *ev, size_t process)

@@ -33,8 +33,5 @@ enum stet_rc stet_ledger_events_refresh(struct stet_events *ev, struct stet_err 
 
 /* Damage found so far in the files of one process. */
 struct stet_journal_damage stet_ledger_events_damage(const struct stet_events *ev, size_t process);
-/* The number of missing records of a process, from the gaps in its sequence numbers: damaged,
- * dropped by rotation, or never written. */
-uint64_t stet_ledger_events_missing(const struct stet_events *ev, size_t process);
 
 #endif

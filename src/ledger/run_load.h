@@ -50,6 +50,9 @@ struct stet_compile_event {
     struct stet_hash key;        /* in the store */
     bool stored;                 /* true if it was written there */
     struct stet_view unlifted;   /* why its family is not lifted any more; empty if it is */
+    uint64_t compared;           /* how often results of its lifted program were compared... */
+    uint64_t elements, ulp;      /* ...with how many different elements, by how much at most */
+    uint64_t lift_ahead_ns;      /* a lifted program of its family was compiled in the background */
     struct stet_view components; /* of a miss: the components of the key, name=value lines */
     bool has_memory;
     struct stet_view format, name, error, fingerprint;

@@ -205,6 +205,25 @@ static void on_unlifted(struct stet_run_digest *d, struct stet_process_digest *p
         c->unlifted = keep(d, r->why);
 }
 
+static void on_lift_compared(struct stet_process_digest *p, const struct stet_rec_lift_compared *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (!c)
+        return;
+    c->compared++;
+    c->elements += r->elements;
+    c->ulp = r->ulp > c->ulp ? r->ulp : c->ulp;
+}
+
+static void on_lift_ahead(struct stet_process_digest *p, const struct stet_rec_lift_ahead *r)
+{
+    struct stet_compile_event *c = compile_of(p, r->index, false);
+
+    if (c)
+        c->lift_ahead_ns += r->plugin_ns;
+}
+
 static void on_compiled_memory(struct stet_process_digest *p,
                                const struct stet_rec_compiled_memory *r)
 {
@@ -418,6 +437,12 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         break;
     case STET_REC_unlifted:
         on_unlifted(d, p, e->record);
+        break;
+    case STET_REC_lift_compared:
+        on_lift_compared(p, e->record);
+        break;
+    case STET_REC_lift_ahead:
+        on_lift_ahead(p, e->record);
         break;
     case STET_REC_compiled_memory:
         on_compiled_memory(p, e->record);

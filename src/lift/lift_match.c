@@ -36,13 +36,14 @@ static bool has_length(const struct stet_attr *list, uint32_t n)
 
 bool stet_lift_is_plain_slice(const struct stet_op *op)
 {
-    const struct stet_attr *from = stet_op_attr(op, "start_indices");
-    const struct stet_attr *to = stet_op_attr(op, "limit_indices");
-    const struct stet_attr *by = stet_op_attr(op, "strides");
+    const struct stet_attr *from, *to, *by;
     const struct stet_type *in;
 
     if (op->known != STET_STABLEHLO_SLICE || op->operand_count != 1 || op->result_count != 1)
         return false;
+    from = stet_op_attr(op, "start_indices");
+    to = stet_op_attr(op, "limit_indices");
+    by = stet_op_attr(op, "strides");
     in = stet_op_operand(op, 0)->type;
     if (in->kind != STET_TYPE_TENSOR || op->results[0].type->rank != in->rank ||
         !has_length(from, in->rank) || !has_length(to, in->rank) || !has_length(by, in->rank))
@@ -59,13 +60,14 @@ bool stet_lift_is_plain_slice(const struct stet_op *op)
 
 bool stet_lift_is_plain_pad(const struct stet_op *op)
 {
-    const struct stet_attr *low = stet_op_attr(op, "edge_padding_low");
-    const struct stet_attr *high = stet_op_attr(op, "edge_padding_high");
-    const struct stet_attr *inner = stet_op_attr(op, "interior_padding");
+    const struct stet_attr *low, *high, *inner;
     const struct stet_type *in, *out;
 
     if (op->known != STET_STABLEHLO_PAD || op->operand_count != 2 || op->result_count != 1)
         return false;
+    low = stet_op_attr(op, "edge_padding_low");
+    high = stet_op_attr(op, "edge_padding_high");
+    inner = stet_op_attr(op, "interior_padding");
     in = stet_op_operand(op, 0)->type;
     out = op->results[0].type;
     if (in->kind != STET_TYPE_TENSOR || out->rank != in->rank || !has_length(low, in->rank) ||
@@ -107,13 +109,21 @@ uint32_t stet_lift_callee(const struct stet_program *p, const struct stet_op *ca
     return UINT32_MAX;
 }
 
-/* Names of modules and of private functions do not count, and what names a function counts by the
- * function. */
+/* Names of modules and of functions do not count, and what names a function counts by the
+ * function. The name of a mesh counts: shardings contain it. */
 static bool is_aside(const struct stet_op *op, struct stet_view name)
 {
-    return stet_view_is(name, "sym_name") ||
-           (op->known == STET_FUNC_CALL && stet_view_is(name, "callee")) ||
-           (op->known == STET_STABLEHLO_COMPOSITE && stet_view_is(name, "decomposition"));
+    switch (op->known) {
+    case STET_BUILTIN_MODULE:
+    case STET_FUNC_FUNC:
+        return stet_view_is(name, "sym_name");
+    case STET_FUNC_CALL:
+        return stet_view_is(name, "callee");
+    case STET_STABLEHLO_COMPOSITE:
+        return stet_view_is(name, "decomposition");
+    default:
+        return false;
+    }
 }
 
 static bool is_start_attr(const struct stet_op *op, struct stet_view name)
@@ -134,10 +144,24 @@ static uint32_t next_attr(const struct stet_op *op, uint32_t i, bool starts)
     return i;
 }
 
-static bool match_attrs(struct walk *w, const struct stet_op *a, const struct stet_op *b)
+/* Most operations of two programs of a family have the same attributes, written alike. */
+static bool are_equal_attrs(const struct stet_op *a, const struct stet_op *b)
+{
+    if (a->attr_count != b->attr_count)
+        return false;
+    for (uint32_t i = 0; i < a->attr_count; i++) {
+        if (!stet_view_eq(a->attrs[i].name, b->attrs[i].name) ||
+            !stet_attr_eq(a->attrs[i].value, b->attrs[i].value))
+            return false;
+    }
+    return true;
+}
+
+/* Attributes that are written differently and mean the same: defaults, names, starts. */
+static bool match_unequal_attrs(struct walk *w, const struct stet_op *a, const struct stet_op *b)
 {
     bool starts = starts_of(a) && starts_of(b);
-    uint32_t i = next_attr(a, 0, starts), k = next_attr(b, 0, starts), f;
+    uint32_t i = next_attr(a, 0, starts), k = next_attr(b, 0, starts);
 
     for (; i < a->attr_count && k < b->attr_count;
          i = next_attr(a, i + 1, starts), k = next_attr(b, k + 1, starts)) {
@@ -145,8 +169,15 @@ static bool match_attrs(struct walk *w, const struct stet_op *a, const struct st
             !stet_attr_same(a, &a->attrs[i], &b->attrs[k]))
             return differ(w, a, "an attribute");
     }
-    if (i < a->attr_count || k < b->attr_count)
-        return differ(w, a, "number of attributes");
+    return i == a->attr_count && k == b->attr_count ? true : differ(w, a, "number of attributes");
+}
+
+static bool match_attrs(struct walk *w, const struct stet_op *a, const struct stet_op *b)
+{
+    uint32_t f;
+
+    if (!are_equal_attrs(a, b) && !match_unequal_attrs(w, a, b))
+        return false;
     if (!stet_lift_names_function(a))
         return true;
     f = stet_lift_callee(w->base, a);
@@ -186,7 +217,8 @@ static bool match_constant(struct walk *w, const struct stet_op *a, const struct
     const struct stet_op *x = stet_lift_constant_of(a, i), *y = stet_lift_constant_of(b, i);
     struct stet_lift_use use = {.op = a, .index = i};
 
-    if (!x || !y || !stet_type_eq(x->results[0].type, y->results[0].type))
+    /* the base has no constant with further attributes, so a constant that has some is another */
+    if (!x || !y || y->attr_count > 1 || !stet_type_eq(x->results[0].type, y->results[0].type))
         return differ(w, a, "an operand");
     use.value[0] = dense_of(x);
     use.value[1] = dense_of(y);
@@ -319,7 +351,7 @@ enum stet_rc stet_lift_match(struct stet_lift_match *out, const struct stet_prog
     w.values = stet_mem_calloc((size_t)base->value_count + 1, sizeof *w.values);
     if (!w.values)
         return stet_fail(err, STET_NO_MEMORY, "out of memory to compare two programs");
-    same = base->function_count == other->function_count &&
+    same = !other->left_out && base->function_count == other->function_count &&
            entry_place(base) == entry_place(other) && match_op(&w, base->module, other->module);
     stet_mem_free(w.values);
     if (same && !out->uses.failed)

@@ -3,6 +3,8 @@
 
 /* A larger program is not lifted, because the lifted one contains its constants as text. */
 #define CONSTANT_BYTES_MAX ((uint64_t)64 << 20)
+/* Operations that a compiler would compute from one constant; more are not followed. */
+enum { FOLDED_MAX = 64 };
 
 static const bool takes[STET_KNOWN_OPS] = {
 #define TAKES(operation) [STET_##operation] = true,
@@ -45,12 +47,17 @@ static bool is_of_known_dialect(const struct stet_op *op)
 }
 
 /* A custom call without an effect may run twice, and its attributes are compared like any other. So
- * values may drift beside it, but what it reads itself stays constant: TAKES does not list it. */
+ * values may drift beside it, but what it reads itself stays constant: TAKES does not list it. The
+ * dialects' own custom calls ("stablehlo.dynamic_top_k") read shapes, which other operations may
+ * have computed. */
 static bool is_closed_call(const struct stet_op *op)
 {
     const struct stet_attr *called = stet_op_attr(op, "called_computations");
+    const struct stet_attr *target = stet_op_attr(op, "call_target_name");
+    struct stet_view name = target ? stet_attr_text(target) : (struct stet_view){0};
 
-    return !called || !called->count;
+    return (!called || !called->count) && !stet_view_starts(name, "stablehlo.") &&
+           !stet_view_starts(name, "mhlo.") && !stet_view_starts(name, "chlo.");
 }
 
 static enum stet_rc check_op(const struct stet_op *op, const struct stet_lift_spmd *spmd,
@@ -70,7 +77,7 @@ static enum stet_rc check_op(const struct stet_op *op, const struct stet_lift_sp
     if (facts & STET_OP_EFFECT || (facts & STET_OP_ASK && !stet_op_is_pure(op)))
         return stet_fail(err, STET_REFUSED, "a side effect");
     if (facts & STET_OP_ASK && !is_closed_call(op))
-        return stet_fail(err, STET_REFUSED, "a custom call that calls functions");
+        return stet_fail(err, STET_REFUSED, "a custom call that calls functions or reads shapes");
     if (op->branches)
         return stet_fail(err, STET_REFUSED, "branches");
     if (!is_of_known_dialect(op))
@@ -158,13 +165,26 @@ static enum stet_rc check_functions(const struct stet_program *p, struct stet_er
     return STET_OK;
 }
 
+/* A layout that the compiler chooses may be another one in the lifted program. */
+static bool has_own_layout(const struct stet_attr *dict)
+{
+    const struct stet_attr *mode = dict ? stet_attr_field(dict, "mhlo.layout_mode") : NULL;
+
+    return mode && !stet_view_is(stet_attr_text(mode), "default");
+}
+
 static enum stet_rc check_arguments(const struct stet_program *p, struct stet_err *err)
 {
+    bool layout = false;
+
     for (uint32_t i = 0; i < p->argument_count; i++) {
         if (!is_static(p->arguments[i].value->type))
             return stet_fail(err, STET_REFUSED, "an argument is not a tensor of fixed shape");
+        layout |= has_own_layout(p->arguments[i].attrs);
     }
-    return STET_OK;
+    for (uint32_t i = 0; i < p->output_count; i++)
+        layout |= has_own_layout(p->outputs[i].attrs);
+    return layout ? stet_fail(err, STET_REFUSED, "an array with a layout of its own") : STET_OK;
 }
 
 enum stet_rc stet_lift_refuses(const struct stet_program *p, struct stet_err *err)
@@ -228,12 +248,86 @@ static enum stet_rc check_around(const struct stet_op *op, struct stet_err *err)
     return STET_OK;
 }
 
+/* A compiler decides how often the initial value of a reduction is added. */
+static bool is_initial_value(const struct stet_lift_use *use)
+{
+    return use->op->known == STET_STABLEHLO_REDUCE && use->index >= use->op->operand_count / 2;
+}
+
+static bool is_to_integer(const struct stet_op *op)
+{
+    return op->known == STET_STABLEHLO_CONVERT &&
+           stet_op_operand(op, 0)->type->element->kind == STET_TYPE_FLOAT &&
+           op->results[0].type->element->kind == STET_TYPE_INTEGER;
+}
+
+/* What a use leads to without any value that is known only at run time. */
+struct folded {
+    const struct stet_value *values[FOLDED_MAX];
+    uint32_t count;
+};
+
+static bool is_folded(const struct folded *f, const struct stet_value *v)
+{
+    for (uint32_t i = 0; i < f->count; i++) {
+        if (f->values[i] == v)
+            return true;
+    }
+    return false;
+}
+
+/* Would a compiler compute this operation, given what it computes already? */
+static bool folds(const struct folded *f, const struct stet_op *op)
+{
+    bool any = false;
+
+    for (uint32_t i = 0; i < op->operand_count; i++) {
+        bool one = is_folded(f, stet_op_operand(op, i));
+
+        if (!one && !stet_lift_constant_of(op, i))
+            return false;
+        any |= one;
+    }
+    return any && !op->region_count && op->result_count == 1;
+}
+
+/* Would a compiler convert the use, or what it computes from it, to an integer? What a float
+ * outside the range of the integers becomes depends on what computes it. If it is not known, yes.
+ */
+static bool becomes_integer(const struct stet_lift_use *use)
+{
+    const struct stet_block *block = use->op->parent;
+    struct folded f = {0};
+
+    for (uint32_t i = 0; i < use->op->operand_count; i++) {
+        if (!stet_lift_constant_of(use->op, i))
+            return false; /* it is computed at run time in the plain program, too */
+    }
+    if (is_to_integer(use->op) || use->op->region_count || use->op->result_count != 1)
+        return is_to_integer(use->op);
+    f.values[f.count++] = &use->op->results[0];
+    for (uint32_t i = 0; i < block->op_count; i++) { /* before the use, nothing is folded */
+        const struct stet_op *op = block->ops[i];
+
+        if (!folds(&f, op))
+            continue;
+        if (is_to_integer(op) || f.count == FOLDED_MAX)
+            return true;
+        f.values[f.count++] = &op->results[0];
+    }
+    return false;
+}
+
 enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err)
 {
     const struct stet_op *op = use->op;
 
     if (use->is_start)
         return check_around(op, err);
+    if (is_initial_value(use))
+        return stet_fail(err, STET_REFUSED, "the initial value of a reduction");
+    if (becomes_integer(use))
+        return stet_fail(err, STET_REFUSED, "a float that is converted to an integer");
     if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE) &&
         !stet_lift_spmd_is_constraint(op))
         return stet_fail(err, STET_REFUSED, "a constant that %.*s reads",

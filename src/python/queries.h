@@ -62,6 +62,11 @@ uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet
  * line. */
 bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                  uint32_t read, bool loops, bool *direct);
+/* Returns the line of the first condition, of an if, elif, while or match of the same function,
+ * that depends on what line `read` computes, or of the first `for` that iterates over it; 0 for
+ * none. */
+uint32_t stet_python_decided_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t read);
 /* Does an argument that line `use` passes depend on it? */
 bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                 uint32_t read);

@@ -128,6 +128,38 @@ bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view
     return found;
 }
 
+/* What decides how often or whether the body of a statement runs; 0 for other statements. */
+static stet_python_ref decider_of(const struct stet_python_module *m, stet_python_ref statement)
+{
+    return stet_python_kind(&m->ast, statement) == PY_FOR
+               ? stet_python_field(&m->ast, statement, PY_FIELD_RIGHT)
+               : stet_python_condition_of(m, statement);
+}
+
+uint32_t stet_python_decided_line(struct stet_python_sources *s, struct stet_view file,
+                                  uint32_t read)
+{
+    struct rest r;
+
+    if (!begin(&r, s, file, read, read))
+        return 0;
+    for (stet_python_ref n = r.read; n; n = stet_python_statement_of(r.m, r.m->parents[n])) {
+        /* `if f(x): y = 1` is one line, and its condition may be what reads */
+        stet_python_ref test = decider_of(r.m, n);
+
+        if (test && stet_python_line(r.m, n) == read)
+            return read;
+    }
+    follow(&r);
+    for (stet_python_ref n = 1; n < r.m->ast.count; n++) {
+        stet_python_ref test = decider_of(r.m, n);
+
+        if (test && stet_python_function_around(r.m, n) == r.function && holds(&r, test))
+            return stet_python_line(r.m, n);
+    }
+    return 0;
+}
+
 bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                 uint32_t read)
 {

@@ -368,8 +368,6 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     struct taking taking = {r, 0};
     enum stet_rc rc = shelf ? load(r, d, t, shelf, &dump, err) : no_memory(err);
 
-    r->line = stet_text_source;
-    r->duration = stet_text_duration;
     if (rc == STET_OK)
         rc = take_processes(r, d, err);
     if (rc == STET_OK)

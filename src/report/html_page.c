@@ -1,6 +1,7 @@
 /* Fills the page's template: the content security policy, the headline, the data. */
 #include "report/html_page.h"
 
+#include "base/excerpt.h"
 #include "base/human.h"
 #include "base/path.h"
 #include "base/text.h"
@@ -96,10 +97,10 @@ static void count(struct stet_buf *out, uint64_t n, const char *what)
 }
 
 /* A number stays with its unit. */
-static void duration(struct stet_buf *out, const struct stet_report_run *r, uint64_t ns)
+static void duration(struct stet_buf *out, uint64_t ns)
 {
     stet_buf_str(out, "<span class=\"time\">");
-    r->duration(out, ns);
+    stet_text_duration(out, ns);
     stet_buf_str(out, "</span>");
 }
 
@@ -154,7 +155,7 @@ static void verdict(struct stet_buf *out, const struct stet_report_run *r)
         stet_buf_str(out, t->source.line ? "," : "");
         place(out, r, &t->source);
         stet_buf_str(out, ", waited ");
-        duration(out, r, t->wait_ns);
+        duration(out, t->wait_ns);
     } else if (r->compiles || r->torch_compiles) {
         stet_buf_str(out, "Nothing was compiled again");
         if (r->harmless)
@@ -177,11 +178,10 @@ static void tile_count(struct stet_buf *out, const char *name, uint64_t n)
     tile(out, name, text);
 }
 
-static void tile_time(struct stet_buf *out, const struct stet_report_run *r, const char *name,
-                      uint64_t ns)
+static void tile_time(struct stet_buf *out, const char *name, uint64_t ns)
 {
     stet_buf_printf(out, "<div><dt>%s</dt><dd>", name);
-    r->duration(out, ns);
+    stet_text_duration(out, ns);
     stet_buf_str(out, "</dd></div>\n");
 }
 
@@ -209,11 +209,11 @@ static void tiles(struct stet_buf *out, const struct stet_report_run *r)
     if (r->alarms > r->recompiles)
         tile_count(out, "other findings", r->alarms - r->recompiles);
     if (r->alarms) {
-        tile_time(out, r, "waited for them", r->wait_ns);
+        tile_time(out, "waited for them", r->wait_ns);
         tile_share(out, r);
     }
     if (stet_avoided_ns(&r->avoided))
-        tile_time(out, r, "saved by Stet", stet_avoided_ns(&r->avoided));
+        tile_time(out, "saved by Stet", stet_avoided_ns(&r->avoided));
     stet_buf_str(out, "</dl>\n");
 }
 
@@ -225,7 +225,7 @@ static void in_short(struct stet_buf *out, const struct stet_report_run *r)
     stet_buf_str(out, "<p class=\"what\">");
     count(out, r->compiles + r->torch_compiles, "compile");
     stet_buf_str(out, ", ");
-    duration(out, r, r->compile_ns + r->torch_ns);
+    duration(out, r->compile_ns + r->torch_ns);
     stet_buf_str(out, " in the compiler");
     if (r->compiles) {
         stet_buf_str(out, "; ");
@@ -287,14 +287,13 @@ static void outcome(struct stet_buf *out, const struct stet_run *run)
 }
 
 /* The text of the line, without its indentation. */
-static void source_line(struct stet_buf *out, const struct stet_report_run *r,
-                        const struct stet_line *at)
+static void source_line(struct stet_buf *out, const struct stet_line *at)
 {
     struct stet_buf line = STET_BUF_INIT;
     size_t from = 0;
 
-    if (r->line && at->line && at->line < UINT32_MAX &&
-        r->line(&line, at->file, (uint32_t)at->line)) {
+    if (at->line && at->line < UINT32_MAX &&
+        stet_text_source(&line, at->file, (uint32_t)at->line)) {
         while (from < line.len && line.ptr[from] == ' ')
             from++;
         stet_buf_str(out, "<code class=\"source\">");
@@ -323,7 +322,7 @@ static void next_causes(struct stet_buf *out, const struct stet_report_run *r)
         html_cstr(out, stet_cause_id(t->cause));
         place(out, r, &t->source);
         stet_buf_char(out, ' ');
-        duration(out, r, t->wait_ns);
+        duration(out, t->wait_ns);
     }
     if (count > NEXT + 1)
         stet_buf_printf(out, "; and %zu more", count - NEXT - 1);
@@ -338,7 +337,7 @@ static void culprit(struct stet_buf *out, const struct stet_report_run *r)
     if (!t)
         return;
     stet_buf_str(out, "<p class=\"culprit\">");
-    source_line(out, r, &t->source);
+    source_line(out, &t->source);
     stet_buf_str(out, "<span class=\"fix\"><b>Fix: </b>");
     stet_html_page_text(out, t->lead.fix);
     stet_buf_str(out, "</span>");

@@ -131,11 +131,7 @@ struct stet_report_run {
     uint64_t undecoded;           /* programs whose arguments and family were not read */
     struct stet_buf buckets;      /* JSON of the functions whose sizes varied; empty for none */
     struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */
-    /* A line of a source file; see base/excerpt.h. */
-    bool (*line)(struct stet_buf *out, struct stet_view file, uint32_t line);
-    /* "831 ms", "12.4 s". */
-    void (*duration)(struct stet_buf *out, uint64_t ns);
-    bool failed_memory; /* sticky */
+    bool failed_memory;           /* sticky */
 };
 
 /* False if memory runs out; release either way. */

@@ -2,6 +2,8 @@
  * 100,000 events opens fast. docs/report.md describes it. */
 #include "report/model.h"
 
+#include "base/excerpt.h"
+
 static double seconds(uint64_t ns)
 {
     return (double)ns / 1e9;
@@ -294,16 +296,15 @@ static void grids(struct stet_json *j, const struct stet_report_run *r)
 enum { AROUND = 3 };
 
 /* The lines around it, if the file is available: [number, text] each. */
-static void excerpt(struct stet_json *j, const struct stet_report_run *r,
-                    const struct stet_line *at)
+static void excerpt(struct stet_json *j, const struct stet_line *at)
 {
     uint64_t first = at->line > AROUND ? at->line - AROUND : 1;
     struct stet_buf line = STET_BUF_INIT;
 
     stet_json_array(j, "excerpt");
-    for (uint64_t n = first; r->line && n <= at->line + AROUND && n < UINT32_MAX; n++) {
+    for (uint64_t n = first; n <= at->line + AROUND && n < UINT32_MAX; n++) {
         line.len = 0;
-        if (!r->line(&line, at->file, (uint32_t)n))
+        if (!stet_text_source(&line, at->file, (uint32_t)n))
             break;
         stet_json_array(j, NULL);
         stet_json_uint(j, NULL, n);
@@ -314,8 +315,7 @@ static void excerpt(struct stet_json *j, const struct stet_report_run *r,
     stet_buf_release(&line);
 }
 
-static void place(struct stet_json *j, const struct stet_report_run *r, const char *key,
-                  const struct stet_line *at)
+static void place(struct stet_json *j, const char *key, const struct stet_line *at)
 {
     if (!at->line) {
         stet_json_null(j, key);
@@ -325,7 +325,7 @@ static void place(struct stet_json *j, const struct stet_report_run *r, const ch
     stet_json_string(j, "file", at->file);
     stet_json_uint(j, "line", at->line);
     stet_json_string(j, "function", at->function);
-    excerpt(j, r, at);
+    excerpt(j, at);
     stet_json_end_object(j);
 }
 
@@ -370,13 +370,13 @@ static bool same_line(const struct stet_line *a, const struct stet_line *b)
 }
 
 /* `source` is the line to edit; the others are there when they differ from it. */
-static void places(struct stet_json *j, const struct stet_report_run *r, const struct stet_story *t)
+static void places(struct stet_json *j, const struct stet_story *t)
 {
     const struct stet_line none = {0}, *origin = &t->lead.origin, *trigger = &t->lead.trigger;
 
-    place(j, r, "source", &t->source);
-    place(j, r, "origin", same_line(origin, &t->source) ? &none : origin);
-    place(j, r, "trigger",
+    place(j, "source", &t->source);
+    place(j, "origin", same_line(origin, &t->source) ? &none : origin);
+    place(j, "trigger",
           same_line(trigger, &t->source) || same_line(trigger, origin) ? &none : trigger);
 }
 
@@ -391,7 +391,7 @@ static void values(struct stet_json *j, const struct stet_story *t)
     stet_json_uint(j, "more_values", v ? v->more : 0);
 }
 
-static void story(struct stet_json *j, const struct stet_report_run *r, const struct stet_story *t)
+static void story(struct stet_json *j, const struct stet_story *t)
 {
     char also[STET_CAUSE_LIST_TEXT];
 
@@ -406,7 +406,7 @@ static void story(struct stet_json *j, const struct stet_report_run *r, const st
     stet_json_number(j, "cost_s", seconds(t->cost_ns));
     stet_json_known(j, "first_step", t->steps_known, t->first_step);
     stet_json_known(j, "last_step", t->steps_known, t->last_step);
-    places(j, r, t);
+    places(j, t);
     changes(j, &t->lead);
     values(j, t);
     stet_json_cstr(j, "sure", stet_sure_name(t->lead.sure));
@@ -451,7 +451,7 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     stet_json_end_array(j);
     stet_json_array(j, "causes");
     for (size_t i = 0; i < r->stories.count; i++)
-        story(j, r, &r->stories.items[i]);
+        story(j, &r->stories.items[i]);
     stet_json_end_array(j);
     stet_json_object(j, "beyond"); /* recompiles of causes that did not fit */
     stet_json_uint(j, "times", r->stories.beyond);

@@ -1,8 +1,8 @@
 /* Writes Perfetto's trace. The field numbers are those of its file perfetto_trace.proto. Slices on
  * one track must be nested, and waits may overlap: each process has as many tracks named "compiles"
  * as it needs, and Perfetto shows them as one. */
+#include "base/proto_write.h"
 #include "report/export.h"
-#include "report/proto_write.h"
 
 #include "base/vec.h"
 
@@ -60,29 +60,29 @@ struct timeline {
 
 static void end_packet(struct timeline *t, uint64_t time_ns)
 {
-    stet_report_proto_uint(&t->packet, PACKET_TIME, time_ns);
-    stet_report_proto_uint(&t->packet, PACKET_SEQUENCE, SEQUENCE);
-    stet_report_proto_move(t->out, TRACE_PACKET, &t->packet);
+    stet_proto_write_uint(&t->packet, PACKET_TIME, time_ns);
+    stet_proto_write_uint(&t->packet, PACKET_SEQUENCE, SEQUENCE);
+    stet_proto_write_move(t->out, TRACE_PACKET, &t->packet);
 }
 
 /* ---- tracks ---- */
 
 static void end_track(struct timeline *t)
 {
-    stet_report_proto_move(&t->packet, PACKET_TRACK, &t->body);
-    stet_report_proto_uint(&t->packet, PACKET_SEQUENCE, SEQUENCE);
-    stet_report_proto_move(t->out, TRACE_PACKET, &t->packet);
+    stet_proto_write_move(&t->packet, PACKET_TRACK, &t->body);
+    stet_proto_write_uint(&t->packet, PACKET_SEQUENCE, SEQUENCE);
+    stet_proto_write_move(t->out, TRACE_PACKET, &t->packet);
 }
 
 static uint64_t begin_track(struct timeline *t, uint64_t parent, struct stet_view name)
 {
     uint64_t uuid = ++t->uuids;
 
-    stet_report_proto_uint(&t->body, TRACK_UUID, uuid);
+    stet_proto_write_uint(&t->body, TRACK_UUID, uuid);
     if (parent)
-        stet_report_proto_uint(&t->body, TRACK_PARENT, parent);
+        stet_proto_write_uint(&t->body, TRACK_PARENT, parent);
     if (name.len)
-        stet_report_proto_bytes(&t->body, TRACK_NAME, name);
+        stet_proto_write_bytes(&t->body, TRACK_NAME, name);
     return uuid;
 }
 
@@ -114,10 +114,10 @@ static uint64_t add_process(struct timeline *t, size_t at)
     stet_report_process_name(&name, p);
     uuid = begin_track(t, 0, stet_buf_as_view(&name));
     if (!shared) {
-        stet_report_proto_uint(&t->part, PROCESS_PID, p->pid);
-        stet_report_proto_cstr(&t->part, PROCESS_COMMAND, t->r->run->command);
-        stet_report_proto_bytes(&t->part, PROCESS_NAME, stet_buf_as_view(&name));
-        stet_report_proto_move(&t->body, TRACK_PROCESS, &t->part);
+        stet_proto_write_uint(&t->part, PROCESS_PID, p->pid);
+        stet_proto_write_cstr(&t->part, PROCESS_COMMAND, t->r->run->command);
+        stet_proto_write_bytes(&t->part, PROCESS_NAME, stet_buf_as_view(&name));
+        stet_proto_write_move(&t->body, TRACK_PROCESS, &t->part);
     }
     end_track(t);
     t->out->failed |= name.failed;
@@ -131,30 +131,30 @@ static void note_text(struct timeline *t, const char *name, struct stet_view val
 {
     if (!value.len)
         return;
-    stet_report_proto_cstr(&t->part, ANNOTATION_NAME, name);
-    stet_report_proto_bytes(&t->part, ANNOTATION_TEXT, value);
-    stet_report_proto_move(&t->body, EVENT_ANNOTATION, &t->part);
+    stet_proto_write_cstr(&t->part, ANNOTATION_NAME, name);
+    stet_proto_write_bytes(&t->part, ANNOTATION_TEXT, value);
+    stet_proto_write_move(&t->body, EVENT_ANNOTATION, &t->part);
 }
 
 static void note_uint(struct timeline *t, const char *name, uint64_t value)
 {
-    stet_report_proto_cstr(&t->part, ANNOTATION_NAME, name);
-    stet_report_proto_uint(&t->part, ANNOTATION_UINT, value);
-    stet_report_proto_move(&t->body, EVENT_ANNOTATION, &t->part);
+    stet_proto_write_cstr(&t->part, ANNOTATION_NAME, name);
+    stet_proto_write_uint(&t->part, ANNOTATION_UINT, value);
+    stet_proto_write_move(&t->body, EVENT_ANNOTATION, &t->part);
 }
 
 static void end_event(struct timeline *t, uint64_t track, int type, uint64_t time_ns)
 {
-    stet_report_proto_uint(&t->body, EVENT_TYPE, (uint64_t)type);
-    stet_report_proto_uint(&t->body, EVENT_TRACK, track);
-    stet_report_proto_move(&t->packet, PACKET_EVENT, &t->body);
+    stet_proto_write_uint(&t->body, EVENT_TYPE, (uint64_t)type);
+    stet_proto_write_uint(&t->body, EVENT_TRACK, track);
+    stet_proto_write_move(&t->packet, PACKET_EVENT, &t->body);
     end_packet(t, time_ns);
 }
 
 static void begin_slice(struct timeline *t, const char *category, struct stet_view name)
 {
-    stet_report_proto_cstr(&t->body, EVENT_CATEGORY, category);
-    stet_report_proto_bytes(&t->body, EVENT_NAME, name);
+    stet_proto_write_cstr(&t->body, EVENT_CATEGORY, category);
+    stet_proto_write_bytes(&t->body, EVENT_NAME, name);
 }
 
 /* A part of a wait; returns its end. */
@@ -178,10 +178,10 @@ static void note_line(struct timeline *t, const struct stet_report_event *e,
         at = (struct stet_frame){story->source.file, story->source.function, story->source.line};
     if (!at.line)
         return;
-    stet_report_proto_bytes(&t->part, SOURCE_FILE, at.file);
-    stet_report_proto_bytes(&t->part, SOURCE_FUNCTION, at.function);
-    stet_report_proto_uint(&t->part, SOURCE_LINE, at.line);
-    stet_report_proto_move(&t->body, EVENT_SOURCE, &t->part);
+    stet_proto_write_bytes(&t->part, SOURCE_FILE, at.file);
+    stet_proto_write_bytes(&t->part, SOURCE_FUNCTION, at.function);
+    stet_proto_write_uint(&t->part, SOURCE_LINE, at.line);
+    stet_proto_write_move(&t->body, EVENT_SOURCE, &t->part);
 }
 
 static void describe(struct timeline *t, const struct stet_report_event *e)
@@ -292,11 +292,11 @@ static void memory(struct timeline *t, const struct stet_report_device *d, uint6
 
     snprintf(name, sizeof name, "device %llu, bytes in use", (unsigned long long)d->device);
     track = begin_track(t, parent, stet_view_str(name));
-    stet_report_proto_uint(&t->part, COUNTER_UNIT, UNIT_BYTES);
-    stet_report_proto_move(&t->body, TRACK_COUNTER, &t->part);
+    stet_proto_write_uint(&t->part, COUNTER_UNIT, UNIT_BYTES);
+    stet_proto_write_move(&t->body, TRACK_COUNTER, &t->part);
     end_track(t);
     for (size_t i = 0; i < d->count; i++) {
-        stet_report_proto_uint(&t->body, EVENT_COUNT, d->samples[i].in_use);
+        stet_proto_write_uint(&t->body, EVENT_COUNT, d->samples[i].in_use);
         end_event(t, track, COUNTER, d->samples[i].time_ns);
     }
 }
@@ -307,11 +307,11 @@ static void clocks(struct timeline *t)
     static const uint64_t ids[] = {CLOCK_BOOTTIME_ID, CLOCK_REALTIME_ID};
 
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++) {
-        stet_report_proto_uint(&t->part, CLOCK_ID, ids[i]);
-        stet_report_proto_uint(&t->part, CLOCK_TIME, t->r->run->started_ns);
-        stet_report_proto_move(&t->body, CLOCKS_CLOCK, &t->part);
+        stet_proto_write_uint(&t->part, CLOCK_ID, ids[i]);
+        stet_proto_write_uint(&t->part, CLOCK_TIME, t->r->run->started_ns);
+        stet_proto_write_move(&t->body, CLOCKS_CLOCK, &t->part);
     }
-    stet_report_proto_move(&t->packet, PACKET_CLOCKS, &t->body);
+    stet_proto_write_move(&t->packet, PACKET_CLOCKS, &t->body);
     end_packet(t, t->r->run->started_ns);
 }
 

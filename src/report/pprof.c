@@ -1,6 +1,6 @@
 /* Writes pprof's profile.proto. The field numbers are those of its file proto/profile.proto. */
+#include "base/proto_write.h"
 #include "report/export.h"
-#include "report/proto_write.h"
 
 #include <stdio.h>
 
@@ -68,11 +68,11 @@ static uint64_t function_id(struct profile *p, const struct stet_frame *f)
     uint32_t at = stet_intern_add(&p->functions, stet_view_of(key, sizeof key));
 
     if (at == known) {
-        stet_report_proto_uint(&p->inner, FUNCTION_ID, (uint64_t)at + 1);
-        stet_report_proto_uint(&p->inner, FUNCTION_NAME, key[0]);
-        stet_report_proto_uint(&p->inner, FUNCTION_SYSTEM_NAME, key[0]);
-        stet_report_proto_uint(&p->inner, FUNCTION_FILE, key[1]);
-        stet_report_proto_move(p->out, PROFILE_FUNCTION, &p->inner);
+        stet_proto_write_uint(&p->inner, FUNCTION_ID, (uint64_t)at + 1);
+        stet_proto_write_uint(&p->inner, FUNCTION_NAME, key[0]);
+        stet_proto_write_uint(&p->inner, FUNCTION_SYSTEM_NAME, key[0]);
+        stet_proto_write_uint(&p->inner, FUNCTION_FILE, key[1]);
+        stet_proto_write_move(p->out, PROFILE_FUNCTION, &p->inner);
     }
     return (uint64_t)at + 1;
 }
@@ -84,27 +84,27 @@ static uint64_t location_id(struct profile *p, const struct stet_frame *f)
     uint32_t at = stet_intern_add(&p->locations, stet_view_of(key, sizeof key));
 
     if (at == known) {
-        stet_report_proto_uint(&p->label, LINE_FUNCTION, key[0]);
-        stet_report_proto_uint(&p->label, LINE_NUMBER, f->line);
-        stet_report_proto_uint(&p->inner, LOCATION_ID, (uint64_t)at + 1);
-        stet_report_proto_move(&p->inner, LOCATION_LINE, &p->label);
-        stet_report_proto_move(p->out, PROFILE_LOCATION, &p->inner);
+        stet_proto_write_uint(&p->label, LINE_FUNCTION, key[0]);
+        stet_proto_write_uint(&p->label, LINE_NUMBER, f->line);
+        stet_proto_write_uint(&p->inner, LOCATION_ID, (uint64_t)at + 1);
+        stet_proto_write_move(&p->inner, LOCATION_LINE, &p->label);
+        stet_proto_write_move(p->out, PROFILE_LOCATION, &p->inner);
     }
     return (uint64_t)at + 1;
 }
 
 static void sample_type(struct profile *p, const char *name, const char *unit)
 {
-    stet_report_proto_uint(&p->message, TYPE_NAME, text(p, stet_view_str(name)));
-    stet_report_proto_uint(&p->message, TYPE_UNIT, text(p, stet_view_str(unit)));
-    stet_report_proto_move(p->out, PROFILE_SAMPLE_TYPE, &p->message);
+    stet_proto_write_uint(&p->message, TYPE_NAME, text(p, stet_view_str(name)));
+    stet_proto_write_uint(&p->message, TYPE_UNIT, text(p, stet_view_str(unit)));
+    stet_proto_write_move(p->out, PROFILE_SAMPLE_TYPE, &p->message);
 }
 
 static void label(struct profile *p, const char *key, struct stet_view value)
 {
-    stet_report_proto_uint(&p->label, LABEL_KEY, text(p, stet_view_str(key)));
-    stet_report_proto_uint(&p->label, LABEL_TEXT, text(p, value));
-    stet_report_proto_move(&p->message, SAMPLE_LABEL, &p->label);
+    stet_proto_write_uint(&p->label, LABEL_KEY, text(p, stet_view_str(key)));
+    stet_proto_write_uint(&p->label, LABEL_TEXT, text(p, value));
+    stet_proto_write_move(&p->message, SAMPLE_LABEL, &p->label);
 }
 
 static void sample(struct profile *p, const struct stet_report_run *r,
@@ -119,11 +119,11 @@ static void sample(struct profile *p, const struct stet_report_run *r,
         stet_buf_varint(&ids, location_id(p, &e->stack.items[i]));
     if (!e->stack.count)
         stet_buf_varint(&ids, location_id(p, &unknown));
-    stet_report_proto_move(&p->message, SAMPLE_LOCATION, &ids);
+    stet_proto_write_move(&p->message, SAMPLE_LOCATION, &ids);
     stet_buf_varint(&p->inner, 1);
     stet_buf_varint(&p->inner, e->wait_ns);
     stet_buf_varint(&p->inner, e->cost_ns);
-    stet_report_proto_move(&p->message, SAMPLE_VALUE, &p->inner);
+    stet_proto_write_move(&p->message, SAMPLE_VALUE, &p->inner);
     label(p, "cause", stet_view_str(stet_report_event_cause(r, e)));
     label(p, "function", stet_report_event_function(r, e));
     label(p, "served", stet_view_str(stet_journal_served_word((enum stet_served)e->served)));
@@ -131,7 +131,7 @@ static void sample(struct profile *p, const struct stet_report_run *r,
         snprintf(rank, sizeof rank, "%lld", (long long)process->rank);
         label(p, "rank", stet_view_str(rank));
     }
-    stet_report_proto_move(p->out, PROFILE_SAMPLE, &p->message);
+    stet_proto_write_move(p->out, PROFILE_SAMPLE, &p->message);
     stet_buf_release(&ids);
 }
 
@@ -149,13 +149,13 @@ void stet_report_pprof(struct stet_buf *out, const struct stet_report_run *r)
     sample_type(&p, "compiler", "nanoseconds");
     for (size_t i = 0; i < r->event_count; i++)
         sample(&p, r, &r->events[i]);
-    stet_report_proto_uint(out, PROFILE_TIME, run->started_ns);
+    stet_proto_write_uint(out, PROFILE_TIME, run->started_ns);
     if (run->ended_ns > run->started_ns)
-        stet_report_proto_uint(out, PROFILE_DURATION, run->ended_ns - run->started_ns);
-    stet_report_proto_uint(out, PROFILE_COMMENT, text(&p, stet_view_str(run->command)));
-    stet_report_proto_uint(out, PROFILE_DEFAULT_TYPE, text(&p, STET_VIEW("wait")));
+        stet_proto_write_uint(out, PROFILE_DURATION, run->ended_ns - run->started_ns);
+    stet_proto_write_uint(out, PROFILE_COMMENT, text(&p, stet_view_str(run->command)));
+    stet_proto_write_uint(out, PROFILE_DEFAULT_TYPE, text(&p, STET_VIEW("wait")));
     for (uint32_t i = 0; i < p.strings.count; i++)
-        stet_report_proto_bytes(out, PROFILE_STRING, p.strings.items[i]);
+        stet_proto_write_bytes(out, PROFILE_STRING, p.strings.items[i]);
     out->failed |= p.strings.failed || p.functions.failed || p.locations.failed;
     stet_intern_release(&p.strings);
     stet_intern_release(&p.functions);

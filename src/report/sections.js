@@ -257,8 +257,11 @@
 
   Stet.saved = (run) => {
     const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
-    const unlifted = (run.not_compiled && run.not_compiled.unlifted || []).map((u) => el("p", { text: u.function + (u.file ? " (" + place(u) + ")" : "") +
-      " is not lifted, so each of its programs is compiled: " + u.why }));
+    const named = (f) => f.function + (f.file ? " (" + place(f) + ")" : ""), not = run.not_compiled || {};
+    const rounding = (d) => d.ulp ? "by at most " + count(d.ulp, "unit") + " in the last place" : "in signs of zeros or bits of NaNs";
+    const unlifted = (not.unlifted || []).map((u) => el("p", { text: named(u) + " is not lifted, so each of its programs is compiled: " + u.why }))
+      .concat((not.lifting && not.lifting.different || []).map((d) =>
+        el("p", { text: named(d) + " is lifted, and its results differ from the plain program's " + rounding(d) })));
     if (!run.saved.length)
       return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }), unlifted);
     return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, unlifted, el("div", { class: "scroll" },

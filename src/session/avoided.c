@@ -55,6 +55,36 @@ static void add_refusal(struct stet_avoided *a, const struct stet_compile_event 
             (struct stet_avoided_refusal){.name = c->name, .why = c->unlifted, .at = c->trigger};
 }
 
+/* A function has one item, however many of its programs were compared. */
+static void add_difference(struct stet_avoided *a, const struct stet_compile_event *c)
+{
+    struct stet_avoided_difference *d = a->differences, *end = d + a->difference_count;
+
+    while (d < end && !(stet_view_eq(d->name, c->name) && d->at.line == c->trigger.line &&
+                        stet_view_eq(d->at.file, c->trigger.file)))
+        d++;
+    if (d == end) {
+        if (!stet_vec_room(&a->differences, &a->difference_room, a->difference_count,
+                           sizeof *a->differences))
+            return;
+        d = &a->differences[a->difference_count++];
+        *d = (struct stet_avoided_difference){.name = c->name, .at = c->trigger};
+    }
+    d->elements += c->elements;
+    d->ulp = c->ulp > d->ulp ? c->ulp : d->ulp;
+}
+
+static void add_lifting(struct stet_avoided *a, const struct stet_compile_event *c)
+{
+    a->compared += c->compared;
+    a->ahead += c->lift_ahead_ns > 0;
+    a->ahead_ns += c->lift_ahead_ns;
+    if (c->unlifted.len)
+        add_refusal(a, c);
+    if (c->elements)
+        add_difference(a, c);
+}
+
 static int oldest_first(const void *x, const void *y)
 {
     const struct stet_avoided_line *a = x, *b = y;
@@ -71,8 +101,7 @@ void stet_avoided_make(struct stet_avoided *a, const struct stet_run_digest *d)
         for (size_t i = 0; i < d->processes[p].compile_count; i++) {
             const struct stet_compile_event *c = &d->processes[p].compiles[i];
 
-            if (c->unlifted.len)
-                add_refusal(a, c);
+            add_lifting(a, c);
             if (!c->load && c->ended && !c->error_code && c->served)
                 add_served(a, &places, c);
         }
@@ -86,6 +115,7 @@ void stet_avoided_release(struct stet_avoided *a)
 {
     stet_mem_free(a->lines);
     stet_mem_free(a->refusals);
+    stet_mem_free(a->differences);
     *a = (struct stet_avoided){0};
 }
 
@@ -165,6 +195,46 @@ static void by_json(struct stet_json *j, const struct stet_avoided_sum by[STET_S
     stet_json_end_object(j);
 }
 
+/* Begins an object about a function; the caller ends it. */
+static void function_json(struct stet_json *j, struct stet_view name, const struct stet_trigger *at)
+{
+    stet_json_object(j, NULL);
+    stet_json_string(j, "function", stet_text_function(stet_traits_function_of(name)));
+    stet_session_place_json(j, at->file, at->line);
+}
+
+static void refusals_json(struct stet_json *j, const struct stet_avoided *a)
+{
+    if (!a->refusal_count)
+        return;
+    stet_json_array(j, "unlifted");
+    for (size_t i = 0; i < a->refusal_count; i++) {
+        function_json(j, a->refusals[i].name, &a->refusals[i].at);
+        stet_json_string(j, "why", a->refusals[i].why);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
+static void lifting_json(struct stet_json *j, const struct stet_avoided *a)
+{
+    if (!a->compared && !a->ahead)
+        return;
+    stet_json_object(j, "lifting");
+    stet_json_uint(j, "compared", a->compared);
+    stet_json_uint(j, "in_background", a->ahead);
+    stet_json_number(j, "in_background_s", (double)a->ahead_ns / 1e9);
+    stet_json_array(j, "different");
+    for (size_t i = 0; i < a->difference_count; i++) {
+        function_json(j, a->differences[i].name, &a->differences[i].at);
+        stet_json_uint(j, "elements", a->differences[i].elements);
+        stet_json_uint(j, "ulp", a->differences[i].ulp);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+    stet_json_end_object(j);
+}
+
 void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
 {
     if (a->all.compiles) {
@@ -182,16 +252,6 @@ void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a)
         stet_json_end_array(j);
         stet_json_end_object(j);
     }
-    if (!a->refusal_count)
-        return;
-    stet_json_array(j, "unlifted");
-    for (size_t i = 0; i < a->refusal_count; i++) {
-        stet_json_object(j, NULL);
-        stet_json_string(j, "function",
-                         stet_text_function(stet_traits_function_of(a->refusals[i].name)));
-        stet_session_place_json(j, a->refusals[i].at.file, a->refusals[i].at.line);
-        stet_json_string(j, "why", a->refusals[i].why);
-        stet_json_end_object(j);
-    }
-    stet_json_end_array(j);
+    refusals_json(j, a);
+    lifting_json(j, a);
 }

@@ -1,7 +1,7 @@
 /* The compiles that a run did not have to make: how many, and how long compiling would have taken,
  * by the line that asked for them and by what served them. Everything that reports such numbers
- * takes them from here. The families that are not lifted any more are listed too. The texts are the
- * digest's, and valid as long as it is. */
+ * takes them from here. The families that are not lifted any more are listed too, and those whose
+ * lifted results differ in rounding. The texts are the digest's, and valid as long as it is. */
 #ifndef STET_SESSION_AVOIDED_H
 #define STET_SESSION_AVOIDED_H
 
@@ -28,12 +28,23 @@ struct stet_avoided_refusal {
     struct stet_trigger at;
 };
 
+/* A function whose lifted results differ from the plain ones in rounding. */
+struct stet_avoided_difference {
+    struct stet_view name; /* of the executable */
+    struct stet_trigger at;
+    uint64_t elements, ulp; /* that differ, in units in the last place at most */
+};
+
 struct stet_avoided {
     struct stet_avoided_sum all, by[STET_SERVED_COUNT];
     struct stet_avoided_line *lines; /* in the order of their first compiles */
     size_t line_count, line_room;
     struct stet_avoided_refusal *refusals;
     size_t refusal_count, refusal_room;
+    struct stet_avoided_difference *differences;
+    size_t difference_count, difference_room;
+    uint64_t compared;        /* executions of lifted programs that were compared with plain ones */
+    uint64_t ahead, ahead_ns; /* lifted programs that were compiled in the background */
 };
 
 void stet_avoided_make(struct stet_avoided *a, const struct stet_run_digest *d);
@@ -51,14 +62,14 @@ struct stet_avoided_sum stet_avoided_kept(const struct stet_avoided *a);
 /* What was not waited, or 0 if serving took longer than compiling. */
 uint64_t stet_avoided_ns(const struct stet_avoided_sum *s);
 
-/* Appends a line for what was lifted, one for what the store had, and one for each family that is
- * not lifted any more. */
+/* Appends a line for what was lifted, one for what the store had, one for what was compiled in the
+ * background, and one for each family that is not lifted any more or differs in rounding. */
 void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct stet_avoided *a,
                           uint64_t compiles);
 /* Appends the first lines, as "train.py:30: 2 lifted, 3 from memory: 1 ms instead of 40 ms". */
 void stet_avoided_lines(struct stet_buf *out, const char *indent, const struct stet_avoided *a);
 
-/* Writes the members "avoided" and, if a family was refused, "unlifted". */
+/* Writes the members "avoided" and, if there is something in them, "unlifted" and "lifting". */
 void stet_avoided_json(struct stet_json *j, const struct stet_avoided *a);
 
 #endif

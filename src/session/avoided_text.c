@@ -37,22 +37,59 @@ static void say_sum(struct stet_buf *out, const char *indent, uint64_t compiles,
     stet_buf_char(out, '\n');
 }
 
+/* "step (train.py:7) " */
+static void say_function(struct stet_buf *out, const char *indent, struct stet_view name,
+                         const struct stet_trigger *at)
+{
+    stet_buf_printf(out, "%s%.*s ", indent,
+                    STET_FMT(stet_text_function(stet_traits_function_of(name))));
+    if (at->line)
+        stet_buf_printf(out, "(%.*s:%" PRIu64 ") ", STET_FMT(stet_text_path(at->file)), at->line);
+}
+
 static void say_refusals(struct stet_buf *out, const char *indent, const struct stet_avoided *a)
 {
     for (size_t i = 0; i < a->refusal_count && i < MOST_LINES; i++) {
         const struct stet_avoided_refusal *r = &a->refusals[i];
 
-        stet_buf_printf(out, "%s%.*s ", indent,
-                        STET_FMT(stet_text_function(stet_traits_function_of(r->name))));
-        if (r->at.line)
-            stet_buf_printf(out, "(%.*s:%" PRIu64 ") ", STET_FMT(stet_text_path(r->at.file)),
-                            r->at.line);
+        say_function(out, indent, r->name, &r->at);
         stet_buf_printf(out, "is not lifted, so each of its programs is compiled: %.*s\n",
                         STET_FMT(r->why));
     }
     if (a->refusal_count > MOST_LINES)
         stet_buf_printf(out, "%s%zu more functions are not lifted\n", indent,
                         a->refusal_count - MOST_LINES);
+}
+
+static void say_differences(struct stet_buf *out, const char *indent, const struct stet_avoided *a)
+{
+    for (size_t i = 0; i < a->difference_count && i < MOST_LINES; i++) {
+        const struct stet_avoided_difference *d = &a->differences[i];
+
+        say_function(out, indent, d->name, &d->at);
+        stet_buf_str(out, "is lifted, and its results differ from the plain program's ");
+        if (d->ulp) {
+            stet_buf_str(out, "by at most ");
+            stet_text_count(out, d->ulp, "unit");
+            stet_buf_str(out, " in the last place\n");
+        } else {
+            stet_buf_str(out, "in signs of zeros or bits of NaNs\n");
+        }
+    }
+    if (a->difference_count > MOST_LINES)
+        stet_buf_printf(out, "%s%zu more functions differ in rounding\n", indent,
+                        a->difference_count - MOST_LINES);
+}
+
+static void say_background(struct stet_buf *out, const char *indent, const struct stet_avoided *a)
+{
+    if (!a->ahead)
+        return;
+    stet_buf_str(out, indent);
+    stet_text_count(out, a->ahead, "lifted program");
+    stet_buf_printf(out, " %s compiled in the background: ", a->ahead == 1 ? "was" : "were");
+    stet_text_duration(out, a->ahead_ns);
+    stet_buf_char(out, '\n');
 }
 
 void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct stet_avoided *a,
@@ -63,6 +100,8 @@ void stet_avoided_summary(struct stet_buf *out, const char *indent, const struct
     say_sum(out, indent, compiles, &a->by[STET_SERVED_LIFTED],
             a->by[STET_SERVED_LIFTED].compiles == 1 ? " was lifted" : " were lifted", "about ");
     say_sum(out, indent, compiles, &kept, " came from the store", "");
+    say_background(out, indent, a);
+    say_differences(out, indent, a);
     say_refusals(out, indent, a);
 }
 

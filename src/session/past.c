@@ -2,16 +2,10 @@
 #include "session/session.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "decode/options.h"
 #include "journal/variables.h"
 #include "session/program_cache.h"
-
-static struct stet_view base_name(struct stet_view path)
-{
-    const char *slash = memrchr(path.ptr ? path.ptr : "", '/', path.len);
-
-    return slash ? stet_view_of(slash + 1, (size_t)(path.ptr + path.len - slash) - 1) : path;
-}
 
 static void add_part(struct stet_arena *arena, struct stet_part *parts, uint32_t *n,
                      const char *prefix, struct stet_view name, struct stet_view value)
@@ -88,8 +82,8 @@ const struct stet_bundle *stet_session_bundle(struct stet_run_digest *d,
 
         if (!e->platform.len) /* examined and not used */
             continue;
-        add_part(&d->arena, parts, &n, "", base_name(e->path), e->build_id);
-        add_part(&d->arena, parts, &n, "platform version of ", base_name(e->path),
+        add_part(&d->arena, parts, &n, "", stet_path_base(e->path), e->build_id);
+        add_part(&d->arena, parts, &n, "platform version of ", stet_path_base(e->path),
                  e->platform_version);
     }
     add_part(&d->arena, parts, &n, "", STET_VIEW("Python"), p->python);

@@ -5,6 +5,7 @@
 #include "base/fs.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/path.h"
 #include "ledger/run_new.h"
 
 #include <errno.h>
@@ -27,29 +28,15 @@ static enum stet_rc write_run(const char *folder, const char *id, char *const *a
     return stet_ledger_run_record_end(&j, folder, true, err);
 }
 
-static struct stet_view folder_of(struct stet_view path)
-{
-    const char *slash = strrchr(path.ptr, '/');
-
-    return stet_view_of(path.ptr, slash ? (size_t)(slash - path.ptr) : 0);
-}
-
 /* Returns the first of the logs in one folder. Its number distinguishes their names from equal
  * names in another folder, and keeps the parts of a rotated log together. */
 static size_t first_beside(const struct stet_torch *t, size_t part)
 {
     size_t i = 0;
 
-    while (!stet_view_eq(folder_of(t->parts[i]), folder_of(t->parts[part])))
+    while (!stet_view_eq(stet_path_folder(t->parts[i]), stet_path_folder(t->parts[part])))
         i++;
     return i;
-}
-
-static const char *name_of(struct stet_view path)
-{
-    const char *slash = strrchr(path.ptr, '/');
-
-    return slash ? slash + 1 : path.ptr;
 }
 
 /* Makes links, not copies, because traces are large. Two logs of one name get numbers in front. A
@@ -61,7 +48,7 @@ enum stet_rc stet_session_torch_link_logs(const struct stet_torch *t, const char
         return STET_IO;
     for (size_t i = 0; i < t->part_count; i++) {
         char path[2 * PATH_MAX], *full = realpath(t->parts[i].ptr, NULL);
-        const char *name = name_of(t->parts[i]);
+        const char *name = stet_path_base_str(t->parts[i].ptr);
         const char *front = stet_torch_is_log(name) ? "" : "torch_trace_";
         int failed = 0;
 
@@ -82,8 +69,9 @@ enum stet_rc stet_session_torch_link_logs(const struct stet_torch *t, const char
 static bool in_order(const struct stet_torch *t)
 {
     for (size_t i = 0; i < t->part_count; i++)
-        if (!stet_torch_is_log(name_of(t->parts[i])) ||
-            (i && strcmp(name_of(t->parts[i - 1]), name_of(t->parts[i])) >= 0))
+        if (!stet_torch_is_log(stet_path_base_str(t->parts[i].ptr)) ||
+            (i && strcmp(stet_path_base_str(t->parts[i - 1].ptr),
+                         stet_path_base_str(t->parts[i].ptr)) >= 0))
             return false;
     return true;
 }

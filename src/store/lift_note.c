@@ -1,4 +1,4 @@
-/* See lift_note.h: the key of the first program's entry, two lengths, kinds, places. */
+/* See lift_note.h: the key of the first program's entry, a count, two lengths, kinds, places. */
 #include "store/lift_note.h"
 
 #include "base/reader.h"
@@ -18,6 +18,11 @@ struct stet_hash stet_store_lift_name(struct stet_hash family, const struct stet
     return stet_hash_mix(family, stet_store_key_of(&compiler));
 }
 
+struct stet_hash stet_store_lift_skeleton_name(struct stet_hash skeleton)
+{
+    return stet_hash_mix(skeleton, stet_hash_bytes(STET_VIEW("skeleton")));
+}
+
 bool stet_store_lift_open(const struct stet_store *s, struct stet_hash name,
                           struct stet_store_lift *out)
 {
@@ -31,6 +36,7 @@ bool stet_store_lift_open(const struct stet_store *s, struct stet_hash name,
     stet_reader_init(&r, content, 0);
     out->base.hi = stet_reader_u64(&r);
     out->base.lo = stet_reader_u64(&r);
+    out->checked = stet_reader_u32(&r);
     kinds = stet_reader_u32(&r);
     uses = stet_reader_u32(&r);
     out->kinds = stet_reader_bytes(&r, kinds);
@@ -53,6 +59,7 @@ void stet_store_lift_write(const struct stet_store *s, struct stet_hash name,
 
     stet_buf_u64(&b, l->base.hi);
     stet_buf_u64(&b, l->base.lo);
+    stet_buf_u32(&b, l->checked);
     stet_buf_u32(&b, (uint32_t)l->kinds.len);
     stet_buf_u32(&b, (uint32_t)l->argument_of.len);
     stet_buf_view(&b, l->kinds);

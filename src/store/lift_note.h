@@ -7,10 +7,11 @@
 #include "store/store.h"
 
 /* It goes up when places of uses or kinds of arguments get another meaning. */
-#define STET_LIFT_NOTE_VERSION 1
+#define STET_LIFT_NOTE_VERSION 2
 
 struct stet_store_lift {
     struct stet_hash base;  /* the entry of the family's first program; zero: do not lift it */
+    uint32_t checked;       /* how many values were compared with plain programs beyond the first */
     struct stet_view kinds; /* of the arguments, a byte each */
     struct stet_view argument_of; /* by use of a constant, a byte each */
     struct stet_file file;        /* contains the views; private */
@@ -19,6 +20,9 @@ struct stet_store_lift {
 /* The note that all programs of a family share: `family` distinguishes families, `parts` compilers.
  * Program and options in `parts` do not count. */
 struct stet_hash stet_store_lift_name(struct stet_hash family, const struct stet_key_parts *parts);
+/* The note of all programs of one skeleton, for any shapes and any compiler: only its places of
+ * uses have a meaning. */
+struct stet_hash stet_store_lift_skeleton_name(struct stet_hash skeleton);
 /* False if there is none that is valid. If true, the caller closes it. */
 bool stet_store_lift_open(const struct stet_store *s, struct stet_hash name,
                           struct stet_store_lift *out);

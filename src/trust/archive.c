@@ -166,24 +166,3 @@ enum stet_rc stet_trust_archive_next(struct stet_archive *a, struct stet_archive
     a->body = stet_view_of(a->body.ptr + length, a->body.len - (size_t)length);
     return check(out, digest, err);
 }
-
-enum stet_rc stet_trust_archive_admit(const struct stet_store *s, const struct stet_trust *t,
-                                      struct stet_hash key, struct stet_view bytes,
-                                      struct stet_err *err)
-{
-    struct stet_archive_item item;
-    struct stet_archive a;
-    enum stet_rc rc = stet_trust_archive_read(&a, bytes, t, err);
-
-    if (rc == STET_OK && a.count != 1)
-        rc = stet_fail(err, STET_BAD_INPUT, "not one entry but %zu", a.count);
-    if (rc == STET_OK)
-        rc = stet_trust_archive_next(&a, &item, err);
-    if (rc == STET_OK && a.body.len)
-        rc = stet_fail(err, STET_BAD_INPUT, "bytes after the end");
-    if (rc == STET_OK && !stet_hash_eq(item.key, key))
-        rc = stet_fail(err, STET_BAD_INPUT, "it is the entry of another key");
-    if (rc == STET_OK && s)
-        rc = stet_store_put_bytes(s, key, item.bytes, err);
-    return rc;
-}

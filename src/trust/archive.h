@@ -54,10 +54,4 @@ enum stet_rc stet_trust_archive_read(struct stet_archive *a, struct stet_view by
 enum stet_rc stet_trust_archive_next(struct stet_archive *a, struct stet_archive_item *out,
                                      struct stet_err *err);
 
-/* The check for bytes from a remote store: an archive with one trusted entry of exactly this key is
- * put into the store. `s` may be NULL: then it is only checked. */
-enum stet_rc stet_trust_archive_admit(const struct stet_store *s, const struct stet_trust *t,
-                                      struct stet_hash key, struct stet_view bytes,
-                                      struct stet_err *err);
-
 #endif

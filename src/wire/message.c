@@ -124,16 +124,3 @@ enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view fra
     /* what follows is a later field, for readers that know it */
     return stet_reader_finish(&r, "message", err);
 }
-
-const char *stet_wire_message_name(uint32_t kind)
-{
-    switch (kind) {
-#define MESSAGE(id, number, what)                                                                  \
-    case number:                                                                                   \
-        return #id;
-#include "wire/messages.def"
-#undef MESSAGE
-    default:
-        return "?";
-    }
-}

@@ -59,7 +59,5 @@ enum stet_rc stet_wire_message_length(struct stet_view head, size_t *length, str
 /* A whole frame. */
 enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view frame,
                                     struct stet_err *err);
-/* "get", "found"…; "?" for a number that this build does not know. */
-const char *stet_wire_message_name(uint32_t kind);
 
 #endif

@@ -25,6 +25,20 @@
 #include <time.h>
 #include <unistd.h>
 
+/* "get", "found"…; "?" for a number that is not a message's. */
+static const char *name_of(uint32_t kind)
+{
+    switch (kind) {
+#define MESSAGE(id, number, what)                                                                  \
+    case number:                                                                                   \
+        return #id;
+#include "wire/messages.def"
+#undef MESSAGE
+    default:
+        return "?";
+    }
+}
+
 static struct stet_file program;
 static char print_text[64];
 
@@ -168,7 +182,7 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
         stet_wire_send(&l, &(struct stet_message){.kind = STET_MESSAGE_TOOK, .key = m.key},
                        stet_wire_now_ms() + 1000, &err);
     }
-    printf("%s %.*s%.*s %.0f\n", stet_wire_message_name(m.kind), STET_FMT(m.tier), STET_FMT(m.text),
+    printf("%s %.*s%.*s %.0f\n", name_of(m.kind), STET_FMT(m.tier), STET_FMT(m.text),
            (now_us() - before) / 1e3);
     fflush(stdout);
     if (argc > 6 && m.kind != STET_MESSAGE_FOUND)

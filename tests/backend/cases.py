@@ -406,6 +406,43 @@ def multiplying(a, b, x, w):
         out.append(lax.conv_general_dilated(x, w, dimension_numbers=("NHWC", "HWIO", "NHWC"), **k))
     return out
 
+SMALL_FLOATS = ["float4_e2m1fn", "float8_e3m4", "float8_e4m3", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e4m3b11fnuz", "float8_e5m2",
+                "float8_e5m2fnuz", "float8_e8m0fnu"]
+SMALL_INTS = ["int2", "int4", "uint2", "uint4"]
 
-for family in (by_type, elementwise, shapes, contractions, reductions, indexing, sorting, control, randoms, algebra):
+
+def small_types():
+    """Floats of one byte and integers of less: all values, and all pairs of them."""
+    import ml_dtypes
+
+    near = np.linspace(-20, 20, 4001).astype(np.float32)
+    wild = np.concatenate([near, RNG.normal(size=2000) * np.exp(RNG.normal(size=2000) * 6), [np.inf, -np.inf, np.nan, 1e30, -1e30, 0.0, -0.0]])
+    for name in SMALL_FLOATS + SMALL_INTS:
+        dt = np.dtype(getattr(ml_dtypes, name))
+        bits = 2 if name.endswith("int2") else 4 if "4_" in name or name.endswith("int4") else 8
+        unsigned, signed = (getattr(jnp, f"{kind}{bits}") for kind in ("uint", "int"))
+        codes = np.arange(1 << bits, dtype=np.uint8).view(dt)
+        some = codes[64:] if name == "float8_e8m0fnu" else codes # XLA takes small powers for 0
+        a, b = (c.ravel() for c in np.meshgrid(some, some))
+
+        to = [jnp.float32, jnp.float64, jnp.bfloat16, jnp.bool_] + ([] if name == "float4_e2m1fn" else [jnp.int32, jnp.uint8])
+        case(f"small_from_{name}", lambda x, to=to: [x.astype(t) for t in to], codes)
+        case(f"small_to_{name}", lambda x, dt=dt: [x.astype(dt), x.astype(jnp.float64).astype(dt), x.astype(jnp.bfloat16).astype(dt)],
+             wild.astype(np.float32))
+        case(f"small_to_{name}_int", lambda x, dt=dt: [x.astype(dt), x.astype(jnp.int8).astype(dt), (x > 0).astype(dt)],
+             RNG.integers(-300, 300, 500).astype(np.int32))
+        case(f"small_binary_{name}", lambda x, y: [x + y, x - y, x * y, jnp.maximum(x, y), jnp.minimum(x, y), x < y, x == y, jnp.where(x > y, x, y)],
+             a, b)
+        case(f"small_bits_{name}", lambda x, unsigned=unsigned, signed=signed: [lax.bitcast_convert_type(x, t).astype(jnp.int32) for t in (unsigned, signed)], codes)
+        if bits > 2: # XLA's own compiler fails for shorter ones, and computes with none of less than 8 bits reliably
+            case(f"small_shapes_{name}", lambda x: [x.reshape(-1, 2).T, jnp.flip(x), jnp.pad(x, 3), x[1::2], jnp.concatenate([x, x]), jnp.take(x, jnp.arange(3)),
+                                                    x.at[1].set(x[0])], codes)
+        if bits == 8 and name != "float8_e8m0fnu":
+            m = codes[RNG.integers(0, len(codes), (6, 8))]
+            finite = np.where(np.isfinite(m.astype(np.float32)), m, np.zeros((), dt))
+            case(f"small_dot_{name}", lambda x: [lax.dot_general(x, x.T, (((1,), (0,)), ((), ())), preferred_element_type=jnp.float32)], finite)
+            case(f"small_reduce_{name}", lambda x: [jnp.max(x, 0).astype(jnp.float32), jnp.min(x, 1).astype(jnp.float32), jnp.sort(x, 1).astype(jnp.float32)], finite)
+
+
+for family in (by_type, elementwise, shapes, contractions, reductions, indexing, sorting, control, randoms, algebra, small_types):
     family()

@@ -40,8 +40,7 @@ def evaluate(tool, work, data, args, like, threads=1, repeat=1):
         f.write(data)
     with open(paths[1], "wb") as f:
         for a in jax.tree.leaves(args):
-            a = np.asarray(a)
-            f.write((a.astype(np.int8) if a.dtype.name in ("int4", "uint4") else a).tobytes()) # with the sign
+            f.write(np.asarray(a).tobytes())
     r = subprocess.run([tool, *paths, "--threads", str(threads), "--repeat", str(repeat)], capture_output=True, text=True, timeout=300)
     if r.returncode:
         raise RuntimeError(f"exit {r.returncode}: {r.stderr.strip()[:300]}")
@@ -58,8 +57,11 @@ def evaluate(tool, work, data, args, like, threads=1, repeat=1):
 
 def difference(want, got, loose=1.0):
     """Nothing, or what is wrong."""
-    if want.dtype.kind in "biu":
-        bad = want != got
+    if want.dtype.kind in "biu" or want.dtype.name in ("int2", "uint2", "int4", "uint4"):
+        bad = want.view(np.uint8) != got.view(np.uint8) if want.dtype.itemsize == 1 else want != got
+    elif want.dtype.itemsize == 1:  # floats: exactly
+        w, g = want.astype(np.float32), got.astype(np.float32)
+        bad = (w != g) & ~(np.isnan(w) & np.isnan(g))
     else:
         tol = TOLERANCE[want.dtype.name] * loose
         with np.errstate(all="ignore"):

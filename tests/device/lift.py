@@ -1,11 +1,12 @@
 """On a machine with an accelerator: JAX with and without --lift, on the functions of tests/lift and on
 a transformer whose learning rate changes in every step.
 
-usage: lift.py BUILD_DIR OUT_DIR [cases] [transformer]     BUILD_DIR has bin/stet and lib/libstet.so
+usage: lift.py BUILD_DIR OUT_DIR [cases] [transformer] [shapes]     BUILD_DIR has bin/stet and lib/libstet.so
 
 `cases` prints a row of each function: the compiles of 50 values without and with --lift, of 50 more in a second run with
 --lift and the first one's store, and how many results are equal bit by bit; its runs share the machine. `transformer`
-prints the median time of a first call, of runs one after the other. The exit code is 1 if a drifting value made more than
+prints the median time of a first call, of runs one after the other. `shapes` has a short batch every tenth step, and prints how
+long its second learning rate waits: plain, lifted, and lifted without compiles in the background. The exit code is 1 if a drifting value made more than
 two compiles, or more than one in the second run."""
 
 import concurrent.futures
@@ -76,10 +77,20 @@ def transformer():
     return True
 
 
+def shapes():
+    for kind, options, variables in (("plain", (), {}), ("lifted", ("--lift",), {}),
+                                     ("nothing in the background", ("--lift",), {"STET_LIFT_BACKGROUND": "off"})):
+        done = start(TRANSFORMER, "shapes-" + kind.split()[0], "--no-store", *options, SHORT_EVERY=10, **variables)
+        times = np.load(done.results)["time"]
+        print(f"{kind}: the short batch's first call {times[9] * 1e3:.0f} ms, its second learning rate {times[19] * 1e3:.0f} ms, "
+              f"its third {times[29] * 1e3:.0f} ms")
+    return True
+
+
 def main():
     OUT.mkdir(parents=True, exist_ok=True)
-    chosen = sys.argv[3:] or ["cases", "transformer"]
-    sys.exit(not all([part() for part in (cases, transformer) if part.__name__ in chosen]))
+    chosen = sys.argv[3:] or ["cases", "transformer", "shapes"]
+    sys.exit(not all([part() for part in (cases, transformer, shapes) if part.__name__ in chosen]))
 
 
 if __name__ == "__main__":

@@ -1,7 +1,10 @@
 """A transformer whose learning rate is compiled in and changes in every step.
 
-usage: lift_train.py OUT.npz     writes each loss, the weights at the end, and the time of each step"""
+usage: lift_train.py OUT.npz     writes each loss, the weights at the end, and the time of each step
 
+With SHORT_EVERY=N, each N-th batch has half the size, as the last batch of an epoch."""
+
+import os
 import sys
 import time
 
@@ -14,6 +17,7 @@ import numpy as np
 import train
 
 STEPS = 30
+SHORT_EVERY = int(os.environ.get("SHORT_EVERY", 0))
 
 
 def make_step(rate):
@@ -35,7 +39,8 @@ def main():
     rng = np.random.default_rng(0)
     results, times = {}, []
     for i in range(STEPS):
-        tokens = jnp.asarray(rng.integers(0, train.VOCAB, (train.BATCH, train.SEQ + 1)), jnp.int32)
+        size = train.BATCH // 2 if SHORT_EVERY and i % SHORT_EVERY == SHORT_EVERY - 1 else train.BATCH
+        tokens = jnp.asarray(rng.integers(0, train.VOCAB, (size, train.SEQ + 1)), jnp.int32)
         begin = time.perf_counter()
         params, m, v, loss = jax.block_until_ready(make_step(1e-3 * 0.97**i)(params, m, v, tokens))
         times.append(time.perf_counter() - begin)

@@ -1,8 +1,9 @@
-"""Runs a sample of JAX's own tests on the CPU backend twice, plain and with --lift, and compares which
-of them pass. The tests are not part of this repository: FOLDER is the folder `tests` of JAX's
-repository, at the tag of the JAX that PYTHON has.
+"""Runs JAX's own tests of lax and numpy on the CPU backend twice, plain and with --lift, and compares
+which of them pass. The tests are not part of this repository: FOLDER is the folder `tests` of JAX's
+repository, at the tag of the JAX that PYTHON has. --count 0 runs all tests of the files, other
+numbers a sample.
 
-usage: jax_tests.py BUILD PYTHON FOLDER [--count N] [--seed S]"""
+usage: jax_tests.py BUILD PYTHON FOLDER [--count N] [--seed S] [FILE…]"""
 import argparse
 import collections
 import json
@@ -23,9 +24,10 @@ def arguments():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("python")
     parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("files", nargs="*", default=FILES)
     parser.add_argument("--count", type=int, default=400)
     parser.add_argument("--seed", type=int, default=22)
-    return parser.parse_args()
+    return parser.parse_intermixed_args()
 
 
 def run(stet, python, folder, options, pytest, where):
@@ -39,11 +41,11 @@ def run(stet, python, folder, options, pytest, where):
 
 def sample(a, where):
     """The names of `count` tests, the same ones for the same seed."""
-    done = run(a.build / "bin/stet", a.python, a.folder, [], ["--collect-only", *FILES], where / "collect")
+    done = run(a.build / "bin/stet", a.python, a.folder, [], ["--collect-only", *a.files], where / "collect")
     names = sorted(line for line in done.stdout.splitlines() if "::" in line)
     if len(names) < a.count:
         sys.exit(f"{len(names)} tests found\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
-    return random.Random(a.seed).sample(names, a.count)
+    return random.Random(a.seed).sample(names, a.count) if a.count else names
 
 
 def outcomes(a, where, name, options, chosen):

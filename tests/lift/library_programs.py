@@ -2,14 +2,16 @@
 for each of several settings, and each setting is baked into the compiled step. Writes all results to
 a file.
 
-usage: library_programs.py LIBRARY FILE"""
+usage: library_programs.py LIBRARY FILE     SETTINGS in the environment is how many (6; 3 data sets of numpyro)"""
+import os
 import sys
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-SETTINGS = 6
+SETTINGS = int(os.environ.get("SETTINGS", 6))
+DATA_SETS = int(os.environ.get("SETTINGS", 3))
 STEPS = 4
 X = np.random.default_rng(0).standard_normal((32, 8)).astype(np.float32)
 Y = (X @ np.arange(8, dtype=np.float32) > 0).astype(np.int32)
@@ -165,7 +167,7 @@ def with_numpyro():
             theta = numpyro.sample("theta", dist.Normal(mean, spread))
             numpyro.sample("observed", dist.Normal(theta, errors), obs=observed)
 
-    for k in range(3):
+    for k in range(DATA_SETS):
         sampler = MCMC(NUTS(schools), num_warmup=20, num_samples=20, progress_bar=False)
         sampler.run(jax.random.PRNGKey(0), observed=effects + k)
         yield sampler.get_samples()

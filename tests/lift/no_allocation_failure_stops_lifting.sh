@@ -13,7 +13,7 @@ allocations() { sed -n 's/.*over; \([0-9]*\) allocations/\1/p' log; }
 cold
 STET_LOG="$WORK/log" "$LIFT_VALUES" 0 4 || fail "the first run"
 n="$(allocations)"
-[ "$(find store/lifts -type f | wc -l)" = 1 ] || fail "no note of the family"
+[ "$(find store/lifts -type f | wc -l)" = 2 ] || fail "no notes of the family and of its skeleton"
 cp -r store noted
 warm
 STET_LOG="$WORK/log" "$LIFT_VALUES" 4 3 || fail "the next run"

@@ -1,26 +1,36 @@
 /* The CPU backend (ODD_PLUGIN) with a bad habit at programs that the layer wrote: `refuse` fails to
- * compile them, `wrong` compiles another program, `fail` fails when they run. odd_begin sets the
- * habit and the counts; odd_compiles returns how many compiles came through since. After
- * odd_fail_buffer(n), the n-th buffer made from host memory fails, counted from 0; it returns how
- * many were made, or were to be made, since it was called last. */
+ * compile them, `wrong` and `inverse` compile another program (`inverse` divides instead of
+ * multiplying, which is the same for 1), `fail` fails when they run. odd_begin sets the habit and
+ * the counts; odd_compiles returns how many compiles came through since. After odd_fail_buffer(n),
+ * the n-th buffer made from host memory fails, counted from 0; it returns how many were made, or
+ * were to be made, since it was called last. While odd_hold(true), compiles of programs that the
+ * layer wrote wait inside the plugin; odd_held returns how many do. With ODD_NEWER in the
+ * environment, the table is longer than any that this build knows. */
 #include "abi/pjrt.h"
 
 #include <dlfcn.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
 __attribute__((visibility("default"))) void odd_begin(const char *name);
 __attribute__((visibility("default"))) int odd_compiles(bool lifted);
 __attribute__((visibility("default"))) int odd_fail_buffer(int n);
+__attribute__((visibility("default"))) void odd_hold(bool on);
+__attribute__((visibility("default"))) int odd_held(void);
 
 static const PJRT_Api *below;
-static PJRT_Api table;
+static struct {
+    PJRT_Api known;
+    void (*newer)(void);
+} table;
 static const char *habit;
 static _Atomic int compiles[2];
 static PJRT_LoadedExecutable *_Atomic bad;
-static _Atomic int buffers, bad_buffer = -1;
+static _Atomic int buffers, bad_buffer = -1, held;
+static atomic_bool hold;
 
 void odd_begin(const char *name)
 {
@@ -39,6 +49,24 @@ int odd_fail_buffer(int n)
 {
     atomic_store(&bad_buffer, n);
     return atomic_exchange(&buffers, 0);
+}
+
+void odd_hold(bool on)
+{
+    atomic_store(&hold, on);
+}
+
+int odd_held(void)
+{
+    return atomic_load(&held);
+}
+
+static void wait_while_held(void)
+{
+    atomic_fetch_add(&held, 1);
+    while (atomic_load(&hold))
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+    atomic_fetch_sub(&held, 1);
 }
 
 static bool is(const char *name)
@@ -63,9 +91,13 @@ static PJRT_Error *compile_other(PJRT_Client_Compile_Args *args)
 
     memcpy(copy, theirs->code, theirs->code_size);
     copy[theirs->code_size] = '\0';
-    at = strstr(copy, "stablehlo.multiply");
+    at = strstr(copy, "stablehlo.multiply\"");
     if (at)
-        memcpy(at, is("wrong") ? "stablehlo.subtract" : "stablehlo.nonsense", 18);
+        memcpy(at,
+               is("wrong")     ? "stablehlo.subtract\""
+               : is("inverse") ? "stablehlo.divide\"  "
+                               : "stablehlo.nonsense\"",
+               19);
     program.code = copy;
     args->program = &program;
     error = below->PJRT_Client_Compile(args);
@@ -80,7 +112,9 @@ static PJRT_Error *my_compile(PJRT_Client_Compile_Args *args)
     PJRT_Error *error;
 
     atomic_fetch_add(&compiles[lifted], 1);
-    if (lifted && (is("wrong") || is("refuse")))
+    if (lifted)
+        wait_while_held();
+    if (lifted && (is("wrong") || is("inverse") || is("refuse")))
         return compile_other(args);
     error = below->PJRT_Client_Compile(args);
     if (lifted && !error && is("fail"))
@@ -117,12 +151,14 @@ const PJRT_Api *GetPjrtApi(void)
     const PJRT_Api *(*get)(void) = NULL;
 
     if (below || !found)
-        return below ? &table : NULL;
+        return below ? &table.known : NULL;
     memcpy(&get, &found, sizeof get);
     below = get();
-    memcpy(&table, below, sizeof table);
-    table.PJRT_Client_Compile = my_compile;
-    table.PJRT_LoadedExecutable_Execute = my_execute;
-    table.PJRT_Client_BufferFromHostBuffer = my_buffer;
-    return &table;
+    memcpy(&table.known, below, sizeof table.known);
+    if (getenv("ODD_NEWER"))
+        table.known.struct_size = sizeof table;
+    table.known.PJRT_Client_Compile = my_compile;
+    table.known.PJRT_LoadedExecutable_Execute = my_execute;
+    table.known.PJRT_Client_BufferFromHostBuffer = my_buffer;
+    return &table.known;
 }

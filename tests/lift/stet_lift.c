@@ -1,4 +1,5 @@
-/* stet-lift BASE OTHER OUT: writes the lifted program of two program files to OUT, and the values
+/* stet-lift --random SEED BASE OTHER: writes two random programs of one family.
+ * stet-lift BASE OTHER OUT: writes the lifted program of two program files to OUT, and the values
  * of the second one to OUT.0, OUT.1 …, for tests that give it to other compilers. Prints how many
  * values there are, and the processor time of finding those of a further program, the least of 100.
  * Or why it is refused (exit 1). */
@@ -7,8 +8,9 @@
 #include "decode/decode.h"
 #include "fingerprint/fingerprint.h"
 #include "lift/lift.h"
+#include "unit/lift_random.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 struct side {
@@ -99,6 +101,22 @@ static int fail(const struct stet_err *err)
     return 1;
 }
 
+static int write_random(uint64_t seed, const char *paths[2])
+{
+    bool ok = true;
+
+    for (uint64_t i = 0; i < 2; i++) {
+        struct stet_buf text = STET_BUF_INIT;
+
+        /* xorshift needs some turns before seeds that are close give other numbers */
+        write_program(&text, ONE, (seed * 0x9e3779b97f4a7c15u) | 1,
+                      ((seed + i) * 0xbf58476d1ce4e5b9u) | 1);
+        ok = ok && write_file(paths[i], stet_buf_as_view(&text));
+        stet_buf_release(&text);
+    }
+    return ok ? 0 : 3;
+}
+
 int main(int argc, char **argv)
 {
     struct stet_buf text = STET_BUF_INIT;
@@ -109,6 +127,8 @@ int main(int argc, char **argv)
     struct stet_arena arena;
     struct side side[2];
 
+    if (argc == 5 && !strcmp(argv[1], "--random"))
+        return write_random(strtoull(argv[2], NULL, 10), (const char *[]){argv[3], argv[4]});
     if (argc != 4)
         return 2;
     stet_arena_init(&arena, (size_t)1 << 30);

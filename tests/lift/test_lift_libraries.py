@@ -17,7 +17,7 @@ ALL = ["optax", "flax", "nnx", "equinox", "haiku", "numpyro"]
 
 
 def run(build, python, library, folder, name, *options):
-    """The file of results, and how each compile was served."""
+    """The file of results, how the compiles were served, the programs that were lifted, and lines about refusals."""
     environment = dict(os.environ, STET_STATE_DIR=str(folder / name))
     environment.pop("STET_LIFT", None)
     results = folder / (name + ".npz")
@@ -29,9 +29,10 @@ def run(build, python, library, folder, name, *options):
         sys.exit(done.stdout + done.stderr)
     shown = subprocess.run([stet, "show", "--format=json"], env=environment, cwd=folder,
                            capture_output=True, text=True, check=True)
-    served = collections.Counter(compile["served"] for process in json.loads(shown.stdout)["processes"]
-                                 for compile in process["compiles"])
-    return results, served, [line for line in done.stderr.splitlines() if "is not lifted" in line]
+    compiles = [compile for process in json.loads(shown.stdout)["processes"] for compile in process["compiles"]]
+    served = collections.Counter(compile["served"] for compile in compiles)
+    names = collections.Counter(compile["name"].removeprefix("jit_") for compile in compiles if compile["served"] == "lifted")
+    return results, served, names, [line for line in done.stderr.splitlines() if "is not lifted" in line]
 
 
 def main():
@@ -41,11 +42,12 @@ def main():
     for library in sys.argv[3:] or ALL:
         with tempfile.TemporaryDirectory() as place:
             folder = pathlib.Path(place)
-            plain, before, _ = run(build, python, library, folder, "plain")
-            lifted, after, refused = run(build, python, library, folder, "lifted", "--lift")
+            plain, before, _, _ = run(build, python, library, folder, "plain")
+            lifted, after, names, refused = run(build, python, library, folder, "lifted", "--lift")
             different = compare(python, plain, lifted)
         print(f"{library:10} {before['compiled']:9} {after['compiled']:13} {after['lifted']:8}   "
-              + ("different: " + " ".join(different) if different else "bit-equal"), flush=True)
+              + ("different: " + " ".join(different) if different else "bit-equal   ")
+              + ", ".join(f"{name} ×{n}" for name, n in names.items()), flush=True)
         for line in refused:
             print("           ", line)
         wrong |= bool(different) or not after["lifted"]

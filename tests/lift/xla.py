@@ -1,7 +1,9 @@
 """Lifted programs on XLA, of one device and of two: real MLIR accepts them, XLA:CPU compiles them, and their results are the
-plain program's. Prints a table of how far results are apart, since XLA folds constants.
+plain program's. Prints a table of how far results are apart, since XLA folds constants. The values are those of the second
+program. RANDOM random programs (8) come after it; of them, only that XLA takes them is required, and how far they are apart is
+printed.
 
-usage: xla.py STET_LIFT"""
+usage: xla.py STET_LIFT [RANDOM]"""
 import os
 import pathlib
 import subprocess
@@ -90,6 +92,12 @@ CASES = [
     one("x * c / (1 - c ** 3)", lambda x, c: x * c / (1 - jnp.float32(c) ** 3), (0.9, 0.99)),
     one("sqrt(c) * x", lambda x, c: jnp.sqrt(jnp.float32(c)) * x, (1.1, 1.3)),
     one("x * 0", lambda x, c: x * c, (1.0, 0.0)),
+    one("exp(c) * x", lambda x, c: jnp.exp(jnp.float32(c)) * x, (1.1, 1.3)),
+    one("x / 1.1, after x / 1024", lambda x, c: x / c, (1024.0, 1.1)),
+    one("x ** 2, after x ** 2.5", lambda x, c: jnp.abs(x) ** c, (2.5, 2.0)),
+    one("x ** 0.5, after x ** 2.5", lambda x, c: jnp.abs(x) ** c, (2.5, 0.5)),
+    one("x * 1e-40", lambda x, c: x * c, (1.1, 1e-40)),
+    one("(x * 3) * c", lambda x, c: (x * 3) * c, (1.1, 1.3)),
     one("bfloat16: x / c", lambda x, c: x / c, (1.1, 1.3), jnp.bfloat16),
 ]
 
@@ -192,7 +200,8 @@ def values_of(text, count, path):
         main = next(op for op in module.body.operations
                     if op.operation.name == "func.func" and op.name.value == "main")
         types = [ir.RankedTensorType(t) for t in list(main.type.inputs)[-count:]]
-        kinds = [({"f32": np.float32, "i32": np.int32, "bf16": jnp.bfloat16}[str(t.element_type)],
+        kinds = [({"f32": np.float32, "i32": np.int32, "bf16": jnp.bfloat16, "f16": np.float16, "f64": np.float64,
+                   "i1": np.bool_}[str(t.element_type)],
                   t.shape) for t in types]
     return [np.frombuffer(pathlib.Path(f"{path}.{i}").read_bytes(), kind).reshape(shape)
             for i, (kind, shape) in enumerate(kinds)]
@@ -224,6 +233,31 @@ def two_devices(client, name, programs, shardy):
     return compare(name, len(values), plain, lifted)
 
 
+def random_programs(client, count):
+    """How many of the random programs are how far apart."""
+    found = {}
+    x = np.linspace(-3, 3, 24, dtype=np.float32).reshape(4, 6)
+    for seed in range(1, count + 1):
+        with tempfile.TemporaryDirectory() as folder:
+            paths = [pathlib.Path(folder) / name for name in ("base.mlir", "other.mlir")]
+            subprocess.run([LIFT, "--random", str(seed), *paths], check=True)
+            texts = [path.read_text() for path in paths]
+            done = subprocess.run([LIFT, *paths, f"{folder}/lifted.mlir"], capture_output=True, text=True)
+            if done.returncode:  # no value differs
+                found[done.stdout.strip()] = found.get(done.stdout.strip(), 0) + 1
+                continue
+            text = pathlib.Path(f"{folder}/lifted.mlir").read_text()
+            values = values_of(text, int(done.stdout.split()[0]), f"{folder}/lifted.mlir")
+        with jax.enable_x64(True):  # a value may be of 64 bits
+            plain, _ = execute(client, texts[1], [x])
+            lifted, _ = execute(client, text, [x, *values])
+        same = plain[0].tobytes() == lifted[0].tobytes()
+        far = apart(plain[0], lifted[0])
+        key = "bit-equal" if same else f"within {LIMIT} ulp" if far <= LIMIT else f"more than {LIMIT} ulp apart"
+        found[key] = found.get(key, 0) + 1
+    return found
+
+
 def main():
     client = jax.devices("cpu")[0].client
     wrong, compiled = 0, (0, 0)
@@ -238,6 +272,8 @@ def main():
         wrong += compare(name, len(values), plain, lifted)
     for name, programs, shardy in TWO:
         wrong += two_devices(client, name, programs, shardy)
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 8
+    print(f"{count} random programs:", ", ".join(f"{n} {key}" for key, n in sorted(random_programs(client, count).items())))
     print("XLA compiled the plain programs in {:.2f} s and the lifted ones in {:.2f} s".format(*compiled))
     sys.exit(f"{wrong} are further apart than {LIMIT} ulp" if wrong else 0)
 

@@ -92,15 +92,35 @@ __attribute__((format(printf, 2, 3))) static inline void put(struct text *t, con
 static inline void put_type(struct text *t, const struct stet_shape *s)
 {
     static const char *const names[STET_DT_COUNT] = {
-        [STET_DT_PRED] = "i1",          [STET_DT_S4] = "i4",
-        [STET_DT_U4] = "ui4",           [STET_DT_S8] = "i8",
-        [STET_DT_S16] = "i16",          [STET_DT_S32] = "i32",
-        [STET_DT_S64] = "i64",          [STET_DT_U8] = "ui8",
-        [STET_DT_U16] = "ui16",         [STET_DT_U32] = "ui32",
-        [STET_DT_U64] = "ui64",         [STET_DT_BF16] = "bf16",
-        [STET_DT_F16] = "f16",          [STET_DT_F32] = "f32",
-        [STET_DT_F64] = "f64",          [STET_DT_C64] = "complex<f32>",
-        [STET_DT_C128] = "complex<f64>"};
+        [STET_DT_PRED] = "i1",
+        [STET_DT_S2] = "i2",
+        [STET_DT_S4] = "i4",
+        [STET_DT_S8] = "i8",
+        [STET_DT_S16] = "i16",
+        [STET_DT_S32] = "i32",
+        [STET_DT_S64] = "i64",
+        [STET_DT_U2] = "ui2",
+        [STET_DT_U4] = "ui4",
+        [STET_DT_U8] = "ui8",
+        [STET_DT_U16] = "ui16",
+        [STET_DT_U32] = "ui32",
+        [STET_DT_U64] = "ui64",
+        [STET_DT_F4E2M1FN] = "f4E2M1FN",
+        [STET_DT_F8E3M4] = "f8E3M4",
+        [STET_DT_F8E4M3] = "f8E4M3",
+        [STET_DT_F8E4M3FN] = "f8E4M3FN",
+        [STET_DT_F8E4M3FNUZ] = "f8E4M3FNUZ",
+        [STET_DT_F8E4M3B11FNUZ] = "f8E4M3B11FNUZ",
+        [STET_DT_F8E5M2] = "f8E5M2",
+        [STET_DT_F8E5M2FNUZ] = "f8E5M2FNUZ",
+        [STET_DT_F8E8M0FNU] = "f8E8M0FNU",
+        [STET_DT_BF16] = "bf16",
+        [STET_DT_F16] = "f16",
+        [STET_DT_F32] = "f32",
+        [STET_DT_F64] = "f64",
+        [STET_DT_C64] = "complex<f32>",
+        [STET_DT_C128] = "complex<f64>",
+    };
 
     put(t, "tensor<");
     for (uint32_t i = 0; i < s->rank; i++)
@@ -270,6 +290,24 @@ static inline void put_body(struct text *m, const char *op, enum stet_dtype t)
     put(m, " stablehlo.return %%z : ");
     put_type(m, &s);
     put(m, " })");
+}
+
+/* A product of random matrices of this type agrees with the reference. */
+static inline void expect_product(enum stet_dtype t, const char *what)
+{
+    int64_t m = pick(0, 20), k = pick(0, 20), n = pick(1, 20);
+    struct stet_ref a = fill(t, (int64_t[]){m, k}, 2, false);
+    struct stet_ref b = fill(t, (int64_t[]){k, n}, 2, false);
+    struct stet_ref want = tensor(t, (int64_t[]){m, n}, 2), got = like(&want, t);
+    const struct stet_ref *in[2] = {&a, &b};
+
+    stet_ref_dot(&want, &a, &b);
+    EXPECT(run_op(&got, "dot_general",
+                  "<{dot_dimension_numbers = #stablehlo.dot<lhs_contracting_dimensions = [1], "
+                  "rhs_contracting_dimensions = [0]>}>",
+                  in, 2) &&
+           same(&want, &got, 30, what));
+    free(a.data), free(b.data), free(want.data), free(got.data);
 }
 
 #endif

@@ -67,4 +67,22 @@ static struct stet_view here(void)
     return stet_view_str(path);
 }
 
+/* The compiled function of the script, marked with `# def`, and its call, marked with `# call`. */
+static inline struct stet_python_compiled compiled_in_script(void)
+{
+    return (struct stet_python_compiled){.file = here(),
+                                         .line = line_of("# def"),
+                                         .call_file = here(),
+                                         .call_line = line_of("# call")};
+}
+
+/* The answer is the line marked with `# here`; without the mark there is none. Ends the script. */
+static inline void expect_line(const char *body, struct stet_python_made made)
+{
+    if (made.line != line_of("# here"))
+        fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);
+    EXPECT_INT(line_of("# here"), made.line);
+    finish();
+}
+
 #endif

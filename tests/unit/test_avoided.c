@@ -92,6 +92,49 @@ TEST(nothing_is_avoided_where_serving_took_longer_than_compiling)
     }
 }
 
+TEST(rounding_and_background_compiles_are_reported)
+{
+    struct stet_compile_event compiles[] = {
+        served("a.py", 3, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 3, STET_SERVED_LIFTED, 2000000, 40000000),
+        served("b.py", 5, STET_SERVED_LIFTED, 2000000, 40000000),
+    };
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_json json;
+    struct stet_avoided a;
+
+    compiles[0].lift_ahead_ns = 5000000;
+    compiles[0].compared = compiles[1].compared = compiles[2].compared = 1;
+    compiles[0].elements = 2;
+    compiles[0].ulp = 3;
+    compiles[1].elements = 40; /* a further value of the same function */
+    compiles[1].ulp = 1;
+    compiles[2].elements = 1;
+    make(&a, compiles, 3);
+    EXPECT_INT(3, a.compared);
+    stet_avoided_summary(&out, "stet: ", &a, 3);
+    EXPECT_STR("stet: 2 of 3 programs were lifted: 4 ms instead of about 80 ms\n"
+               "stet: 1 lifted program was compiled in the background: 5 ms\n"
+               "stet: step (a.py:3) is lifted, and its results differ from the plain program's by "
+               "at most 3 units in the last place\n"
+               "stet: step (b.py:5) is lifted, and its results differ from the plain program's in "
+               "signs of zeros or bits of NaNs\n",
+               out.ptr);
+    stet_buf_release(&out);
+    out = (struct stet_buf)STET_BUF_INIT;
+    stet_json_init(&json, &out);
+    stet_json_object(&json, NULL);
+    stet_avoided_json(&json, &a);
+    stet_json_end_object(&json);
+    EXPECT(out.ptr &&
+           strstr(out.ptr,
+                  "\"lifting\":{\"compared\":3,\"in_background\":1,\"in_background_s\":0.005,"
+                  "\"different\":[{\"function\":\"step\",\"file\":\"a.py\",\"line\":3,"
+                  "\"elements\":42,\"ulp\":3},"));
+    stet_buf_release(&out);
+    stet_avoided_release(&a);
+}
+
 TEST(text_gives_each_line_and_each_refused_family)
 {
     struct stet_compile_event compiles[] = {

@@ -153,9 +153,7 @@ TEST(every_conversion_agrees_with_the_reference)
 TEST(half_width_floats_agree_with_the_reference)
 {
     static const enum stet_dtype types[] = {STET_DT_BF16, STET_DT_F16};
-    static const int misc[][3] = {{STET_MISC_BF16_LOAD, STET_MISC_BF16_STORE, STET_MISC_BF16_ROUND},
-                                  {STET_MISC_F16_LOAD, STET_MISC_F16_STORE, STET_MISC_F16_ROUND}};
-    const stet_tile_fn *k = stet_tile_kernels()->misc;
+    const struct stet_tile_set *k = stet_tile_kernels();
     int64_t n = 1 << 16;
 
     for (int i = 0; i < 2; i++) {
@@ -164,10 +162,10 @@ TEST(half_width_floats_agree_with_the_reference)
 
         for (uint64_t j = 0; j < (uint64_t)n; j++)
             memcpy((char *)half.data + 2 * j, &(uint16_t){(uint16_t)j}, 2);
-        k[misc[i][0]](wide.data, half.data, NULL, NULL, (size_t)n);
+        k->load[types[i]](wide.data, half.data, NULL, NULL, (size_t)n);
         stet_ref_convert(&want, &half);
         EXPECT(same(&want, &wide, 0, "load"));
-        k[misc[i][1]](back.data, wide.data, NULL, NULL, (size_t)n);
+        k->store[types[i]](back.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&half, &back, 0, "store"));
         for (uint64_t j = 0; j < (uint64_t)n; j++) { /* any bits of a float */
             uint32_t bits = (uint32_t)next();
@@ -175,9 +173,9 @@ TEST(half_width_floats_agree_with_the_reference)
             memcpy((char *)wide.data + 4 * j, &bits, 4);
         }
         stet_ref_convert(&back, &wide), stet_ref_convert(&want, &back);
-        k[misc[i][1]](half.data, wide.data, NULL, NULL, (size_t)n);
+        k->store[types[i]](half.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&back, &half, 0, "rounded store"));
-        k[misc[i][2]](wide.data, wide.data, NULL, NULL, (size_t)n);
+        k->round[types[i]](wide.data, wide.data, NULL, NULL, (size_t)n);
         EXPECT(same(&want, &wide, 0, "round"));
         free(half.data), free(back.data), free(wide.data), free(want.data);
     }

@@ -91,11 +91,10 @@ TEST(a_list_is_read_as_it_was_written)
     stet_cause_list_add(&l, STET_CAUSE_VARLEN);
     EXPECT_STR("varlen graph-break", stet_cause_list_text(&l, text).ptr);
     stet_cause_list_read(&again, stet_view_str(text));
-    EXPECT(stet_cause_list_eq(&l, &again));
+    EXPECT_STR("varlen graph-break", stet_cause_list_text(&again, text).ptr);
     EXPECT(stet_cause_list_has(&again, STET_CAUSE_GRAPH_BREAK));
     stet_cause_list_read(&again, STET_VIEW("  varlen  of-tomorrow "));
     EXPECT(again.count == 2 && again.items[1] == STET_CAUSE_UNKNOWN);
-    EXPECT(!stet_cause_list_eq(&l, &again));
 }
 
 TEST(a_full_list_fits_its_text)
@@ -107,5 +106,6 @@ TEST(a_full_list_fits_its_text)
         stet_cause_list_add(&l, (enum stet_cause)i);
     EXPECT_INT(STET_CAUSE_LIST, l.count);
     stet_cause_list_read(&again, stet_cause_list_text(&l, text));
-    EXPECT(stet_cause_list_eq(&l, &again));
+    EXPECT_INT(l.count, again.count);
+    EXPECT(!memcmp(l.items, again.items, sizeof l.items));
 }

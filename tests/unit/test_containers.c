@@ -371,25 +371,6 @@ TEST(paths_are_taken_apart_by_their_slashes)
     EXPECT(stet_view_is(stet_path_folder(STET_VIEW("c.py")), "."));
 }
 
-TEST(paths_are_joined_by_one_slash_or_not_at_all)
-{
-    char out[8];
-
-    EXPECT(stet_path_join(out, sizeof out, STET_VIEW("a/b"), STET_VIEW("c")));
-    EXPECT_STR("a/b/c", out);
-    EXPECT(stet_path_join(out, sizeof out, STET_VIEW("a/"), STET_VIEW("c")));
-    EXPECT_STR("a/c", out);
-    EXPECT(stet_path_join(out, sizeof out, STET_VIEW("a"), STET_VIEW("/c")));
-    EXPECT_STR("/c", out);
-    EXPECT(stet_path_join(out, sizeof out, STET_VIEW(""), STET_VIEW("c")));
-    EXPECT_STR("c", out);
-    EXPECT(stet_path_join(out, sizeof out, STET_VIEW("abc"), STET_VIEW("def")));
-    EXPECT_STR("abc/def", out);
-    EXPECT(!stet_path_join(out, sizeof out, STET_VIEW("abc"), STET_VIEW("defg")));
-    EXPECT_STR("", out);
-    EXPECT(!stet_path_join(out, sizeof out, STET_VIEW("abcdefgh"), STET_VIEW("")));
-}
-
 TEST(a_file_of_python_is_installed_or_the_users_own)
 {
     static const char *const installed[] = {"/opt/env/lib/python3.11/site-packages/jax/_src/api.py",

@@ -394,7 +394,7 @@ TEST(an_older_ledger_gets_the_new_tables_and_keeps_its_rows)
     clean();
 }
 
-TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
+TEST(a_newer_and_a_damaged_ledger_are_refused_with_advice)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_ledger *l;
@@ -414,13 +414,23 @@ TEST(a_newer_a_damaged_and_a_remote_ledger_are_refused_with_advice)
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_BAD_INPUT, stet_ledger_open(&l, path, &err));
     EXPECT(strstr(err.text, "delete it") != NULL);
+    clean();
+}
+
+#ifdef STET_FAULT_INJECTION
+TEST(a_ledger_on_a_network_file_system_is_refused)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_ledger *l;
+
+    fresh();
     setenv("STET_TEST_FILESYSTEM", "NFS", 1);
-    err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_UNSUPPORTED, stet_ledger_open(&l, path, &err));
     EXPECT(strstr(err.text, "STET_LEDGER") != NULL);
     unsetenv("STET_TEST_FILESYSTEM");
     clean();
 }
+#endif
 
 TEST(old_runs_are_deleted_with_all_their_rows)
 {

@@ -100,6 +100,20 @@ static const char beside_call[] = MODULE(
     ": (tensor<4xf32>) -> tensor<4xf32>\n"
     "return %1 : tensor<4xf32>\n}\n");
 
+static const char own_layout[] =
+    MODULE("%arg0: tensor<4xf32> {mhlo.layout_mode = \"@2\"}) -> tensor<4xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+/* The argument is only known at run time, and so is what is converted. */
+static const char computed_integer[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "%1 = stablehlo.convert %0 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "return %1 : tensor<4xi32>\n}\n");
+
 #define SORTED(name)                                                                               \
     "func.func private @" name "(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"                       \
     "%c = stablehlo.constant dense<@2> : tensor<4xf32>\n"                                          \
@@ -142,6 +156,11 @@ static const struct {
     {"a value beside a composite", composite, composite, "1.0 0.5", "2.0 0.5", 1},
     {"a composite of another name", composite, renamed, "1.0 0.5", "2.0 0.5", 1},
     {"a program with a donated argument", donated, donated, "1.0", "2.0", 1},
+    {"a usual layout", own_layout, own_layout, "1.0 default", "2.0 default", 1},
+    {"an integer that is computed from an argument", computed_integer, computed_integer, "1.0",
+     "3.0", 1},
+    {"the other zero", rate, rate, "0.0", "-0.0", 1},
+    {"a NaN with another payload", rate, rate, "0x7FC00000", "0x7F800001", 1},
 };
 
 TEST(values_become_arguments_and_can_be_put_back)
@@ -340,9 +359,57 @@ static const char callee[] =
     "func.func private @g(%arg0: tensor<4xf32>) -> tensor<4xf32> {\n"
     "%0 = stablehlo.sine %arg0 : tensor<4xf32>\n return %0 : tensor<4xf32>\n}\n}\n";
 
+static const char initial[] =
+    MODULE("%arg0: tensor<4x6xf32>) -> tensor<4xf32> {\n"
+           "%z = stablehlo.constant dense<@1> : tensor<f32>\n"
+           "%0 = stablehlo.reduce(%arg0 init: %z) applies stablehlo.add across dimensions = [1] : "
+           "(tensor<4x6xf32>, tensor<f32>) -> tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+static const char to_integer[] =
+    MODULE("%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.convert %c : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "%1 = stablehlo.add %arg0, %0 : tensor<4xi32>\n"
+           "return %1 : tensor<4xi32>\n}\n");
+
+/* What is converted is computed from constants alone. */
+static const char folded_to_integer[] =
+    MODULE("%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<f32>\n"
+           "%d = stablehlo.constant dense<2.0> : tensor<f32>\n"
+           "%0 = stablehlo.multiply %c, %d : tensor<f32>\n"
+           "%1 = stablehlo.broadcast_in_dim %0, dims = [] : (tensor<f32>) -> tensor<4xf32>\n"
+           "%2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "%3 = stablehlo.add %arg0, %2 : tensor<4xi32>\n"
+           "return %3 : tensor<4xi32>\n}\n");
+static const char result_layout[] =
+    MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32> {mhlo.layout_mode = \"auto\"}) {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0 = stablehlo.multiply %arg0, %c : tensor<4xf32>\n"
+           "return %0 : tensor<4xf32>\n}\n");
+
+/* The number that decides a shape reaches the custom call through another operation. */
+static const char shape_of_call[] =
+    MODULE("%arg0: tensor<4xf32>) -> tensor<2xf32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<i32>\n"
+           "%k = stablehlo.add %c, %c : tensor<i32>\n"
+           "%0 = stablehlo.custom_call @stablehlo.dynamic_top_k(%arg0, %k) : "
+           "(tensor<4xf32>, tensor<i32>) -> tensor<2xf32>\n"
+           "return %0 : tensor<2xf32>\n}\n");
+
 static const struct {
     const char *name, *text, *from, *to, *reason;
 } refused[] = {
+    {"the initial value of a reduction", initial, "0.0", "1.0", "the initial value"},
+    {"a float that becomes an integer", to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"one that is computed before", folded_to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"a layout that the compiler chooses", own_layout, "1.0 auto", "2.0 auto", "a layout of its"},
+    {"such a layout of a result", result_layout, "1.0", "2.0", "a layout of its"},
+    {"a shape that a custom call reads", shape_of_call, "1", "2", "or reads shapes"},
+    {"an 8-bit float", element, "1.0 f8E4M3FN", "2.0 f8E4M3FN", "a constant of an unusual type"},
+    {"a complex number", element, "(1.0,2.0) complex<f32>", "(1.0,3.0) complex<f32>",
+     "a constant of an unusual type"},
     {"the body of a reduction", reduce_body, "1.0", "2.0", "inside the body of stablehlo.reduce"},
     {"the body of a sort", sort_body, "1.0", "2.0", "inside the body of stablehlo.sort"},
     {"a value that decides a shape", shape, "4 6", "6 4", "a shape that a value decides"},

@@ -31,7 +31,7 @@ static void end_store(void)
 }
 
 static const struct stet_store_lift sample = {
-    .base = {7, 9}, .kinds = {"\0\2", 2}, .argument_of = {"\0\377\1\1\377", 5}};
+    .base = {7, 9}, .checked = 3, .kinds = {"\0\2", 2}, .argument_of = {"\0\377\1\1\377", 5}};
 
 static bool is_there(const struct stet_store *s)
 {
@@ -52,6 +52,7 @@ TEST(a_note_reads_back_as_it_was_written)
     stet_store_lift_write(&s, name, &sample);
     EXPECT(stet_store_lift_open(&s, name, &back));
     EXPECT(stet_hash_eq(back.base, sample.base));
+    EXPECT_INT(sample.checked, back.checked);
     EXPECT(stet_view_eq(back.kinds, sample.kinds));
     EXPECT(stet_view_eq(back.argument_of, sample.argument_of));
     stet_store_lift_close(&back);
@@ -72,7 +73,7 @@ TEST(a_damaged_note_is_ignored)
     stet_store_lift_write(&s, name, &sample);
     fd = open(path, O_RDWR);
     n = read(fd, bytes, sizeof bytes);
-    EXPECT_INT(8 + 4 + 16 + 4 + 4 + 2 + 5 + 16, n);
+    EXPECT_INT(8 + 4 + 16 + 4 + 4 + 4 + 2 + 5 + 16, n);
     for (ssize_t i = 0; i < n; i++) {
         char turned = (char)(bytes[i] ^ 0x10);
 

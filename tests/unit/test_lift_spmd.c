@@ -105,6 +105,22 @@ TEST(values_of_programs_for_several_devices_become_whole_arguments)
     }
 }
 
+/* Shardings name a mesh, so two meshes that swap their names are another program. */
+TEST(meshes_that_swap_their_names_are_another_program)
+{
+    static const char first[] =
+        DEVICES(2) MESH "sdy.mesh @other = <[\"e\"=2]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
+    static const char second[] =
+        DEVICES(2) "sdy.mesh @other = <[\"d\"=2]>\n"
+                   "sdy.mesh @mesh = <[\"e\"=2]>\n" MAIN(CUT) SCALE RETURN("0") "}\n";
+    struct stet_lift_match match;
+    struct pair p;
+
+    EXPECT(read_pair(&p, first, "1.0", second, "2.0"));
+    EXPECT_INT(STET_NOT_FOUND, stet_lift_match(&match, &p.program[0], &p.program[1], NULL));
+    release_pair(&p);
+}
+
 /* ---- what is refused ---- */
 
 static const char cut_constant[] = DEVICES(2) MESH MAIN(

@@ -249,8 +249,6 @@ TEST(options_of_jax_have_names_throughout)
 {
     struct stet_file f = captured();
     struct stet_options o;
-    struct stet_buf printed = STET_BUF_INIT;
-    struct stet_json j;
 
     EXPECT_INT(STET_OK, stet_options_decode(&o, f.bytes, NULL));
     EXPECT(o.count > 100);
@@ -263,13 +261,7 @@ TEST(options_of_jax_have_names_throughout)
     EXPECT(stet_view_is(find(&o, "env_option_overrides[a_flag]")->value, "true"));
     EXPECT(stet_view_is(find(&o, "executable_build_options.debug_options.xla_dump_to")->value,
                         "\"/tmp/dump\""));
-    stet_options_print(&o, &printed);
-    EXPECT(strstr(printed.ptr, "xla_dump_to = \"/tmp/dump\"  (does not count: "));
-    printed.len = 0;
-    stet_json_init(&j, &printed);
-    stet_options_json(&o, &j, NULL);
-    EXPECT(strstr(printed.ptr, "{\"path\":\"env_option_overrides[a_flag]\",\"value\":\"true\"}"));
-    stet_buf_release(&printed);
+    EXPECT(find(&o, "executable_build_options.debug_options.xla_dump_to")->dropped != NULL);
     stet_options_release(&o);
     stet_file_close(&f);
 }

@@ -7,28 +7,12 @@
     "import itertools\nimport random\nimport torch\n"                                              \
     "@torch.compile\ndef step(x, n=1, extra=None):  # def\n    return x * n\n"
 
-static struct stet_python_compiled compiled(void)
-{
-    return (struct stet_python_compiled){.file = here(),
-                                         .line = line_of("# def"),
-                                         .call_file = here(),
-                                         .call_line = line_of("# call")};
-}
-
-static void expect_line(const char *body, struct stet_python_made made)
-{
-    if (made.line != line_of("# here"))
-        fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);
-    EXPECT_INT(line_of("# here"), made.line);
-    finish();
-}
-
 static void argument(const char *body, const char *parameter, enum stet_python_differs what)
 {
     struct stet_python_compiled c;
 
     begin(HEAD, body);
-    c = compiled();
+    c = compiled_in_script();
     expect_line(body, stet_python_made_argument(&sources, &c, stet_view_str(parameter), what));
 }
 
@@ -151,10 +135,10 @@ TEST(a_call_that_the_trace_leaves_out_is_the_only_one)
     struct stet_python_compiled c;
 
     begin(HEAD, body);
-    c = compiled();
+    c = compiled_in_script();
     expect_line(body, stet_python_made_argument(&sources, &c, STET_VIEW("x"), PY_DIFFERS_FORM));
     begin(HEAD, "step(torch.ones(4))\nfor i in range(6):\n    step(torch.ones(4 + i))\n");
-    c = compiled();
+    c = compiled_in_script();
     expect_line("two", stet_python_made_argument(&sources, &c, STET_VIEW("x"), PY_DIFFERS_FORM));
 }
 
@@ -179,7 +163,7 @@ TEST(attributes_are_followed)
         struct stet_python_compiled c;
 
         begin(NET, bodies[i]);
-        c = compiled();
+        c = compiled_in_script();
         expect_line(bodies[i],
                     stet_python_made_attribute(&sources, &c, STET_VIEW("this"), STET_VIEW("gain")));
     }
@@ -193,7 +177,7 @@ TEST(an_attribute_that_a_method_sets_is_followed_to_its_call)
     struct stet_python_compiled c;
 
     begin(NET, body);
-    c = compiled();
+    c = compiled_in_script();
     expect_line(body,
                 stet_python_made_attribute(&sources, &c, STET_VIEW("this"), STET_VIEW("gain")));
 }
@@ -216,7 +200,7 @@ TEST(variables_of_a_module_are_followed)
         struct stet_python_compiled c;
 
         begin("GAIN = 1.0\n" HEAD, bodies[i]);
-        c = compiled();
+        c = compiled_in_script();
         expect_line(bodies[i], stet_python_made_global(&sources, &c, STET_VIEW("GAIN")));
     }
 }
@@ -237,7 +221,7 @@ TEST(variables_of_an_enclosing_function_are_followed)
         struct stet_python_compiled c;
 
         begin("import torch\n", bodies[i]);
-        c = compiled();
+        c = compiled_in_script();
         expect_line(bodies[i], stet_python_made_free(&sources, &c, STET_VIEW("knob")));
     }
 }
@@ -264,7 +248,7 @@ TEST(the_line_that_sets_gradients_is_around_the_call)
         struct stet_python_compiled c;
 
         begin(HEAD, bodies[i]);
-        c = compiled();
+        c = compiled_in_script();
         expect_line(bodies[i], stet_python_made_gradient_mode(&sources, &c));
     }
 }
@@ -288,7 +272,7 @@ TEST(the_line_that_sets_training_is_before_the_call)
         struct stet_python_compiled c;
 
         begin(NET, cases[i].body);
-        c = compiled();
+        c = compiled_in_script();
         expect_line(cases[i].body,
                     stet_python_made_training(&sources, &c, stet_view_str(cases[i].to)));
     }

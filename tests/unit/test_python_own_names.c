@@ -15,18 +15,7 @@
 static struct stet_python_compiled compiled(const char *head, const char *body)
 {
     begin(head, body);
-    return (struct stet_python_compiled){.file = here(),
-                                         .line = line_of("# def"),
-                                         .call_file = here(),
-                                         .call_line = line_of("# call")};
-}
-
-static void expect_line(const char *body, struct stet_python_made made)
-{
-    if (made.line != line_of("# here"))
-        fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);
-    EXPECT_INT(line_of("# here"), made.line);
-    finish();
+    return compiled_in_script();
 }
 
 static void argument(const char *body, const char *parameter, enum stet_python_differs what)

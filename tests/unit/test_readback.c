@@ -267,3 +267,23 @@ TEST(a_callee_that_a_call_makes_is_decided_by_its_argument)
     EXPECT_INT(2, made_with("for x in d:\n    y = build(x // 2)(x)\n", 2));
     EXPECT_INT(0, made_with("for x in d:\n    y = step(x)\n", 2));
 }
+
+/* The first condition or loop that depends on what line `read` computes. */
+static uint32_t steers(const char *text, uint32_t read)
+{
+    uint32_t line = stet_python_decided_line(&h.sources, written(text), read);
+
+    done();
+    return line;
+}
+
+TEST(a_value_that_was_read_decides_the_first_condition_that_depends_on_it)
+{
+    EXPECT_INT(1, steers("if float(x) > 1:\n    y()\n", 1));
+    EXPECT_INT(1, steers("while float(x) > 1: y()\n", 1));
+    EXPECT_INT(3, steers("n = float(x)\nm = n * 2\nif m:\n    y()\n", 1));
+    EXPECT_INT(2, steers("n = int(x)\nfor i in range(n):\n    y()\n", 1));
+    EXPECT_INT(2, steers("n = int(x)\nmatch n:\n    case 1:\n        y()\n", 1));
+    EXPECT_INT(0, steers("n = float(x)\nprint(n)\nif k:\n    y()\n", 1));
+    EXPECT_INT(0, steers("def f(x):\n    n = x.item()\n    return n\nn = 1\nif n:\n    y()\n", 2));
+}

@@ -7,11 +7,6 @@
 
 #include <stdio.h>
 
-static void duration(struct stet_buf *out, uint64_t ns)
-{
-    stet_buf_printf(out, "%llu ns", (unsigned long long)ns);
-}
-
 static const struct stet_run run = {.id = "id<",
                                     .folder = "/",
                                     .cwd = "",
@@ -45,7 +40,6 @@ static bool make(struct stet_buf *json, struct stet_buf *page)
     struct stet_json j;
     bool good = stet_report_init(&r, &run);
 
-    r.duration = duration;
     p = good ? stet_report_add_process(&r) : NULL;
     for (uint32_t i = 0; p && i < 40; i++) {
         struct stet_report_event *e = stet_report_add_event(&r);

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 
 static const PJRT_Buffer_Type pjrt_types[STET_DT_COUNT] = {
-#define DTYPE(name, bytes, hlo) [STET_DT_##name] = PJRT_Buffer_Type_##name,
+#define DTYPE(name, bytes, hlo, number) [STET_DT_##name] = PJRT_Buffer_Type_##name,
     STET_DTYPES(DTYPE)
 #undef DTYPE
 };
@@ -180,14 +180,13 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
          : &((args)->device ? (args)->device : (args)->client->devices[(args)->client->first])     \
                 ->memories[STET_DEVICE_MEMORY])
 
-/* Hosts store a 4-bit integer in the low half of a byte and leave the other half undefined; kernels
- * read the whole byte. */
-static void widen_nibbles(signed char *data, const struct stet_shape *s)
+/* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0. */
+static void clear_upper_bits(unsigned char *data, const struct stet_shape *s)
 {
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_S4; i++)
-        data[i] = (signed char)((data[i] & 15) ^ 8) - 8;
-    for (uint64_t i = 0; i < s->elements && s->dtype == STET_DT_U4; i++)
-        data[i] &= 15;
+    unsigned mask = (1u << stet_dtype_bits(s->dtype)) - 1;
+
+    for (uint64_t i = 0; i < s->elements; i++)
+        data[i] &= (unsigned char)mask;
 }
 
 PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffer_Args *args)
@@ -195,6 +194,7 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
     struct stet_memory *memory = MEMORY(args);
     struct stet_shape shape;
     struct stet_cpu_block *block;
+    bool dropped;
     PJRT_Error *error = make_shape(&shape, args->type, args->dims, args->num_dims);
 
     if (error)
@@ -203,12 +203,16 @@ PJRT_Error *cpu_PJRT_Client_BufferFromHostBuffer(PJRT_Client_BufferFromHostBuffe
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: %zu strides for rank %u", args->num_byte_strides,
                                shape.rank);
-    block = stet_cpu_block_new(memory, shape.bytes);
+    dropped = stet_zeros_instead(shape.bytes);
+    block = (dropped ? stet_zeros_block : stet_cpu_block_new)(memory, shape.bytes);
     if (!block)
         return stet_cpu_api_no_memory();
-    copy(block->data, (char *)(uintptr_t)args->data, &shape,
-         args->num_byte_strides ? args->byte_strides : NULL, false);
-    widen_nibbles(block->data, &shape);
+    if (!dropped) {
+        copy(block->data, (char *)(uintptr_t)args->data, &shape,
+             args->num_byte_strides ? args->byte_strides : NULL, false);
+        if (stet_dtype_is_subbyte(shape.dtype))
+            clear_upper_bits(block->data, &shape);
+    }
     args->buffer = stet_backend_buffer_adopt(memory, &shape, block, NULL);
     args->done_with_host_buffer = args->buffer ? stet_cpu_api_event_of(NULL) : NULL;
     if (args->done_with_host_buffer)
@@ -245,7 +249,8 @@ cpu_PJRT_Client_CreateUninitializedBuffer(PJRT_Client_CreateUninitializedBuffer_
 
     if (error)
         return error;
-    block = stet_cpu_block_new(memory, shape.bytes);
+    block = (stet_zeros_instead(shape.bytes) ? stet_zeros_block : stet_cpu_block_new)(memory,
+                                                                                      shape.bytes);
     args->buffer = block ? stet_backend_buffer_adopt(memory, &shape, block, NULL) : NULL;
     return args->buffer ? NULL : stet_cpu_api_no_memory();
 }
@@ -367,8 +372,8 @@ static PJRT_Error *duplicate(PJRT_Buffer *b, struct stet_memory *memory, PJRT_Bu
     if (!stet_backend_buffer_borrow(b, &block, &ready))
         return deleted();
     stet_backend_signal_wait(ready);
-    fresh = stet_cpu_block_new(memory, b->shape.bytes);
-    if (fresh)
+    fresh = (block->shared ? stet_zeros_block : stet_cpu_block_new)(memory, b->shape.bytes);
+    if (fresh && !block->shared)
         memcpy(fresh->data, block->data, b->shape.bytes);
     stet_cpu_block_unref(block);
     *out = fresh

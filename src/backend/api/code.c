@@ -21,6 +21,7 @@ void stet_cpu_code_unref(struct stet_cpu_code *c)
 {
     if (!c || atomic_fetch_sub(&c->refs, 1) != 1)
         return;
+    stet_cpu_fallback_release(c);
     if (c->plan)
         stet_plan_free(c->plan);
     if (c->program.module)
@@ -188,7 +189,19 @@ static enum stet_rc plan(struct stet_cpu_code *c, struct stet_err *err)
     struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions};
     enum stet_rc rc = stet_decode(&c->program, stet_view_of(c->bytes, c->size), err);
 
-    return rc == STET_OK ? stet_plan_new_on(&c->plan, &c->program, &on, err) : rc;
+    if (rc != STET_OK)
+        return rc;
+    c->zeros = stet_zeros_wanted();
+    return (c->zeros ? stet_plan_new_border : stet_plan_new_on)(&c->plan, &c->program, &on, err);
+}
+
+/* The border of a program that could not be planned, for another client. */
+static bool plan_border(struct stet_cpu_code *c, enum stet_rc rc)
+{
+    struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions};
+
+    return rc != STET_NO_MEMORY && c->program.module && stet_cpu_fallback_exists() &&
+           stet_plan_new_border(&c->plan, &c->program, &on, NULL) == STET_OK;
 }
 
 PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, size_t size,
@@ -199,6 +212,7 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     struct stet_cpu_assignment assignment;
     PJRT_Error *error = stet_cpu_options_read(stet_view_of(options, options_size), &assignment);
     struct stet_cpu_code *c;
+    enum stet_rc rc;
 
     if (error)
         return error;
@@ -218,7 +232,8 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
         stet_cpu_code_unref(c);
         return stet_cpu_api_no_memory();
     }
-    if (plan(c, &err) != STET_OK) {
+    rc = plan(c, &err);
+    if (rc != STET_OK && !plan_border(c, rc)) {
         /* Includes the module's name, because many are compiled, and an operation may have no
          * line. */
         error = stet_cpu_api_error(
@@ -230,6 +245,10 @@ PJRT_Error *stet_cpu_code_new(struct stet_cpu_code **out, const char *bytes, siz
     c->inputs = c->info->input_count / assignment.count;
     c->outputs = c->info->output_count / assignment.count;
     snprintf(c->name, sizeof c->name, "%.*s", STET_FMT(c->info->name));
+    if (rc != STET_OK && (error = stet_cpu_fallback_compile(c, err.text))) {
+        stet_cpu_code_unref(c);
+        return error;
+    }
     fingerprint(c);
     if (!make_lists(c)) {
         stet_cpu_code_unref(c);

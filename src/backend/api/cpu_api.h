@@ -47,15 +47,27 @@ struct stet_cpu_block {
     void (*on_release)(void *data, void *arg); /* views only */
     void *on_release_arg;
     bool view;
+    bool shared; /* the memory belongs to all blocks of zeros */
 };
 
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size);
 struct stet_cpu_block *stet_cpu_block_view(struct stet_memory *memory, void *data, uint64_t size,
                                            void (*on_release)(void *, void *), void *arg);
+/* A block whose memory outlives it; counted as if it were its own. */
+struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *data, uint64_t size);
 /* Counts `temporary` bytes in use in addition to all blocks. */
 void stet_cpu_api_note_peak(PJRT_Device *device, uint64_t temporary);
 struct stet_cpu_block *stet_cpu_block_ref(struct stet_cpu_block *b);
 void stet_cpu_block_unref(struct stet_cpu_block *b);
+
+/* ---- zeros instead of results ---- */
+
+/* Does the environment ask for zeros (STET_CPU_ZEROS)? It is read once. */
+bool stet_zeros_wanted(void);
+/* Is an array of this size from the host dropped, and zeros kept in its place? Small ones are kept,
+ * because programs read numbers back that they put there. */
+bool stet_zeros_instead(uint64_t size);
+struct stet_cpu_block *stet_zeros_block(struct stet_memory *memory, uint64_t size);
 
 /* ---- the queue: one thread per device, first in first out ---- */
 
@@ -88,6 +100,8 @@ struct PJRT_Event {
 struct PJRT_DeviceDescription {
     int id, process;
     char text[64];
+    char brief[16];   /* another text; empty: the same */
+    const char *kind; /* NULL: as the environment says */
     PJRT_NamedValue attributes[3];
     size_t attribute_count;
     int64_t coords[3];
@@ -100,7 +114,19 @@ struct PJRT_TopologyDescription {
     PJRT_DeviceDescription *descriptions;
     PJRT_DeviceDescription **list;
     char text[64]; /* its serialised form */
+    char platform[32]; /* empty: as the environment says */
 };
+
+/* What PJRT_Client_Create was asked to be. */
+struct stet_cpu_identity {
+    char platform[32]; /* empty: not said */
+    uint32_t devices;  /* 0: not said */
+};
+
+PJRT_Error *stet_cpu_identity_read(const PJRT_NamedValue *options, size_t count,
+                                   struct stet_cpu_identity *out);
+void stet_cpu_identity_apply(const struct stet_cpu_identity *identity, PJRT_TopologyDescription *t);
+const char *stet_cpu_identity_platform(const PJRT_TopologyDescription *t);
 
 /* Programs may keep results in the host's memory. Here both are the same, but only the device's
  * counts as its memory in use. */
@@ -166,6 +192,10 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
+    bool zeros;               /* the plan is the border alone; nothing is computed */
+    bool fallback;            /* likewise; another client computes (fallback.c) */
+    uint64_t handle;          /* its name for the program */
+    char why[256];            /* the backend cannot run it */
     uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];
     PJRT_Buffer_Type *output_types;
@@ -249,6 +279,20 @@ bool stet_backend_buffer_borrow(PJRT_Buffer *b, struct stet_cpu_block **block,
 enum stet_dtype stet_dtype_of_pjrt(PJRT_Buffer_Type t);
 PJRT_Buffer_Type stet_dtype_to_pjrt(enum stet_dtype t);
 
+/* ---- programs that another client runs ---- */
+
+struct stet_ext_fallback;
+
+void stet_cpu_fallback_set(const struct stet_ext_fallback *fallback);
+/* Is there such a client, and is it wanted (STET_CPU_STRICT)? */
+bool stet_cpu_fallback_exists(void);
+/* `why` is the reason that the backend gave. The error has both reasons. */
+PJRT_Error *stet_cpu_fallback_compile(struct stet_cpu_code *c, const char *why);
+enum stet_rc stet_cpu_fallback_run(const struct stet_cpu_code *c, const void *const *inputs,
+                                   void *const *outputs, const struct stet_host *host,
+                                   struct stet_err *err);
+void stet_cpu_fallback_release(const struct stet_cpu_code *c);
+
 /* ---- host transfers ---- */
 
 /* A run's callbacks by channel. They are copied, because the lists are valid only during
@@ -275,6 +319,7 @@ PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *e
     __attribute__((returns_nonnull));
 PJRT_Error *stet_cpu_api_no_memory(void) __attribute__((returns_nonnull));
 PJRT_Extension_Base *stet_cpu_api_extensions(void);
+PJRT_Extension_Base *stet_cpu_api_own_extension(void);
 /* Reads a CompileOptionsProto. Rejects impossible numbers of devices. */
 PJRT_Error *stet_cpu_options_read(struct stet_view bytes, struct stet_cpu_assignment *out);
 /* Rejects devices that a client with so many does not have. */

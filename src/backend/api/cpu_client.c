@@ -208,7 +208,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destro
 PJRT_Error *
 cpu_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_api_platform());
+    STET_TEXT(args, platform_name, stet_cpu_identity_platform(args->topology));
     return NULL;
 }
 
@@ -346,10 +346,15 @@ static PJRT_Error *join(PJRT_Client *c, const PJRT_Client_Create_Args *args, uin
 
 PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
 {
+    struct stet_cpu_identity identity;
     uint32_t count = 1;
-    PJRT_Error *error = wanted_devices(&count);
+    PJRT_Error *error = stet_cpu_identity_read(args->create_options, args->num_options, &identity);
     PJRT_Client *c;
 
+    if (!error && identity.devices)
+        count = identity.devices;
+    else if (!error)
+        error = wanted_devices(&count);
     if (error)
         return error;
     c = stet_mem_calloc(1, sizeof *c);
@@ -371,6 +376,7 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
         client_free(c);
         return stet_cpu_api_no_memory();
     }
+    stet_cpu_identity_apply(&identity, &c->topology);
     for (uint32_t i = 0; i < count; i++)
         device_init(c, i);
     args->client = c;
@@ -408,7 +414,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 {
-    STET_TEXT(args, platform_name, stet_cpu_api_platform());
+    STET_TEXT(args, platform_name, stet_cpu_identity_platform(&args->client->topology));
     return NULL;
 }
 
@@ -520,13 +526,17 @@ PJRT_Error *cpu_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *ar
 {
     const char *told = getenv("STET_CPU_KIND");
 
-    STET_TEXT(args, device_kind, told && *told ? told : "Stet CPU");
+    if (!told || !*told)
+        told = args->device_description->kind ? args->device_description->kind : "Stet CPU";
+    STET_TEXT(args, device_kind, told);
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_DeviceDescription_DebugString(PJRT_DeviceDescription_DebugString_Args *args)
 {
-    STET_TEXT(args, debug_string, args->device_description->text);
+    const PJRT_DeviceDescription *d = args->device_description;
+
+    STET_TEXT(args, debug_string, d->brief[0] ? d->brief : d->text);
     return NULL;
 }
 

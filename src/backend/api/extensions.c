@@ -178,5 +178,6 @@ static PJRT_Layouts_Extension layouts = {
 
 PJRT_Extension_Base *stet_cpu_api_extensions(void)
 {
+    memories.base.next = stet_cpu_api_own_extension();
     return &layouts.base;
 }

@@ -181,12 +181,20 @@ static enum stet_rc receive(void *context, uint32_t lane, int64_t channel, void 
     return no_callback(channel, err);
 }
 
+static void failed(void *context, int code, const char *text)
+{
+    struct stet_callbacks *c = context;
+
+    if (!c->failure)
+        c->failure = stet_pjrt_error((PJRT_Error_Code)code, "%s", text);
+}
+
 bool stet_backend_callbacks_init(struct stet_callbacks *c, const PJRT_ExecuteOptions *options,
                                  size_t devices)
 {
     size_t sends = 0, receives = 0;
 
-    *c = (struct stet_callbacks){.host = {send, receive, c}};
+    *c = (struct stet_callbacks){.host = {send, receive, c, failed}};
     if (options && options->send_callbacks && options->num_send_ops)
         sends = options->num_send_ops;
     if (options && options->recv_callbacks && options->num_recv_ops)

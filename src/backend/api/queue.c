@@ -110,9 +110,20 @@ static struct stet_cpu_block *block_new(struct stet_memory *memory, void *data, 
     return b;
 }
 
+static void count(const struct stet_cpu_block *b)
+{
+    PJRT_Device *device = b->memory->device;
+    long long size = (long long)b->size;
+
+    if (b->memory->kind != STET_DEVICE_MEMORY)
+        return;
+    raise_to(&device->peak, atomic_fetch_add(&device->in_use, size) + size);
+    raise_to(&device->largest, size);
+    atomic_fetch_add(&device->allocations, 1);
+}
+
 struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t size)
 {
-    PJRT_Device *device = memory->device;
     uint64_t room = (size + 63) & ~(uint64_t)63;
     void *data = aligned_alloc(64, room ? room : 64);
     struct stet_cpu_block *b = data ? block_new(memory, data, size) : NULL;
@@ -121,11 +132,18 @@ struct stet_cpu_block *stet_cpu_block_new(struct stet_memory *memory, uint64_t s
         free(data);
         return NULL;
     }
-    if (memory->kind != STET_DEVICE_MEMORY)
-        return b;
-    raise_to(&device->peak, atomic_fetch_add(&device->in_use, (long long)size) + (long long)size);
-    raise_to(&device->largest, (long long)size);
-    atomic_fetch_add(&device->allocations, 1);
+    count(b);
+    return b;
+}
+
+struct stet_cpu_block *stet_cpu_block_shared(struct stet_memory *memory, void *data, uint64_t size)
+{
+    struct stet_cpu_block *b = block_new(memory, data, size);
+
+    if (!b)
+        return NULL;
+    b->shared = true;
+    count(b);
     return b;
 }
 
@@ -156,7 +174,8 @@ void stet_cpu_block_unref(struct stet_cpu_block *b)
     if (!b->view) {
         if (b->memory->kind == STET_DEVICE_MEMORY)
             atomic_fetch_sub(&b->memory->device->in_use, (long long)b->size);
-        free(b->data);
+        if (!b->shared)
+            free(b->data);
     } else if (b->on_release) {
         b->on_release(b->data, b->on_release_arg);
     }

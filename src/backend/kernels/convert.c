@@ -220,50 +220,6 @@ const stet_tile_fn ISA(stet_convert_c128)[STET_DT_COUNT] = {
 };
 /* clang-format on */
 
-/* ---- half-width floats ---- */
-
-static inline uint32_t bf16_of(uint32_t f)
-{
-    uint32_t rounded = (f + 0x7fffu + ((f >> 16) & 1u)) >> 16;
-
-    return (f & 0x7fffffffu) > 0x7f800000u ? (f >> 16) | 0x40u : rounded;
-}
-
-static inline uint32_t f16_of(uint32_t f)
-{
-    uint32_t sign = (f >> 16) & 0x8000u, a = f & 0x7fffffffu;
-    uint32_t normal = (a - 0x38000000u + 0xfffu + ((a >> 13) & 1u)) >> 13;
-    uint32_t tiny = v_bits(v_float(a) + 0.5f) - 0x3f000000u; /* the addition rounds */
-    uint32_t huge = a > 0x7f800000u ? 0x7e00u : 0x7c00u;
-
-    return sign | (a >= 0x47800000u ? huge : a < 0x38800000u ? tiny : normal);
-}
-
-static inline uint32_t f32_of_f16(uint32_t h)
-{
-    uint32_t shifted = (h & 0x7fffu) << 13;
-    uint32_t number = v_bits(v_float(shifted) * 0x1p112f);
-
-    number = (h & 0x7c00u) == 0x7c00u ? shifted | 0x7f800000u : number;
-    return number | (h & 0x8000u) << 16;
-}
-
-UNARY(bf16_load, f32, uint32_t, uint16_t, (uint32_t)x << 16)
-UNARY(bf16_store, f32, uint16_t, uint32_t, bf16_of(x))
-UNARY(bf16_round, f32, uint32_t, uint32_t, bf16_of(x) << 16)
-UNARY(f16_load, f32, uint32_t, uint16_t, f32_of_f16(x))
-UNARY(f16_store, f32, uint16_t, uint32_t, f16_of(x))
-UNARY(f16_round, f32, uint32_t, uint32_t, f32_of_f16(f16_of(x)))
-UNARY(wrap, s4, int8_t, int8_t, (int8_t)((((uint8_t)x & 15u) ^ 8u) - 8u))
-UNARY(wrap, u4, uint8_t, uint8_t, x & 15)
-
-const stet_tile_fn ISA(stet_misc)[STET_MISCS] = {
-    [STET_MISC_BF16_LOAD] = k_bf16_load_f32,   [STET_MISC_BF16_STORE] = k_bf16_store_f32,
-    [STET_MISC_BF16_ROUND] = k_bf16_round_f32, [STET_MISC_F16_LOAD] = k_f16_load_f32,
-    [STET_MISC_F16_STORE] = k_f16_store_f32,   [STET_MISC_F16_ROUND] = k_f16_round_f32,
-    [STET_MISC_S4_WRAP] = k_wrap_s4,           [STET_MISC_U4_WRAP] = k_wrap_u4,
-};
-
 /* ---- the set ---- */
 
 #define ROW(S) [STET_DT_##S]
@@ -279,7 +235,10 @@ const struct stet_tile_set ISA(stet_tile_set) = {
     .ops = {ALL(OPS)},
     .convert = {ALL(CONVERT)},
     .fold = {ALL(FOLDS)},
-    .misc = ISA(stet_misc),
+    .load = ISA(stet_load),
+    .store = ISA(stet_store),
+    .round = ISA(stet_round),
+    .f64_to_odd_f32 = ISA(stet_f64_to_odd_f32),
     .gemm = ISA(stet_gemms),
     .gemm_lines = ISA(stet_gemm_lines),
 };

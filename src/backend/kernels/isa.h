@@ -121,7 +121,9 @@ ROW(s16) ROW(s32) ROW(s64) ROW(u8) ROW(u16) ROW(u32) ROW(u64) ROW(f32) ROW(f64) 
     ROW(pred) ROW(s8) ROW(s16) ROW(s32) ROW(s64) ROW(u8) ROW(u16) ROW(u32) ROW(u64) ROW(f32)
         ROW(f64) ROW(c64) ROW(c128)
 #undef ROW
-            extern const stet_tile_fn ISA(stet_misc)[STET_MISCS];
+            extern const stet_tile_fn ISA(stet_load)[STET_DT_COUNT],
+    ISA(stet_store)[STET_DT_COUNT], ISA(stet_round)[STET_DT_COUNT];
+void ISA(stet_f64_to_odd_f32)(void *d, const void *a, const void *b, const void *c, size_t n);
 extern const stet_gemm_fn ISA(stet_gemms)[STET_DT_COUNT], ISA(stet_gemm_lines)[STET_DT_COUNT];
 extern const struct stet_tile_set ISA(stet_tile_set);
 

@@ -3,52 +3,105 @@
 
 #include "backend/ref/ref.h"
 
-static double half(uint32_t bits, int exponent, int fraction)
-{
-    uint32_t e = bits >> fraction & ((1u << exponent) - 1), f = bits & ((1u << fraction) - 1);
-    int bias = (1 << (exponent - 1)) - 1;
-    double v = e == (1u << exponent) - 1 ? (f ? NAN : INFINITY)
-               : e == 0                  ? ldexp(f, 1 - bias - fraction)
-                                         : ldexp(f + (1u << fraction), (int)e - bias - fraction);
+/* A format of small floats; kind is STET_SMALL_*. */
+struct format {
+    int exponent, fraction, bias, kind;
+};
 
-    return bits >> (exponent + fraction) ? -v : v;
+static struct format format_of(enum stet_dtype t)
+{
+    switch (t) {
+    case STET_DT_BF16:
+        return (struct format){8, 7, 127, STET_SMALL_IEEE};
+    case STET_DT_F16:
+        return (struct format){5, 10, 15, STET_SMALL_IEEE};
+#define SMALL(name, e, f, b, k)                                                                    \
+    case STET_DT_##name:                                                                           \
+        return (struct format){e, f, b, STET_SMALL_##k};
+        STET_SMALL_FLOATS(SMALL)
+#undef SMALL
+    default:
+        return (struct format){0, 0, 0, 0};
+    }
+}
+
+/* The code after that of the largest number, without the sign. */
+static uint32_t end_of(struct format s)
+{
+    uint32_t codes = 1u << (s.exponent + s.fraction);
+
+    return s.kind == STET_SMALL_IEEE ? codes - (1u << s.fraction)
+           : s.kind == STET_SMALL_FN ? codes - 1
+                                     : codes;
+}
+
+/* As if all codes were numbers. */
+static double number_of(uint32_t code, struct format s)
+{
+    uint32_t e = code >> s.fraction, f = code & ((1u << s.fraction) - 1);
+
+    return e == 0 ? ldexp(f, 1 - s.bias - s.fraction)
+                  : ldexp(f + (1u << s.fraction), (int)e - s.bias - s.fraction);
+}
+
+static double value_of(uint32_t bits, struct format s)
+{
+    uint32_t sign = 1u << (s.exponent + s.fraction), code = bits & (sign - 1);
+    double v = code < end_of(s)                                  ? number_of(code, s)
+               : s.kind == STET_SMALL_IEEE && code == end_of(s) ? INFINITY
+                                                                : NAN;
+
+    if (s.kind == STET_SMALL_FNUZ && bits == sign)
+        return NAN;
+    return bits & sign ? -v : v;
 }
 
 /* The bits of the nearest such number, ties to even, found by bisection. */
-static uint32_t nearest(double x, int exponent, int fraction)
+static uint32_t nearest(double x, struct format s)
 {
-    uint32_t sign = signbit(x) ? 1u << (exponent + fraction) : 0;
-    uint32_t top = ((1u << exponent) - 1) << fraction;
-    uint32_t low = 0, high = top;
+    uint32_t half = 1u << (s.exponent + s.fraction), sign = signbit(x) ? half : 0, end = end_of(s);
+    uint32_t none = s.kind == STET_SMALL_IEEE  ? sign | end | 1u << (s.fraction - 1)
+                    : s.kind == STET_SMALL_FN  ? sign | end
+                                               : half; /* a float of 4 bits has no better answer */
+    uint32_t low = 0, high = end;
     double a = fabs(x), below, above;
 
     if (x != x)
-        return sign | top | 1u << (fraction - 1);
-    if (isinf(a))
-        return sign | top;
+        return none;
     while (high - low > 1) {
         uint32_t mid = (low + high) / 2;
 
-        *(half(mid, exponent, fraction) <= a ? &low : &high) = mid;
+        *(number_of(mid, s) <= a ? &low : &high) = mid;
     }
-    below = half(low, exponent, fraction);
-    /* infinity is where the next number would be */
-    above = high == top ? 2 * below - half(low - 1, exponent, fraction)
-                        : half(high, exponent, fraction);
-    if (a - below > above - a || (a - below == above - a && low & 1))
+    below = number_of(low, s), above = number_of(high, s);
+    if (isinf(a) || a - below > above - a || (a - below == above - a && low & 1))
         low = high;
+    if (low == end && s.kind == STET_SMALL_SAT)
+        low = end - 1;
+    else if (low == end && s.kind != STET_SMALL_IEEE)
+        return none;
+    if (low == 0 && s.kind == STET_SMALL_FNUZ)
+        return 0;
     return sign | low;
 }
 
-static int bits_of(enum stet_dtype t)
+/* f8e8m0fnu: powers of two, halves upwards. */
+static uint32_t nearest_power(double x)
 {
-    return t == STET_DT_S4 || t == STET_DT_U4 ? 4 : (int)stet_dtype_bytes(t) * 8;
+    int e;
+
+    if (!(x > 0) || isinf(x))
+        return 255;
+    e = ilogb(x);
+    if (x >= 1.5 * ldexp(1, e))
+        e++;
+    return e > 127 ? 255 : e < -127 ? 0 : (uint32_t)(e + 127);
 }
 
 /* As an integer type would hold it. */
 static int64_t wrapped(enum stet_dtype t, uint64_t v)
 {
-    int unused = 64 - bits_of(t);
+    int unused = 64 - stet_dtype_bits(t);
 
     return stet_dtype_is_signed(t) ? (int64_t)(v << unused) >> unused
                                    : (int64_t)(v << unused >> unused);
@@ -68,11 +121,8 @@ struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
     }
     memcpy(&raw, (const char *)t->data + i * bytes, bytes); /* little-endian */
     switch (t->shape.dtype) {
-    case STET_DT_BF16:
-        v.f = half((uint32_t)raw, 8, 7);
-        break;
-    case STET_DT_F16:
-        v.f = half((uint32_t)raw, 5, 10);
+    case STET_DT_F8E8M0FNU:
+        v.f = raw == 255 ? NAN : ldexp(1, (int)raw - 127);
         break;
     case STET_DT_F32:
         memcpy(&f, &raw, 4);
@@ -85,14 +135,13 @@ struct stet_ref_scalar stet_ref_get(const struct stet_ref *t, uint64_t i)
         memcpy(pair, &raw, 8);
         v.f = (double)pair[0], v.im = (double)pair[1];
         break;
-    case STET_DT_S4:       /* the whole byte, so that an invalid value is visible */
-        v.i = (int8_t)raw; /* NOLINT(bugprone-signed-char-misuse,cert-str34-c): a signed number */
-        break;
-    case STET_DT_U4:
-        v.i = (int64_t)raw;
-        break;
     default:
-        v.i = wrapped(t->shape.dtype, raw);
+        if (stet_dtype_is_float(t->shape.dtype))
+            v.f = value_of((uint32_t)raw, format_of(t->shape.dtype));
+        else if (stet_dtype_is_small_int(t->shape.dtype) && raw >> stet_dtype_bits(t->shape.dtype))
+            v.i = (int64_t)raw; /* bits that should be zero are visible */
+        else
+            v.i = wrapped(t->shape.dtype, raw);
         break;
     }
     return v;
@@ -105,11 +154,8 @@ void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_ref_scalar v)
     float f = (float)v.f, pair[2] = {(float)v.f, (float)v.im};
 
     switch (t->shape.dtype) {
-    case STET_DT_BF16:
-        raw = nearest(v.f, 8, 7);
-        break;
-    case STET_DT_F16:
-        raw = nearest(v.f, 5, 10);
+    case STET_DT_F8E8M0FNU:
+        raw = nearest_power(v.f);
         break;
     case STET_DT_F32:
         memcpy(&raw, &f, 4);
@@ -124,11 +170,11 @@ void stet_ref_set(struct stet_ref *t, uint64_t i, struct stet_ref_scalar v)
         memcpy((char *)t->data + i * bytes, &v.f, 8);
         memcpy((char *)t->data + i * bytes + 8, &v.im, 8);
         return;
-    case STET_DT_S4:
-    case STET_DT_U4:
-        raw = (uint64_t)wrapped(t->shape.dtype, raw);
-        break;
     default:
+        if (stet_dtype_is_float(t->shape.dtype))
+            raw = nearest(v.f, format_of(t->shape.dtype));
+        else if (stet_dtype_is_small_int(t->shape.dtype))
+            raw &= (1u << stet_dtype_bits(t->shape.dtype)) - 1;
         break;
     }
     memcpy((char *)t->data + i * bytes, &raw, bytes);
@@ -157,9 +203,9 @@ static int64_t int_power(enum stet_dtype t, int64_t x, int64_t y)
 static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
 {
     uint64_t a = (uint64_t)x, b = (uint64_t)y;
-    uint64_t mask = bits_of(t) == 64 ? ~0ull : (1ull << bits_of(t)) - 1, shift = b & mask;
-    bool sign = stet_dtype_is_signed(t), far = shift >= (uint64_t)bits_of(t);
-    int unused = 64 - bits_of(t);
+    uint64_t mask = stet_dtype_bits(t) == 64 ? ~0ull : (1ull << stet_dtype_bits(t)) - 1, shift = b & mask;
+    bool sign = stet_dtype_is_signed(t), far = shift >= (uint64_t)stet_dtype_bits(t);
+    int unused = 64 - stet_dtype_bits(t);
 
     switch (op) {
     case STET_TILE_ADD:
@@ -204,7 +250,7 @@ static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
     case STET_TILE_POPCNT:
         return __builtin_popcountll(a & mask);
     case STET_TILE_CLZ:
-        return (a & mask) ? __builtin_clzll(a & mask) - unused : bits_of(t);
+        return (a & mask) ? __builtin_clzll(a & mask) - unused : stet_dtype_bits(t);
     case STET_TILE_POW:
         return int_power(t, x, y);
     default:
@@ -367,7 +413,7 @@ void stet_ref_elementwise(struct stet_ref *out, int op, const struct stet_ref *c
 
 static int64_t saturated(enum stet_dtype t, double x)
 {
-    int bits = bits_of(t) - (stet_dtype_is_signed(t) ? 1 : 0);
+    int bits = stet_dtype_bits(t) - (stet_dtype_is_signed(t) ? 1 : 0);
     double top = ldexp(1, bits);
 
     if (x != x)
@@ -401,10 +447,12 @@ void stet_ref_convert(struct stet_ref *out, const struct stet_ref *a)
 void stet_ref_reduce_precision(struct stet_ref *out, const struct stet_ref *a, int exponent,
                                int fraction)
 {
+    struct format s = {exponent, fraction, (1 << (exponent - 1)) - 1, STET_SMALL_IEEE};
+
     for (uint64_t i = 0; i < out->shape.elements; i++) {
         struct stet_ref_scalar v = stet_ref_get(a, i);
 
-        v.f = half(nearest(v.f, exponent, fraction), exponent, fraction);
+        v.f = value_of(nearest(v.f, s), s);
         stet_ref_set(out, i, v);
     }
 }

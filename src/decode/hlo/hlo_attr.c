@@ -116,6 +116,17 @@ struct stet_attr *stet_decode_hlo_new_array(struct stet_arena *a,
     return r;
 }
 
+struct stet_attr *stet_decode_hlo_array_of(struct stet_arena *a, struct stet_build_list *items)
+{
+    uint32_t n = (uint32_t)items->count;
+    const struct stet_attr **kept;
+
+    a->failed |= items->failed;
+    kept = stet_build_list_keep(items, a);
+    stet_build_list_release(items);
+    return kept ? stet_decode_hlo_new_array(a, kept, n) : NULL;
+}
+
 struct stet_attr *stet_decode_hlo_new_record(struct stet_arena *a, const char *mnemonic,
                                              const struct stet_named_attr *fields, uint32_t n)
 {
@@ -203,14 +214,8 @@ const struct stet_attr *stet_decode_hlo_entry_layout(struct stet_arena *a,
                                                      const struct stet_type *t)
 {
     struct stet_build_list leaves = {0};
-    const struct stet_attr *v;
-    uint32_t n;
 
     for (uint32_t i = 0; i < t->member_count; i++)
         add_leaves(a, t->members[i], &leaves);
-    n = (uint32_t)leaves.count;
-    v = stet_decode_hlo_new_array(a, stet_build_list_keep(&leaves, a), n);
-    a->failed |= leaves.failed;
-    stet_build_list_release(&leaves);
-    return v;
+    return stet_decode_hlo_array_of(a, &leaves);
 }

@@ -170,6 +170,8 @@ struct stet_attr *stet_decode_hlo_new_symbol(struct stet_arena *a, struct stet_v
 struct stet_attr *stet_decode_hlo_new_type(struct stet_arena *a, const struct stet_type *t);
 struct stet_attr *stet_decode_hlo_new_array(struct stet_arena *a,
                                             const struct stet_attr *const *items, uint32_t n);
+/* The same of a list, which is released. */
+struct stet_attr *stet_decode_hlo_array_of(struct stet_arena *a, struct stet_build_list *items);
 /* The fields are adopted without a copy; `mnemonic` NULL creates a DICT. */
 struct stet_attr *stet_decode_hlo_new_record(struct stet_arena *a, const char *mnemonic,
                                              const struct stet_named_attr *fields, uint32_t n);

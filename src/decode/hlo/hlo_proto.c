@@ -6,20 +6,7 @@
 
 #include <stdlib.h>
 
-enum {
-    MODULE_NAME = 1,
-    ENTRY_NAME = 2,
-    COMPUTATIONS = 3,
-    HOST_SHAPE = 4,
-    ENTRY_ID = 6,
-    SCHEDULE = 7,
-    ALIAS = 8,
-    FRAMES = 17,
-    DONORS = 18,
-    MODULE_STRINGS = 19,
-    PAYLOADS = 22,
-    LAST_KNOWN = 24
-};
+enum { LAST_KNOWN = 24 /* of a module's fields */ };
 
 /* ---- tables at the module's level ---- */
 
@@ -39,23 +26,23 @@ static void index_computations(struct stet_hlo_reader *r, const struct stet_prot
     struct stet_view *payload;
 
     while (stet_proto_next(&m, &f)) {
-        n += f.number == COMPUTATIONS;
-        payloads += f.number == PAYLOADS;
+        n += f.number == STET_HLO_MODULE_COMPUTATIONS;
+        payloads += f.number == STET_HLO_MODULE_PAYLOADS;
     }
     r->callables = STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_callable, n);
     r->payloads = payload = STET_NEW_ARRAY(&r->b.scratch, struct stet_view, payloads);
     r->b.a->failed |= r->b.scratch.failed;
     m = *module;
     while (r->callables && payload && stet_proto_next(&m, &f)) {
-        if (f.number == PAYLOADS)
+        if (f.number == STET_HLO_MODULE_PAYLOADS)
             payload[r->payload_count++] = stet_proto_text(&r->fault, &f);
-        if (f.number != COMPUTATIONS)
+        if (f.number != STET_HLO_MODULE_COMPUTATIONS)
             continue;
         c = stet_proto_sub(&m, &f);
         while (stet_proto_next(&c, &g))
-            if (g.number == 1)
+            if (g.number == STET_HLO_COMPUTATION_NAME)
                 r->callables[r->callable_count].name = stet_proto_text(&r->fault, &g);
-            else if (g.number == 5)
+            else if (g.number == STET_HLO_COMPUTATION_ID)
                 r->callables[r->callable_count].id = stet_proto_uint(&r->fault, &g);
         r->callable_count++;
     }
@@ -83,8 +70,8 @@ static void read_file_location(struct stet_hlo_reader *r, const struct stet_prot
     struct stet_proto_field g;
 
     while (stet_proto_next(&m, &g))
-        if (g.number <= 6)
-            *homes[g.number - 1] = stet_proto_int(&r->fault, &g);
+        if (g.number <= STET_HLO_LOCATION_END_COLUMN)
+            *homes[g.number - STET_HLO_LOCATION_FILE_NAME_ID] = stet_proto_int(&r->fault, &g);
 }
 
 static void frames(struct stet_hlo_reader *r, const struct stet_proto *in,
@@ -93,28 +80,32 @@ static void frames(struct stet_hlo_reader *r, const struct stet_proto *in,
     struct stet_proto m = stet_proto_sub(in, f), s;
     struct stet_proto_field g, h;
     struct stet_hlo_frames t = {0};
-    struct stet_view *files = STET_NEW_ARRAY(&r->b.scratch, struct stet_view, count_fields(&m, 1));
-    struct stet_view *functions = STET_NEW_ARRAY(r->b.a, struct stet_view, count_fields(&m, 2));
+    struct stet_view *files = STET_NEW_ARRAY(&r->b.scratch, struct stet_view,
+                                             count_fields(&m, STET_HLO_FRAMES_FILE_NAMES));
+    struct stet_view *functions =
+        STET_NEW_ARRAY(r->b.a, struct stet_view, count_fields(&m, STET_HLO_FRAMES_FUNCTION_NAMES));
     struct stet_hlo_file_location *locations =
-        STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_file_location, count_fields(&m, 3));
-    struct stet_hlo_frame *stack =
-        STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_frame, count_fields(&m, 4));
+        STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_file_location,
+                       count_fields(&m, STET_HLO_FRAMES_FILE_LOCATIONS));
+    struct stet_hlo_frame *stack = STET_NEW_ARRAY(&r->b.scratch, struct stet_hlo_frame,
+                                                  count_fields(&m, STET_HLO_FRAMES_STACK_FRAMES));
 
     r->b.a->failed |= r->b.scratch.failed;
     if (!files || !functions || !locations || !stack)
         return;
     while (stet_proto_next(&m, &g)) {
-        if (g.number == 1)
+        if (g.number == STET_HLO_FRAMES_FILE_NAMES)
             files[t.file_count++] = stet_proto_text(&r->fault, &g);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_FRAMES_FUNCTION_NAMES)
             functions[t.function_count++] = stet_proto_text(&r->fault, &g);
-        else if (g.number == 3)
+        else if (g.number == STET_HLO_FRAMES_FILE_LOCATIONS)
             read_file_location(r, &m, &g, &locations[t.location_count++]);
-        if (g.number != 4)
+        if (g.number != STET_HLO_FRAMES_STACK_FRAMES)
             continue;
         s = stet_proto_sub(&m, &g);
         while (stet_proto_next(&s, &h))
-            *(h.number == 1 ? &stack[t.frame_count].location : &stack[t.frame_count].parent) =
+            *(h.number == STET_HLO_FRAME_FILE_LOCATION_ID ? &stack[t.frame_count].location
+                                                          : &stack[t.frame_count].parent) =
                 stet_proto_int(&r->fault, &h);
         t.frame_count++;
     }
@@ -142,19 +133,19 @@ static struct stet_ints schedule_of(struct stet_hlo_reader *r, const struct stet
         uint64_t key = 0;
 
         value.number = 0;
-        if (f.number != 1)
+        if (f.number != STET_HLO_SCHEDULE_SEQUENCES)
             continue;
         e = stet_proto_sub(&m, &f);
         while (stet_proto_next(&e, &g))
-            if (g.number == 1)
+            if (g.number == STET_HLO_MAP_KEY)
                 key = stet_proto_uint(&r->fault, &g);
-            else if (g.number == 2)
+            else if (g.number == STET_HLO_MAP_VALUE)
                 value = g;
-        if (key != id || value.number != 2)
+        if (key != id || value.number != STET_HLO_MAP_VALUE)
             continue;
         s = stet_proto_sub(&e, &value);
         while (stet_proto_next(&s, &h))
-            if (h.number == 1)
+            if (h.number == STET_HLO_SEQUENCE_INSTRUCTION_IDS)
                 stet_proto_ints(&r->fault, &h, r->b.a, &order);
     }
     return order;
@@ -177,7 +168,7 @@ static bool in_order(struct stet_hlo_reader *r, const struct stet_proto *computa
                      const struct stet_ints *order)
 {
     struct stet_proto m = *computation, i;
-    size_t n = count_fields(computation, 2), at = 0;
+    size_t n = count_fields(computation, STET_HLO_COMPUTATION_INSTRUCTIONS), at = 0;
     struct by_key *all = stet_mem_calloc(n + 1, sizeof *all), want = {0};
     struct stet_proto_field f, g;
 
@@ -186,12 +177,12 @@ static bool in_order(struct stet_hlo_reader *r, const struct stet_proto *computa
         return true;
     }
     while (stet_proto_next(&m, &f)) {
-        if (f.number != 2)
+        if (f.number != STET_HLO_COMPUTATION_INSTRUCTIONS)
             continue;
         all[at].field = f;
         i = stet_proto_sub(&m, &f);
         while (stet_proto_next(&i, &g))
-            if (g.number == 35)
+            if (g.number == STET_HLO_INSTR_ID)
                 all[at].id = stet_proto_uint(&r->fault, &g);
         at++;
     }
@@ -222,16 +213,16 @@ static void computation(struct stet_hlo_reader *r, const struct stet_proto *modu
 
     while (stet_proto_next(&m, &g))
         switch (g.number) {
-        case 1:
+        case STET_HLO_COMPUTATION_NAME:
             name = stet_proto_text(&r->fault, &g);
             break;
-        case 5:
+        case STET_HLO_COMPUTATION_ID:
             id = stet_proto_uint(&r->fault, &g);
             break;
-        case 6:
+        case STET_HLO_COMPUTATION_ROOT_ID:
             root = stet_proto_uint(&r->fault, &g);
             break;
-        case 8:
+        case STET_HLO_COMPUTATION_EXECUTION_THREAD:
             thread = stet_proto_text(&r->fault, &g);
             break;
         }
@@ -240,7 +231,7 @@ static void computation(struct stet_hlo_reader *r, const struct stet_proto *modu
     if (!r->b.scheduled) {
         m = again;
         while (stet_proto_next(&m, &g))
-            if (g.number == 2)
+            if (g.number == STET_HLO_COMPUTATION_INSTRUCTIONS)
                 stet_decode_hlo_proto_instruction(r, &m, &g);
     }
     if (r->fault.rc != STET_OK || r->b.a->failed)
@@ -268,7 +259,6 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
     struct stet_proto m = stet_proto_sub(in, f), e;
     struct stet_build_list items = {0};
     struct stet_proto_field g, h;
-    const struct stet_attr *a;
     uint32_t n;
 
     while (stet_proto_next(&m, &g)) {
@@ -276,19 +266,20 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
         struct stet_ints output = {0}, index = {0};
         int64_t parameter = 0, kind = 0;
 
-        if (g.number != 1 || !fields)
+        if (g.number != STET_HLO_ALIASES_ENTRIES || !fields)
             continue;
         e = stet_proto_sub(&m, &g);
         while (stet_proto_next(&e, &h)) {
+            /* a donor has the fields of an alias that follow its output */
             uint32_t which = alias ? h.number : h.number + 1;
 
-            if (which == 1)
+            if (which == STET_HLO_ALIAS_OUTPUT_SHAPE_INDEX)
                 stet_proto_ints(&r->fault, &h, r->b.a, &output);
-            else if (which == 2)
+            else if (which == STET_HLO_ALIAS_PARAMETER_NUMBER)
                 parameter = stet_proto_int(&r->fault, &h);
-            else if (which == 3)
+            else if (which == STET_HLO_ALIAS_PARAMETER_SHAPE_INDEX)
                 stet_proto_ints(&r->fault, &h, r->b.a, &index);
-            else if (which == 4)
+            else if (which == STET_HLO_ALIAS_KIND)
                 kind = stet_proto_int(&r->fault, &h);
         }
         n = 0;
@@ -303,11 +294,7 @@ static const struct stet_attr *donation(struct stet_hlo_reader *r, const struct 
         stet_build_list_add(
             &items, stet_decode_hlo_new_record(r->b.a, alias ? "alias" : "donor", fields, n));
     }
-    n = (uint32_t)items.count;
-    a = n ? stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
-    r->b.a->failed |= items.failed;
-    stet_build_list_release(&items);
-    return a;
+    return items.count || items.failed ? stet_decode_hlo_array_of(r->b.a, &items) : NULL;
 }
 
 /* ---- the module ---- */
@@ -349,25 +336,25 @@ static const struct stet_type *config(struct stet_hlo_reader *r, const struct st
     r->scratch.len = 0;
     while (stet_proto_next(&m, &g))
         switch (g.number) {
-        case 1:
+        case STET_HLO_CONFIG_ENTRY_COMPUTATION_LAYOUT:
             layout = stet_decode_hlo_program_shape(r, &m, &g);
             break;
-        case 4:
+        case STET_HLO_CONFIG_REPLICA_COUNT:
             if (g.value != 1)
                 add(r, "replica_count", stet_decode_hlo_new_int(r->b.a, (int64_t)g.value));
             break;
-        case 5:
+        case STET_HLO_CONFIG_NUM_PARTITIONS:
             if (g.value != 1)
                 add(r, "num_partitions", stet_decode_hlo_new_int(r->b.a, (int64_t)g.value));
             break;
-        case 17:
+        case STET_HLO_CONFIG_ALIAS_PASSTHROUGH_PARAMS:
             if (g.value)
                 add(r, "alias_passthrough_params", stet_decode_hlo_new_bool(r->b.a, true));
             break;
-        case 27:
+        case STET_HLO_CONFIG_ALLOW_SPMD_SHARDING_PROPAGATION_TO_OUTPUT:
             stet_proto_ints(&r->fault, &g, r->b.a, &output);
             break;
-        case 33:
+        case STET_HLO_CONFIG_ALLOW_SPMD_SHARDING_PROPAGATION_TO_PARAMETERS:
             stet_proto_ints(&r->fault, &g, r->b.a, &parameters);
             break;
         }
@@ -384,16 +371,16 @@ static void module_field(struct stet_hlo_reader *r, const struct stet_proto *m,
                          const struct stet_proto_field *f)
 {
     switch (f->number) {
-    case SCHEDULE:
+    case STET_HLO_MODULE_SCHEDULE:
         add(r, "is_scheduled", stet_decode_hlo_new_bool(r->b.a, true));
         break;
-    case ALIAS:
+    case STET_HLO_MODULE_INPUT_OUTPUT_ALIAS:
         add(r, "input_output_alias", donation(r, m, f, true));
         break;
-    case DONORS:
+    case STET_HLO_MODULE_BUFFER_DONOR:
         add(r, "buffer_donor", donation(r, m, f, false));
         break;
-    case MODULE_STRINGS:
+    case STET_HLO_MODULE_FRONTEND_ATTRIBUTES:
         add(r, "frontend_attributes", stet_decode_hlo_strings(r, m, f));
         break;
     }
@@ -423,23 +410,23 @@ static void module_tables(struct stet_hlo_reader *r, const struct stet_proto *mo
 
     while (stet_proto_next(&m, &f)) {
         switch (f.number) {
-        case MODULE_NAME:
+        case STET_HLO_MODULE_NAME:
             *name = stet_proto_text(&r->fault, &f);
             break;
-        case ENTRY_NAME:
+        case STET_HLO_MODULE_ENTRY_COMPUTATION_NAME:
             *entry = stet_proto_text(&r->fault, &f);
             break;
-        case ENTRY_ID:
+        case STET_HLO_MODULE_ENTRY_COMPUTATION_ID:
             entry_id = stet_proto_uint(&r->fault, &f);
             break;
-        case HOST_SHAPE:
+        case STET_HLO_MODULE_HOST_PROGRAM_SHAPE:
             if (!*layout)
                 *layout = stet_decode_hlo_program_shape(r, &m, &f);
             break;
-        case FRAMES:
+        case STET_HLO_MODULE_STACK_FRAME_INDEX:
             frames(r, &m, &f);
             break;
-        case SCHEDULE:
+        case STET_HLO_MODULE_SCHEDULE:
             *schedule = f;
             break;
         }
@@ -464,7 +451,7 @@ static enum stet_rc decode_module(struct stet_hlo_reader *r, const struct stet_p
     if (layout)
         add(r, "entry_computation_layout", stet_decode_hlo_entry_layout(r->b.a, layout));
     while (r->b.err->rc == STET_OK && !r->b.a->failed && stet_proto_next(&m, &f))
-        if (f.number == COMPUTATIONS)
+        if (f.number == STET_HLO_MODULE_COMPUTATIONS)
             computation(r, &m, &f, &schedule);
     rc = stet_proto_finish(&r->fault, "HLO proto", r->b.err);
     if (rc == STET_OK)
@@ -478,8 +465,8 @@ static bool wraps(const struct stet_proto *p, struct stet_proto_field *inner)
 {
     struct stet_proto m = *p;
 
-    return stet_proto_next(&m, inner) && inner->number == 1 && inner->wire == STET_PROTO_BYTES &&
-           inner->bytes.len && inner->bytes.ptr[0] == 0x0a;
+    return stet_proto_next(&m, inner) && inner->number == STET_HLO_MODULE_NAME &&
+           inner->wire == STET_PROTO_BYTES && inner->bytes.len && inner->bytes.ptr[0] == 0x0a;
 }
 
 enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view bytes,
@@ -505,7 +492,7 @@ enum stet_rc stet_decode_hlo_proto(struct stet_program *out, struct stet_view by
             p = stet_proto_sub(&p, &f);
         else
             while (stet_proto_next(&outer, &g))
-                if (g.number == 2)
+                if (g.number == STET_HLO_MODULE_WITH_CONFIG_CONFIG)
                     layout = config(&r, &outer, &g);
     }
     rc = decode_module(&r, &p, layout);

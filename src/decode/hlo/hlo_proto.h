@@ -8,8 +8,9 @@
 
 /* STET_HLO_<message>_<field>: its number. */
 enum stet_hlo_field_number {
-#define FIELD(message, name, number) STET_HLO_##message##_##name = (number),
-#include "decode/hlo/hlo_fields.def"
+#define FIELD(message, name, number)  STET_HLO_##message##_##name = (number),
+#define PRIMITIVE(name, text, number) STET_HLO_PRIMITIVE_##name = (number),
+#include "decode/hlo_fields.def"
 };
 
 struct stet_hlo_callable {

@@ -79,7 +79,7 @@ static const struct stet_loc *metadata(struct stet_hlo_reader *r, const struct s
         case STET_HLO_METADATA_PAYLOAD:
             payload = stet_proto_sub(&p, &g);
             while (stet_proto_next(&payload, &h))
-                if (h.number == 1)
+                if (h.number == STET_HLO_PAYLOAD_VALUE)
                     m.payload = stet_proto_text(&r->fault, &h);
             break;
         }

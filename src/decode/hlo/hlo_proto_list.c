@@ -25,7 +25,7 @@ const struct stet_attr *stet_decode_hlo_slices(struct stet_hlo_reader *r,
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
-            if (g.number <= 3)
+            if (g.number <= STET_HLO_SLICE_STRIDE)
                 v[g.number] = stet_proto_int(&r->fault, &g);
         for (int k = 0; k < 3; k++)
             stet_decode_ints_add(&parts[k], r->b.a, v[k + 1]);
@@ -49,7 +49,7 @@ static uint32_t columns(struct stet_hlo_reader *r, const struct stet_proto *in,
     while (stet_proto_next(&m, &g)) {
         int64_t v[8] = {0};
 
-        if (g.number != 1)
+        if (g.number != STET_HLO_WINDOW_DIMENSIONS)
             continue;
         d = stet_proto_sub(&m, &g);
         while (stet_proto_next(&d, &h))
@@ -187,33 +187,32 @@ static const struct stet_attr *group_list(struct stet_hlo_reader *r, const struc
     struct stet_proto m = stet_proto_sub(in, f), d;
     struct stet_build_list items = {0};
     struct stet_proto_field g, h;
-    const struct stet_attr *a;
-    uint32_t n;
 
     while (stet_proto_next(&m, &g)) {
         struct stet_ints ids = {0};
 
-        if (g.number != 1)
+        if (g.number != STET_HLO_DEVICE_LIST_REPLICA_GROUPS)
             continue;
         d = stet_proto_sub(&m, &g);
         while (stet_proto_next(&d, &h))
-            if (h.number == 1)
+            if (h.number == STET_HLO_GROUP_REPLICA_IDS)
                 stet_proto_ints(&r->fault, &h, r->b.a, &ids);
         stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
-    n = (uint32_t)items.count;
-    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
-    stet_build_list_release(&items);
-    return a;
+    return stet_decode_hlo_array_of(r->b.a, &items);
 }
 
 static const struct stet_attr *iota_groups(struct stet_hlo_reader *r, const struct stet_proto *in,
                                            const struct stet_proto_field *f)
 {
-    struct stet_ints groups = stet_decode_hlo_inner_of(r, in, f, 1),
-                     each = stet_decode_hlo_inner_of(r, in, f, 2);
-    struct stet_ints dims = stet_decode_hlo_inner_of(r, in, f, 3),
-                     perm = stet_decode_hlo_inner_of(r, in, f, 4);
+    struct stet_ints groups = stet_decode_hlo_inner_of(r, in, f,
+                                                       STET_HLO_IOTA_GROUPS_NUM_REPLICA_GROUPS),
+                     each = stet_decode_hlo_inner_of(r, in, f,
+                                                     STET_HLO_IOTA_GROUPS_NUM_DEVICES_PER_GROUP);
+    struct stet_ints dims =
+                         stet_decode_hlo_inner_of(r, in, f, STET_HLO_IOTA_GROUPS_IOTA_RESHAPE_DIMS),
+                     perm = stet_decode_hlo_inner_of(r, in, f,
+                                                     STET_HLO_IOTA_GROUPS_IOTA_TRANSPOSE_PERM);
 
     r->scratch.len = 0;
     stet_decode_hlo_join(&r->scratch, "[", &groups, ",");
@@ -231,8 +230,6 @@ const struct stet_attr *stet_decode_hlo_replica_groups(struct stet_hlo_reader *r
 {
     const struct stet_proto_field *f;
     struct stet_build_list items = {0};
-    const struct stet_attr *a;
-    uint32_t n;
 
     if ((f = stet_decode_hlo_field(r, STET_HLO_INSTR_MESH_AXES_REPLICA_GROUP_LIST))) {
         r->scratch.len = 0;
@@ -246,7 +243,7 @@ const struct stet_attr *stet_decode_hlo_replica_groups(struct stet_hlo_reader *r
         struct stet_proto_field g;
 
         while (stet_proto_next(&m, &g))
-            if (g.number == 2)
+            if (g.number == STET_HLO_DEVICE_LIST_IOTA_REPLICA_GROUP_LIST)
                 return iota_groups(r, &m, &g);
         return group_list(r, in, f);
     }
@@ -259,22 +256,17 @@ const struct stet_attr *stet_decode_hlo_replica_groups(struct stet_hlo_reader *r
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
-            if (g.number == 1)
+            if (g.number == STET_HLO_GROUP_REPLICA_IDS)
                 stet_proto_ints(&r->fault, &g, r->b.a, &ids);
         stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, ids.at, ids.count));
     }
-    n = (uint32_t)items.count;
-    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
-    stet_build_list_release(&items);
-    return a;
+    return stet_decode_hlo_array_of(r->b.a, &items);
 }
 
 const struct stet_attr *stet_decode_hlo_pairs(struct stet_hlo_reader *r,
                                               const struct stet_proto *in)
 {
     struct stet_build_list items = {0};
-    const struct stet_attr *a;
-    uint32_t n;
 
     for (size_t i = 0; i < r->field_count; i++) {
         int64_t *v;
@@ -286,21 +278,17 @@ const struct stet_attr *stet_decode_hlo_pairs(struct stet_hlo_reader *r,
         v = STET_NEW_ARRAY(r->b.a, int64_t, 2);
         m = stet_proto_sub(in, &r->fields[i]);
         while (v && stet_proto_next(&m, &g))
-            if (g.number <= 2)
-                v[g.number - 1] = stet_proto_int(&r->fault, &g);
+            if (g.number <= STET_HLO_PAIR_TARGET)
+                v[g.number - STET_HLO_PAIR_SOURCE] = stet_proto_int(&r->fault, &g);
         stet_build_list_add(&items, stet_decode_hlo_new_ints(r->b.a, v, 2));
     }
-    n = (uint32_t)items.count;
-    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
-    stet_build_list_release(&items);
-    return a;
+    return stet_decode_hlo_array_of(r->b.a, &items);
 }
 
 const struct stet_attr *stet_decode_hlo_aliasing(struct stet_hlo_reader *r,
                                                  const struct stet_proto *in)
 {
     struct stet_build_list items = {0};
-    const struct stet_attr *a;
     uint32_t n;
 
     for (size_t i = 0; i < r->field_count; i++) {
@@ -314,11 +302,11 @@ const struct stet_attr *stet_decode_hlo_aliasing(struct stet_hlo_reader *r,
             continue;
         m = stet_proto_sub(in, &r->fields[i]);
         while (stet_proto_next(&m, &g))
-            if (g.number == 1)
+            if (g.number == STET_HLO_ALIASING_OUTPUT_SHAPE_INDEX)
                 stet_proto_ints(&r->fault, &g, r->b.a, &output);
-            else if (g.number == 2)
+            else if (g.number == STET_HLO_ALIASING_OPERAND_INDEX)
                 operand = stet_proto_int(&r->fault, &g);
-            else if (g.number == 3)
+            else if (g.number == STET_HLO_ALIASING_OPERAND_SHAPE_INDEX)
                 stet_proto_ints(&r->fault, &g, r->b.a, &index);
         f = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, 3);
         n = 0;
@@ -329,8 +317,5 @@ const struct stet_attr *stet_decode_hlo_aliasing(struct stet_hlo_reader *r,
         }
         stet_build_list_add(&items, stet_decode_hlo_new_record(r->b.a, "aliasing", f, n));
     }
-    n = (uint32_t)items.count;
-    a = n ? stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n) : NULL;
-    stet_build_list_release(&items);
-    return a;
+    return items.count || items.failed ? stet_decode_hlo_array_of(r->b.a, &items) : NULL;
 }

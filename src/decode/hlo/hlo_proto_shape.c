@@ -1,46 +1,10 @@
 /* ShapeProto and LayoutProto → types. */
 #include "decode/hlo/hlo_proto.h"
 
-/* PrimitiveType, by number. */
 static const char *const primitives[] = {
-    [1] = "pred",
-    [2] = "s8",
-    [3] = "s16",
-    [4] = "s32",
-    [5] = "s64",
-    [6] = "u8",
-    [7] = "u16",
-    [8] = "u32",
-    [9] = "u64",
-    [10] = "f16",
-    [11] = "f32",
-    [12] = "f64",
-    [13] = "tuple",
-    [14] = "opaque",
-    [15] = "c64",
-    [16] = "bf16",
-    [17] = "token",
-    [18] = "c128",
-    [19] = "f8e5m2",
-    [20] = "f8e4m3fn",
-    [21] = "s4",
-    [22] = "u4",
-    [23] = "f8e4m3b11fnuz",
-    [24] = "f8e5m2fnuz",
-    [25] = "f8e4m3fnuz",
-    [26] = "s2",
-    [27] = "u2",
-    [28] = "f8e4m3",
-    [29] = "f8e3m4",
-    [30] = "s1",
-    [31] = "u1",
-    [32] = "f4e2m1fn",
-    [33] = "f8e8m0fnu",
-    [34] = "buffer",
-    [35] = "f6e3m2fn",
-    [36] = "f6e2m3fn",
+#define PRIMITIVE(name, text, number) [number] = text,
+#include "decode/hlo_fields.def"
 };
-enum { TUPLE = 13, OPAQUE = 14, TOKEN = 17, BUFFER = 34 };
 
 const char *stet_decode_hlo_primitive(uint64_t number)
 {
@@ -71,7 +35,7 @@ static void tile(struct stet_hlo_reader *r, const struct stet_proto *in,
     struct stet_ints dims = {0};
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_TILE_DIMENSIONS)
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
     stet_buf_char(&r->scratch, '(');
     for (uint32_t i = 0; i < dims.count; i++) {
@@ -94,9 +58,9 @@ static void split(struct stet_hlo_reader *r, const struct stet_proto *in,
     int64_t dimension = 0;
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_SPLIT_DIMENSION)
             dimension = stet_proto_int(&r->fault, &g);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_SPLIT_SPLIT_INDICES)
             stet_proto_ints(&r->fault, &g, r->b.a, &at);
     stet_buf_printf(&r->scratch, "(%lld:", (long long)dimension);
     join(&r->scratch, &at);
@@ -124,28 +88,28 @@ static void layout_extra(struct stet_hlo_reader *r, const struct stet_proto *in,
 
     while (stet_proto_next(&m, &g))
         switch (g.number) {
-        case 6:
+        case STET_HLO_LAYOUT_TILES:
             if (!tiles)
                 stet_buf_char(&r->scratch, 'T');
             tiles = true;
             tile(r, &m, &g);
             break;
-        case 7:
+        case STET_HLO_LAYOUT_ELEMENT_SIZE_IN_BITS:
             bits = stet_proto_int(&r->fault, &g);
             break;
-        case 8:
+        case STET_HLO_LAYOUT_MEMORY_SPACE:
             space = stet_proto_int(&r->fault, &g);
             break;
-        case 11:
+        case STET_HLO_LAYOUT_INDEX_PRIMITIVE_TYPE:
             index = stet_proto_uint(&r->fault, &g);
             break;
-        case 12:
+        case STET_HLO_LAYOUT_POINTER_PRIMITIVE_TYPE:
             pointer = stet_proto_uint(&r->fault, &g);
             break;
-        case 15:
+        case STET_HLO_LAYOUT_DYNAMIC_SHAPE_METADATA_PREFIX_BYTES:
             prefix = stet_proto_int(&r->fault, &g);
             break;
-        case 16:
+        case STET_HLO_LAYOUT_TAIL_PADDING_ALIGNMENT_IN_ELEMENTS:
             tail = stet_proto_int(&r->fault, &g);
             break;
         }
@@ -159,7 +123,7 @@ static void layout_extra(struct stet_hlo_reader *r, const struct stet_proto *in,
         stet_buf_printf(&r->scratch, "S(%lld)", (long long)space);
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
-        if (g.number == 17) {
+        if (g.number == STET_HLO_LAYOUT_SPLIT_CONFIGS) {
             if (!splits)
                 stet_buf_str(&r->scratch, "SC");
             splits = true;
@@ -185,11 +149,12 @@ static void layout(struct stet_hlo_reader *r, const struct stet_proto *in,
     bool extra = false;
 
     while (stet_proto_next(&m, &g)) {
-        if (g.number == 1)
+        if (g.number == STET_HLO_LAYOUT_MINOR_TO_MAJOR)
             stet_proto_ints(&r->fault, &g, r->b.a, &order);
-        else if (g.number == 10)
+        else if (g.number == STET_HLO_LAYOUT_PHYSICAL_SHAPE)
             physical = stet_decode_hlo_shape(r, &m, &g);
-        extra |= g.number != 1 && !(g.number == 16 && g.value <= 1);
+        extra |= g.number != STET_HLO_LAYOUT_MINOR_TO_MAJOR &&
+                 !(g.number == STET_HLO_LAYOUT_TAIL_PADDING_ALIGNMENT_IN_ELEMENTS && g.value <= 1);
     }
     if (order.count != t->rank) {
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset,
@@ -244,22 +209,22 @@ static void finish_shape(struct stet_hlo_reader *r, struct stet_type *t, uint64_
     const char *name = stet_decode_hlo_primitive(element);
 
     switch (element) {
-    case TUPLE:
+    case STET_HLO_PRIMITIVE_TUPLE:
         t->kind = STET_TYPE_TUPLE;
         t->rank = 0; /* ignores other fields that a tuple's shape may have */
         t->member_count = (uint32_t)members->count;
         t->members = stet_build_list_keep(members, r->b.a);
         break;
-    case OPAQUE:
+    case STET_HLO_PRIMITIVE_OPAQUE:
         t->kind = STET_TYPE_OPAQUE;
         stet_build_rest(
             r->b.a, t,
             &(struct stet_type_rest){.dialect = STET_VIEW("hlo"), .text = STET_VIEW("opaque[]")});
         break;
-    case TOKEN:
+    case STET_HLO_PRIMITIVE_TOKEN:
         t->kind = STET_TYPE_TOKEN;
         break;
-    case BUFFER:
+    case STET_HLO_PRIMITIVE_BUFFER:
         t->kind = STET_TYPE_MEMREF;
         t->element = members->count ? members->items[0] : NULL;
         if (!t->element)
@@ -287,19 +252,19 @@ static struct stet_type *read_shape(struct stet_hlo_reader *r, const struct stet
         return NULL;
     while (stet_proto_next(&m, &g))
         switch (g.number) {
-        case 2:
+        case STET_HLO_SHAPE_ELEMENT_TYPE:
             element = stet_proto_uint(&r->fault, &g);
             break;
-        case 3:
+        case STET_HLO_SHAPE_DIMENSIONS:
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
             break;
-        case 4:
+        case STET_HLO_SHAPE_TUPLE_SHAPES:
             stet_build_list_add(&members, stet_decode_hlo_shape(r, &m, &g));
             break;
-        case 5:
+        case STET_HLO_SHAPE_LAYOUT:
             layout_field = g;
             break;
-        case 6:
+        case STET_HLO_SHAPE_IS_DYNAMIC_DIMENSION:
             stet_proto_ints(&r->fault, &g, r->b.a, &dynamic);
             break;
         }
@@ -338,9 +303,9 @@ const struct stet_type *stet_decode_hlo_program_shape(struct stet_hlo_reader *r,
     struct stet_proto_field g;
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_PROGRAM_SHAPE_PARAMETERS)
             stet_build_list_add(&members, stet_decode_hlo_shape(r, &m, &g));
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_PROGRAM_SHAPE_RESULT)
             result = stet_decode_hlo_shape(r, &m, &g);
     if (t) {
         t->kind = STET_TYPE_FUNCTION;

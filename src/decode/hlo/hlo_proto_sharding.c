@@ -43,9 +43,9 @@ static void read_axis(struct stet_hlo_reader *r, const struct stet_proto *in,
     mesh->names[mesh->count] = (struct stet_view){0};
     mesh->sizes[mesh->count] = 0;
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_MESH_AXIS_NAME)
             mesh->names[mesh->count] = stet_proto_text(&r->fault, &g);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_MESH_AXIS_SIZE)
             mesh->sizes[mesh->count] = stet_proto_int(&r->fault, &g);
     mesh->count++;
 }
@@ -58,9 +58,9 @@ static void print_iota(struct stet_hlo_reader *r, const struct stet_proto *in,
     struct stet_proto_field g;
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_MESH_IOTA_RESHAPE_DIMS)
             stet_proto_ints(&r->fault, &g, r->b.a, &dims);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_MESH_IOTA_TRANSPOSE_PERM)
             stet_proto_ints(&r->fault, &g, r->b.a, &perm);
     stet_decode_hlo_join(&r->scratch, ", device_ids=(", &dims, "");
     stet_decode_hlo_join(&r->scratch, "T(", &perm, "))");
@@ -75,9 +75,9 @@ static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
 
     *mesh = (struct mesh){.count = 0};
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_MESH_AXES)
             read_axis(r, &m, &g, mesh);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_MESH_DEVICE_IDS)
             stet_proto_ints(&r->fault, &g, r->b.a, &mesh->devices);
     stet_buf_str(&r->scratch, "mesh[");
     for (uint32_t i = 0; i < mesh->count; i++)
@@ -88,7 +88,7 @@ static void print_mesh(struct stet_hlo_reader *r, const struct stet_proto *in,
         stet_decode_hlo_join(&r->scratch, ", device_ids=(", &mesh->devices, ")");
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
-        if (g.number == 3)
+        if (g.number == STET_HLO_MESH_IOTA_TRANSFORM)
             print_iota(r, &m, &g);
 }
 
@@ -101,14 +101,15 @@ static void print_axis(struct stet_hlo_reader *r, const struct stet_proto *in,
     bool part = false;
 
     while (stet_proto_next(&m, &g)) {
-        if (g.number == 1)
+        if (g.number == STET_HLO_AXIS_MESH_AXIS_INDEX)
             axis = stet_proto_int(&r->fault, &g);
-        if (g.number != 2)
+        if (g.number != STET_HLO_AXIS_SUB_AXIS_INFO)
             continue;
         part = true;
         sub = stet_proto_sub(&m, &g);
         while (stet_proto_next(&sub, &h))
-            *(h.number == 1 ? &pre : &size) = stet_proto_int(&r->fault, &h);
+            *(h.number == STET_HLO_SUB_AXIS_PRE_SIZE ? &pre : &size) =
+                stet_proto_int(&r->fault, &h);
     }
     if (axis < 0 || axis >= mesh->count) {
         stet_proto_fail(&r->fault, STET_BAD_INPUT, f->offset, "no such mesh axis");
@@ -146,10 +147,10 @@ static void print_dimension(struct stet_hlo_reader *r, const struct stet_proto *
     uint32_t axes;
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 2)
+        if (g.number == STET_HLO_NAMED_DIM_IS_CLOSED)
             closed = stet_proto_uint(&r->fault, &g) != 0;
     stet_buf_char(&r->scratch, '{');
-    axes = print_axes(r, in, f, 1, mesh, "", ", ");
+    axes = print_axes(r, in, f, STET_HLO_NAMED_DIM_AXES, mesh, "", ", ");
     stet_buf_str(&r->scratch, closed ? "}" : axes ? ", ?}" : "?}");
 }
 
@@ -159,26 +160,28 @@ static void print_named(struct stet_hlo_reader *r, const struct stet_proto *in,
     static const struct {
         uint32_t number;
         const char *open;
-    } kinds[] = {{4, ", replicated={"}, {5, ", unreduced={"}, {7, ", manual={"}};
+    } kinds[] = {{STET_HLO_NAMED_REPLICATED_AXES, ", replicated={"},
+                 {STET_HLO_NAMED_UNREDUCED_AXES, ", unreduced={"},
+                 {STET_HLO_NAMED_MANUAL_AXES, ", manual={"}};
     struct stet_proto m = stet_proto_sub(in, f);
     struct mesh mesh = {.count = 0};
     struct stet_proto_field g;
     uint32_t n = 0;
 
     while (stet_proto_next(&m, &g))
-        n += g.number >= 3 && g.number != 6;
+        n += g.number >= STET_HLO_NAMED_DIM_SHARDINGS && g.number != STET_HLO_NAMED_METADATA;
     stet_buf_str(&r->scratch, n ? "{" : "{replicated}");
     if (!n)
         return;
     n = 0;
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
-        if (g.number == 2)
+        if (g.number == STET_HLO_NAMED_MESH)
             print_mesh(r, &m, &g, &mesh);
     stet_buf_str(&r->scratch, ", [");
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g))
-        if (g.number == 3) {
+        if (g.number == STET_HLO_NAMED_DIM_SHARDINGS) {
             stet_buf_str(&r->scratch, n++ ? ", " : "");
             print_dimension(r, &m, &g, &mesh);
         }
@@ -197,10 +200,10 @@ void stet_decode_hlo_mesh_groups(struct stet_hlo_reader *r, const struct stet_pr
     struct stet_proto_field g;
 
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_MESH_GROUPS_MESH)
             print_mesh(r, &m, &g, &mesh);
     stet_buf_str(&r->scratch, " {");
-    print_axes(r, in, f, 2, &mesh, "", ",");
+    print_axes(r, in, f, STET_HLO_MESH_GROUPS_AXES, &mesh, "", ",");
     stet_buf_char(&r->scratch, '}');
 }
 
@@ -244,7 +247,7 @@ static void print_tuple(struct stet_hlo_reader *r, const struct stet_proto *in,
 
     stet_buf_char(&r->scratch, '{');
     while (stet_proto_next(&m, &g)) {
-        if (g.number != 5)
+        if (g.number != STET_HLO_SHARDING_TUPLE_SHARDINGS)
             continue;
         if (n && n % 5 == 0)
             stet_buf_printf(&r->scratch, ", /*index=%u*/", n);
@@ -265,37 +268,37 @@ static bool read_sharding(struct stet_hlo_reader *r, const struct stet_proto *in
 
     while (stet_proto_next(&m, &g))
         switch (g.number) {
-        case 1:
+        case STET_HLO_SHARDING_TYPE:
             s->type = stet_proto_int(&r->fault, &g);
             break;
-        case 3:
+        case STET_HLO_SHARDING_TILE_ASSIGNMENT_DIMENSIONS:
             stet_proto_ints(&r->fault, &g, r->b.a, &s->tile_dims);
             break;
-        case 4:
+        case STET_HLO_SHARDING_TILE_ASSIGNMENT_DEVICES:
             stet_proto_ints(&r->fault, &g, r->b.a, &s->devices);
             break;
-        case 6:
+        case STET_HLO_SHARDING_REPLICATE_ON_LAST_TILE_DIM:
             s->replicate_last = stet_proto_uint(&r->fault, &g) != 0;
             break;
-        case 8:
+        case STET_HLO_SHARDING_LAST_TILE_DIMS:
             stet_proto_ints(&r->fault, &g, r->b.a, &s->last_dims);
             break;
-        case 9:
+        case STET_HLO_SHARDING_IOTA_RESHAPE_DIMS:
             stet_proto_ints(&r->fault, &g, r->b.a, &s->reshape);
             break;
-        case 10:
+        case STET_HLO_SHARDING_IOTA_TRANSPOSE_PERM:
             stet_proto_ints(&r->fault, &g, r->b.a, &s->perm);
             break;
-        case 11:
+        case STET_HLO_SHARDING_IS_SHARD_GROUP:
             s->grouped = stet_proto_uint(&r->fault, &g) != 0;
             break;
-        case 12:
+        case STET_HLO_SHARDING_SHARD_GROUP_ID:
             s->group = stet_proto_int(&r->fault, &g);
             break;
-        case 13:
+        case STET_HLO_SHARDING_SHARD_GROUP_TYPE:
             s->group_like = stet_proto_int(&r->fault, &g);
             break;
-        case 14:
+        case STET_HLO_SHARDING_NAMED_SHARDING:
             print_named(r, &m, &g);
             return true;
         }

@@ -146,7 +146,7 @@ const struct stet_attr *stet_decode_hlo_strings(struct stet_hlo_reader *r,
     uint32_t n = 0;
 
     while (stet_proto_next(&m, &g))
-        n += g.number == 1;
+        n += g.number == STET_HLO_FRONTEND_MAP;
     if (!n)
         return NULL;
     named = STET_NEW_ARRAY(r->b.a, struct stet_named_attr, n);
@@ -155,11 +155,12 @@ const struct stet_attr *stet_decode_hlo_strings(struct stet_hlo_reader *r,
     while (named && stet_proto_next(&m, &g)) {
         struct stet_view value = {0};
 
-        if (g.number != 1)
+        if (g.number != STET_HLO_FRONTEND_MAP)
             continue;
         e = stet_proto_sub(&m, &g);
         while (stet_proto_next(&e, &h))
-            *(h.number == 1 ? &named[n].name : &value) = stet_proto_text(&r->fault, &h);
+            *(h.number == STET_HLO_MAP_KEY ? &named[n].name : &value) =
+                stet_proto_text(&r->fault, &h);
         named[n++].value = stet_decode_hlo_new_string(r->b.a, value);
     }
     if (!named)
@@ -172,8 +173,6 @@ const struct stet_attr *stet_decode_hlo_shapes(struct stet_hlo_reader *r,
                                                const struct stet_proto *in)
 {
     struct stet_build_list items = {0};
-    const struct stet_attr *a;
-    uint32_t n;
 
     if (!stet_decode_hlo_number(r, STET_HLO_INSTR_CONSTRAIN_LAYOUT))
         return NULL;
@@ -181,10 +180,7 @@ const struct stet_attr *stet_decode_hlo_shapes(struct stet_hlo_reader *r,
         if (r->fields[i].number == STET_HLO_INSTR_OPERAND_SHAPES_WITH_LAYOUT)
             stet_build_list_add(&items, stet_decode_hlo_new_type(
                                             r->b.a, stet_decode_hlo_shape(r, in, &r->fields[i])));
-    n = (uint32_t)items.count;
-    a = stet_decode_hlo_new_array(r->b.a, stet_build_list_keep(&items, r->b.a), n);
-    stet_build_list_release(&items);
-    return a;
+    return stet_decode_hlo_array_of(r->b.a, &items);
 }
 
 const struct stet_attr *stet_decode_hlo_backend_config(struct stet_hlo_reader *r,
@@ -199,11 +195,11 @@ const struct stet_attr *stet_decode_hlo_backend_config(struct stet_hlo_reader *r
         struct stet_proto_field g;
 
         while (stet_proto_next(&m, &g)) {
-            if (g.number == 1)
+            if (g.number == STET_HLO_PAYLOAD_VALUE)
                 v = stet_proto_text(&r->fault, &g);
-            else if (g.number == 2 && g.value < r->payload_count)
+            else if (g.number == STET_HLO_PAYLOAD_ID && g.value < r->payload_count)
                 v = r->payloads[g.value];
-            else if (g.number == 2)
+            else if (g.number == STET_HLO_PAYLOAD_ID)
                 stet_proto_fail(&r->fault, STET_BAD_INPUT, g.offset, "no such payload");
         }
     }
@@ -224,16 +220,16 @@ const struct stet_attr *stet_decode_hlo_result_accuracy(struct stet_hlo_reader *
         return NULL;
     m = stet_proto_sub(in, f);
     while (stet_proto_next(&m, &g)) {
-        if (g.number == 1 && g.value == 1)
+        if (g.number == STET_HLO_ACCURACY_MODE && g.value == 1)
             return stet_decode_hlo_new_string(r->b.a, STET_VIEW("mode=highest"));
-        if (g.number != 2)
+        if (g.number != STET_HLO_ACCURACY_TOLERANCE)
             continue;
         t = stet_proto_sub(&m, &g);
         while (stet_proto_next(&t, &h))
-            if (h.number == 3)
+            if (h.number == STET_HLO_TOLERANCE_ULPS)
                 ulps = stet_proto_int(&r->fault, &h);
             else
-                *(h.number == 1 ? &atol : &rtol) = stet_proto_double(&h);
+                *(h.number == STET_HLO_TOLERANCE_ATOL ? &atol : &rtol) = stet_proto_double(&h);
         return stet_decode_hlo_new_string(
             r->b.a, stet_arena_printf(r->b.a, "tolerance={atol=%g,rtol=%g,ulps=%lld}", atol, rtol,
                                       (long long)ulps));
@@ -261,12 +257,12 @@ const struct stet_attr *stet_decode_hlo_statistics(struct stet_hlo_reader *r,
         struct stet_view name = {0};
         double value = 0;
 
-        if (g.number != 2)
+        if (g.number != STET_HLO_STATISTICS_STATISTICS)
             continue;
         any = true;
         s = stet_proto_sub(&m, &g);
         while (stet_proto_next(&s, &h))
-            if (h.number == 1)
+            if (h.number == STET_HLO_STATISTIC_STAT_NAME)
                 name = stet_proto_text(&r->fault, &h);
             else
                 value = stet_proto_double(&h);

@@ -20,8 +20,6 @@ stet_decode_hlo_list(struct stet_hlo_text *t,
                      const struct stet_attr *(*item)(struct stet_hlo_text *t))
 {
     struct stet_build_list items = {0};
-    const struct stet_attr *a;
-    uint32_t n;
 
     stet_hlo_expect(t, "{");
     while (!t->failed && stet_hlo_peek(t) != '}') {
@@ -30,11 +28,7 @@ stet_decode_hlo_list(struct stet_hlo_text *t,
             break;
     }
     stet_hlo_expect(t, "}");
-    n = (uint32_t)items.count;
-    a = stet_decode_hlo_new_array(t->b.a, stet_build_list_keep(&items, t->b.a), n);
-    t->b.a->failed |= items.failed;
-    stet_build_list_release(&items);
-    return a;
+    return stet_decode_hlo_array_of(t->b.a, &items);
 }
 
 static const struct stet_attr *int_list(struct stet_hlo_text *t)

@@ -152,29 +152,3 @@ void stet_options_diff(const struct stet_options *a, const struct stet_options *
             k = next_counting(b, k + 1);
     }
 }
-
-void stet_options_print(const struct stet_options *o, struct stet_buf *out)
-{
-    for (size_t i = 0; i < o->count; i++) {
-        const struct stet_options_item *v = &o->items[i];
-
-        stet_buf_printf(out, "%.*s = %.*s", STET_FMT(v->path), STET_FMT(v->value));
-        if (v->dropped)
-            stet_buf_printf(out, "  (does not count: %s)", v->dropped);
-        stet_buf_char(out, '\n');
-    }
-}
-
-void stet_options_json(const struct stet_options *o, struct stet_json *j, const char *key)
-{
-    stet_json_array(j, key);
-    for (size_t i = 0; i < o->count; i++) {
-        stet_json_object(j, NULL);
-        stet_json_string(j, "path", o->items[i].path);
-        stet_json_string(j, "value", o->items[i].value);
-        if (o->items[i].dropped)
-            stet_json_cstr(j, "dropped", o->items[i].dropped);
-        stet_json_end_object(j);
-    }
-    stet_json_end_array(j);
-}

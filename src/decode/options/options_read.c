@@ -369,9 +369,9 @@ static struct stet_view entry_key(struct stet_options_reader *r, const struct st
 
     value->number = 0;
     while (stet_proto_next(&m, &g))
-        if (g.number == 1)
+        if (g.number == STET_HLO_MAP_KEY)
             key = stet_proto_text(&r->hlo.fault, &g);
-        else if (g.number == 2)
+        else if (g.number == STET_HLO_MAP_VALUE)
             *value = g;
     return key;
 }

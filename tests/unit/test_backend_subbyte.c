@@ -1,8 +1,9 @@
-/* 4-bit integers of the CPU backend: every pair of them, and what no other type has: elements that
- * share a byte. */
+/* Integers of 2 and 4 bits of the CPU backend: every pair of them, and what no other type has:
+ * elements that share a byte. */
 #include "backend_help.h"
 
-static const enum stet_dtype nibbles[] = {STET_DT_S4, STET_DT_U4};
+static const enum stet_dtype types[] = {STET_DT_S4, STET_DT_U4, STET_DT_S2, STET_DT_U2};
+enum { KINDS = sizeof types / sizeof types[0] };
 
 /* x in rows and y in columns, or the other way round. */
 static struct stet_ref all_pairs(enum stet_dtype t, bool columns)
@@ -40,13 +41,13 @@ TEST(every_pair_agrees_with_the_reference)
         {"sign", STET_TILE_SIGN, 1, 'i'},
     };
 
-    for (size_t i = 0; i < 2 * sizeof ops / sizeof ops[0]; i++) {
-        const struct named *n = &ops[i / 2];
-        struct stet_ref a = all_pairs(nibbles[i % 2], false), b = all_pairs(nibbles[i % 2], true);
-        struct stet_ref want = like(&a, nibbles[i % 2]), got = like(&a, nibbles[i % 2]);
+    for (size_t i = 0; i < KINDS * sizeof ops / sizeof ops[0]; i++) {
+        const struct named *n = &ops[i / KINDS];
+        struct stet_ref a = all_pairs(types[i % KINDS], false), b = all_pairs(types[i % KINDS], true);
+        struct stet_ref want = like(&a, types[i % KINDS]), got = like(&a, types[i % KINDS]);
         const struct stet_ref *in[2] = {&a, &b};
 
-        if (n->op != STET_TILE_NEG || nibbles[i % 2] == STET_DT_S4) {
+        if (n->op != STET_TILE_NEG || stet_dtype_is_signed(types[i % KINDS])) {
             stet_ref_elementwise(&want, n->op, in, n->operands);
             EXPECT(run_op(&got, n->name, "", in, n->operands) && same(&want, &got, 0, n->name));
         }
@@ -60,9 +61,9 @@ TEST(floats_stop_at_the_ends)
                                            STET_DT_C64};
     int64_t n = 101;
 
-    for (size_t i = 0; i < 10; i++) {
-        struct stet_ref a = tensor(from[i / 2], &n, 1);
-        struct stet_ref want = like(&a, nibbles[i % 2]), got = like(&a, nibbles[i % 2]);
+    for (size_t i = 0; i < 5 * KINDS; i++) {
+        struct stet_ref a = tensor(from[i / KINDS], &n, 1);
+        struct stet_ref want = like(&a, types[i % KINDS]), got = like(&a, types[i % KINDS]);
         const struct stet_ref *in[1] = {&a};
 
         for (uint64_t j = 0; j < 100; j++)
@@ -100,19 +101,19 @@ TEST(constants_have_a_sign)
 
 static enum stet_dtype random_wide(void)
 {
-    static const enum stet_dtype types[] = {STET_DT_S8,  STET_DT_U8,  STET_DT_S16, STET_DT_BF16,
-                                            STET_DT_S32, STET_DT_U32, STET_DT_F32, STET_DT_S64,
-                                            STET_DT_U64, STET_DT_F64};
+    static const enum stet_dtype wide[] = {STET_DT_S8,  STET_DT_U8,  STET_DT_S16, STET_DT_BF16,
+                                           STET_DT_S32, STET_DT_U32, STET_DT_F32, STET_DT_S64,
+                                           STET_DT_U64, STET_DT_F64};
 
-    return types[next() % 10];
+    return wide[next() % 10];
 }
 
-TEST(bits_are_cast_lowest_nibble_first)
+TEST(bits_are_cast_lowest_first)
 {
-    for (int i = 0; i < 40; i++) {
-        enum stet_dtype wide = random_wide(), narrow = nibbles[i % 2];
-        int64_t bytes = (int64_t)stet_dtype_bytes(wide);
-        int64_t dims[3] = {pick(0, 3), pick(1, 5), 2 * bytes};
+    for (int i = 0; i < 80; i++) {
+        enum stet_dtype wide = random_wide(), narrow = types[i % KINDS];
+        int bits = stet_dtype_bits(narrow), parts = 8 / bits;
+        int64_t dims[3] = {pick(0, 3), pick(1, 5), parts * (int64_t)stet_dtype_bytes(wide)};
         struct stet_ref one = tensor(wide, dims, 2), back = like(&one, wide);
         struct stet_ref many = tensor(narrow, dims, 3), got = like(&many, narrow);
         const struct stet_ref *down[1] = {&one}, *up[1] = {&many};
@@ -121,17 +122,18 @@ TEST(bits_are_cast_lowest_nibble_first)
             uint8_t byte = (uint8_t)next();
 
             ((uint8_t *)one.data)[j] = byte;
-            stet_ref_set(&many, 2 * j, (struct stet_ref_scalar){byte & 15, 0, 0});
-            stet_ref_set(&many, 2 * j + 1, (struct stet_ref_scalar){byte >> 4, 0, 0});
+            for (int part = 0; part < parts; part++)
+                stet_ref_set(&many, (uint64_t)parts * j + (uint64_t)part,
+                             (struct stet_ref_scalar){byte >> bits * part, 0, 0});
         }
         EXPECT(run_op(&got, "bitcast_convert", "", down, 1) && same(&many, &got, 0, "split"));
         EXPECT(run_op(&back, "bitcast_convert", "", up, 1));
         EXPECT(memcmp(one.data, back.data, one.shape.bytes) == 0);
         free(one.data), free(back.data), free(many.data), free(got.data);
     }
-    for (int i = 0; i < 2; i++) { /* and between the two */
-        struct stet_ref a = all_pairs(nibbles[i], false), want = all_pairs(nibbles[1 - i], false);
-        struct stet_ref got = like(&want, nibbles[1 - i]);
+    for (int i = 0; i < KINDS; i++) { /* and between signed and unsigned */
+        struct stet_ref a = all_pairs(types[i], false), want = all_pairs(types[i ^ 1], false);
+        struct stet_ref got = like(&want, types[i ^ 1]);
         const struct stet_ref *in[1] = {&a};
 
         EXPECT(run_op(&got, "bitcast_convert", "", in, 1) && same(&want, &got, 0, "bitcast"));
