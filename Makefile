@@ -3,7 +3,7 @@
 SHELL := /bin/bash
 ENV   := build/env
 
-.PHONY: all product demo test test-aarch64 bench soak truth fuzz format tidy release reproduce clean
+.PHONY: all product demo test test-aarch64 bench soak truth fit fuzz format tidy release reproduce clean
 .PHONY: setup-build setup-bench setup-all setup-release
 
 all: setup-bench
@@ -53,6 +53,10 @@ truth: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete $(ENV)/torchxla/.compl
 	@python3 tests/traps/run.py build/release --jobs $(or $(JOBS),2)
 	@python3 tests/truth/written/run.py build/release $(ENV)
 	@python3 tests/truth/run.py build/release $(ENV) --cases $(or $(CASES),2000) --jobs $(or $(JOBS),2) --keep build/truth
+
+# The long form of the tests of `stet fit`: networks in three shardings, PyTorch/XLA, TorchTPU, every generation of TPUs.
+fit: all $(ENV)/jax/.complete $(ENV)/torchtpu/.complete $(ENV)/torchxla/.complete $(ENV)/cuda/.complete
+	@python3 tests/fit/long.py build/release $(ENV)
 
 # Long fuzzing of every target; FUZZ_SECONDS each.
 fuzz: setup-all

@@ -43,8 +43,7 @@ typedef struct STET_Extension {
      * destroyed by PJRT_Error_Destroy. */
     PJRT_Error *(*register_function)(const char *name, size_t name_size, void *const *stages);
     /* As XLA_FFI_Type_Register; `id` is in and out. */
-    PJRT_Error *(*register_type)(const char *name, size_t name_size, int64_t *id,
-                                 const void *info);
+    PJRT_Error *(*register_type)(const char *name, size_t name_size, int64_t *id, const void *info);
     /* Copies the struct; NULL turns it off, also for programs that were compiled with it. */
     void (*set_fallback)(const struct stet_ext_fallback *fallback);
     /* Why another client runs the program; NULL if the backend does. Borrowed. */

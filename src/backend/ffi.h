@@ -33,7 +33,7 @@ void stet_ffi_state_release(struct stet_ffi_state *s);
 /* A buffer of a call, without its address. */
 struct stet_ffi_buffer {
     const struct stet_shape *shape; /* as the program writes it */
-    int32_t same_as; /* of a result: the argument whose memory it must have, or -1 */
+    int32_t same_as;                /* of a result: the argument whose memory it must have, or -1 */
 };
 
 /* One call in a program: in the plan's arena and immutable, once it is instantiated. */

@@ -36,10 +36,9 @@ static enum stet_rc check_version(struct stet_view name, XLA_FFI_Handler *handle
     }
     if (v->major_version == XLA_FFI_API_MAJOR && v->minor_version <= XLA_FFI_API_MINOR)
         return STET_OK;
-    return stet_fail(err, STET_UNSUPPORTED,
-                     "function \"%.*s\" was built for FFI %d.%d; this backend has %d.%d",
-                     STET_FMT(name), v->major_version, v->minor_version, XLA_FFI_API_MAJOR,
-                     XLA_FFI_API_MINOR);
+    return stet_fail(
+        err, STET_UNSUPPORTED, "function \"%.*s\" was built for FFI %d.%d; this backend has %d.%d",
+        STET_FMT(name), v->major_version, v->minor_version, XLA_FFI_API_MAJOR, XLA_FFI_API_MINOR);
 }
 
 static enum stet_rc keep(struct stet_view name, const XLA_FFI_Handler_Bundle *bundle,

@@ -14,8 +14,7 @@ static void widen(char *d, const char *s, size_t n, enum stet_dtype memory, enum
         const char *src = s + at * stet_dtype_bytes(memory);
 
         if (k->load[memory]) {
-            k->load[memory](
-                wide, src, NULL, NULL, some);
+            k->load[memory](wide, src, NULL, NULL, some);
             src = wide;
         }
         k->convert[stet_tile_ctype(memory)][type](d + at * stet_dtype_bytes(type), src, NULL, NULL,

@@ -38,8 +38,7 @@ static void pack(char *d, const char *base, const struct stet_tile_view *rows,
 
         stet_tile_view_gather(raw, base, &all, from, at, n);
         if (k->load[memory]) {
-            k->load[memory](
-                wide, raw, NULL, NULL, n);
+            k->load[memory](wide, raw, NULL, NULL, n);
             src = wide;
         }
         k->convert[stet_tile_ctype(memory)][type](d + at * to, src, NULL, NULL, n);
@@ -62,8 +61,7 @@ void stet_backend_unpack(char *d, const char *s, uint64_t n, enum stet_dtype typ
                 k->convert[type][STET_DT_F32](wide, src, NULL, NULL, some);
                 src = wide;
             }
-            k->store[memory](
-                dst, src, NULL, NULL, some);
+            k->store[memory](dst, src, NULL, NULL, some);
         } else {
             k->convert[type][stet_tile_ctype(memory)](dst, src, NULL, NULL, some);
         }

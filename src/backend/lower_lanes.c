@@ -277,6 +277,9 @@ enum stet_rc stet_lower_result_sharding(struct stet_lower *l, const struct stet_
         return stet_sharding_whole(&l->shardings, rank, &l->out_shardings[i]);
     if (given)
         return stet_lower_sharding(l, given, rank, &l->out_shardings[i]);
+    if (l->on.results && l->on.results[i].len)
+        return stet_sharding_read(&l->shardings, l->on.results[i], (struct stet_view){0}, rank,
+                                  &l->out_shardings[i]);
     return stet_lower_guess_sharding(l, stet_op_operand(body->ops[body->op_count - 1], i), rank,
                                      &l->out_shardings[i]);
 }

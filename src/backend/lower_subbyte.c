@@ -86,8 +86,8 @@ static struct stet_gval *split(struct stet_lower *l, struct stet_gval *a,
         return NULL;
     }
     v = stet_graph_broadcast(l, stet_lower_bits_as(l, a, &plain), &wide, dims);
-    shift = with(l, STET_TILE_MUL, stet_graph_iota(l, &wide, s->rank - 1),
-                 stet_dtype_bits(s->dtype));
+    shift =
+        with(l, STET_TILE_MUL, stet_graph_iota(l, &wide, s->rank - 1), stet_dtype_bits(s->dtype));
     if (!shift)
         return NULL;
     return stet_graph_convert(l, stet_graph_ew(l, STET_TILE_SHR_LOGIC, bits, v, shift, NULL),
@@ -108,8 +108,7 @@ static struct stet_gval *join(struct stet_lower *l, struct stet_gval *a, const s
     for (int64_t i = 0; i < a->shape.dims[s->rank]; i++) {
         start[s->rank] = i;
         v = stet_graph_convert(l, stet_graph_view(l, a, &part, in_dim, step, start), bits);
-        v = with(l, STET_TILE_SHL, with(l, STET_TILE_AND, v, (1 << width) - 1),
-                 width * (double)i);
+        v = with(l, STET_TILE_SHL, with(l, STET_TILE_AND, v, (1 << width) - 1), width * (double)i);
         if (!v)
             return NULL;
         all = all ? stet_graph_ew(l, STET_TILE_OR, bits, all, v, NULL) : v;

@@ -17,6 +17,9 @@ struct stet_sharding;
 /* How many devices a program is for. One of the two numbers is 1. Each device is a lane. */
 struct stet_plan_devices {
     uint32_t replicas, partitions;
+    /* For each result of the program, how the real compiler shards it, in XLA's language; empty
+     * texts and NULL leave it to the plan. */
+    const struct stet_view *results;
 };
 
 /* Counted when planned; a loop's body once. */

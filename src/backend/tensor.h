@@ -47,7 +47,8 @@
  *   FN    NaN is the last code; there is no infinity
  *   FNUZ  NaN is what would be the negative zero; there is no infinity
  *   SAT   neither: the largest number stays
- * f8e8m0fnu has no sign, no zero and no fraction: its code is the exponent, and NaN the last one. */
+ * f8e8m0fnu has no sign, no zero and no fraction: its code is the exponent, and NaN the last one.
+ */
 #define STET_SMALL_FLOATS(SMALL)                                                                   \
     SMALL(F4E2M1FN, 2, 1, 1, SAT)                                                                  \
     SMALL(F8E3M4, 3, 4, 3, IEEE)                                                                   \

@@ -4,7 +4,8 @@
  * A program has a line of elements as its domain. Each load maps the line to its own memory (with
  * any strides, so broadcasts, transposes, slices and reversals cost a load, not a copy). Registers
  * hold one tile each in a compute type: floats of 4 to 16 bits are f32 rounded after every
- * operation, integers of 2 and 4 bits are bytes. The same programs run the bodies of reduce, scatter and sort. */
+ * operation, integers of 2 and 4 bits are bytes. The same programs run the bodies of reduce,
+ * scatter and sort. */
 #ifndef STET_BACKEND_TILE_H
 #define STET_BACKEND_TILE_H
 

@@ -9,6 +9,7 @@
 #include "cli/run_text.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
+#include "session/exhausted.h"
 #include "story/story_text.h"
 
 #include <inttypes.h>
@@ -132,6 +133,8 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     uint64_t hidden[STET_ROW_EVENTS] = {0}, any = 0;
 
     (void)err;
+    if (a->exhausted)
+        stet_session_exhausted_text(out, a->exhausted, "");
     head(out, a, t, view);
     for (size_t i = 0; a->divergences && i < a->divergences->count; i++) {
         stet_buf_char(out, '\n');

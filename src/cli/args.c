@@ -143,9 +143,11 @@ int stet_cli_args_parse(struct stet_args *args, int argc, char **argv,
         describe.take(describe.context, describe.part, usage, options);
         return STET_EXIT_FINE;
     }
-    *args = (struct stet_args){.values = argv + 1};
+    *args = (struct stet_args){.values = argv + 1, .behind = -1};
     for (int i = 1; i < argc; i++) {
         if (!strcmp(argv[i], "--") || (stop_at_positional && argv[i][0] != '-')) {
+            if (!strcmp(argv[i], "--"))
+                args->behind = args->count;
             for (i += !strcmp(argv[i], "--"); i < argc; i++)
                 args->values[args->count++] = argv[i];
             break;

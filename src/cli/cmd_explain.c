@@ -5,6 +5,7 @@
 #include "session/account_run.h"
 #include "session/avoided.h"
 #include "session/divergence.h"
+#include "session/exhausted.h"
 #include "session/framework_logs.h"
 #include "session/miss.h"
 #include "session/session.h"
@@ -27,6 +28,7 @@ struct choices {
     const struct stet_misses *misses;
     const struct stet_avoided *avoided;
     const struct stet_divergences *divergences;
+    const struct stet_exhausted_list *exhausted;
     enum stet_format format;
     bool job; /* all runs of the run's job */
     const char *export, *log_file;
@@ -41,8 +43,10 @@ static enum stet_rc print_joined(const struct stet_account *a,
     struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc;
 
-    *code = tally->alarms || (a->divergences && a->divergences->count) ? STET_EXIT_FINDING
-                                                                       : STET_EXIT_FINE;
+    *code = tally->alarms || (a->divergences && a->divergences->count) ||
+                    (a->exhausted && a->exhausted->count)
+                ? STET_EXIT_FINDING
+                : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
     if (c->export && !strcmp(c->export, "markdown"))
@@ -73,6 +77,7 @@ static enum stet_rc print(void *context, const struct stet_account *a,
     own.misses = p->choices->misses;
     own.avoided = p->choices->avoided;
     own.divergences = p->choices->divergences;
+    own.exhausted = p->choices->exhausted;
     return print_joined(&own, t, p->choices, &p->code, err);
 }
 
@@ -102,6 +107,7 @@ struct journals {
     struct stet_misses misses;
     struct stet_divergences divergences;
     struct stet_torch torch;
+    struct stet_exhausted_list exhausted;
     bool loaded, asked; /* asked: the store, for its misses */
     bool compared;      /* the ranks */
 };
@@ -119,6 +125,7 @@ static void read_journals(struct journals *r, const struct stet_run *run)
     stet_session_torch_take_ranks(&r->torch, &r->digest);
     r->compared = stet_divergences_make(&r->divergences, &r->digest, &r->torch, run->folder,
                                         NULL) == STET_OK;
+    stet_session_exhausted(&r->exhausted, &r->digest, run->folder, NULL);
     r->asked = r->digest.compiles <= MOST_COMPILES &&
                stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;
 }
@@ -132,6 +139,7 @@ static void release_journals(struct journals *r)
     if (r->loaded)
         stet_torch_release(&r->torch);
     stet_avoided_release(&r->avoided);
+    stet_session_exhausted_release(&r->exhausted);
     if (r->loaded)
         stet_ledger_run_unload(&r->digest);
 }
@@ -166,6 +174,7 @@ static int explain_run(const char *name, struct choices *c)
     read_journals(&read, run);
     c->avoided = &read.avoided;
     c->divergences = read.compared ? &read.divergences : NULL;
+    c->exhausted = &read.exhausted;
     if (read.asked && (c->format == STET_FORMAT_JSON || is_telling(&read.misses) ||
                        stet_ledger_run_has_earlier(&runs, run)))
         c->misses = &read.misses;

@@ -86,7 +86,7 @@ static int tell(const struct stet_warm_run *w, bool json)
         stet_json_init(&j, &out);
         stet_json_object(&j, NULL);
         stet_json_cstr(&j, "schema", "stet.warm/1");
-        stet_json_cstr(&j, "topology", plan->topology ? plan->topology : "");
+        stet_json_cstr(&j, "topology", plan->topology.name ? plan->topology.name : "");
         stet_json_array(&j, "programs");
     }
     for (size_t i = 0; i < plan->count; i++)
@@ -110,11 +110,11 @@ static int tell(const struct stet_warm_run *w, bool json)
         stet_text_duration(&out, w->wall_ns);
         stet_buf_char(&out, '\n');
         stet_buf_view(&out, stet_buf_as_view(&lines));
-        if (plan->topology && a.kept + a.there)
+        if (plan->topology.name && a.kept + a.there)
             stet_buf_printf(&out,
                             "compiled for %s without a device: a launch loads them if its client "
                             "describes the same topology (stet cache show)\n",
-                            plan->topology);
+                            plan->topology.name);
     }
     stet_buf_release(&lines);
     return stet_cli_print(&out, a.failed ? STET_EXIT_FINDING : STET_EXIT_FINE);

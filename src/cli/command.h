@@ -19,6 +19,7 @@ struct stet_args {
     enum stet_format format;
     int count; /* positional arguments */
     char **values;
+    int behind; /* number of the first one behind "--"; -1 without it */
 };
 
 /* Parses argv[1..] (argv[0] is the command's name). Returns -1 to continue, otherwise the exit code

@@ -7,6 +7,7 @@
 #include "cli/startup_text.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
+#include "session/exhausted.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
 #include "session/readbacks.h"
@@ -219,6 +220,15 @@ static void say_zeros(struct stet_buf *out, const struct stet_run_digest *d,
     stet_session_readbacks_release(&r);
 }
 
+static void say_exhausted(struct stet_buf *out, const struct stet_run_digest *d, const char *folder)
+{
+    struct stet_exhausted_list l;
+
+    if (stet_session_exhausted(&l, d, folder, NULL) == STET_OK)
+        stet_session_exhausted_text(out, &l, "stet: ");
+    stet_session_exhausted_release(&l);
+}
+
 void stet_cli_run_summary(const char *folder, const char *id, const struct stet_launch_watch *watch,
                           const struct stet_run_end *end)
 {
@@ -245,6 +255,7 @@ void stet_cli_run_summary(const char *folder, const char *id, const struct stet_
     }
     if (!end->brief && (d.compiles || end->torch) && d.compiles <= MOST_COMPILES)
         print_causes(&out, folder, end->cpu);
+    say_exhausted(&out, &d, folder);
     if (end->zeros && d.executions)
         say_zeros(&out, &d, end);
     stet_cli_run_trouble(&out, &d);

@@ -298,7 +298,9 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (c->client)
         stet_plugin_look_at_memory(c->p, c->client, false);
     stet_intercept_guard_leave();
-    return stet_plugin_failed(c->p, c->function, error);
+    return stet_plugin_failed_in(
+        c->p, &(struct stet_plugin_failure){.function = c->function, .compile = c->index + 1},
+        error);
 }
 
 /* Checks the contract before any other work: a program that it forbids is not served from a store

@@ -1,12 +1,15 @@
 /* Errors that the plugin returns: recorded with code and message, and passed on unchanged. Errors
  * that the layer itself creates (enforce.c) are handled here and never reach the plugin. */
 #include "abi/error.h"
+#include "base/mem.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
+#include "intercept/pyline.h"
 #include "intercept/writer.h"
 #include "journal/environment.h"
 
-enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 4096, RECENT = 64 };
+/* A message about memory lists its buffers. */
+enum { RECORDED_ONE_BY_ONE = 1000, MESSAGE_MAX = 16384, RECENT = 64 };
 
 /* Errors that were recorded when they were returned, so that their destruction does not count them
  * again. */
@@ -50,7 +53,24 @@ bool stet_plugin_drop(struct stet_plugin *p, PJRT_Error *error)
     return error != NULL;
 }
 
-static void record(struct stet_plugin *p, const char *function, const PJRT_Error *error)
+/* The line that ran out of memory: an execution has no stack of its own in the journal. */
+static void add_line(struct stet_event *e)
+{
+    void *thread = stet_intercept_pyline_thread();
+    struct stet_pyline_cache *cache = thread ? stet_mem_calloc(1, sizeof *cache) : NULL;
+    struct stet_pyline lines[STET_PYLINES_MOST];
+    char file[STET_PYLINE_FILE];
+
+    if (cache && stet_intercept_pyline_read(cache, thread, lines)) {
+        stet_intercept_pyline_text(lines[0].file, file, sizeof file);
+        e->record.plugin_error.file = stet_arena_copy(&e->arena, stet_view_str(file));
+        e->record.plugin_error.line = lines[0].line;
+    }
+    stet_mem_free(cache);
+}
+
+static void record(struct stet_plugin *p, const struct stet_plugin_failure *in,
+                   const PJRT_Error *error)
 {
     uint64_t number = atomic_fetch_add(&stet_layer.errors, 1);
     struct stet_event *e;
@@ -64,19 +84,29 @@ static void record(struct stet_plugin *p, const char *function, const PJRT_Error
         return;
     e->record.plugin_error = (struct stet_rec_plugin_error){
         .plugin = p->id,
-        .function = stet_view_str(function),
+        .function = stet_view_str(in->function),
+        .executable = in->executable,
+        .compile = in->compile,
         .code = (uint64_t)stet_plugin_error_text(p, error, &text),
         .count = number < RECORDED_ONE_BY_ONE ? 1 : RECORDED_ONE_BY_ONE,
     };
     e->record.plugin_error.message = stet_journal_env_mask(&e->arena, text);
+    if (e->record.plugin_error.code == PJRT_Error_Code_RESOURCE_EXHAUSTED)
+        add_line(e);
     stet_event_send(e);
 }
 
 PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT_Error *error)
 {
+    return stet_plugin_failed_in(p, &(struct stet_plugin_failure){.function = function}, error);
+}
+
+PJRT_Error *stet_plugin_failed_in(struct stet_plugin *p, const struct stet_plugin_failure *in,
+                                  PJRT_Error *error)
+{
     if (!error)
         return NULL;
-    record(p, function, error);
+    record(p, in, error);
     atomic_store(&recent[atomic_fetch_add(&next_recent, 1) % RECENT], error);
     return error;
 }
@@ -94,19 +124,42 @@ void on_PJRT_Error_Destroy(struct stet_plugin *p, PJRT_Error_Destroy_Args *args)
         known = atomic_compare_exchange_strong(&recent[i], &expected, NULL);
     }
     if (!known)
-        record(p, "(an extension)", error);
+        record(p, &(struct stet_plugin_failure){.function = "(an extension)"}, error);
     if (error && stet_pjrt_error_is_ours(error))
         stet_pjrt_error_destroy(error);
     else
         stet_plugin_real(p)->PJRT_Error_Destroy(args);
 }
 
+/* An error that arrives in an event was not returned by any function. It is seen when the framework
+ * reads its message; only those about memory are worth a record of their own. */
+static void record_late(struct stet_plugin *p, PJRT_Error *error)
+{
+    PJRT_Error_GetCode_Args code = {.struct_size = PJRT_Error_GetCode_Args_STRUCT_SIZE,
+                                    .error = error};
+    const PJRT_Api *real = stet_plugin_real(p);
+
+    for (size_t i = 0; i < RECENT; i++) {
+        if (atomic_load(&recent[i]) == error)
+            return;
+    }
+    if (!stet_api_has(real, PJRT_Error_GetCode) ||
+        stet_plugin_drop(p, real->PJRT_Error_GetCode(&code)) ||
+        code.code != PJRT_Error_Code_RESOURCE_EXHAUSTED)
+        return;
+    record(p, &(struct stet_plugin_failure){.function = "(an event)"}, error);
+    atomic_store(&recent[atomic_fetch_add(&next_recent, 1) % RECENT], error);
+}
+
 void on_PJRT_Error_Message(struct stet_plugin *p, PJRT_Error_Message_Args *args)
 {
-    if (stet_pjrt_error_is_ours(args->error))
+    if (stet_pjrt_error_is_ours(args->error)) {
         stet_pjrt_error_message(args->error, &args->message, &args->message_size);
-    else
-        stet_plugin_real(p)->PJRT_Error_Message(args);
+        return;
+    }
+    if (args->error)
+        record_late(p, (PJRT_Error *)(uintptr_t)args->error);
+    stet_plugin_real(p)->PJRT_Error_Message(args);
 }
 
 PJRT_Error *on_PJRT_Error_GetCode(struct stet_plugin *p, PJRT_Error_GetCode_Args *args)

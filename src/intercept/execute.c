@@ -87,6 +87,17 @@ run(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
     return stet_plugin_real(p)->PJRT_LoadedExecutable_Execute(args);
 }
 
+__attribute__((noinline)) static PJRT_Error *failed(struct stet_plugin *p,
+                                                    const struct stet_handle *h, PJRT_Error *error)
+{
+    uint32_t id = h ? atomic_load_explicit(&h->id, memory_order_relaxed) : 0;
+
+    return stet_plugin_failed_in(
+        p,
+        &(struct stet_plugin_failure){.function = function, .executable = id & ~STET_HANDLE_FRESH},
+        error);
+}
+
 /* An executable that was created elsewhere (by an extension, for example) gets an id now. If this
  * call comes from inside another watched plugin, that one counts it. */
 __attribute__((noinline)) static PJRT_Error *
@@ -106,7 +117,7 @@ execute_unknown(struct stet_plugin *p, PJRT_LoadedExecutable_Execute_Args *args)
     if (!outermost)
         return error;
     stet_intercept_guard_leave();
-    return stet_plugin_failed(p, function, error);
+    return failed(p, h, error);
 }
 
 PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
@@ -127,7 +138,7 @@ PJRT_Error *on_PJRT_LoadedExecutable_Execute(struct stet_plugin *p,
     count(h);
     error = run(p, args);
     if (UNLIKELY(error))
-        return stet_plugin_failed(p, function, error);
+        return failed(p, h, error);
     if (UNLIKELY(stet_journal_flow_on(&stet_layer.flow)))
         follow(h, args);
     return NULL;

@@ -63,6 +63,16 @@ static inline struct stet_view stet_plugin_text(const char *text, size_t size)
 /* Counts it and records it in the journal with its function; returns `error` for the caller to
  * return. */
 PJRT_Error *stet_plugin_failed(struct stet_plugin *p, const char *function, PJRT_Error *error);
+
+/* What an error belongs to. */
+struct stet_plugin_failure {
+    const char *function;
+    uint64_t executable; /* its id; 0 for none */
+    uint64_t compile;    /* the index of the compile, + 1; 0 for none */
+};
+
+PJRT_Error *stet_plugin_failed_in(struct stet_plugin *p, const struct stet_plugin_failure *in,
+                                  PJRT_Error *error);
 /* Code and message of a plugin's error. The text is valid as long as the error. */
 PJRT_Error_Code stet_plugin_error_text(struct stet_plugin *p, const PJRT_Error *error,
                                        struct stet_view *text);

@@ -3,6 +3,7 @@
 #include "base/fs.h"
 #include "intercept/pod_internal.h"
 #include "intercept/ranks.h"
+#include "intercept/remote.h"
 
 #include <stdio.h>
 #include <stdlib.h>

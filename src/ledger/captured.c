@@ -5,6 +5,8 @@
 #include "base/mem.h"
 
 #include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
 #include <sys/stat.h>
 #include <zstd.h>
 
@@ -124,4 +126,20 @@ enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char 
     return stet_fail(err, STET_NOT_FOUND,
                      "'%s' is not a file, a run or a captured program; `stet runs` lists the runs",
                      prefix);
+}
+
+enum stet_rc stet_ledger_captured_program(struct stet_file *f, const char *folder,
+                                          struct stet_hash program, struct stet_err *err)
+{
+    static const char *const kinds[] = {"mlirbc", "mlir", "hlo.pb", "hlo_with_config.pb"};
+    char name[STET_HASH_TEXT], path[PATH_MAX];
+
+    stet_hash_format(program, name);
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        if (snprintf(path, sizeof path, "%s/programs/%s.%s.zst", folder, name, kinds[i]) <
+                (int)sizeof path &&
+            stet_fs_is_plain(path))
+            return stet_ledger_captured_open(f, path, 0, err);
+    }
+    return stet_fail(err, STET_NOT_FOUND, "program %s was not captured", name);
 }

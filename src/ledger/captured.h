@@ -15,6 +15,11 @@
 enum stet_rc stet_ledger_captured_open(struct stet_file *f, const char *path, uint64_t most,
                                        struct stet_err *err);
 
+/* The captured program with this hash, in whatever form, of a run's folder. STET_NOT_FOUND if it
+ * was not captured. */
+enum stet_rc stet_ledger_captured_program(struct stet_file *f, const char *folder,
+                                          struct stet_hash program, struct stet_err *err);
+
 /* Finds the file of the captured program whose hash is or begins with `prefix` (at least 6 hex
  * digits), the newest run first. The caller frees the path. STET_NOT_FOUND if no run has it. */
 enum stet_rc stet_ledger_captured_find(const struct stet_runs *runs, const char *prefix,

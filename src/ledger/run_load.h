@@ -134,6 +134,17 @@ struct stet_job_event {
     uint64_t failures, waited_ns, open;
 };
 
+/* An error of the plugin because memory ran out. */
+struct stet_exhaustion {
+    uint64_t time_ns; /* CLOCK_REALTIME */
+    struct stet_view function, message, file;
+    uint64_t line;       /* of the user's, 0 when not known */
+    uint64_t executable; /* id; 0: it was not executing one, or that is not known */
+    uint64_t compile;    /* index, + 1; 0: it was not compiling */
+};
+
+enum { STET_EXHAUSTIONS = 16 }; /* of a process; the first ones are kept */
+
 /* The time at which the loop had completed this many steps. */
 struct stet_step_mark {
     uint64_t step, wall_ns; /* CLOCK_REALTIME */
@@ -173,6 +184,8 @@ struct stet_process_digest {
     size_t agreement_count, agreement_room;
     struct stet_counter *counters; /* the framework's own counters; lines are not filled */
     size_t counter_count, counter_room;
+    struct stet_exhaustion exhaustions[STET_EXHAUSTIONS];
+    size_t exhaustion_count;
     uint64_t plugin_errors, faults, lost_records, lost_executions;
     uint64_t unread_stacks; /* compiles that ended before their Python line was read */
     bool steps_known;       /* after stet_ledger_run_steps */

@@ -376,6 +376,23 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
     d->value_bytes += r->values.len;
 }
 
+enum { RESOURCE_EXHAUSTED = 8 }; /* of PJRT's error codes */
+
+static void on_exhaustion(struct stet_run_digest *d, struct stet_process_digest *p,
+                          const struct stet_rec_plugin_error *r, uint64_t time_ns)
+{
+    if (r->code != RESOURCE_EXHAUSTED || p->exhaustion_count == STET_EXHAUSTIONS)
+        return;
+    p->exhaustions[p->exhaustion_count++] =
+        (struct stet_exhaustion){.time_ns = time_ns + p->wall_minus_mono,
+                                 .function = keep(d, r->function),
+                                 .message = keep(d, r->message),
+                                 .file = keep(d, r->file),
+                                 .line = r->line,
+                                 .executable = r->executable,
+                                 .compile = r->compile};
+}
+
 /* One counter per name: a forked child reports its own, in its own journal. */
 static void on_counter(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_counter *r)
@@ -477,6 +494,7 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
         const struct stet_rec_plugin_error *r = e->record;
 
         p->plugin_errors += r->count ? r->count : 1;
+        on_exhaustion(d, p, r, e->time_ns);
         break;
     }
     case STET_REC_fault: {

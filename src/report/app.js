@@ -23,7 +23,7 @@
 
   // ---- sections ----
   const parts = [["ranks", "Ranks", Stet.ranks], ["causes", "Causes and fixes", Stet.causes], ["lines", "Lines", Stet.lines], ["families", "Families", Stet.families], ["shapes", "Shapes", Stet.shapes], ["buckets", "Buckets", Stet.buckets],
-    ["memory", "Memory", Stet.memory], ["startup", "Start", Stet.startup], ["saved", "Saved", Stet.saved], ["torch", "torch.compile", Stet.torch], ["compiles", "Every compile", Stet.compiles], ["processes", "Processes", Stet.bundle]];
+    ["memory", "Memory", Stet.memory], ["fit", "Fit", Stet.fit], ["startup", "Start", Stet.startup], ["saved", "Saved", Stet.saved], ["torch", "torch.compile", Stet.torch], ["compiles", "Every compile", Stet.compiles], ["processes", "Processes", Stet.bundle]];
 
   function legend(run) {
     const item = (cls, text) => el("li", {}, el("span", { class: "swatch " + cls, "aria-hidden": "true" }), text);

@@ -377,6 +377,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
     if (rc == STET_OK)
         rc = take_devices(r, d, err);
     if (rc == STET_OK)
+        stet_report_fits(r);
+    if (rc == STET_OK)
         rc = stet_divergences_make(&r->divergences, d, t, r->run->folder, err);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
@@ -388,8 +390,9 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         join_torch(r, t);
     if (rc == STET_OK)
         stet_report_torch_details(r, t, (uint32_t)taking.torch_first);
-    if (rc == STET_OK && (r->failed_memory || r->arena.failed || r->names.failed ||
-                          r->torch.failed || r->buckets.failed || r->avoided_json.failed))
+    if (rc == STET_OK &&
+        (r->failed_memory || r->arena.failed || r->names.failed || r->torch.failed ||
+         r->buckets.failed || r->fits.failed || r->avoided_json.failed))
         rc = no_memory(err);
     stet_dump_release(&dump);
     stet_session_programs_free(shelf);

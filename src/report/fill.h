@@ -24,6 +24,8 @@ enum stet_rc stet_report_read_programs(struct stet_report_run *r, const struct s
 /* The sizes that functions were called with, and the buckets for them. */
 enum stet_rc stet_report_buckets(struct stet_report_run *r, const struct stet_run_digest *d,
                                  struct stet_session_programs *shelf, struct stet_err *err);
+/* The fits that are kept in the run's folder. */
+void stet_report_fits(struct stet_report_run *r);
 /* The torch lane: processes and compiles; frames, graph breaks and caches; values behind guards. */
 void stet_report_torch_events(struct stet_report_run *r, const struct stet_torch *t);
 void stet_report_torch_details(struct stet_report_run *r, const struct stet_torch *t,

@@ -35,6 +35,7 @@ void stet_report_release(struct stet_report_run *r)
     stet_arena_release(&r->arena);
     stet_buf_release(&r->torch);
     stet_buf_release(&r->buckets);
+    stet_buf_release(&r->fits);
     stet_buf_release(&r->avoided_json);
 }
 

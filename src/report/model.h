@@ -130,6 +130,7 @@ struct stet_report_run {
     struct stet_buf avoided_json; /* the members that stet_avoided_json writes; empty for none */
     uint64_t undecoded;           /* programs whose arguments and family were not read */
     struct stet_buf buckets;      /* JSON of the functions whose sizes varied; empty for none */
+    struct stet_buf fits;         /* JSON of its fits, separated by commas; empty for none */
     struct stet_buf torch;        /* JSON of frames and graph breaks; empty for none */
     bool failed_memory;           /* sticky */
 };

@@ -464,6 +464,10 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
         stet_json_raw(j, "buckets", stet_buf_as_view(&r->buckets));
     else
         stet_json_null(j, "buckets");
+    stet_json_array(j, "fits");
+    if (r->fits.len)
+        stet_json_raw(j, NULL, stet_buf_as_view(&r->fits));
+    stet_json_end_array(j);
     if (r->torch.len)
         stet_json_raw(j, "torch", stet_buf_as_view(&r->torch));
     else

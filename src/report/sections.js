@@ -224,6 +224,37 @@
           d.samples.filter((s, k) => k % Math.ceil(d.samples.length / 40) === 0).map((s) => [seconds(s[0]), bytes(s[1]), bytes(s[2])])))))) : null));
   };
 
+  // ---- what a topology would say ----
+  const sci = (n, unit) => {
+    let k = 0;
+    for (; n >= 1000 && k < 6; k++) n /= 1000;
+    return Number(n.toPrecision(3)) + " " + ["", "k", "M", "G", "T", "P", "E"][k] + unit;
+  };
+  function fitLines(p) {
+    if (!p.temporaries.length) return null;
+    const most = p.temporaries[0].bytes, grew = (l) => (l.bytes_before === null || l.bytes_before === l.bytes ? ""
+      : (l.bytes > l.bytes_before ? "+" : "−") + bytes(Math.abs(l.bytes - l.bytes_before)) + (l.shape_before !== l.shape ? ", was " + l.shape_before : ""));
+    return el("div", { class: "scroll" }, table("Temporaries of " + p.program + " at its peak, by line", [{ text: "line", wrap: true }, { text: "operation", wrap: true }, { text: "bytes", num: true }, { text: "" }, { text: "since the last fit" }],
+      p.temporaries.slice(0, 10).map((l) => [el("code", { text: l.line ? place(l) : "no line", title: l.file }), el("span", { class: "mono", text: (l.operation.split("/").pop() || l.opcode) + " " + l.shape + (l.buffers > 1 ? " and " + (l.buffers - 1) + " more" : "") }),
+        bytes(l.bytes), el("div", { class: "barcell" }, bar(most ? l.bytes / most : 0)), grew(l)])));
+  }
+  function fitCard(f) {
+    const t = f.topology, peak = f.programs.find((p) => p.program === f.peak_program && p.memory.total + (p.beside_bytes || 0) === f.peak_bytes);
+    const verdict = f.verdict === "fits" ? "fits: " + bytes(f.peak_bytes) + " of " + bytes(t.memory_bytes) : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known";
+    return el("article", { class: "fit", "data-verdict": f.verdict },
+      el("h3", {}, t.name, el("span", { class: "muted", text: " " + t.devices + " × " + t.kind + " · " }), verdict),
+      el("div", { class: "scroll" }, table("Memory of one device, by program", [{ text: "program", wrap: true }, { text: "verdict" }, { text: "total", num: true }, { text: "arguments", num: true }, { text: "outputs", num: true }, { text: "temporaries", num: true }, { text: "code", num: true }, { text: "beside it", num: true }, { text: "compile", num: true }],
+        f.programs.slice(0, 40).map((p) => [el("code", { text: p.program }), p.verdict, bytes(p.memory.total), bytes(p.memory.arguments), bytes(Math.max(0, p.memory.outputs - p.memory.aliased)), bytes(p.memory.temporaries),
+          p.memory.code === null ? "–" : bytes(p.memory.code), p.beside_bytes === null ? "–" : bytes(p.beside_bytes), p.compile.cpu_s ? seconds(p.compile.cpu_s) : "–"]))),
+      f.programs.filter((p) => p.error).slice(0, 5).map((p) => el("p", { class: "mono wrap", text: p.program + ": " + p.error.slice(0, 400) })),
+      peak ? fitLines(peak) : null,
+      f.step ? el("p", { text: "Each step on one device: " + sci(f.step.flops, "FLOP") + ", " + sci(f.step.memory_traffic_bytes, "B") + " of memory traffic, " + sci(f.step.sent_bytes, "B") + " sent; at least " + seconds(f.step.bound_s) + "." }) : null,
+      f.step && f.step.collectives.length ? el("div", { class: "scroll" }, table("Collectives of a step", [{ text: "kind" }, { text: "in the program", num: true }, { text: "times", num: true }, { text: "bytes", num: true }, { text: "sent", num: true }],
+        f.step.collectives.map((c) => [c.kind, String(c.sites), String(c.times), sci(c.bytes, "B"), sci(c.sent_bytes, "B")]))) : null,
+      f.contract ? el("p", { text: f.contract.kept ? "The contract is kept." : "The contract is broken: " + f.contract.first }) : null);
+  }
+  Stet.fit = (run) => (run.fits.length ? section("fit", "Fit", "what each topology's compiler says", run.fits.map(fitCard)) : null);
+
   // ---- the start, part after part ----
   const startParts = [["imports", "Python, imports, the script before its first client"], ["client", "creating the client"], ["tracing", "the framework traces functions"],
     ["lowering", "and lowers them"], ["framework", "its other work for programs"], ["compiling", "inside the compiler"], ["loading", "programs from a store or cache"],

@@ -22,6 +22,7 @@ typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r)
 
 struct stet_avoided;
 struct stet_divergences;
+struct stet_exhausted_list;
 struct stet_misses;
 
 struct stet_run;
@@ -45,6 +46,8 @@ struct stet_account {
     const struct stet_misses *misses;   /* what the store did not serve; NULL without a lookup */
     const struct stet_divergences *divergences; /* ranks that differ; NULL if nothing was read */
     const struct stet_avoided *avoided; /* what was not compiled; NULL if it was not counted */
+    const struct stet_exhausted_list
+        *exhausted; /* what ran out of memory; NULL if not looked for */
     const struct stet_stories
         *stories; /* its recompiles by cause; stet_account_use_joined sets it */
 };

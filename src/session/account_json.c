@@ -3,6 +3,7 @@
 #include "session/account.h"
 #include "session/avoided.h"
 #include "session/divergence.h"
+#include "session/exhausted.h"
 #include "session/miss.h"
 
 #include "base/fs.h"
@@ -208,6 +209,8 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
         stet_misses_json(a->misses, &w.j, "missed");
         stet_json_end_object(&w.j);
     }
+    if (a->exhausted)
+        stet_session_exhausted_json(&w.j, a->exhausted);
     stet_json_end_object(&w.j);
     stet_buf_char(&w.out, '\n');
     return finish(&w, rc, err);

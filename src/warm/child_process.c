@@ -1,15 +1,14 @@
 /* Runs in one child. It loads the layer over the plugin as the launch will, so that the stored
  * entries have the keys that the launch will look up. */
-#include "abi/api.h"
-#include "base/mem.h"
+#include "base/clock.h"
 #include "journal/variables.h"
 #include "ledger/captured.h"
 #include "warm/warm.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 struct alive {
@@ -20,19 +19,7 @@ struct alive {
 
 static bool failed(const struct alive *a, PJRT_Error *error, struct stet_warm_item *i)
 {
-    PJRT_Error_Message_Args m = {.struct_size = PJRT_Error_Message_Args_STRUCT_SIZE,
-                                 .error = error};
-    PJRT_Error_Destroy_Args d = {.struct_size = PJRT_Error_Destroy_Args_STRUCT_SIZE,
-                                 .error = error};
-
-    if (!error)
-        return false;
-    a->api->PJRT_Error_Message(&m);
-    snprintf(i->detail, sizeof i->detail, "%.*s",
-             (int)(m.message_size < sizeof i->detail ? m.message_size : sizeof i->detail - 1),
-             m.message);
-    a->api->PJRT_Error_Destroy(&d);
-    return true;
+    return stet_warm_topology_failed(a->api, error, i->detail, sizeof i->detail);
 }
 
 /* Returns the value of a variable when the program ran; .ptr is NULL if it was unset. */
@@ -65,102 +52,25 @@ static void set_variables(const struct stet_warm_item *i)
     }
 }
 
-/* Sets what libtpu needs to compile without a TPU. Variables that the user set stay. */
-static void set_tpu(const char *topology)
-{
-    char type[64];
-    const char *at = strchr(topology, ':');
-    long chips = 1;
-
-    setenv("TPU_SKIP_MDS_QUERY", "1", 0);
-    setenv("TPU_WORKER_HOSTNAMES", "localhost", 0);
-    setenv("ALLOW_MULTIPLE_LIBTPU_LOAD", "1", 0);
-    if (!at)
-        return;
-    snprintf(type, sizeof type, "%.*s", (int)(at - topology < 48 ? at - topology : 48), topology);
-    for (at++; *at; at += *at == 'x') {
-        char *end;
-        long n = strtol(at, &end, 10);
-
-        if (end == at)
-            break;
-        chips *= n > 0 && n < 4096 ? n : 1;
-        at = end;
-    }
-    snprintf(type + strlen(type), sizeof type - strlen(type), "-%ld", chips);
-    setenv("TPU_ACCELERATOR_TYPE", type, 0);
-}
-
-static PJRT_NamedValue text_option(const char *name, struct stet_view value)
-{
-    return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
-                             .name = name,
-                             .name_size = strlen(name),
-                             .type = PJRT_NamedValue_kString,
-                             .string_value = value.ptr,
-                             .value_size = value.len};
-}
-
-static bool make_topology(struct alive *a, const struct stet_warm_plan *plan,
-                          struct stet_warm_item *i)
-{
-    PJRT_NamedValue options[3];
-    PJRT_TopologyDescription_Create_Args create = {
-        .struct_size = PJRT_TopologyDescription_Create_Args_STRUCT_SIZE,
-        .topology_name = plan->topology,
-        .topology_name_size = strlen(plan->topology),
-        .create_options = options,
-    };
-    struct stet_err err = STET_ERR_INIT;
-    struct stet_file target = {0};
-
-    if (plan->target) {
-        if (stet_file_open(&target, plan->target, &err) != STET_OK) {
-            snprintf(i->detail, sizeof i->detail, "%.180s", err.text);
-            return false;
-        }
-    }
-    if (plan->target || plan->described.len) {
-        options[create.num_options++] =
-            text_option("target_config", plan->target ? target.bytes : plan->described);
-        options[create.num_options++] = text_option("topology", stet_view_str(plan->topology));
-    }
-    if (plan->host_described.len)
-        options[create.num_options++] =
-            text_option("host_target_machine_options", plan->host_described);
-    if (!stet_api_has(a->api, PJRT_TopologyDescription_Create) ||
-        failed(a, a->api->PJRT_TopologyDescription_Create(&create), i))
-        return false;
-    a->topology = create.topology;
-    return true;
-}
-
 static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct stet_warm_item *i)
 {
-    PJRT_Plugin_Initialize_Args init = {.struct_size = PJRT_Plugin_Initialize_Args_STRUCT_SIZE};
     PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
-    union {
-        void *symbol;
-        stet_get_pjrt_api *get;
-    } entry;
-    void *library;
 
     setenv("STET_PLUGIN", i->plugin, 1);
     set_variables(i);
-    if (plan->topology && strstr(i->plugin, "libtpu"))
-        set_tpu(plan->topology);
-    library = dlopen(plan->layer, RTLD_NOW | RTLD_LOCAL);
-    entry.symbol = library ? dlsym(library, "GetPjrtApi") : NULL;
-    a->api = entry.symbol ? entry.get() : NULL;
+    if (plan->topology.name && strstr(i->plugin, "libtpu"))
+        stet_warm_topology_environment(plan->topology.name);
+    a->api = stet_warm_topology_load(plan->layer, i->detail, sizeof i->detail);
     if (!a->api) {
-        snprintf(i->detail, sizeof i->detail, "%.160s: cannot be loaded", i->plugin);
+        if (!i->detail[0] || strstr(i->detail, "cannot be loaded"))
+            snprintf(i->detail, sizeof i->detail, "%.160s: cannot be loaded", i->plugin);
         return false;
     }
-    if (stet_api_has(a->api, PJRT_Plugin_Initialize) &&
-        failed(a, a->api->PJRT_Plugin_Initialize(&init), i))
-        return false;
-    if (plan->topology)
-        return make_topology(a, plan, i);
+    if (plan->topology.name) {
+        a->topology =
+            stet_warm_topology_create(a->api, &plan->topology, i->detail, sizeof i->detail);
+        return a->topology != NULL;
+    }
     if (failed(a, a->api->PJRT_Client_Create(&create), i))
         return false;
     a->client = create.client;
@@ -203,8 +113,16 @@ static bool compile_here(const struct alive *a, PJRT_Program *program, struct st
     return !failed(a, a->api->PJRT_LoadedExecutable_Destroy(&destroy), i);
 }
 
+static uint64_t cpu_ns(void)
+{
+    struct timespec t;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
 static bool compile_ahead(const struct alive *a, PJRT_Program *program, struct stet_view options,
-                          struct stet_warm_item *i)
+                          const struct stet_warm_plan *plan, struct stet_warm_item *i)
 {
     PJRT_Compile_Args args = {.struct_size = PJRT_Compile_Args_STRUCT_SIZE,
                               .topology = a->topology,
@@ -213,14 +131,41 @@ static bool compile_ahead(const struct alive *a, PJRT_Program *program, struct s
                               .compile_options_size = options.len};
     PJRT_Executable_Destroy_Args destroy = {.struct_size =
                                                 PJRT_Executable_Destroy_Args_STRUCT_SIZE};
+    struct stet_warm_subject s = {.item = i,
+                                  .number = (size_t)(i - plan->items),
+                                  .api = a->api,
+                                  .topology = a->topology,
+                                  .code = stet_view_of(program->code, program->code_size),
+                                  .options = options};
+    uint64_t cpu = cpu_ns(), wall = stet_clock_ns();
 
     if (failed(a, a->api->PJRT_Compile(&args), i))
         return false;
+    s.wall_ns = stet_clock_ns() - wall;
+    s.cpu_ns = cpu_ns() - cpu;
+    s.executable = args.executable;
+    if (plan->inspector && plan->inspector->after)
+        plan->inspector->after(plan->inspector->context, &s);
     destroy.executable = args.executable;
     return !failed(a, a->api->PJRT_Executable_Destroy(&destroy), i);
 }
 
-static enum stet_warm_verdict compile(const struct alive *a, struct stet_warm_item *i)
+static bool is_left(const struct alive *a, const struct stet_warm_plan *plan,
+                    struct stet_warm_item *i, struct stet_view code, struct stet_view options)
+{
+    struct stet_warm_subject s = {.item = i,
+                                  .number = (size_t)(i - plan->items),
+                                  .api = a->api,
+                                  .topology = a->topology,
+                                  .code = code,
+                                  .options = options};
+
+    return plan->inspector && plan->inspector->before &&
+           !plan->inspector->before(plan->inspector->context, &s);
+}
+
+static enum stet_warm_verdict compile(const struct alive *a, const struct stet_warm_plan *plan,
+                                      struct stet_warm_item *i)
 {
     static const char *const codes[] = {"mlirbc", "mlir", "hlo.pb", "hlo_with_config.pb",
                                         "bin",    NULL};
@@ -229,7 +174,7 @@ static enum stet_warm_verdict compile(const struct alive *a, struct stet_warm_it
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE,
                             .format = i->format,
                             .format_size = strlen(i->format)};
-    bool done;
+    enum stet_warm_verdict verdict;
 
     if (!open_whole(&code, i->folder, i->program, codes))
         return STET_WARM_NOT_CAPTURED;
@@ -240,11 +185,16 @@ static enum stet_warm_verdict compile(const struct alive *a, struct stet_warm_it
     }
     program.code = (char *)(uintptr_t)code.bytes.ptr;
     program.code_size = code.bytes.len;
-    done = a->topology ? compile_ahead(a, &program, options.bytes, i)
-                       : compile_here(a, &program, options.bytes, i);
+    if (is_left(a, plan, i, code.bytes, options.bytes))
+        verdict = STET_WARM_LEFT;
+    else if (a->topology ? compile_ahead(a, &program, options.bytes, plan, i)
+                         : compile_here(a, &program, options.bytes, i))
+        verdict = STET_WARM_DONE;
+    else
+        verdict = STET_WARM_FAILED;
     stet_file_close(&code);
     stet_file_close(&options);
-    return done ? STET_WARM_DONE : STET_WARM_FAILED;
+    return verdict;
 }
 
 static bool same_world(const struct stet_warm_item *a, const struct stet_warm_item *b)
@@ -274,11 +224,11 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
             continue;
         if (!atomic_compare_exchange_strong(&i->verdict, &waits, STET_WARM_AT_WORK))
             continue;
+        i->by = getpid(); /* before anything that may end this process */
         if (!first) {
             first = i;
             up = bring_up(&alive, plan, i);
         }
-        i->by = getpid();
         if (!up) {
             if (i != first)
                 memcpy(i->detail, first->detail, sizeof i->detail);
@@ -286,7 +236,7 @@ _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)
             continue;
         }
         i->order = order++;
-        atomic_store(&i->verdict, compile(&alive, i));
+        atomic_store(&i->verdict, compile(&alive, plan, i));
     }
     exit(0); /* ends as a framework does, so that the layer writes the rest */
 }

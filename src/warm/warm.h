@@ -4,10 +4,12 @@
 #ifndef STET_WARM_WARM_H
 #define STET_WARM_WARM_H
 
+#include "abi/pjrt.h"
 #include "base/hash.h"
 #include "base/view.h"
 #include "ledger/run_folder.h"
 #include "ledger/run_load.h"
+#include "warm/topology.h"
 
 #include <stdatomic.h>
 #include <sys/types.h>
@@ -19,6 +21,7 @@ enum stet_warm_verdict {
     STET_WARM_NOT_CAPTURED,
     STET_WARM_NO_PLUGIN,
     STET_WARM_FAILED,
+    STET_WARM_LEFT, /* the inspector did not want it compiled */
 };
 
 /* One program that ran earlier; in memory that the children share. */
@@ -28,19 +31,41 @@ struct stet_warm_item {
     char format[32], name[64], plugin[512];
     const struct stet_view *env; /* of the process in which it ran, from the run's digest */
     size_t env_count;
+    uint64_t size; /* of the program, in bytes */
+    size_t place;  /* in the order of the run */
     _Atomic int verdict;
     pid_t by;       /* the child that compiled it */
     uint64_t order; /* its number among that child's items */
     char detail[192];
 };
 
+/* What a child has about one program. */
+struct stet_warm_subject {
+    struct stet_warm_item *item;
+    size_t number; /* of the item in the plan */
+    const PJRT_Api *api;
+    PJRT_TopologyDescription *topology; /* NULL: there is a client */
+    struct stet_view code, options;
+    PJRT_Executable *executable; /* once it is compiled ahead of time; else NULL */
+    uint64_t wall_ns, cpu_ns;    /* that the compile took */
+};
+
+/* Looks at programs in the children, for example to ask the compiler for more. */
+struct stet_warm_inspector {
+    /* Before a program is compiled. False: it is left uncompiled. */
+    bool (*before)(void *context, const struct stet_warm_subject *s);
+    /* After a compile ahead of time that succeeded. */
+    void (*after)(void *context, const struct stet_warm_subject *s);
+    void *context;
+};
+
 struct stet_warm_plan {
-    const char *layer;                          /* libstet_plugin.so */
-    const char *topology;                       /* NULL: a client of the plugin */
-    const char *target;                         /* a file, GpuTargetConfigProto as text, or NULL: */
-    struct stet_view described, host_described; /* from the run's client; may be empty */
-    struct stet_warm_item *items;
+    const char *layer;                  /* libstet_plugin.so */
+    struct stet_warm_topology topology; /* without a name: a client of the plugin */
+    struct stet_warm_item *items;       /* the largest programs first */
     size_t count;
+    const struct stet_warm_inspector *inspector; /* NULL for none */
+    const char *logs; /* a folder for what compilers print; NULL: standard error */
 };
 
 /* The runs whose programs are compiled. */

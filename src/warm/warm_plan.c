@@ -23,15 +23,17 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
     i->folder = folder;
     i->program = c->program;
     i->options = c->options;
+    i->size = c->program_size;
+    i->place = plan->count;
     snprintf(i->format, sizeof i->format, "%.*s", STET_FMT(c->format));
     snprintf(i->name, sizeof i->name, "%.*s", STET_FMT(c->name));
     for (size_t p = 0; p < d->plugin_count; p++) {
         if (d->plugins[p].id != c->plugin)
             continue;
         snprintf(i->plugin, sizeof i->plugin, "%.*s", STET_FMT(d->plugins[p].path));
-        if (!plan->described.len) {
-            plan->described = d->plugins[p].target;
-            plan->host_described = d->plugins[p].host_target;
+        if (!plan->topology.described.len) {
+            plan->topology.described = d->plugins[p].target;
+            plan->topology.host_described = d->plugins[p].host_target;
         }
     }
     if (plugin)
@@ -109,6 +111,16 @@ static void gather_one(struct stet_warm_plan *plan, const struct stet_run_digest
     }
 }
 
+/* A large program takes longest, so it must not be the last one to begin. */
+static int larger_first(const void *a, const void *b)
+{
+    const struct stet_warm_item *x = a, *y = b;
+
+    if (x->size != y->size)
+        return x->size < y->size ? 1 : -1;
+    return x->place < y->place ? -1 : 1;
+}
+
 enum stet_rc stet_warm_gather(struct stet_warm_plan *plan, const struct stet_warm_runs *r,
                               const char *plugin, struct stet_err *err)
 {
@@ -123,5 +135,7 @@ enum stet_rc stet_warm_gather(struct stet_warm_plan *plan, const struct stet_war
         return stet_fail_errno(err, "no memory for %zu programs", room);
     for (size_t n = 0; n < r->count; n++)
         gather_one(plan, &r->digests[n], r->runs.items[n].folder, plugin);
+    if (plan->count)
+        qsort(plan->items, plan->count, sizeof *plan->items, larger_first);
     return plan->count ? STET_OK : stet_fail(err, STET_NOT_FOUND, "the run compiled nothing");
 }

@@ -44,8 +44,10 @@ enum stet_rc stet_warm_run(struct stet_warm_run *w, const char *name,
     uint64_t begin;
     enum stet_rc rc;
 
-    *w = (struct stet_warm_run){
-        .plan = {.layer = w->layer, .topology = o->topology, .target = o->target}};
+    *w = (struct stet_warm_run){.plan = {.layer = w->layer,
+                                         .topology = {.name = o->topology, .target = o->target},
+                                         .inspector = o->inspector,
+                                         .logs = o->logs}};
     rc = stet_warm_runs_load(&w->ran, name, err);
     if (rc == STET_OK)
         rc = stet_warm_gather(&w->plan, &w->ran, o->plugin, err);

@@ -8,9 +8,11 @@
 #include <limits.h>
 
 struct stet_warm_options {
-    const char *topology, *target, *plugin; /* as in the plan; NULL: the run's own */
-    const char *store;                      /* NULL: the default one */
-    unsigned jobs;                          /* child processes at a time */
+    const char *topology, *target, *plugin;      /* as in the plan; NULL: the run's own */
+    const char *store;                           /* NULL: the default one */
+    unsigned jobs;                               /* child processes at a time */
+    const struct stet_warm_inspector *inspector; /* NULL for none */
+    const char *logs;                            /* as in the plan */
 };
 
 struct stet_warm_run {

@@ -1,9 +1,13 @@
 /* Runs the children of a warm-up, and prints their progress. */
 #include "warm/warm.h"
 
+#include "base/fs.h"
 #include "base/text.h"
 
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -33,6 +37,41 @@ static bool anything_waits(const struct stet_warm_plan *plan)
     return false;
 }
 
+static void log_path(const struct stet_warm_plan *plan, pid_t pid, char *out, size_t room)
+{
+    snprintf(out, room, "%s/log-%ld", plan->logs, (long)pid);
+}
+
+/* Returns the last line that a child printed, which says why it ended. */
+static struct stet_view last_words(struct stet_view log)
+{
+    const char *newline;
+
+    while (log.len && (log.ptr[log.len - 1] == '\n' || log.ptr[log.len - 1] == ' '))
+        log.len--;
+    newline = log.len ? memrchr(log.ptr, '\n', log.len) : NULL;
+    return newline ? stet_view_of(newline + 1, log.len - (size_t)(newline - log.ptr) - 1) : log;
+}
+
+/* Appends them to the reason. */
+static void quote(const struct stet_warm_plan *plan, pid_t pid, struct stet_warm_item *i)
+{
+    struct stet_file f = {0};
+    struct stet_view words;
+    size_t n = strlen(i->detail);
+    char path[PATH_MAX];
+
+    if (!plan->logs)
+        return;
+    log_path(plan, pid, path, sizeof path);
+    if (stet_file_open(&f, path, NULL) != STET_OK)
+        return;
+    words = last_words(f.bytes);
+    if (words.len)
+        snprintf(i->detail + n, sizeof i->detail - n, ": %.*s", STET_FMT(words));
+    stet_file_close(&f);
+}
+
 /* The program that a child was compiling when it died is marked as failed. */
 static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
 {
@@ -44,8 +83,24 @@ static void blame(const struct stet_warm_plan *plan, pid_t pid, int status)
         snprintf(one->detail, sizeof one->detail, "the compiler ended its process (%s %d)",
                  WIFSIGNALED(status) ? "signal" : "exit code",
                  WIFSIGNALED(status) ? WTERMSIG(status) : WEXITSTATUS(status));
+        quote(plan, pid, one);
         atomic_store(&one->verdict, STET_WARM_FAILED);
     }
+}
+
+/* Compilers print on standard output, which is reserved for our own output. */
+static void redirect(const struct stet_warm_plan *plan)
+{
+    char path[PATH_MAX];
+    int log = -1;
+
+    if (plan->logs) {
+        log_path(plan, getpid(), path, sizeof path);
+        log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+    }
+    if (log >= 0)
+        dup2(log, STDERR_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO);
 }
 
 static pid_t start(const struct stet_warm_plan *plan)
@@ -53,8 +108,7 @@ static pid_t start(const struct stet_warm_plan *plan)
     pid_t pid = fork();
 
     if (pid == 0) {
-        /* compilers print on standard output, which is reserved for our own output */
-        dup2(STDERR_FILENO, STDOUT_FILENO);
+        redirect(plan);
         stet_warm_child(plan);
     }
     return pid;

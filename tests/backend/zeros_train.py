@@ -28,7 +28,13 @@ def make(key):
             for k, (s, p) in shapes.items()}
 
 
+def rows(h):
+    """Each pair of devices has its own part of the batch."""
+    return jax.lax.with_sharding_constraint(h, NamedSharding(mesh, P("data", None, None)))
+
+
 def block(h, w):
+    h = rows(h)
     weights = jax.nn.softmax(jnp.einsum("bsd,btd->bst", h @ w["query"], h) / 100, -1)
     h = h + jnp.einsum("bst,btd->bsd", weights, h) @ w["out"]
     return h + (jax.nn.silu(h @ w["gate"]) * (h @ w["up"])) @ w["down"], None
@@ -38,7 +44,7 @@ def loss_of(params, tokens):
     w = {k: v.astype(jnp.bfloat16) for k, v in params.items()}
     table = w.pop("words")
     h, _ = jax.lax.scan(jax.checkpoint(block), table[tokens], w)
-    scores = jax.nn.log_softmax((h @ table.T).astype(jnp.float32))
+    scores = jax.nn.log_softmax((rows(h) @ table.T).astype(jnp.float32))
     return -jnp.mean(jnp.take_along_axis(scores, tokens[..., None], -1))
 
 

@@ -179,6 +179,7 @@ struct fake_settings {
     long compile_ms, stats_ms, load_ms, serialize_ms;
     bool stats_after_maker;
     const char *compile_until; /* a path; NULL: a compile waits for nothing */
+    const char *message;       /* of injected errors; NULL: a default */
     const char *platform, *version, *params, *outputs, *topology;
     const char *kinds[FAKE_DEVICES_MOST];
     PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */

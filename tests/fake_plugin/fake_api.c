@@ -45,8 +45,10 @@ static PJRT_Error *enter(enum stet_entry entry)
     if (!some_fail || entries[entry].fail_from == 0 || n < entries[entry].fail_from ||
         (n > entries[entry].fail_from && !entries[entry].fail_on))
         return NULL;
-    return fake_error(entries[entry].code, "%s told to fail (call %lu)", stet_api_entry_name(entry),
-                      n);
+    return fake_settings()->message
+               ? fake_error(entries[entry].code, "%s", fake_settings()->message)
+               : fake_error(entries[entry].code, "%s told to fail (call %lu)",
+                            stet_api_entry_name(entry), n);
 }
 
 #ifdef FAKE_BARE

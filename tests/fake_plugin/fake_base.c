@@ -92,6 +92,19 @@ static void read_kinds(const char *text)
     }
 }
 
+/* The text of a file, for errors that FAKE_FAIL asks for. */
+static const char *read_message(const char *path)
+{
+    FILE *file = path ? fopen(path, "r") : NULL;
+    char *text = file ? calloc(1, 65536) : NULL;
+
+    if (text && fread(text, 1, 65535, file) == 0)
+        text[0] = 0;
+    if (file)
+        fclose(file);
+    return text;
+}
+
 static const char *text_of(const char *variable, const char *otherwise)
 {
     const char *value = getenv(variable);
@@ -131,6 +144,7 @@ static void read_settings(void)
     settings.device_attributes =
         read_attributes(getenv("FAKE_DEVICE_ATTRIBUTES"), &settings.num_device_attributes);
     settings.compile_until = getenv("FAKE_COMPILE_UNTIL");
+    settings.message = read_message(getenv("FAKE_MESSAGE"));
     settings.params = getenv("FAKE_PARAMS");
     settings.outputs = getenv("FAKE_OUTPUTS");
 }
@@ -148,7 +162,7 @@ const struct fake_settings *fake_settings(void)
 struct error {
     PJRT_Error base; /* with no vtable in this build: a value that must never be followed */
     PJRT_Error_Code code;
-    char text[256];
+    char text[8192];
 };
 
 static void destroy(PJRT_Error *error)

@@ -209,9 +209,11 @@ static size_t print_executable(struct harness *h, PJRT_Executable *executable)
     }
     if (stet_api_has(api, PJRT_Executable_GetCompiledMemoryStats) &&
         harness_ok(h, api->PJRT_Executable_GetCompiledMemoryStats(&memory)))
-        printf("\"code_bytes\":%lld,\"argument_bytes\":%lld,\"output_bytes\":%lld,",
+        printf("\"code_bytes\":%lld,\"argument_bytes\":%lld,\"output_bytes\":%lld,"
+               "\"alias_bytes\":%lld,\"temp_bytes\":%lld,",
                (long long)memory.generated_code_size_in_bytes,
-               (long long)memory.argument_size_in_bytes, (long long)memory.output_size_in_bytes);
+               (long long)memory.argument_size_in_bytes, (long long)memory.output_size_in_bytes,
+               (long long)memory.alias_size_in_bytes, (long long)memory.temp_size_in_bytes);
     if (harness_ok(h, api->PJRT_Executable_NumOutputs(&outputs)))
         printf("\"num_outputs\":%zu", outputs.num_outputs);
     else

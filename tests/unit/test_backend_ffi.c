@@ -149,7 +149,8 @@ TEST(attributes_arrive_sorted_with_their_types)
     static const char *const program =
         "func.func @main(%a: tensor<f32>) -> tensor<f32> {\n"
         "  %0 = \"stablehlo.custom_call\"(%a) {call_target_name = \"list\", mhlo.backend_config = "
-        "{word = \"some\", count = -3 : i64, byte = 200 : ui8, rate = 5.000000e-01 : f32, on = true, "
+        "{word = \"some\", count = -3 : i64, byte = 200 : ui8, rate = 5.000000e-01 : f32, on = "
+        "true, "
         "sizes = array<i64: 4, 5, 6>, all = dense<[7, 8]> : tensor<2xi64>, same = dense<9> : "
         "tensor<3xi64>, inner = {b = 2 : i64, a = 1 : i64}}} : (tensor<f32>) -> tensor<f32>\n"
         "  return %0 : tensor<f32>\n}\n";
@@ -185,7 +186,8 @@ static XLA_FFI_Error *in_place(XLA_FFI_CallFrame *f)
 TEST(an_aliased_operand_is_the_result_and_keeps_its_value_elsewhere)
 {
     static const char *const program =
-        "func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) {\n"
+        "func.func @main(%a: tensor<3xf32>, %b: tensor<3xf32>) -> (tensor<3xf32>, tensor<3xf32>) "
+        "{\n"
         "  %0 = \"stablehlo.custom_call\"(%a, %b) {call_target_name = \"in_place\", "
         "output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = [], "
         "operand_index = 1, operand_tuple_indices = []>]} : (tensor<3xf32>, tensor<3xf32>) -> "
@@ -217,8 +219,8 @@ static void delete_counter(void *object)
 static XLA_FFI_Error *begin(XLA_FFI_CallFrame *f)
 {
     int *counter;
-    XLA_FFI_State_Args args = {.struct_size = sizeof args, .ctx = f->ctx, .stage = f->stage,
-                               .type_id = &counter_type};
+    XLA_FFI_State_Args args = {
+        .struct_size = sizeof args, .ctx = f->ctx, .stage = f->stage, .type_id = &counter_type};
 
     if (asked_for_version(f))
         return NULL;
@@ -356,10 +358,12 @@ TEST(what_can_not_be_called_is_refused_by_name)
 {
     static const char *const programs[][2] = {
         {"\"nobody\"", "custom call target \"nobody\" is not known"},
-        {"\"look\", operand_layouts = [dense<[0, 0]> : tensor<2xindex>], result_layouts = [dense<[0, "
+        {"\"look\", operand_layouts = [dense<[0, 0]> : tensor<2xindex>], result_layouts = "
+         "[dense<[0, "
          "1]> : tensor<2xindex>]",
          "operand_layouts do not fit"},
-        {"\"look\", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices = "
+        {"\"look\", output_operand_aliases = [#stablehlo.output_operand_alias<output_tuple_indices "
+         "= "
          "[], operand_index = 7, operand_tuple_indices = []>]",
          "output_operand_aliases do not fit"},
         {"\"look\", mhlo.backend_config = {x = @symbol}", "an attribute cannot be passed"},

@@ -48,8 +48,9 @@ static struct stet_ref hard_floats(enum stet_dtype t, enum stet_dtype wide)
 
         memcpy(&any, &bits, sizeof any);
         if (i % 3 == 1) /* one unit in the last place beside it, of the wide type */
-            mid = wide == STET_DT_F64 ? nextafter(mid, i % 2 ? INFINITY : -INFINITY)
-                                      : (double)nextafterf((float)mid, i % 2 ? INFINITY : -INFINITY);
+            mid = wide == STET_DT_F64
+                      ? nextafter(mid, i % 2 ? INFINITY : -INFINITY)
+                      : (double)nextafterf((float)mid, i % 2 ? INFINITY : -INFINITY);
         stet_ref_set(&r, (uint64_t)i,
                      (struct stet_ref_scalar){0, i % 3 == 2 ? (double)any : mid, 0});
     }

@@ -43,7 +43,8 @@ TEST(every_pair_agrees_with_the_reference)
 
     for (size_t i = 0; i < KINDS * sizeof ops / sizeof ops[0]; i++) {
         const struct named *n = &ops[i / KINDS];
-        struct stet_ref a = all_pairs(types[i % KINDS], false), b = all_pairs(types[i % KINDS], true);
+        struct stet_ref a = all_pairs(types[i % KINDS], false),
+                        b = all_pairs(types[i % KINDS], true);
         struct stet_ref want = like(&a, types[i % KINDS]), got = like(&a, types[i % KINDS]);
         const struct stet_ref *in[2] = {&a, &b};
 

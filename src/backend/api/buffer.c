@@ -180,7 +180,8 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
          : &((args)->device ? (args)->device : (args)->client->devices[(args)->client->first])     \
                 ->memories[STET_DEVICE_MEMORY])
 
-/* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0. */
+/* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0.
+ */
 static void clear_upper_bits(unsigned char *data, const struct stet_shape *s)
 {
     unsigned mask = (1u << stet_dtype_bits(s->dtype)) - 1;

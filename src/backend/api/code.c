@@ -154,6 +154,7 @@ static void fingerprint(struct stet_cpu_code *c)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_of(c->bytes, c->size));
 
+    c->bytes_hash = h;
     h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(stet_cpu_version)));
     if (c->assignment.count > 1)
         h = stet_hash_mix(h, stet_hash_bytes(stet_buf_as_view(&c->assignment_proto)));
@@ -186,13 +187,18 @@ static void put_assignment(struct stet_buf *b, const struct stet_cpu_assignment 
 
 static enum stet_rc plan(struct stet_cpu_code *c, struct stet_err *err)
 {
-    struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions};
+    struct stet_plan_devices on = {c->assignment.replicas, c->assignment.partitions, NULL};
     enum stet_rc rc = stet_decode(&c->program, stet_view_of(c->bytes, c->size), err);
+    struct stet_arena answers;
 
     if (rc != STET_OK)
         return rc;
     c->zeros = stet_zeros_wanted();
-    return (c->zeros ? stet_plan_new_border : stet_plan_new_on)(&c->plan, &c->program, &on, err);
+    stet_arena_init(&answers, (size_t)1 << 28);
+    on.results = stet_oracle_shardings(c, &answers);
+    rc = (c->zeros ? stet_plan_new_border : stet_plan_new_on)(&c->plan, &c->program, &on, err);
+    stet_arena_release(&answers);
+    return rc;
 }
 
 /* The border of a program that could not be planned, for another client. */

@@ -36,6 +36,7 @@ PJRT_Event *stet_cpu_api_event_of(struct stet_signal *s);
 /* ---- memory ---- */
 
 struct stet_memory;
+struct stet_cpu_code;
 
 /* Reference-counted memory; also views of memory that is not ours. */
 struct stet_cpu_block {
@@ -68,6 +69,20 @@ bool stet_zeros_wanted(void);
  * because programs read numbers back that they put there. */
 bool stet_zeros_instead(uint64_t size);
 struct stet_cpu_block *stet_zeros_block(struct stet_memory *memory, uint64_t size);
+
+/* ---- shardings that the real compiler chooses ---- */
+
+/* One text for each result of the program, in the arena; NULL if nothing answers. */
+const struct stet_view *stet_oracle_shardings(const struct stet_cpu_code *code,
+                                              struct stet_arena *a);
+
+/* ---- an account of memory ---- */
+
+/* Writes down how much memory of a device was in use beside the arguments when a program was
+ * executed: the most of all times, in the folder STET_CPU_ACCOUNT. `stet fit` adds what the real
+ * compiler says about the program. Fails silently. */
+void stet_memory_log_execution(struct stet_cpu_code *code, PJRT_Device *const *devices,
+                               struct stet_cpu_block *const *inputs);
 
 /* ---- the queue: one thread per device, first in first out ---- */
 
@@ -109,11 +124,24 @@ struct PJRT_DeviceDescription {
 
 enum { STET_MAX_DEVICES = 256 };
 
+/* The devices of another machine, as STET_CPU_POSE describes them. */
+struct stet_cpu_pose {
+    char version[512], kind[64];
+    long long memory, cores; /* of each device; 0 if not known */
+    struct stet_cpu_posed {
+        long coords[3], core;
+    } *devices;
+    uint32_t count;
+};
+
+/* NULL if there is none. *why, if not NULL, is why it could not be read; NULL if it could. */
+const struct stet_cpu_pose *stet_pose_known(const struct stet_err **why);
+
 struct PJRT_TopologyDescription {
     uint32_t count, processes; /* each process has the same number of devices */
     PJRT_DeviceDescription *descriptions;
     PJRT_DeviceDescription **list;
-    char text[64]; /* its serialised form */
+    char text[64];     /* its serialised form */
     char platform[32]; /* empty: as the environment says */
 };
 
@@ -192,10 +220,13 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
-    bool zeros;               /* the plan is the border alone; nothing is computed */
-    bool fallback;            /* likewise; another client computes (fallback.c) */
-    uint64_t handle;          /* its name for the program */
-    char why[256];            /* the backend cannot run it */
+    bool zeros;                  /* the plan is the border alone; nothing is computed */
+    bool fallback;               /* likewise; another client computes (fallback.c) */
+    uint64_t handle;             /* its name for the program */
+    char why[256];               /* the backend cannot run it */
+    struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */
+    uint64_t beside;             /* see stet_memory_log_execution; its lock guards both */
+    unsigned slot;               /* of its record, + 1 */
     uint32_t inputs, outputs; /* of each device; the first ones of the plan are the first one's */
     char name[128], fingerprint[STET_HASH_TEXT];
     PJRT_Buffer_Type *output_types;

@@ -94,6 +94,13 @@ PJRT_Error *cpu_PJRT_Memory_AddressableByDevices(PJRT_Memory_AddressableByDevice
 
 /* ---- topology ---- */
 
+static const char *platform_version(void)
+{
+    const struct stet_cpu_pose *pose = stet_pose_known(NULL);
+
+    return pose && pose->version[0] ? pose->version : stet_cpu_version;
+}
+
 static PJRT_NamedValue named_int(const char *name, int64_t value)
 {
     return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
@@ -107,9 +114,15 @@ static PJRT_NamedValue named_int(const char *name, int64_t value)
 /* A framework that expects a TPU queries the chip's coordinates. */
 static void describe(PJRT_DeviceDescription *d, int id, int process)
 {
+    const struct stet_cpu_pose *pose = stet_pose_known(NULL);
+    const struct stet_cpu_posed *posed =
+        pose && (uint32_t)id < pose->count ? &pose->devices[id] : NULL;
+
     d->id = id;
     d->process = process;
     d->coords[0] = id;
+    for (int i = 0; posed && i < 3; i++)
+        d->coords[i] = posed->coords[i];
     snprintf(d->text, sizeof d->text, "StetCpuDevice(id=%d)", id);
     d->attributes[0] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
                                          .name = "coords",
@@ -117,8 +130,8 @@ static void describe(PJRT_DeviceDescription *d, int id, int process)
                                          .type = PJRT_NamedValue_kInt64List,
                                          .int64_array_value = d->coords,
                                          .value_size = 3};
-    d->attributes[1] = named_int("core_on_chip", 0);
-    d->attributes[2] = named_int("num_cores", 1);
+    d->attributes[1] = named_int("core_on_chip", posed ? posed->core : 0);
+    d->attributes[2] = named_int("num_cores", pose && pose->cores ? pose->cores : 1);
     d->attribute_count = 3;
 }
 
@@ -157,9 +170,13 @@ static bool topology_init(PJRT_TopologyDescription *t, uint32_t count, uint32_t 
 static PJRT_Error *wanted_devices(uint32_t *count)
 {
     const char *told = getenv("STET_CPU_DEVICES");
+    const struct stet_err *why;
+    const struct stet_cpu_pose *pose = stet_pose_known(&why);
     char *end = NULL;
-    long n = told && *told ? strtol(told, &end, 10) : 1;
+    long n = told && *told ? strtol(told, &end, 10) : pose ? (long)pose->count : 1;
 
+    if (why)
+        return stet_cpu_api_error((struct stet_view){0}, why);
     if ((end && *end) || n < 1 || n > STET_MAX_DEVICES)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: STET_CPU_DEVICES is \"%s\", not a number from 1 to %d",
@@ -215,7 +232,7 @@ cpu_PJRT_TopologyDescription_PlatformName(PJRT_TopologyDescription_PlatformName_
 PJRT_Error *
 cpu_PJRT_TopologyDescription_PlatformVersion(PJRT_TopologyDescription_PlatformVersion_Args *args)
 {
-    STET_TEXT(args, platform_version, stet_cpu_version);
+    STET_TEXT(args, platform_version, platform_version());
     return NULL;
 }
 
@@ -426,7 +443,7 @@ PJRT_Error *cpu_PJRT_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *args)
 {
-    STET_TEXT(args, platform_version, stet_cpu_version);
+    STET_TEXT(args, platform_version, platform_version());
     return NULL;
 }
 
@@ -524,10 +541,13 @@ PJRT_Error *cpu_PJRT_DeviceDescription_Attributes(PJRT_DeviceDescription_Attribu
 
 PJRT_Error *cpu_PJRT_DeviceDescription_Kind(PJRT_DeviceDescription_Kind_Args *args)
 {
+    const struct stet_cpu_pose *pose = stet_pose_known(NULL);
     const char *told = getenv("STET_CPU_KIND");
 
     if (!told || !*told)
-        told = args->device_description->kind ? args->device_description->kind : "Stet CPU";
+        told = args->device_description->kind;
+    if (!told || !*told)
+        told = pose && pose->kind[0] ? pose->kind : "Stet CPU";
     STET_TEXT(args, device_kind, told);
     return NULL;
 }
@@ -582,6 +602,7 @@ PJRT_Error *cpu_PJRT_Device_DefaultMemory(PJRT_Device_DefaultMemory_Args *args)
 PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
 {
     PJRT_Device *d = args->device;
+    const struct stet_cpu_pose *pose = stet_pose_known(NULL);
     long pages = sysconf(_SC_PHYS_PAGES), page = sysconf(_SC_PAGESIZE);
 
     args->bytes_in_use = atomic_load(&d->in_use);
@@ -591,8 +612,8 @@ PJRT_Error *cpu_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->num_allocs_is_set = true;
     args->largest_alloc_size = atomic_load(&d->largest);
     args->largest_alloc_size_is_set = true;
-    args->bytes_limit = (int64_t)pages * page;
-    args->bytes_limit_is_set = pages > 0 && page > 0;
+    args->bytes_limit = pose && pose->memory ? pose->memory : (int64_t)pages * page;
+    args->bytes_limit_is_set = args->bytes_limit > 0;
     args->bytes_reserved_is_set = args->peak_bytes_reserved_is_set = false;
     args->bytes_reservable_limit_is_set = args->largest_free_block_bytes_is_set = false;
     args->pool_bytes = args->bytes_in_use + (int64_t)atomic_load(&d->scratch_size);

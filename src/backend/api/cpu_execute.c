@@ -271,8 +271,7 @@ static void run(struct launch *l, void *memory)
     if (code == PJRT_Error_Code_OK && need && !memory) {
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
         text = "stet cpu: out of memory for temporaries";
-    } else if (code == PJRT_Error_Code_OK &&
-               compute(l, memory, &err) != STET_OK) {
+    } else if (code == PJRT_Error_Code_OK && compute(l, memory, &err) != STET_OK) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
         if (l->callbacks.failure) {
@@ -552,8 +551,11 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
                 : stet_cpu_api_no_memory();
     if (!error && l->joint)
         error = join_launch(l);
-    if (!error)
+    if (!error) {
+        if (!l->joint)
+            stet_memory_log_execution(code, devices, l->in);
         error = place_outputs(l, args->argument_lists, args->options);
+    }
     if (!error && args->device_complete_events)
         error = make_events(l, args->device_complete_events, args->num_devices);
     if (!error) {

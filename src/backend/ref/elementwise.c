@@ -47,7 +47,7 @@ static double number_of(uint32_t code, struct format s)
 static double value_of(uint32_t bits, struct format s)
 {
     uint32_t sign = 1u << (s.exponent + s.fraction), code = bits & (sign - 1);
-    double v = code < end_of(s)                                  ? number_of(code, s)
+    double v = code < end_of(s)                                 ? number_of(code, s)
                : s.kind == STET_SMALL_IEEE && code == end_of(s) ? INFINITY
                                                                 : NAN;
 
@@ -60,9 +60,9 @@ static double value_of(uint32_t bits, struct format s)
 static uint32_t nearest(double x, struct format s)
 {
     uint32_t half = 1u << (s.exponent + s.fraction), sign = signbit(x) ? half : 0, end = end_of(s);
-    uint32_t none = s.kind == STET_SMALL_IEEE  ? sign | end | 1u << (s.fraction - 1)
-                    : s.kind == STET_SMALL_FN  ? sign | end
-                                               : half; /* a float of 4 bits has no better answer */
+    uint32_t none = s.kind == STET_SMALL_IEEE ? sign | end | 1u << (s.fraction - 1)
+                    : s.kind == STET_SMALL_FN ? sign | end
+                                              : half; /* a float of 4 bits has no better answer */
     uint32_t low = 0, high = end;
     double a = fabs(x), below, above;
 
@@ -203,7 +203,8 @@ static int64_t int_power(enum stet_dtype t, int64_t x, int64_t y)
 static int64_t int_op(int op, enum stet_dtype t, int64_t x, int64_t y)
 {
     uint64_t a = (uint64_t)x, b = (uint64_t)y;
-    uint64_t mask = stet_dtype_bits(t) == 64 ? ~0ull : (1ull << stet_dtype_bits(t)) - 1, shift = b & mask;
+    uint64_t mask = stet_dtype_bits(t) == 64 ? ~0ull : (1ull << stet_dtype_bits(t)) - 1,
+             shift = b & mask;
     bool sign = stet_dtype_is_signed(t), far = shift >= (uint64_t)stet_dtype_bits(t);
     int unused = 64 - stet_dtype_bits(t);
 

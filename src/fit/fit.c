@@ -1,0 +1,206 @@
+/* Runs a fit from its options to its verdict. */
+#include "fit/fit.h"
+
+#include "base/fs.h"
+#include "base/mem.h"
+#include "base/text.h"
+#include "contract/contract_run.h"
+#include "fit/fit_inspect.h"
+#include "fit/fit_internal.h"
+#include "fit/fit_launch.h"
+#include "fit/fit_oracle.h"
+#include "fit/fit_plugin.h"
+#include "ledger/run_steps.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Of the CPU backend. */
+enum { MOST_DEVICES = 256 };
+
+static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
+{
+    char path[] = "/tmp/stet-fit-XXXXXX", account[48];
+
+    if (!mkdtemp(path))
+        return stet_fail_errno(err, "%s: cannot make folder", path);
+    snprintf(fit->work, sizeof fit->work, "%s", path);
+    snprintf(account, sizeof account, "%s/account", path);
+    return mkdir(account, 0700) == 0 ? STET_OK
+                                     : stet_fail_errno(err, "%s: cannot make folder", account);
+}
+
+/* ---- the run ---- */
+
+static enum stet_rc run_command(struct stet_fit *fit, const struct stet_fit_options *o,
+                                struct stet_err *err)
+{
+    char pose[48], account[48], socket[48];
+    struct stet_fit_launch l = {
+        .command = o->command, .zeros = o->zeros, .pose = pose, .account = account, .set = o->set};
+    const struct stet_fit_oracle oracle = {
+        .plugin = fit->plugin,
+        .topology = {.name = fit->topology.name, .target = o->target},
+        .folder = fit->work,
+        .socket = socket};
+    enum stet_rc rc;
+    pid_t pid = 0;
+
+    snprintf(pose, sizeof pose, "%s/pose", fit->work);
+    snprintf(account, sizeof account, "%s/account", fit->work);
+    snprintf(socket, sizeof socket, "%s/oracle", fit->work);
+    if (fit->topology.count > MOST_DEVICES)
+        return stet_fail(err, STET_UNSUPPORTED,
+                         "%s has %u devices; the CPU backend poses as %d at most",
+                         fit->topology.name, fit->topology.count, MOST_DEVICES);
+    if (fit->topology.count > 1) {
+        pid = stet_fit_oracle_start(&oracle);
+        fit->guessed = pid == 0;
+        l.oracle = pid ? socket : NULL;
+    }
+    fit->ran = true;
+    rc = stet_fit_launch(&l, &fit->topology, fit->id, sizeof fit->id, &fit->status, err);
+    stet_fit_oracle_stop(pid);
+    return rc;
+}
+
+/* The command whose Python has the compiler: this one, or that of the finished run. */
+static enum stet_rc find_plugin(struct stet_fit *fit, const struct stet_fit_options *o,
+                                struct stet_err *err)
+{
+    const struct stet_run *run = NULL;
+    struct stet_runs runs;
+    char **argv = NULL;
+    enum stet_rc rc;
+
+    if (o->command)
+        return stet_fit_plugin_find(fit->plugin, sizeof fit->plugin, o->plugin, o->command,
+                                    o->target != NULL, err);
+    rc = stet_ledger_runs_open_at(&runs, o->run, &run, err);
+    if (rc != STET_OK)
+        return rc;
+    snprintf(fit->id, sizeof fit->id, "%s", run->id);
+    argv = stet_mem_calloc(run->argc + 1, sizeof *argv);
+    for (size_t i = 0; argv && i < run->argc; i++)
+        argv[i] = (char *)(uintptr_t)run->argv[i];
+    rc = stet_fit_plugin_find(fit->plugin, sizeof fit->plugin, o->plugin, argv, o->target != NULL,
+                              err);
+    stet_mem_free(argv);
+    stet_ledger_runs_close(&runs);
+    return rc;
+}
+
+/* ---- the contract ---- */
+
+static void check_contract(struct stet_fit *fit, const char *file)
+{
+    struct stet_err err = STET_ERR_INIT;
+    struct stet_contract_check k;
+    struct stet_contract c;
+    struct stet_lanes l;
+
+    if (stet_gate_contract_read(&c, file, &err) != STET_OK) {
+        stet_say_err(&err);
+        return;
+    }
+    if (stet_contract_lanes_open(&l, fit->id, &err) == STET_OK) {
+        stet_contract_check_init(&k);
+        fit->contract_checked = stet_contract_check_run(&k, &c, &l, &err) == STET_OK;
+        fit->contract_kept = fit->contract_checked && k.count == 0;
+        fit->violations = k.count;
+        if (k.count)
+            fit->contract_says = stet_arena_copy(&fit->arena, k.items[0].what);
+        stet_contract_check_release(&k);
+        stet_contract_lanes_close(&l);
+    }
+    if (err.rc != STET_OK)
+        stet_say_err(&err);
+    stet_gate_contract_release(&c);
+}
+
+/* ---- all of it ---- */
+
+static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options *o,
+                            struct stet_err *err)
+{
+    struct stet_fit_inspection inspection = {.folder = fit->work, .quick = o->quick};
+    struct stet_warm_inspector inspector = stet_fit_inspector;
+    const struct stet_warm_options w = {
+        .topology = fit->topology.name,
+        .target = o->target,
+        .plugin = fit->plugin,
+        .store = o->no_store ? "off" : o->store,
+        .jobs = o->jobs,
+        .inspector = &inspector,
+        .logs = fit->work,
+    };
+
+    inspector.context = &inspection;
+    fit->warmed = true;
+    return stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, err);
+}
+
+static void look_back(struct stet_fit *fit)
+{
+    const struct stet_run *run = NULL;
+    struct stet_runs runs;
+
+    if (stet_ledger_runs_open_at(&runs, fit->id, &run, NULL) != STET_OK)
+        return;
+    stet_fit_history(fit, run, &runs);
+    stet_ledger_runs_close(&runs);
+}
+
+enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o,
+                          struct stet_err *err)
+{
+    struct stet_run_digest *d;
+    char pose[48];
+    enum stet_rc rc;
+
+    *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick};
+    stet_arena_init(&fit->arena, (size_t)1 << 30);
+    rc = make_folder(fit, err);
+    if (rc == STET_OK)
+        rc = find_plugin(fit, o, err);
+    snprintf(pose, sizeof pose, "%s/pose", fit->work);
+    if (rc == STET_OK)
+        rc = stet_fit_topology_ask(&fit->topology, fit->plugin, o->topology, o->target, pose, err);
+    fit->limit = o->memory ? o->memory : fit->topology.memory;
+    if (rc == STET_OK && o->command)
+        rc = run_command(fit, o, err);
+    if (rc == STET_OK)
+        rc = compile(fit, o, err);
+    if (rc != STET_OK)
+        return rc;
+    d = &fit->warm.ran.digests[0];
+    stet_ledger_run_steps(d, fit->warm.ran.runs.items[0].folder, NULL); /* unknown without them */
+    rc = stet_fit_collect(fit, err);
+    if (rc == STET_OK && o->zeros)
+        stet_session_readbacks(&fit->readbacks, d, NULL);
+    if (rc == STET_OK && o->contract)
+        check_contract(fit, o->contract);
+    if (rc == STET_OK && !o->no_history)
+        look_back(fit);
+    return rc;
+}
+
+void stet_fit_release(struct stet_fit *fit)
+{
+    for (size_t i = 0; i < fit->count; i++)
+        stet_footprint_release(&fit->programs[i].footprint);
+    stet_session_readbacks_release(&fit->readbacks);
+    if (fit->warmed)
+        stet_warm_run_release(&fit->warm);
+    if (fit->work[0])
+        stet_fs_remove_tree(fit->work);
+    stet_arena_release(&fit->arena);
+}
+
+bool stet_fit_is_fine(const struct stet_fit *fit)
+{
+    return fit->verdict == STET_FIT_FITS && !fit->status &&
+           (!fit->contract_checked || fit->contract_kept);
+}

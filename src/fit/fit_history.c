@@ -1,0 +1,172 @@
+/* Fits are kept in the folders of their runs. The last one of the same script for the same topology
+ * shows what made a program grow. */
+#include "fit/fit_internal.h"
+
+#include "base/fs.h"
+#include "base/text.h"
+#include "ingest/jscan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { MOST_HISTORY = 64 << 20 };
+
+void stet_fit_history_path(char *out, size_t room, const char *folder, const char *topology)
+{
+    size_t at;
+
+    snprintf(out, room, "%s/fit-%s.json", folder, topology);
+    for (at = strlen(folder) + 1; out[at]; at++) {
+        if (out[at] == ':' || out[at] == '/' || out[at] == ' ')
+            out[at] = '_';
+    }
+}
+
+/* The script or module of a command: its first argument that is not an option. */
+static const char *script_of(const struct stet_run *r)
+{
+    for (size_t i = 1; i < r->argc; i++) {
+        if (r->argv[i][0] != '-')
+            return r->argv[i];
+    }
+    return "";
+}
+
+/* Arguments may differ: a larger batch is what one wants to compare. */
+static bool is_of_same_script(const struct stet_run *a, const struct stet_run *b)
+{
+    return a->argc && b->argc && !strcmp(a->cwd, b->cwd) && !strcmp(a->argv[0], b->argv[0]) &&
+           !strcmp(script_of(a), script_of(b));
+}
+
+/* ---- reading ---- */
+
+/* A line of the last fit. */
+struct old_line {
+    struct stet_view file, opcode, shape;
+    uint64_t line, bytes;
+};
+
+static struct old_line read_line(struct stet_jscan *j)
+{
+    struct old_line l = {0};
+    struct stet_view key;
+
+    if (!stet_ingest_jscan_object(j))
+        return l;
+    while (stet_ingest_jscan_key(j, &key)) {
+        if (stet_view_is(key, "file"))
+            l.file = stet_ingest_jscan_string(j);
+        else if (stet_view_is(key, "opcode"))
+            l.opcode = stet_ingest_jscan_string(j);
+        else if (stet_view_is(key, "shape"))
+            l.shape = stet_ingest_jscan_string(j);
+        else if (stet_view_is(key, "line"))
+            l.line = (uint64_t)stet_ingest_jscan_int(j);
+        else if (stet_view_is(key, "bytes"))
+            l.bytes = (uint64_t)stet_ingest_jscan_int(j);
+        else
+            stet_ingest_jscan_skip(j);
+    }
+    return l;
+}
+
+static void compare(struct stet_fit *fit, struct stet_view program, const struct old_line *old)
+{
+    for (size_t i = 0; i < fit->count; i++) {
+        struct stet_fit_program *p = &fit->programs[i];
+
+        if (!stet_view_is(program, p->item->name))
+            continue;
+        for (size_t k = 0; k < p->line_count; k++) {
+            struct stet_fit_line *l = &p->lines[k];
+
+            if (l->line != old->line || !stet_view_eq(l->file, old->file) ||
+                (!l->line && !stet_view_eq(l->opcode, old->opcode)))
+                continue;
+            l->known_before = true;
+            l->before = old->bytes;
+            l->shape_before = stet_arena_copy(&fit->arena, old->shape);
+        }
+    }
+}
+
+static void read_program(struct stet_fit *fit, struct stet_jscan *j)
+{
+    struct stet_view key, name = {0};
+
+    if (!stet_ingest_jscan_object(j))
+        return;
+    while (stet_ingest_jscan_key(j, &key)) {
+        if (stet_view_is(key, "program")) {
+            name = stet_ingest_jscan_string(j);
+        } else if (stet_view_is(key, "temporaries") && stet_ingest_jscan_array(j)) {
+            while (stet_ingest_jscan_element(j)) {
+                struct old_line l = read_line(j);
+
+                compare(fit, name, &l);
+            }
+        } else if (!stet_view_is(key, "temporaries")) {
+            stet_ingest_jscan_skip(j);
+        }
+    }
+}
+
+static void read_fit(struct stet_fit *fit, struct stet_view text)
+{
+    struct stet_jscan j;
+    struct stet_view key;
+
+    stet_ingest_jscan_init(&j, text);
+    if (!stet_ingest_jscan_object(&j))
+        return;
+    while (stet_ingest_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "peak_bytes"))
+            fit->since_peak = (uint64_t)stet_ingest_jscan_int(&j);
+        else if (stet_view_is(key, "command"))
+            fit->since_command = stet_arena_copy(&fit->arena, stet_ingest_jscan_string(&j));
+        else if (stet_view_is(key, "programs") && stet_ingest_jscan_array(&j))
+            while (stet_ingest_jscan_element(&j))
+                read_program(fit, &j);
+        else if (!stet_view_is(key, "programs"))
+            stet_ingest_jscan_skip(&j);
+    }
+}
+
+static bool read_last(struct stet_fit *fit, const struct stet_run *run,
+                      const struct stet_runs *runs)
+{
+    char path[PATH_MAX];
+
+    for (size_t i = 0; i < runs->count; i++) {
+        const struct stet_run *r = &runs->items[i];
+        struct stet_file f = {0};
+
+        if (r->started_ns >= run->started_ns || !is_of_same_script(r, run))
+            continue;
+        stet_fit_history_path(path, sizeof path, r->folder, fit->topology.name);
+        if (!stet_fs_is_plain(path) ||
+            stet_file_open_small(&f, path, MOST_HISTORY, NULL) != STET_OK)
+            continue;
+        fit->since = stet_arena_copy(&fit->arena, stet_view_str(r->id));
+        read_fit(fit, f.bytes);
+        stet_file_close(&f);
+        return true;
+    }
+    return false;
+}
+
+void stet_fit_history(struct stet_fit *fit, const struct stet_run *run,
+                      const struct stet_runs *runs)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_err err = STET_ERR_INIT;
+    char path[PATH_MAX];
+
+    read_last(fit, run, runs);
+    stet_fit_json(&out, fit);
+    stet_fit_history_path(path, sizeof path, run->folder, fit->topology.name);
+    if (!out.failed && stet_fs_write(path, stet_buf_as_view(&out), &err) != STET_OK)
+        stet_say_err(&err);
+    stet_buf_release(&out);
+}

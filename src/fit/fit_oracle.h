@@ -1,0 +1,29 @@
+/* Answers the CPU backend how the real compiler shards results. While a command runs posed as a
+ * topology, a result without a sharding of its own gets the one that the compiler would give it;
+ * otherwise the next program would be another one than on the real devices. A child process with
+ * the compiler listens on a Unix socket for the time of the run; the backend asks by
+ * STET_CPU_SHARDINGS (src/backend/api/oracle.c). docs/formats.md describes the messages. */
+#ifndef STET_FIT_FIT_ORACLE_H
+#define STET_FIT_FIT_ORACLE_H
+
+#include "base/err.h"
+#include "warm/topology.h"
+
+#include <sys/types.h>
+
+struct stet_fit_oracle {
+    const char *plugin;
+    struct stet_warm_topology topology;
+    const char *folder, *socket;
+};
+
+/* Returns its process id; 0 if there is none, for example because the compiler has no phases. What
+ * it finds out about a program is kept in the folder (stet_fit_oracle_kept). */
+pid_t stet_fit_oracle_start(const struct stet_fit_oracle *o);
+void stet_fit_oracle_stop(pid_t pid);
+
+/* The file of a program that was asked about: "phase-<hash>.hlo". */
+void stet_fit_oracle_kept(char *out, size_t room, const char *folder, struct stet_view program,
+                          struct stet_view options, const char *kind);
+
+#endif

@@ -1,0 +1,338 @@
+/* See fit_topology.h. */
+#include "fit/fit_topology.h"
+
+#include "base/buf.h"
+#include "base/clock.h"
+#include "base/fs.h"
+#include "warm/topology.h"
+
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { PATIENCE_S = 300, REASON = 512 };
+
+/* ---- names ---- */
+
+void stet_fit_topology_name(const char *asked, char *out, size_t room)
+{
+    static const char *const names[][2] = {
+        {"v7x", "tpu7x"}, {"ironwood", "tpu7x"}, {"v5litepod", "v5e"}, {"trillium", "v6e"}};
+    const char *colon = strchr(asked, ':');
+    size_t n = colon ? (size_t)(colon - asked) : 0;
+
+    for (size_t i = 0; colon && i < sizeof names / sizeof *names; i++) {
+        if (strlen(names[i][0]) == n && !strncmp(asked, names[i][0], n)) {
+            snprintf(out, room, "%s%s", names[i][1], colon);
+            return;
+        }
+    }
+    snprintf(out, room, "%s", asked);
+}
+
+static const struct chip {
+    const char *kind, *name;
+    double flops, memory_rate, link_rate;
+    const char *source;
+} chips[] = {
+#define CHIP(kind, name, flops, memory, links, source) {kind, name, flops, memory, links, source},
+#include "fit/chips.def"
+#undef CHIP
+};
+
+static void look_up(struct stet_fit_topology *t)
+{
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        if (strcmp(t->kind, chips[i].kind) != 0)
+            continue;
+        t->flops = chips[i].flops;
+        t->memory_rate = chips[i].memory_rate;
+        t->link_rate = chips[i].link_rate;
+        t->source = chips[i].source;
+    }
+}
+
+static void list_names(struct stet_buf *out)
+{
+    for (size_t i = 0; i < sizeof chips / sizeof *chips; i++) {
+        if (chips[i].name[0])
+            stet_buf_printf(out, "%s%s", out->len ? ", " : "", chips[i].name);
+    }
+}
+
+/* The chips of "v6e:2x4": 8. */
+static uint32_t chips_of(const char *name, uint32_t devices)
+{
+    const char *at = strchr(name, ':');
+    unsigned long n = 1;
+
+    if (!at)
+        return devices;
+    for (at++; *at; at += *at == 'x') {
+        char *end;
+        unsigned long k = strtoul(at, &end, 10);
+
+        if (end == at || k == 0 || k > 65536)
+            return devices;
+        n *= k;
+        at = end;
+    }
+    return n && n <= devices ? (uint32_t)n : devices;
+}
+
+/* ---- in the child ---- */
+
+static int64_t int_of(const PJRT_NamedValue *v, size_t count, const char *name, int64_t otherwise)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (v[i].name_size == strlen(name) && !memcmp(v[i].name, name, v[i].name_size) &&
+            v[i].type == PJRT_NamedValue_kInt64)
+            return v[i].int64_value;
+    }
+    return otherwise;
+}
+
+static const PJRT_NamedValue *list_of(const PJRT_NamedValue *v, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (v[i].name_size == strlen(name) && !memcmp(v[i].name, name, v[i].name_size) &&
+            v[i].type == PJRT_NamedValue_kInt64List)
+            return &v[i];
+    }
+    return NULL;
+}
+
+static bool put_device(struct stet_buf *out, const PJRT_Api *api, PJRT_DeviceDescription *d,
+                       size_t number, char *why)
+{
+    PJRT_DeviceDescription_Attributes_Args a = {
+        .struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE, .device_description = d};
+    PJRT_DeviceDescription_Kind_Args k = {
+        .struct_size = PJRT_DeviceDescription_Kind_Args_STRUCT_SIZE, .device_description = d};
+    const PJRT_NamedValue *coords;
+    int64_t at[3] = {(int64_t)number, 0, 0};
+
+    if (stet_warm_topology_failed(api, api->PJRT_DeviceDescription_Attributes(&a), why, REASON) ||
+        stet_warm_topology_failed(api, api->PJRT_DeviceDescription_Kind(&k), why, REASON))
+        return false;
+    coords = list_of(a.attributes, a.num_attributes, "coords");
+    for (size_t i = 0; coords && i < 3 && i < coords->value_size; i++)
+        at[i] = coords->int64_array_value[i];
+    if (number == 0) {
+        stet_buf_printf(
+            out, "kind %.*s\ncores %lld\nmemory %lld\n", (int)k.device_kind_size, k.device_kind,
+            (long long)int_of(a.attributes, a.num_attributes, "num_cores", 1),
+            (long long)int_of(a.attributes, a.num_attributes, "device_memory_bytes_limit", 0));
+    }
+    stet_buf_printf(out, "device %zu %lld %lld %lld %lld\n", number, (long long)at[0],
+                    (long long)at[1], (long long)at[2],
+                    (long long)int_of(a.attributes, a.num_attributes, "core_on_chip", 0));
+    return true;
+}
+
+/* One line: the backend puts the line ends back. */
+static void put_line(struct stet_buf *out, const char *word, const char *text, size_t len)
+{
+    stet_buf_printf(out, "%s ", word);
+    for (size_t i = 0; i < len; i++) {
+        if (text[i] == '\n')
+            stet_buf_str(out, "\\n");
+        else if ((unsigned char)text[i] >= ' ')
+            stet_buf_char(out, text[i]);
+    }
+    stet_buf_char(out, '\n');
+}
+
+static bool describe(struct stet_buf *out, const PJRT_Api *api, PJRT_TopologyDescription *t,
+                     char *why)
+{
+    PJRT_TopologyDescription_PlatformName_Args name = {
+        .struct_size = PJRT_TopologyDescription_PlatformName_Args_STRUCT_SIZE, .topology = t};
+    PJRT_TopologyDescription_PlatformVersion_Args version = {
+        .struct_size = PJRT_TopologyDescription_PlatformVersion_Args_STRUCT_SIZE, .topology = t};
+    PJRT_TopologyDescription_GetDeviceDescriptions_Args devices = {
+        .struct_size = PJRT_TopologyDescription_GetDeviceDescriptions_Args_STRUCT_SIZE,
+        .topology = t};
+
+    if (stet_warm_topology_failed(api, api->PJRT_TopologyDescription_PlatformName(&name), why,
+                                  REASON) ||
+        stet_warm_topology_failed(api, api->PJRT_TopologyDescription_PlatformVersion(&version), why,
+                                  REASON) ||
+        stet_warm_topology_failed(
+            api, api->PJRT_TopologyDescription_GetDeviceDescriptions(&devices), why, REASON))
+        return false;
+    stet_buf_str(out, "stet-pose 1\n");
+    put_line(out, "platform", name.platform_name, name.platform_name_size);
+    put_line(out, "platform_version", version.platform_version, version.platform_version_size);
+    for (size_t i = 0; i < devices.num_descriptions; i++) {
+        if (!put_device(out, api, devices.descriptions[i], i, why))
+            return false;
+    }
+    return true;
+}
+
+/* Writes the description, or the reason, to `file`; the exit code tells which. */
+static _Noreturn void ask(const char *plugin, const struct stet_warm_topology *t, const char *file)
+{
+    struct stet_buf out = STET_BUF_INIT;
+    PJRT_TopologyDescription *topology = NULL;
+    int quiet = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    char why[REASON] = "";
+    const PJRT_Api *api;
+    bool fine;
+
+    if (quiet >= 0) { /* what the plugin prints is about devices that are not there */
+        dup2(quiet, STDOUT_FILENO);
+        dup2(quiet, STDERR_FILENO);
+    }
+    if (strstr(plugin, "libtpu"))
+        stet_warm_topology_environment(t->name);
+    api = stet_warm_topology_load(plugin, why, sizeof why);
+    if (api)
+        topology = stet_warm_topology_create(api, t, why, sizeof why);
+    fine = topology && describe(&out, api, topology, why);
+    if (!fine) {
+        out.len = 0;
+        stet_buf_str(&out, why);
+    }
+    if (stet_fs_write_unsynced(file, stet_buf_as_view(&out), NULL) != STET_OK)
+        _exit(2);
+    _exit(fine ? 0 : api ? 1 : 2);
+}
+
+/* ---- in the parent ---- */
+
+static enum stet_rc wait_for(pid_t pid, int *status, struct stet_err *err)
+{
+    uint64_t end = stet_clock_ns() + (uint64_t)PATIENCE_S * 1000000000u;
+
+    while (waitpid(pid, status, WNOHANG) == 0) {
+        if (stet_clock_ns() > end) {
+            kill(pid, SIGKILL);
+            waitpid(pid, status, 0);
+            return stet_fail(err, STET_IO, "the plugin did not describe the topology in %d s",
+                             PATIENCE_S);
+        }
+        nanosleep(&(struct timespec){.tv_nsec = 20000000}, NULL);
+    }
+    return STET_OK;
+}
+
+static void take(struct stet_fit_topology *t, struct stet_view word, struct stet_view rest)
+{
+    char number[24];
+
+    if (stet_view_is(word, "platform"))
+        snprintf(t->platform, sizeof t->platform, "%.*s", STET_FMT(rest));
+    else if (stet_view_is(word, "platform_version"))
+        snprintf(t->version, sizeof t->version, "%.*s", STET_FMT(rest));
+    else if (stet_view_is(word, "kind"))
+        snprintf(t->kind, sizeof t->kind, "%.*s", STET_FMT(rest));
+    else if (stet_view_is(word, "device"))
+        t->count++;
+    else if (stet_view_is(word, "memory")) {
+        snprintf(number, sizeof number, "%.*s", STET_FMT(rest));
+        t->memory = strtoull(number, NULL, 10);
+    }
+}
+
+static void read_pose(struct stet_fit_topology *t, struct stet_view text)
+{
+    while (text.len) {
+        const char *end = memchr(text.ptr, '\n', text.len);
+        size_t n = end ? (size_t)(end - text.ptr) : text.len;
+        const char *blank = memchr(text.ptr, ' ', n);
+
+        if (blank)
+            take(t, stet_view_of(text.ptr, (size_t)(blank - text.ptr)),
+                 stet_view_of(blank + 1, n - (size_t)(blank - text.ptr) - 1));
+        n += end != NULL;
+        text = stet_view_of(text.ptr + n, text.len - n);
+    }
+}
+
+/* A number of the target's own description: "device_memory_size: 150000000000". */
+static double target_number(const char *target, const char *name)
+{
+    struct stet_file f = {0};
+    double n = 0;
+    const char *at;
+
+    if (!target || stet_file_open_small(&f, target, 1 << 20, NULL) != STET_OK)
+        return 0;
+    at = f.bytes.len ? memmem(f.bytes.ptr, f.bytes.len, name, strlen(name)) : NULL;
+    if (at) {
+        char text[64];
+
+        snprintf(text, sizeof text, "%.*s", (int)(f.bytes.ptr + f.bytes.len - at), at);
+        at = strchr(text, ':');
+        n = at ? strtod(at + 1, NULL) : 0;
+    }
+    stet_file_close(&f);
+    return n;
+}
+
+static enum stet_rc explain(int status, const char *asked, const char *plugin, const char *pose,
+                            struct stet_err *err)
+{
+    struct stet_buf known = STET_BUF_INIT;
+    struct stet_file why = {0};
+    enum stet_rc rc;
+
+    if (WIFSIGNALED(status))
+        return stet_fail(err, STET_IO, "%s ended its process (signal %d) when it was asked for %s",
+                         plugin, WTERMSIG(status), asked);
+    stet_file_open_small(&why, pose, 4096, NULL);
+    list_names(&known);
+    rc =
+        WEXITSTATUS(status) == 1
+            ? stet_fail(err, STET_NOT_FOUND,
+                        "the plugin has no topology %s (%.*s); TPUs are named NAME:SHAPE with %.*s",
+                        asked, (int)(why.bytes.len < 120 ? why.bytes.len : 120), why.bytes.ptr,
+                        (int)known.len, known.ptr)
+            : stet_fail(err, STET_IO, "%.*s", STET_FMT(why.bytes));
+    stet_file_close(&why);
+    stet_buf_release(&known);
+    return rc;
+}
+
+enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plugin,
+                                   const char *asked, const char *target, const char *pose,
+                                   struct stet_err *err)
+{
+    struct stet_warm_topology w = {.name = t->name, .target = target};
+    struct stet_file file = {0};
+    enum stet_rc rc;
+    int status = 0;
+    pid_t pid;
+
+    *t = (struct stet_fit_topology){0};
+    stet_fit_topology_name(asked, t->name, sizeof t->name);
+    pid = fork();
+    if (pid == 0)
+        ask(plugin, &w, pose);
+    if (pid < 0)
+        return stet_fail_errno(err, "cannot start a process");
+    rc = wait_for(pid, &status, err);
+    if (rc == STET_OK && status != 0)
+        rc = explain(status, asked, plugin, pose, err);
+    if (rc == STET_OK)
+        rc = stet_file_open_small(&file, pose, 1 << 24, err);
+    if (rc != STET_OK)
+        return rc;
+    read_pose(t, file.bytes);
+    stet_file_close(&file);
+    t->chips = chips_of(t->name, t->count);
+    look_up(t);
+    if (target && !t->memory)
+        t->memory = (uint64_t)target_number(target, "device_memory_size");
+    if (target && !t->memory_rate)
+        t->memory_rate = target_number(target, "memory_bandwidth");
+    return t->count ? STET_OK : stet_fail(err, STET_IO, "%s has no devices", t->name);
+}

@@ -1,0 +1,100 @@
+"""The long form: three networks sharded in three ways, PyTorch/XLA and TorchTPU, each topology, and a table of what it
+printed for docs/fit.md.
+
+usage: long.py BUILD_DIR ENVS [unittest arguments]
+"""
+import json
+import os
+import re
+import sys
+import time
+import unittest
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import support  # noqa: E402
+
+support.Case.build, support.Case.envs = (os.path.abspath(p) for p in sys.argv[1:3])
+del sys.argv[1:3]
+TORCH = """\
+import sys
+import torch
+if sys.argv[1] == "xla":
+    import torch_xla
+sync = torch_xla.sync if sys.argv[1] == "xla" else lambda: None
+net = torch.nn.TransformerEncoderLayer(128, 4, 256, batch_first=True, dropout=0.0).to(sys.argv[1])
+head = torch.nn.Linear(128, 64).to(sys.argv[1])
+optimizer = torch.optim.SGD([*net.parameters(), *head.parameters()], lr=0.1)
+for _ in range(3):
+    x, y = torch.randn(16, 32, 128).to(sys.argv[1]), torch.zeros(16 * 32, dtype=torch.long).to(sys.argv[1])
+    loss = torch.nn.functional.cross_entropy(head(net(x)).reshape(-1, 64), y)
+    loss.backward()
+    optimizer.step()
+    optimizer.zero_grad(set_to_none=False)
+    sync()
+print(loss.item())
+"""
+
+
+class Long(support.Case):
+    def test_networks_agree_with_libtpu(self):
+        print(f"\n{'network':8}{'sharding':8}{'arguments':>12}{'temporaries':>12}{'code':>10}  collectives")
+        for network in ("llama", "vit", "moe"):
+            for how in ("data", "tensor", "fsdp"):
+                with self.subTest(network=network, how=how):
+                    _, step = self.check_model(network, how, "--layers", "2", "--width", "256")
+                    print(f"{network:8}{how:8}{step['memory']['arguments']:12}{step['memory']['temporaries']:12}"
+                          f"{step['memory']['code']:10}  " + ", ".join(f"{c['sites']} {c['kind']}" for c in step["collectives"]))
+
+    def test_torch_agrees_with_libtpu(self):
+        path = self.dir + "/torch_loop.py"
+        with open(path, "w") as f:
+            f.write(TORCH)
+        for kind in ("xla", "tpu"):
+            with self.subTest(kind=kind):
+                verdict = self.json("--topology=v6e:1x1", "--plugin", self.libtpu(), "--", f"{self.envs}/torch{kind}/bin/python",
+                                    path, kind)
+                self.assertEqual(verdict["verdict"], "fits")
+                largest = max(verdict["programs"], key=lambda p: p["memory"]["total"])
+                self.assertEqual(largest["memory"]["source"], "executable")
+                lines = {os.path.basename(t["file"]) for p in verdict["programs"] for t in p["temporaries"]}
+                self.assertIn("torch_loop.py", lines)
+                # the same program, compiled by hand through plain C
+                run = verdict["run"]
+                stats = self.compile_by_hand(run, largest["hash"])
+                self.assertEqual({k: largest["memory"][k] for k in stats}, stats)
+                print(f"torch {kind}: {len(verdict['programs'])} programs, largest {largest['program']} "
+                      f"{largest['memory']['total']} bytes")
+
+    def compile_by_hand(self, run, program):
+        folder = f"{self.dir}/state/runs/{run}/programs"
+        out = self.call(sys.executable, os.path.join(support.HERE, "by_hand.py"), self.build, self.libtpu(), "v6e:1x1", folder,
+                        program)
+        return json.loads(out)
+
+    def test_every_generation_of_tpus(self):
+        for name, devices in (("v4:2x2x1", 8), ("v5e:2x2", 4), ("v5p:2x2x1", 4), ("v6e:2x2", 4), ("v7x:2x2x1", 8)):
+            with self.subTest(name=name):
+                verdict = self.json("--topology", name, "--zeros", "--quick", "--", self.python, support.MODELS, "llama", "data")
+                self.assertEqual((verdict["verdict"], verdict["topology"]["devices"]), ("fits", devices))
+                print(f"{name}: {verdict['topology']['kind']}, {verdict['topology']['memory_bytes'] / (1 << 30):.2f} GiB")
+
+    def test_a_search_finds_the_last_batch_that_libtpu_compiles(self):
+        found = self.json("--topology=v6e:1x1", "--zeros", "--search=batch=8192..1048576", "--", self.python, support.FLIP,
+                          "--batch", "8192")["found"]
+        self.call(self.python, support.FLIP, "--by-hand", "--batch", str(found))
+        self.call(self.python, support.FLIP, "--by-hand", "--batch", str(found + 8192), status=1)
+        print(f"flip: {found} fits, {found + 8192} is refused by libtpu")
+
+    def test_seventy_billion_parameters_with_code(self):
+        begin = time.time()
+        verdict = self.json("--topology=v6e:16x16", "--zeros", "--", self.python, support.LARGE, "80", "8192", "28672",
+                            timeout=7200)
+        self.assertEqual(verdict["verdict"], "fits")
+        resident = int(re.search(r'"resident": (\d+)', self.err)[1])
+        self.assertLess(resident, 1 << 30)
+        print(f"70B on v6e:16x16: {time.time() - begin:.0f} s, compile {verdict['compile']['cpu_s']:.0f} CPU s, the command "
+              f"took {resident >> 20} MiB, peak {verdict['peak_bytes'] / (1 << 30):.1f} GiB")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,258 @@
+"""What `stet fit` says when something is missing, refuses or dies: over the fake plugin, without a framework.
+
+usage: test_failures.py BUILD_DIR [unittest arguments]
+"""
+import glob
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+BUILD = os.path.abspath(sys.argv.pop(1))
+STET, HARNESS = (f"{BUILD}/bin/{name}" for name in ("stet", "pjrt_harness"))
+FAKE, CPU = (f"{BUILD}/lib/{name}" for name in ("libfake_pjrt.so", "libstet_cpu.so"))
+PROGRAM = """// fake program p{number}
+// in f32[4]
+// out f32[4]
+{extra}module @p{number} {{
+  func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {{
+    %c = stablehlo.constant dense<{number}.0> : tensor<4xf32>
+    %b = stablehlo.add %a, %c : tensor<4xf32>
+    return %b : tensor<4xf32>
+  }}
+}}
+"""
+
+
+class Failures(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-fit-failures-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = dict(os.environ, STET_STATE_DIR=self.dir + "/state", STET_STORE=self.dir + "/store",
+                        FAKE_DEVICE_ATTRIBUTES="device_memory_bytes_limit=1000000;coords=[0,0,0]",
+                        FAKE_PLATFORM="tpu", PATH=self.dir + "/bin:" + os.environ["PATH"])
+        for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_DIR", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"):
+            self.env.pop(name, None)
+        before = set(glob.glob("/tmp/stet-fit-*"))
+        self.addCleanup(lambda: self.assertEqual(
+            {p for p in glob.glob("/tmp/stet-fit-*") if p not in before and not p.startswith(self.dir)} - before, set()))
+
+    def write(self, *extras):
+        paths = []
+        for number, extra in enumerate(extras):
+            paths.append(f"{self.dir}/{number}.mlir")
+            with open(paths[-1], "w") as f:
+                f.write(PROGRAM.format(number=number, extra=f"// {extra}\n" if extra else ""))
+        return paths
+
+    def make_run(self, *extras):
+        """A finished run of the CPU backend, with one program for each."""
+        subprocess.run([STET, "run", "--quiet", "--no-store", "--", HARNESS, CPU, *self.write(*extras), "--input", "f32[4]"],
+                       env=self.env, check=True, cwd=self.dir, timeout=60, stdout=subprocess.DEVNULL)
+
+    def fit(self, *words, status=0, **env):
+        out = subprocess.run([STET, "fit", "--jobs=2", *words], env=dict(self.env, **env), cwd=self.dir, timeout=120,
+                             capture_output=True, text=True)
+        self.assertEqual(out.returncode, status, out.stdout + out.stderr)
+        self.err = out.stderr
+        return out.stdout
+
+    def json(self, *words, **kw):
+        return json.loads(self.fit("--format=json", *words, **kw))
+
+    def over_fake(self, *words, **kw):
+        return self.json("--plugin", FAKE, "--topology", "1", *words, **kw)
+
+    def test_a_run_fits_by_the_plugins_own_numbers(self):
+        self.make_run("", "")
+        verdict = self.over_fake()
+        self.assertEqual((verdict["schema"], verdict["verdict"], verdict["fits"]), ("stet.fit/1", "fits", True))
+        self.assertEqual(verdict["topology"]["memory_bytes"], 1000000)
+        self.assertEqual([p["memory"]["source"] for p in verdict["programs"]], ["executable"] * 2)
+        self.assertEqual({p["memory"]["temporaries"] for p in verdict["programs"]}, {64})
+        self.assertEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored"})
+        # the next launch finds them, and so does the next fit
+        self.assertEqual({p["compile"]["store"] for p in self.over_fake()["programs"]}, {"was stored"})
+
+    def test_more_than_the_memory_does_not_fit(self):
+        self.make_run("")
+        verdict = self.over_fake("--memory=50", status=1)
+        self.assertEqual((verdict["verdict"], verdict["fits"]), ("exceeds", False))
+        total = verdict["programs"][0]["memory"]["total"]
+        self.assertEqual(verdict["exceeds_bytes"], total - 50)
+        self.assertIn("does not fit: exceeds the memory by", self.fit("--plugin", FAKE, "--topology=1", "--memory=50", status=1))
+
+    def test_a_compiler_that_refuses_one_program_leaves_the_verdict_about_the_rest(self):
+        self.make_run("", "error 3 INVALID: no such layout", "")
+        verdict = self.over_fake(status=1)
+        self.assertEqual(verdict["verdict"], "failed")
+        by_name = {p["program"]: p for p in verdict["programs"]}
+        self.assertEqual({n: p["verdict"] for n, p in by_name.items()}, {"p0": "fits", "p1": "failed", "p2": "fits"})
+        self.assertIn("no such layout", by_name["p1"]["error"])
+        text = self.fit("--plugin", FAKE, "--topology=1", status=1)
+        self.assertIn("not known: 1 of 3 programs did not compile", text)
+        self.assertIn("no such layout", text)
+
+    def test_a_message_about_memory_is_read(self):
+        self.make_run("error 8 Ran out of memory on HBM, the total memory required for HLO temporaries (3.00G) exceeds "
+                      "available HBM (1.00G). HLO module: p0.", "")
+        verdict = self.over_fake(status=1)
+        self.assertEqual((verdict["verdict"], verdict["exceeds_bytes"]), ("exceeds", 2 << 30))
+        self.assertEqual(sorted(p["verdict"] for p in verdict["programs"]), ["exceeds", "fits"])
+
+    def test_a_compiler_that_dies_is_named_with_its_last_words(self):
+        self.make_run("")
+        verdict = self.over_fake(status=1, FAKE_CRASH="PJRT_Compile")
+        self.assertEqual(verdict["verdict"], "failed")
+        self.assertRegex(verdict["programs"][0]["error"],
+                         r"^the compiler ended its process \(signal 6\): F0000 fake.cc:1\] Check failed: PJRT_Compile$")
+
+    def test_a_plugin_that_dies_while_it_starts_is_named(self):
+        self.make_run("")
+        self.assertEqual(self.fit("--plugin", FAKE, "--topology=1", status=3, FAKE_CRASH="PJRT_Plugin_Initialize"), "")
+        self.assertRegex(self.err, r"libfake_pjrt.so ended its process \(signal 6\) when it was asked for 1")
+
+    def test_an_unknown_topology_is_refused_in_the_plugins_words(self):
+        self.make_run("")
+        self.assertEqual(self.fit("--plugin", FAKE, "--topology=v9:2x2", status=3,
+                                  FAKE_FAIL="PJRT_TopologyDescription_Create"), "")
+        self.assertIn("the plugin has no topology v9:2x2 (PJRT_TopologyDescription_Create told to fail", self.err)
+        self.assertIn("v4, v5e, v5p, v6e, tpu7x", self.err)
+
+    def test_a_file_that_is_not_a_plugin_is_refused(self):
+        self.make_run("")
+        self.fit("--plugin", "/nowhere/libtpu.so", "--topology=v6e:2x4", status=3)
+        self.assertIn("/nowhere/libtpu.so: no such plugin", self.err)
+        self.fit("--plugin", "/etc/passwd", "--topology=v6e:2x4", status=3)
+        self.assertIn("/etc/passwd: cannot be loaded", self.err)
+
+    def test_without_libtpu_it_says_where_it_looked_and_what_to_do(self):
+        os.mkdir(self.dir + "/bin")
+        python = self.dir + "/bin/python3"
+        with open(python, "w") as f:  # a Python that has nothing
+            f.write(f"#!/bin/sh\nexec {sys.executable} -I -S \"$@\"\n")
+        os.chmod(python, 0o755)
+        self.fit("--topology=v6e:2x4", "--", python, "train.py", status=3)
+        self.assertIn(f"no libtpu is installed for {python}, so its compiler cannot be asked: `pip install libtpu`", self.err)
+
+    def test_the_memory_of_a_device_may_not_be_known(self):
+        self.make_run("")
+        verdict = self.over_fake(status=1, FAKE_DEVICE_ATTRIBUTES="coords=[0,0,0]")
+        self.assertEqual((verdict["verdict"], verdict["topology"]["memory_bytes"]), ("unknown", None))
+        self.assertEqual(self.over_fake("--memory=1M", FAKE_DEVICE_ATTRIBUTES="coords=[0,0,0]")["verdict"], "fits")
+
+    def test_a_command_runs_posed_as_the_topology(self):
+        paths = self.write("", "")
+        verdict = self.over_fake("--", HARNESS, CPU, *paths, "--input", "f32[4]", "--execute", "3")
+        self.assertEqual(verdict["verdict"], "fits")
+        self.assertEqual([(p["program"], p["executions"]) for p in verdict["programs"]], [("p0", 3), ("p1", 3)])
+        # the harness keeps its argument and the last result while the next one is made
+        self.assertEqual({p["beside_bytes"] for p in verdict["programs"]} - {0, 16, 32, 48}, set())
+        self.assertIsNotNone(verdict["programs"][0]["beside_bytes"])
+
+    def test_a_command_that_fails_has_a_verdict_until_then(self):
+        path = self.write("")[0]
+        with open(self.dir + "/both.sh", "w") as f:
+            f.write(f"{HARNESS} {CPU} {path} --input 'f32[4]' && exit 7\n")
+        verdict = self.over_fake("--", "sh", self.dir + "/both.sh", status=1)
+        self.assertEqual(len(verdict["programs"]), 1)
+        self.assertIn("the command ended with exit code 7",
+                      self.fit("--plugin", FAKE, "--topology=1", "--", "sh", self.dir + "/both.sh", status=1))
+
+    def test_a_command_that_does_not_exist_or_compiles_nothing_is_named(self):
+        self.fit("--plugin", FAKE, "--topology=1", "--", "/nowhere/python", status=3)
+        self.assertIn("/nowhere/python: cannot be run", self.err)
+        self.fit("--plugin", FAKE, "--topology=1", "--", "true", status=3)
+        self.assertIn("the run compiled nothing", self.err)
+
+    def test_a_program_that_was_not_captured_whole_is_unknown(self):
+        self.make_run("")
+        for path in glob.glob(self.dir + "/state/runs/*/programs/*.mlir*"):
+            os.unlink(path)
+        verdict = self.over_fake(status=1)
+        self.assertEqual([p["verdict"] for p in verdict["programs"]], ["unknown"])
+
+    def test_a_full_folder_of_the_run_does_not_hide_the_verdict(self):
+        self.make_run("")
+        (folder,) = glob.glob(self.dir + "/state/runs/*")
+        os.mkdir(folder + "/fit-1.json")  # the fit cannot be kept there
+        self.assertEqual(self.over_fake()["verdict"], "fits")
+        self.assertIn("fit-1.json", self.err)
+
+    def test_a_damaged_last_fit_is_ignored(self):
+        paths = self.write("")
+        command = ("--", HARNESS, CPU, *paths, "--input", "f32[4]")
+        self.over_fake(*command)
+        (kept,) = glob.glob(self.dir + "/state/runs/*/fit-1.json")
+        for bad in (b"", b"{", b'{"programs":[{"temporaries":[{"bytes":', os.urandom(300), b'[' * 1000):
+            with open(kept, "wb") as f:
+                f.write(bad)
+            self.assertEqual(self.over_fake(*command, "--execute", "1")["verdict"], "fits")
+            for later in set(glob.glob(self.dir + "/state/runs/*/fit-1.json")) - {kept}:
+                os.unlink(later)
+
+    def test_usage(self):
+        for words, says in (((), "--topology is missing"), (("--topology=1", "a", "b"), "takes one run"),
+                            (("--topology=1", "--zeros"), "--zeros is for a command"),
+                            (("--topology=1", "--memory=lots"), "--memory is a size"),
+                            (("--topology=1", "--jobs=0"), "--jobs is a number"),
+                            (("--topology=1", "--search=batch=1..8"), "need a command"),
+                            (("--topology=1", "--search=a=1..8", "--sweep=a=1", "--", "true"), "either --search or --sweep"),
+                            (("--topology=1", "--search=batch", "--", "true"), "not NAME=FIRST..LAST"),
+                            (("--topology=1", "--search=batch=8..4", "--", "true"), "not NAME=FIRST..LAST"),
+                            (("--topology=1", "--sweep=batch=1,x", "--", "true"), "not NAME=FIRST..LAST")):
+            self.assertEqual(self.fit(*words, status=2), "")
+            self.assertIn(says, self.err)
+
+    # ---- several values ----
+
+    def script(self):
+        """Compiles program 0 up to a size of 4, and program 1, which does not fit, above it."""
+        small, large = self.write("", "error 8 Ran out of memory on HBM, the total memory required for HLO temporaries "
+                                      "(3.00G) exceeds available HBM (1.00G). HLO module: p1.")
+        path = self.dir + "/sized.sh"
+        with open(path, "w") as f:
+            f.write(f'while [ $# -gt 0 ]; do case $1 in --size) n=$2; shift;; --size=*|size=*) n=${{1#*=}};; esac; shift; done\n'
+                    f'[ "${{n:=$SIZE}}" -eq 5 ] && exit 9\n'
+                    f'p={small}; [ "$n" -gt 4 ] && p={large}\n'
+                    f'exec {HARNESS} {CPU} $p --input "f32[4]"\n')
+        return path
+
+    def test_a_search_finds_the_largest_value_that_fits(self):
+        path = self.script()
+        for words in (("--size", "1"), ("--size=1",), ("size=1",), ("--size", "{size}")):
+            found = self.over_fake("--search=size=1..64/3", "--", "sh", path, *words)
+            self.assertEqual((found["schema"], found["found"]), ("stet.fitsearch/1", 4))
+            self.assertEqual([t["value"] for t in found["tried"]], [1, 64, 31, 16, 7, 4])
+            self.assertEqual([t["verdict"] for t in found["tried"]], ["fits"] + ["exceeds"] * 4 + ["fits"])
+            self.assertEqual(found["fit"]["verdict"], "fits")
+
+    def test_a_variable_is_searched_where_there_is_no_argument(self):
+        found = self.over_fake("--search=SIZE=1..4/1", "--", "sh", self.script())
+        self.assertEqual(found["found"], 4)
+
+    def test_a_search_may_find_nothing_or_no_such_argument(self):
+        found = self.over_fake("--search=size=8..16", "--", "sh", self.script(), "--size", "1", status=1)
+        self.assertEqual((found["found"], found["fit"]), (None, None))
+        self.fit("--plugin", FAKE, "--topology=1", "--search=batch=1..4", "--", "sh", self.script(), status=3)
+        self.assertIn("the command has no argument --batch, batch= or {batch}", self.err)
+
+    def test_a_value_at_which_the_command_fails_has_no_verdict(self):
+        self.fit("--plugin", FAKE, "--topology=1", "--search=size=5..8/1", "--", "sh", self.script(), "--size", "1", status=3)
+        self.assertIn("size=5 has no verdict", self.err)
+
+    def test_a_sweep_is_a_table(self):
+        swept = self.over_fake("--sweep=size=1..16", "--", "sh", self.script(), "--size", "1")
+        self.assertEqual([(t["value"], t["verdict"]) for t in swept["tried"]],
+                         [(1, "fits"), (2, "fits"), (4, "fits"), (8, "exceeds"), (16, "exceeds")])
+        self.assertEqual(swept["found"], 4)
+        text = self.fit("--plugin", FAKE, "--topology=1", "--sweep=size=2,5,8", "--", "sh", self.script(), "--size", "1")
+        self.assertIn("the largest size that fits is 2", text)
+        self.assertRegex(text, r"(?m)^ +5  - +the run compiled nothing$")
+
+
+if __name__ == "__main__":
+    unittest.main()
