@@ -136,6 +136,8 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     if (a->exhausted)
         stet_session_exhausted_text(out, a->exhausted, "");
     head(out, a, t, view);
+    if (a->divergences)
+        stet_session_comparing_text(out, &a->divergences->comparing, "");
     for (size_t i = 0; a->divergences && i < a->divergences->count; i++) {
         stet_buf_char(out, '\n');
         stet_cli_divergence_text(out, &a->divergences->items[i], view->colour, view->all);

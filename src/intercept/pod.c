@@ -217,8 +217,7 @@ static void end(uint32_t ms)
     pthread_mutex_unlock(&stet_pod.lock);
     if (!ended)
         stet_fault(STET_FAULT_POD);
-    if (ended)
-        stet_intercept_pod_summary();
+    stet_intercept_pod_summary(ended);
 }
 
 void stet_intercept_pod_leave(uint32_t id)

@@ -291,11 +291,29 @@ void stet_intercept_pod_host(struct stet_pod_host *out)
 /* When a job ends, its channel may be gone before its processes are. */
 #define AT_THE_END_NS UINT64_C(10000000000)
 
-void stet_intercept_pod_summary(void)
+/* Why comparing came to nothing, or to an end before the job's; NULL if it did not. */
+static const char *why_not(bool ended)
+{
+    struct stet_pod_channel *c = &stet_pod.channel;
+    const struct stet_pod_traffic *t = &c->traffic;
+    uint64_t calls = atomic_load(&t->puts) + atomic_load(&t->gets);
+    bool useless = calls && atomic_load(&t->failures) >= calls;
+
+    if (!ended)
+        return "a call of the channel did not return";
+    if (stet_pod_member_apart(stet_pod.member))
+        return stet_pod_member_apart(stet_pod.member);
+    if (atomic_load(&c->given_up) &&
+        (useless || stet_clock_ns() - c->given_up_ns > AT_THE_END_NS))
+        return c->why;
+    return useless ? "every call of the channel failed or took too long" : NULL;
+}
+
+void stet_intercept_pod_summary(bool ended)
 {
     static atomic_bool written;
     const struct stet_pod_traffic *t = &stet_pod.channel.traffic;
-    uint64_t open = stet_pod.member ? stet_pod_member_open(stet_pod.member) : 0;
+    const char *why;
     struct stet_event *e = stet_pod.member && !atomic_exchange(&written, true)
                                ? stet_event_new(STET_REC_job_end)
                                : NULL;
@@ -311,11 +329,10 @@ void stet_intercept_pod_summary(void)
         .waited_ns = atomic_load(&stet_pod.waited_ns),
         .cpu_ns = stet_pod.cpu_ns,
     };
-    e->record.job_end.open = open;
-    if (stet_pod_member_apart(stet_pod.member))
-        e->record.job_end.why = stet_view_str(stet_pod_member_apart(stet_pod.member));
-    else if (atomic_load(&stet_pod.channel.given_up) &&
-             stet_clock_ns() - stet_pod.channel.given_up_ns > AT_THE_END_NS)
-        e->record.job_end.why = stet_arena_copy(&e->arena, stet_view_str(stet_pod.channel.why));
+    if (ended)
+        e->record.job_end.open = stet_pod_member_open(stet_pod.member);
+    why = why_not(ended);
+    if (why)
+        e->record.job_end.why = stet_arena_copy(&e->arena, stet_view_str(why));
     stet_event_send(e);
 }

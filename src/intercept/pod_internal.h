@@ -80,7 +80,7 @@ void stet_intercept_pod_host(struct stet_pod_host *out);
 bool stet_intercept_pod_choose(void);
 /* Writes the process's place, and how it compares; zero: it does not. */
 void stet_intercept_pod_write_job(struct stet_hash job);
-/* Writes what comparing took. */
-void stet_intercept_pod_summary(void);
+/* Writes what comparing took. `ended`: the thread that compares has. */
+void stet_intercept_pod_summary(bool ended);
 
 #endif

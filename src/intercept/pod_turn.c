@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+enum { NAMED_MS = 2000 };
+
 struct stet_pod_turn *stet_intercept_pod_hold(struct stet_pod_turn *t)
 {
     if (t)
@@ -282,6 +284,13 @@ static struct stet_hash whole(const struct stet_pod_entry *e)
     return h;
 }
 
+/* The votes may come before what was found out: waits a little, to name the other rank. */
+static int64_t other_rank(struct stet_pod_turn *t)
+{
+    stet_flag_wait(&t->settled, NAMED_MS);
+    return atomic_load(&t->other) - 1;
+}
+
 PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t)
 {
     const struct stet_pod_ranks *s = t && t->scope ? &stet_pod.scopes[t->scope - 1] : NULL;
@@ -294,7 +303,7 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t)
     ranks = (struct stet_ranks){.ranks = s->ranks, .count = s->count};
     if (stet_ranks_confirm(&ranks, whole(&t->entry), t))
         return NULL;
-    other = atomic_load(&t->other) - 1;
+    other = other_rank(t);
     if (other < 0)
         snprintf(who, sizeof who, "other ranks differ");
     else

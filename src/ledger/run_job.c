@@ -32,6 +32,8 @@ static void on_job_end(struct stet_run_digest *d, struct stet_process_digest *p,
     j->failures = r->failures;
     j->waited_ns = r->waited_ns;
     j->open = r->open;
+    j->cpu_ns = r->cpu_ns;
+    j->known = true;
     if (r->why.len)
         j->why = keep(d, r->why);
 }

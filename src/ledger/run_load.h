@@ -127,11 +127,12 @@ enum {
 
 /* How a process takes part in comparing the ranks of a job, and what that took. */
 struct stet_job_event {
-    bool known;
+    bool known;                         /* it tried to */
     bool refuses;                       /* compiles that differ */
     struct stet_view channel, why;      /* why: there is none, or it was given up */
     uint64_t compared, messages, bytes; /* when the process ended */
     uint64_t failures, waited_ns, open;
+    uint64_t cpu_ns; /* of the thread that compared */
 };
 
 /* An error of the plugin because memory ran out. */
@@ -170,7 +171,9 @@ struct stet_process_digest {
     uint64_t next_index[2]; /* above every known index: of compiles, of loads */
     struct stet_run_waits *waits;
     struct stet_run_gaps *gaps;
-    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start, or of the process that it
+                                            was forked from; 0 when not known */
+    uint64_t first_ns;                   /* CLOCK_REALTIME of its first record */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
     uint64_t first_step_ns;  /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
     uint64_t first_phase_ns; /* when the framework first reported one; 0 for never */

@@ -535,5 +535,7 @@ struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
     p->host = keep(d, segment->host);
     p->pid = segment->pid;
     p->wall_minus_mono = segment->wall_ns - segment->mono_ns;
+    if (!p->first_ns || segment->wall_ns < p->first_ns)
+        p->first_ns = segment->wall_ns;
     return p;
 }

@@ -315,7 +315,7 @@ static uint64_t look_at_all(const struct stet_monitor_attach *a, struct look *lo
             l->digest = &digest->processes[i];
             l->here = q->used && q->pid && !strcmp(host, q->host);
             if (l->here)
-                stet_monitor_thread_look((pid_t)q->pid, (pid_t)q->py_thread, l->digest->start_ns,
+                stet_monitor_thread_look((pid_t)q->pid, (pid_t)q->py_thread, l->digest->first_ns,
                                          second ? &l->after : &l->before);
         }
         if (!second)
@@ -339,7 +339,7 @@ static bool is_replaced(const struct look *old, const struct look *looks, size_t
         const struct stet_process_digest *d = looks[i].digest;
         bool same_rank = old->pulse->rank >= 0 && looks[i].pulse->rank == old->pulse->rank;
 
-        if (!looks[i].pulse->used || d->start_ns <= old->digest->start_ns)
+        if (!looks[i].pulse->used || d->first_ns <= old->digest->first_ns)
             continue;
         if (same_rank || (!stet_hash_eq(d->job, none) && !stet_hash_eq(d->job, old->digest->job) &&
                           !stet_hash_eq(old->digest->job, none)))

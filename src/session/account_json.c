@@ -192,6 +192,7 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
         for (size_t i = 0; i < a->divergences->count; i++)
             stet_divergence_json(&w.j, &a->divergences->items[i]);
         stet_json_end_array(&w.j);
+        stet_session_comparing_json(&w.j, &a->divergences->comparing);
     }
     stet_json_array(&w.j, "recompiles");
     rc = a->each(a->source, write_one, &w, err);

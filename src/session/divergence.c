@@ -401,12 +401,10 @@ enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run
     s.programs = stet_session_programs_new();
     if (!s.programs)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for the differences between ranks");
+    stet_session_comparing(&out->comparing, d);
     for (size_t i = 0; i < d->process_count; i++) {
         const struct stet_process_digest *p = &d->processes[i];
 
-        out->jobs += p->job_event.channel.len > 0;
-        if (p->world > (int64_t)out->ranks)
-            out->ranks = (uint64_t)p->world;
         for (size_t k = 0; k < p->agreement_count; k++) {
             uint64_t key = stet_divergence_key(p, &p->agreements[k]);
 

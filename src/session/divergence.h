@@ -6,6 +6,7 @@
 
 #include "ledger/recompile.h"
 #include "ledger/run_load.h"
+#include "session/comparing.h"
 
 struct stet_session_programs;
 
@@ -61,7 +62,7 @@ struct stet_divergences {
     struct stet_arena arena;
     struct stet_divergence *items; /* certain ones first */
     size_t count, room;
-    uint64_t jobs, ranks; /* processes that compared; ranks that the launcher started */
+    struct stet_comparing comparing;
 };
 
 struct stet_torch;

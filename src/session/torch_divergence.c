@@ -1,6 +1,7 @@
 /* See torch_divergence.h. */
 #include "session/torch_divergence.h"
 
+#include "base/map.h"
 #include "ingest/cache_key.h"
 #include "ingest/graph_text.h"
 
@@ -25,22 +26,34 @@ static uint64_t code_of(const struct stet_torch *t, const struct stet_torch_comp
     return stet_hash_mix_u64(h, p->line).lo;
 }
 
-/* The first compile of the same code on the lowest rank, and on this rank. A function that is
- * compiled as several frames is compared by the first one. */
-static const struct stet_torch_compile *first_of(const struct stet_torch *t, uint64_t code,
-                                                 int64_t rank)
+/* The first compiles of each code: on the lowest rank that has one, and on each rank. A function
+ * that is compiled as several frames is compared by the first one. */
+struct firsts {
+    struct stet_map lowest; /* by code */
+    struct stet_map each;   /* by code and rank */
+};
+
+static uint64_t on_rank(uint64_t code, int64_t rank)
 {
-    const struct stet_torch_compile *found = NULL;
+    return stet_hash_mix_u64((struct stet_hash){2, code}, (uint64_t)rank).lo;
+}
 
-    for (size_t i = 0; i < t->compile_count; i++) {
+static void find_firsts(struct firsts *f, const struct stet_torch *t)
+{
+    for (size_t i = 0; i < t->compile_count && i < STET_MAP_NONE; i++) {
         const struct stet_torch_compile *c = &t->compiles[i];
+        uint64_t code;
+        uint32_t lowest;
 
-        if (!is_first(t, c) || code_of(t, c) != code || (rank >= 0 && rank_of(t, c) != rank))
+        if (!is_first(t, c))
             continue;
-        if (!found || rank_of(t, c) < rank_of(t, found))
-            found = c;
+        code = code_of(t, c);
+        lowest = stet_map_get(&f->lowest, code);
+        if (lowest == STET_MAP_NONE || rank_of(t, c) < rank_of(t, &t->compiles[lowest]))
+            stet_map_put(&f->lowest, code, (uint32_t)i);
+        if (stet_map_get(&f->each, on_rank(code, rank_of(t, c))) == STET_MAP_NONE)
+            stet_map_put(&f->each, on_rank(code, rank_of(t, c)), (uint32_t)i);
     }
-    return found;
 }
 
 /* ---- what differs ---- */
@@ -183,15 +196,22 @@ static void visit_pair(const struct stet_torch *t, const struct stet_torch_compi
 void stet_session_torch_differences(const struct stet_torch *t,
                                     const struct stet_torch_divergence_sink *sink)
 {
-    for (size_t i = 0; i < t->compile_count; i++) {
+    struct firsts f = {0};
+
+    find_firsts(&f, t);
+    for (size_t i = 0; i < t->compile_count && i < STET_MAP_NONE; i++) {
         const struct stet_torch_compile *b = &t->compiles[i], *a;
         uint64_t code, key;
+        uint32_t lowest;
 
         if (!is_first(t, b))
             continue;
         code = code_of(t, b);
-        a = first_of(t, code, -1);
-        if (!a || rank_of(t, a) == rank_of(t, b) || first_of(t, code, rank_of(t, b)) != b)
+        lowest = stet_map_get(&f.lowest, code);
+        if (lowest == STET_MAP_NONE || stet_map_get(&f.each, on_rank(code, rank_of(t, b))) != i)
+            continue;
+        a = &t->compiles[lowest];
+        if (rank_of(t, a) == rank_of(t, b))
             continue;
         key = stet_hash_mix_u64(stet_hash_mix_u64((struct stet_hash){1, code}, a->graph.len),
                                 (uint64_t)rank_of(t, b))
@@ -199,4 +219,6 @@ void stet_session_torch_differences(const struct stet_torch *t,
         if (sink->is_new(sink->context, key))
             visit_pair(t, a, b, code, sink);
     }
+    stet_map_release(&f.lowest);
+    stet_map_release(&f.each);
 }

@@ -113,11 +113,12 @@ class Hang(Case):
         states = {}
 
         def as_expected():
+            states.clear()
             states.update(self.ranks()[0])
             return len(states) == len(ways) + 1 and states[0]["kind"] == "device" and all(
                 states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways))
 
-        self.until(as_expected, lambda: json.dumps(states, indent=1) + self.output(name, 0))
+        self.until(as_expected, lambda: json.dumps({r: [s["kind"], s["line"]] for r, s in states.items()}) + "".join(self.output(name, r) for r in range(7)))
         for i, way in enumerate(ways):
             if way != "dead":  # it has no line
                 at = states[i + 1]["line"]
