@@ -1,7 +1,7 @@
-/* What comparing compiles costs the ranks of a job, by their number: all members run in this process,
- * over a board in memory, with a clock of their own. Counted are messages and bytes; measured is the
- * processor time of rank 0. A message over a network is put at POD_RPC_US (500, what JAX's
- * coordination service took on the machine of docs/ranks.md).
+/* What comparing compiles costs the ranks of a job, by their number: all members run in this
+ * process, over a board in memory, with a clock of their own. Counted are messages and bytes;
+ * measured is the processor time of rank 0. A message over a network is put at POD_RPC_US (500,
+ * what JAX's coordination service took on the machine of docs/ranks.md).
  *
  *   bench_pod          a line for tools/bench.sh
  *   bench_pod table    the table of docs/ranks.md */
@@ -271,8 +271,9 @@ int main(int argc, char **argv)
                ms, ms, ms);
         return 0;
     }
-    printf("ranks  rank 0: messages  bytes  CPU us     ms   others: messages  bytes   all messages  "
-           "a difference is told after\n");
+    printf(
+        "ranks  rank 0: messages  bytes  CPU us     ms   others: messages  bytes   all messages  "
+        "a difference is told after\n");
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         struct cost c = measure(sizes[i]);
 

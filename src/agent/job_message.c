@@ -1,6 +1,6 @@
-/* Messages between the ranks of a job (src/pod), for ranks that have no other channel: they are kept
- * in the first tier that may be written. They are no entries: nothing is loaded from them, so they
- * are not signed. */
+/* Messages between the ranks of a job (src/pod), for ranks that have no other channel: they are
+ * kept in the first tier that may be written. They are no entries: nothing is loaded from them, so
+ * they are not signed. */
 #include "agent/internal.h"
 
 enum { WAIT_MS = 2000 };

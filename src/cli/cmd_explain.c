@@ -123,8 +123,8 @@ static void read_journals(struct journals *r, const struct stet_run *run)
     stet_torch_init(&r->torch);
     stet_session_torch_load_run(&r->torch, run, NULL);
     stet_session_torch_take_ranks(&r->torch, &r->digest);
-    r->compared = stet_divergences_make(&r->divergences, &r->digest, &r->torch, run->folder,
-                                        NULL) == STET_OK;
+    r->compared =
+        stet_divergences_make(&r->divergences, &r->digest, &r->torch, run->folder, NULL) == STET_OK;
     stet_session_exhausted(&r->exhausted, &r->digest, run->folder, NULL);
     r->asked = r->digest.compiles <= MOST_COMPILES &&
                stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;

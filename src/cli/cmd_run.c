@@ -61,7 +61,7 @@ static void follow(struct run *r, char *const *environment)
         stet_monitor_torch_ranks(r->torch, r->live);
         stet_bundle_follow(&r->recorder, r->on_disk.folder, r->on_disk.argv, environment);
         stet_cli_hang_poll(r->hang);
-        stet_beacon_poll(r->beacon);
+        stet_monitor_beacon_poll(r->beacon);
         stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
@@ -178,7 +178,7 @@ static void watch_command(struct run *r, const struct wishes *w, const struct st
         stet_monitor_torch_events(r->torch, r->live);
     stet_monitor_torch_learn(r->torch, r->learn, r->on_disk.folder);
     r->hang = w->hang_s ? stet_cli_hang_new(r->on_disk.id, w->hang_s) : NULL;
-    r->beacon = stet_beacon_new(r->on_disk.id, r->on_disk.folder);
+    r->beacon = stet_monitor_beacon_new(r->on_disk.id, r->on_disk.folder);
     follow(r, env->vars);
 }
 
@@ -189,7 +189,7 @@ static bool finish(struct run *r, const struct wishes *w, struct stet_launch_env
     bool broken;
 
     stet_cli_hang_free(r->hang);
-    stet_beacon_free(r->beacon);
+    stet_monitor_beacon_free(r->beacon);
     stet_monitor_torch_events(r->torch, NULL);
     stet_monitor_publish_end(r->metrics);
     r->metrics = NULL;

@@ -72,7 +72,8 @@ static void title(struct stet_buf *out, const struct stet_divergence *d, bool co
         d->pair.cause != STET_CAUSE_IDENTICAL)
         stet_buf_printf(out, " and %s", stet_cause_id(d->pair.cause));
     if (d->other_function.len && !stet_view_eq(d->function, d->other_function))
-        stet_buf_printf(out, ": rank %" PRId64 " compiles %.*s where rank %" PRId64 " compiles %.*s",
+        stet_buf_printf(out,
+                        ": rank %" PRId64 " compiles %.*s where rank %" PRId64 " compiles %.*s",
                         d->rank, STET_FMT(stet_text_function(d->function)), d->other,
                         STET_FMT(stet_text_function(d->other_function)));
     else
@@ -101,11 +102,12 @@ static void evidence(struct stet_buf *out, const struct stet_divergence *d, bool
     const char *dim = stet_pen(STET_PEN_DIM, colour), *plain = stet_pen(STET_PEN_PLAIN, colour);
 
     if (d->reordered)
-        stet_buf_printf(out,
-                        "  %slikely%s   the same operations in another order: Python goes through a "
-                        "set, whose order differs between processes, or through something else of "
-                        "its own\n",
-                        dim, plain);
+        stet_buf_printf(
+            out,
+            "  %slikely%s   the same operations in another order: Python goes through a "
+            "set, whose order differs between processes, or through something else of "
+            "its own\n",
+            dim, plain);
     if (d->went_on)
         stet_buf_printf(out,
                         "  %sevidence%s rank %" PRId64 " executed further programs of these ranks "

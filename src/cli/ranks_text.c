@@ -134,8 +134,9 @@ static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
         stet_buf_str(out, ": it is blocked");
         break;
     case STET_RANK_ELSEWHERE:
-        stet_buf_printf(out, ": on host %s, where it makes progress, or where `stet run` does not "
-                             "see this state folder",
+        stet_buf_printf(out,
+                        ": on host %s, where it makes progress, or where `stet run` does not "
+                        "see this state folder",
                         s->host);
         break;
     case STET_RANK_ENDED:

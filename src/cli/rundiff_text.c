@@ -4,8 +4,8 @@
 #include "base/human.h"
 #include "base/json.h"
 #include "base/text.h"
-#include "session/place_json.h"
 #include "ledger/job_runs.h"
+#include "session/place_json.h"
 #include "session/rundiff.h"
 
 #include <inttypes.h>

@@ -134,7 +134,8 @@ static bool take_place(struct cursor *c, struct stet_view line)
     return true;
 }
 
-/* `mul: "f32[4, 3]cpu" = l_x_ * 1.5;  l_x_ = None`: the right side, up to what is dropped after it. */
+/* `mul: "f32[4, 3]cpu" = l_x_ * 1.5;  l_x_ = None`: the right side, up to what is dropped after it.
+ */
 static bool take_operation(const struct cursor *c, struct stet_view line,
                            struct stet_graph_item *out)
 {
@@ -144,8 +145,10 @@ static bool take_operation(const struct cursor *c, struct stet_view line,
         return false;
     line = stet_view_of(line.ptr + equals + 3, line.len - equals - 3);
     end = stet_view_find(line, ";  ");
-    *out = (struct stet_graph_item){
-        .text = stet_view_of(line.ptr, end), .file = c->file, .function = c->function, .line = c->line};
+    *out = (struct stet_graph_item){.text = stet_view_of(line.ptr, end),
+                                    .file = c->file,
+                                    .function = c->function,
+                                    .line = c->line};
     return out->text.len > 0;
 }
 
@@ -295,8 +298,8 @@ bool stet_graph_text_compare(struct stet_view a, struct stet_view b,
 
 bool stet_graph_text_communicates(struct stet_view text)
 {
-    static const char *const words[] = {"_c10d_functional", "c10d.", "all_reduce", "all_gather",
-                                        "reduce_scatter", "all_to_all"};
+    static const char *const words[] = {"_c10d_functional", "c10d.",          "all_reduce",
+                                        "all_gather",       "reduce_scatter", "all_to_all"};
 
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (stet_view_contains(text, words[i]))

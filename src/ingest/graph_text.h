@@ -22,9 +22,9 @@ struct stet_graph_item {
 
 /* The first thing in which two graphs differ. */
 struct stet_graph_difference {
-    bool numbers;                  /* an operation of one line, with other numbers in it */
-    bool reordered;                /* the same items, in another order */
-    struct stet_graph_item a, b;   /* either may be absent: .text.ptr is NULL */
+    bool numbers;                    /* an operation of one line, with other numbers in it */
+    bool reordered;                  /* the same items, in another order */
+    struct stet_graph_item a, b;     /* either may be absent: .text.ptr is NULL */
     struct stet_view file, function; /* of b, else of a */
     uint64_t line;
 };

@@ -8,7 +8,12 @@
 #include <time.h>
 
 /* A text of the wire has at most a quarter of STET_WIRE_MAX. */
-enum { VALUE_MOST = STET_WIRE_MAX / 4 - 64, ANSWER_MS = 3000, PAUSE_MIN_MS = 50, PAUSE_MAX_MS = 500 };
+enum {
+    VALUE_MOST = STET_WIRE_MAX / 4 - 64,
+    ANSWER_MS = 3000,
+    PAUSE_MIN_MS = 50,
+    PAUSE_MAX_MS = 500
+};
 
 static enum stet_rc ask(uint32_t kind, const char *key, struct stet_view value,
                         struct stet_buf *out, struct stet_err *err)

@@ -80,7 +80,7 @@ static void give_flags(void *context, char out[STET_POD_FLAGS])
 
 /* ---- captured programs ---- */
 
-static const char *const extensions[] = {"mlirbc", "mlir",    "hlo.pb", "hlo_with_config.pb",
+static const char *const extensions[] = {"mlirbc", "mlir",   "hlo.pb", "hlo_with_config.pb",
                                          "bin",    "options"};
 enum { EXTENSIONS = sizeof extensions / sizeof *extensions, CAPTURED_MOST = 64 << 20 };
 
@@ -303,8 +303,7 @@ static const char *why_not(bool ended)
         return "a call of the channel did not return";
     if (stet_pod_member_apart(stet_pod.member))
         return stet_pod_member_apart(stet_pod.member);
-    if (atomic_load(&c->given_up) &&
-        (useless || stet_clock_ns() - c->given_up_ns > AT_THE_END_NS))
+    if (atomic_load(&c->given_up) && (useless || stet_clock_ns() - c->given_up_ns > AT_THE_END_NS))
         return c->why;
     return useless ? "every call of the channel failed or took too long" : NULL;
 }

@@ -18,7 +18,7 @@ struct stet_pod_turn {
     struct stet_pod_entry entry;
     unsigned scope; /* its number in the list of scopes + 1; 0 for a program of one process */
     uint64_t begin_ns, index;
-    bool open; /* the compile has not ended; with the lock */
+    bool open;             /* the compile has not ended; with the lock */
     _Atomic int64_t other; /* the rank that it differs from, + 1 */
     _Atomic int finding;
     struct stet_flag settled;
@@ -58,13 +58,13 @@ struct stet_pod {
     struct stet_pod_ranks scopes[STET_POD_SCOPES_MOST];
     size_t scope_count;
     bool stop, running, has_condition;
-    uint64_t cpu_ns;        /* of threads that have ended */
-    int users;              /* of the channel, beside the thread */
-    _Atomic uint8_t *of;    /* by executable: its scope's number + 1 */
-    char (*names)[64];      /* by executable: the function */
-    uint64_t *indexes;      /* by entry number % STET_POD_NAMES: the compile, + 1 */
-    int compiles;           /* that are open; with the lock */
-    atomic_bool overlaps;   /* two were open at once */
+    uint64_t cpu_ns;      /* of threads that have ended */
+    int users;            /* of the channel, beside the thread */
+    _Atomic uint8_t *of;  /* by executable: its scope's number + 1 */
+    char (*names)[64];    /* by executable: the function */
+    uint64_t *indexes;    /* by entry number % STET_POD_NAMES: the compile, + 1 */
+    int compiles;         /* that are open; with the lock */
+    atomic_bool overlaps; /* two were open at once */
     _Atomic uint64_t loads, runs, last_run_ns, waited_ns, compared;
     _Atomic uint32_t last_executable;
     _Atomic uintptr_t py_state, py_code_type;

@@ -72,9 +72,8 @@ static enum stet_rc put_it(const struct stet_intercept_python *py, PyObject *cli
 {
     PyObject *bytes =
         py->PyBytes_FromStringAndSize(r->value.len ? r->value.ptr : "", (Py_ssize_t)r->value.len);
-    PyObject *done = bytes ? py->PyObject_CallMethod(client, "key_value_set_bytes", "sO", r->key,
-                                                     bytes)
-                           : NULL;
+    PyObject *done =
+        bytes ? py->PyObject_CallMethod(client, "key_value_set_bytes", "sO", r->key, bytes) : NULL;
     enum stet_rc rc = done ? STET_OK : raised(py, r->err);
 
     py->Py_DecRef(bytes);
@@ -133,8 +132,8 @@ static enum stet_rc ask(const struct request *r)
 static enum stet_rc put(void *self, const char *key, struct stet_view value, struct stet_err *err)
 {
     (void)self;
-    return ask(&(struct request){
-        .key = key, .value = value.ptr ? value : stet_view_str(""), .err = err});
+    return ask(
+        &(struct request){.key = key, .value = value.ptr ? value : stet_view_str(""), .err = err});
 }
 
 static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
@@ -182,7 +181,7 @@ static bool find(const struct stet_intercept_python *py, int64_t *rank, int64_t 
     return *rank >= 0 && *world > 1 && *rank < *world;
 }
 
-bool stet_pod_jax_find(int64_t *rank, int64_t *world)
+bool stet_intercept_pod_jax_find(int64_t *rank, int64_t *world)
 {
     const struct stet_intercept_python *py = stet_intercept_python();
     bool found;

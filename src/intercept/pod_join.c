@@ -85,7 +85,7 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
     pthread_mutex_lock(&stet_pod.lock);
     if (!stet_pod.running) { /* also after an earlier client of this process has gone */
         stet_pod.set = s;
-        stet_pod.has_kv = stet_pod_kv_init(&stet_pod.kv, args);
+        stet_pod.has_kv = stet_intercept_pod_kv_init(&stet_pod.kv, args);
         stet_pod.client = stet_pod.has_kv ? id : 0;
         stet_intercept_pod_start();
     }
@@ -114,7 +114,7 @@ static bool try_jax(void)
 {
     int64_t rank = -1, world = 0;
 
-    if (!may_use("jax") || !stet_pod_jax_find(&rank, &world))
+    if (!may_use("jax") || !stet_intercept_pod_jax_find(&rank, &world))
         return false;
     if (!stet_pod.set.spans) { /* a plugin that sees its own devices alone */
         stet_pod.set.rank = rank;
@@ -131,8 +131,8 @@ static bool state_folder(char *out, size_t room)
 
     for (const char *next = runs; next; next = strstr(next + 1, "/runs/"))
         runs = next;
-    return runs && snprintf(out, room, "%.*s", (int)(runs - stet_layer.dir), stet_layer.dir) <
-                       (int)room;
+    return runs &&
+           snprintf(out, room, "%.*s", (int)(runs - stet_layer.dir), stet_layer.dir) < (int)room;
 }
 
 static bool open_folder(const char *path)
@@ -185,8 +185,7 @@ static bool try_agent(void)
     static char prefix[48];
     char job[STET_HASH_TEXT];
 
-    if (!may_use("agent") || !stet_remote_has_agent() ||
-        stet_hash_is_zero(stet_pod.set.place.job))
+    if (!may_use("agent") || !stet_remote_has_agent() || stet_hash_is_zero(stet_pod.set.place.job))
         return false;
     stet_hash_format(stet_pod.set.place.job, job);
     snprintf(prefix, sizeof prefix, "%s/", job);
@@ -224,8 +223,8 @@ void stet_intercept_pod_write_job(struct stet_hash job)
 
 bool stet_intercept_pod_choose(void)
 {
-    bool chosen = try_kv() || try_jax() || try_shared_folder() || (all_here() && try_run_folder()) ||
-                  try_agent() || try_run_folder();
+    bool chosen = try_kv() || try_jax() || try_shared_folder() ||
+                  (all_here() && try_run_folder()) || try_agent() || try_run_folder();
 
     if (!chosen)
         stet_intercept_pod_write_job((struct stet_hash){0});

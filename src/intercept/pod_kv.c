@@ -25,7 +25,7 @@ static PJRT_Error_Code code_of(const PJRT_Error *error)
                                                     : PJRT_Error_Code_UNKNOWN;
 }
 
-bool stet_pod_kv_init(struct stet_pod_kv *kv, const PJRT_Client_Create_Args *args)
+bool stet_intercept_pod_kv_init(struct stet_pod_kv *kv, const PJRT_Client_Create_Args *args)
 {
     if (!args->kv_get_callback || !args->kv_put_callback)
         return false;

@@ -16,12 +16,12 @@ struct stet_pod_kv {
 
 extern const struct stet_pod_channel_kind stet_pod_kv_kind; /* self: a struct stet_pod_kv */
 /* False if the framework gave none. */
-bool stet_pod_kv_init(struct stet_pod_kv *kv, const PJRT_Client_Create_Args *args);
+bool stet_intercept_pod_kv_init(struct stet_pod_kv *kv, const PJRT_Client_Create_Args *args);
 
 /* The client object of `jax.distributed`, which Python holds. No self. */
 extern const struct stet_pod_channel_kind stet_pod_jax_kind;
 /* Is `jax.distributed` up? Fills in this process's number and how many there are. */
-bool stet_pod_jax_find(int64_t *rank, int64_t *world);
+bool stet_intercept_pod_jax_find(int64_t *rank, int64_t *world);
 
 /* The agent's socket. No self. */
 extern const struct stet_pod_channel_kind stet_pod_agent_kind;

@@ -124,9 +124,8 @@ static void keep_flags(struct stet_view plugin)
 
     stet_arena_init(&arena, (size_t)1 << 20);
     for (size_t i = 0; i < STET_VARIABLES; i++) {
-        const char *value = stet_variables[i].reach == STET_REACH_COMPILER
-                                ? getenv(stet_variables[i].name)
-                                : NULL;
+        const char *value =
+            stet_variables[i].reach == STET_REACH_COMPILER ? getenv(stet_variables[i].name) : NULL;
 
         if (value)
             stet_buf_printf(&text, "%s=%.*s\n", stet_variables[i].name,

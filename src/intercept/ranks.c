@@ -47,8 +47,8 @@ static int by_id(const void *a, const void *b)
 static bool ask_device(struct stet_plugin *p, PJRT_Device *device, struct device *out)
 {
     const PJRT_Api *real = stet_plugin_real(p);
-    PJRT_Device_GetDescription_Args d = {
-        .struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE, .device = device};
+    PJRT_Device_GetDescription_Args d = {.struct_size = PJRT_Device_GetDescription_Args_STRUCT_SIZE,
+                                         .device = device};
     PJRT_DeviceDescription_Id_Args id = {.struct_size = PJRT_DeviceDescription_Id_Args_STRUCT_SIZE};
     PJRT_DeviceDescription_ProcessIndex_Args index = {
         .struct_size = PJRT_DeviceDescription_ProcessIndex_Args_STRUCT_SIZE};

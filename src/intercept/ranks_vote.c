@@ -5,8 +5,8 @@
  * messages, however many there are. A rank that cannot serve writes "compile" as the decision at
  * once, and so does one that has waited too long: a key is written once, so there is one decision.
  *
- * The waiting is done by a thread of our own: a channel that does not return costs a compile no more
- * than the limit. */
+ * The waiting is done by a thread of our own: a channel that does not return costs a compile no
+ * more than the limit. */
 #include "intercept/ranks.h"
 
 #include "base/hash.h"
@@ -286,8 +286,7 @@ static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, b
 
 static struct stet_hash of_ranks(struct stet_hash h, const struct stet_ranks *r)
 {
-    return stet_hash_mix(h,
-                         stet_hash_bytes(stet_view_of(r->ranks, r->count * sizeof *r->ranks)));
+    return stet_hash_mix(h, stet_hash_bytes(stet_view_of(r->ranks, r->count * sizeof *r->ranks)));
 }
 
 bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *parts, bool have,

@@ -78,7 +78,7 @@ static int32_t read_signed(const unsigned char *table, size_t length, size_t *at
 }
 
 uint32_t stet_remote_stack_line(const unsigned char *table, size_t length, uint32_t first,
-                                  uint32_t at)
+                                uint32_t at)
 {
     enum { SHORT_LAST = 9, ONE_LINE = 10, ONE_LINE_LAST = 12, NO_COLUMNS = 13, LONG = 14 };
     int64_t line = first;
@@ -126,7 +126,7 @@ static bool read_line(struct reader *r, uint64_t code, uint64_t instruction, uin
     if (!read_at(r, lines + BYTES_DATA, table, length))
         return false;
     *line = stet_remote_stack_line(table, length, first,
-                                     (uint32_t)(instruction - code - r->layout->code_bytes));
+                                   (uint32_t)(instruction - code - r->layout->code_bytes));
     return true;
 }
 
@@ -194,8 +194,8 @@ static size_t read_once(struct reader *r, struct stet_remote_frame *out)
 }
 
 size_t stet_remote_stack_read(const struct stet_remote_place *p,
-                                struct stet_remote_frame out[STET_REMOTE_FRAMES],
-                                struct stet_err *err)
+                              struct stet_remote_frame out[STET_REMOTE_FRAMES],
+                              struct stet_err *err)
 {
     struct reader r = {.place = p, .layout = stet_journal_pylayout(p->minor)};
 

@@ -28,12 +28,12 @@ struct stet_remote_place {
  * none: what does not fit together is read again a few times. Returns 0 frames with the reason in
  * `err`. */
 size_t stet_remote_stack_read(const struct stet_remote_place *p,
-                                struct stet_remote_frame out[STET_REMOTE_FRAMES],
-                                struct stet_err *err);
+                              struct stet_remote_frame out[STET_REMOTE_FRAMES],
+                              struct stet_err *err);
 
 /* The line of an instruction, by a code object's table of lines (Python 3.11 and later,
  * Objects/locations.md): `at` is its offset in bytes. 0 if it has none. */
 uint32_t stet_remote_stack_line(const unsigned char *table, size_t length, uint32_t first,
-                                  uint32_t at);
+                                uint32_t at);
 
 #endif

@@ -12,7 +12,7 @@ struct stet_run {
     const char *cwd, *host, *stet_version; /* "" if unknown */
     const char *torch_trace;               /* a trace folder of the user's own, else "" */
     const char *command;                   /* argv joined by blanks, for people */
-    const char *const *argv; /* ends with NULL */
+    const char *const *argv;               /* ends with NULL */
     size_t argc;
     uint64_t started_ns, ended_ns; /* CLOCK_REALTIME; ended_ns 0 while it runs, or was cut off */
     int64_t pid, parent;           /* of the command and of its `stet run`; 0 if unknown */

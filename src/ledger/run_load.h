@@ -92,10 +92,10 @@ struct stet_plugin_event {
 /* What a process found out when it compared a compile with another rank's (`agreement` in
  * docs/formats.md). Ranks are -1 when there is none. */
 struct stet_agreement_event {
-    uint64_t time_ns;  /* CLOCK_REALTIME */
-    uint64_t finding;  /* enum stet_agreement_finding */
-    bool has_compile;  /* `compile` is this process's */
-    uint64_t compile;  /* index */
+    uint64_t time_ns; /* CLOCK_REALTIME */
+    uint64_t finding; /* enum stet_agreement_finding */
+    bool has_compile; /* `compile` is this process's */
+    uint64_t compile; /* index */
     bool certain, went_on, answered, compiling;
     int64_t other;
     struct stet_view name, other_name; /* of the functions */

@@ -54,8 +54,8 @@ struct stet_live {
     uint32_t visited; /* sightings already shown to it */
     struct told told[CAUSES];
     size_t told_count, blocks;
-    uint64_t minute; /* when the current minute of blocks began, in ms */
-    size_t agreed[PROCESSES]; /* findings of the process about other ranks that were reported */
+    uint64_t minute;             /* when the current minute of blocks began, in ms */
+    size_t agreed[PROCESSES];    /* findings of the process about other ranks that were reported */
     struct stet_map differences; /* that were reported */
     struct stet_arena texts;     /* of the one that is reported now */
     int events_fd;

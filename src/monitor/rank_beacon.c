@@ -23,7 +23,7 @@ struct stet_beacon {
     struct stet_monitor_attach attach;
 };
 
-struct stet_beacon *stet_beacon_new(const char *run, const char *folder)
+struct stet_beacon *stet_monitor_beacon_new(const char *run, const char *folder)
 {
     struct stet_beacon *b = stet_mem_calloc(1, sizeof *b);
 
@@ -34,7 +34,7 @@ struct stet_beacon *stet_beacon_new(const char *run, const char *folder)
     return b;
 }
 
-void stet_beacon_free(struct stet_beacon *b)
+void stet_monitor_beacon_free(struct stet_beacon *b)
 {
     if (b && b->open)
         stet_monitor_attach_close(&b->attach);
@@ -94,7 +94,7 @@ static bool is_part(const struct stet_monitor_attach *a)
     return false;
 }
 
-void stet_beacon_poll(struct stet_beacon *b)
+void stet_monitor_beacon_poll(struct stet_beacon *b)
 {
     char path[PATH_MAX + 8];
     uint64_t progress;
@@ -187,7 +187,7 @@ static bool take_state(const json_t *one, struct stet_rank_state *s)
     return true;
 }
 
-bool stet_beacon_read(const char *folder, struct stet_rank_state *s)
+bool stet_monitor_beacon_read(const char *folder, struct stet_rank_state *s)
 {
     char path[PATH_MAX + 300];
     struct stet_file file;
@@ -203,8 +203,7 @@ bool stet_beacon_read(const char *folder, struct stet_rank_state *s)
         return false;
     root = json_loadb(file.bytes.ptr, file.bytes.len, 0, NULL);
     stet_file_close(&file);
-    json_array_foreach(json_object_get(root, "ranks"), i, one)
-        found = found || take_state(one, s);
+    json_array_foreach(json_object_get(root, "ranks"), i, one) found = found || take_state(one, s);
     json_decref(root);
     if (found)
         s->seen_s = (uint64_t)(time(NULL) - st.st_mtim.tv_sec);

@@ -4,9 +4,9 @@
 #include "base/human.h"
 
 /* Kinds that hold others up, the most telling first. */
-static const enum stet_rank_kind culprits[] = {STET_RANK_DEAD, STET_RANK_STOPPED,
+static const enum stet_rank_kind culprits[] = {STET_RANK_DEAD,      STET_RANK_STOPPED,
                                                STET_RANK_COMPILING, STET_RANK_HOST,
-                                               STET_RANK_WAITING, STET_RANK_MISSING};
+                                               STET_RANK_WAITING,   STET_RANK_MISSING};
 
 static bool is_inside(const struct stet_rank_state *s)
 {
@@ -102,7 +102,8 @@ void stet_monitor_rank_hang_text(struct stet_buf *out, const struct stet_rank_ha
         stet_buf_printf(out, " and %zu more", h->count - listed);
     stet_buf_printf(out, "%s; ", doing(h));
     stet_text_count(out, h->waiting, "rank");
-    stet_buf_printf(out, " wait%s for %s", h->waiting == 1 ? "s" : "", h->count == 1 ? "it" : "them");
+    stet_buf_printf(out, " wait%s for %s", h->waiting == 1 ? "s" : "",
+                    h->count == 1 ? "it" : "them");
     if (h->program.len)
         stet_buf_printf(out, " in %.*s", STET_FMT(stet_text_function(h->program)));
 }

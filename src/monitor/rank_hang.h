@@ -1,5 +1,6 @@
-/* What a job that makes no progress waits for: which ranks hold it up, and how. It is found from the
- * states of the ranks (rank_state.h). `stet ranks`, `stet top` and `stet run --hang-after` print it. */
+/* What a job that makes no progress waits for: which ranks hold it up, and how. It is found from
+ * the states of the ranks (rank_state.h). `stet ranks`, `stet top` and `stet run --hang-after`
+ * print it. */
 #ifndef STET_MONITOR_RANK_HANG_H
 #define STET_MONITOR_RANK_HANG_H
 

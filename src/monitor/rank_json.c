@@ -53,9 +53,10 @@ void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_s
 
     stet_monitor_rank_hang(&hang, s);
     stet_json_object(j, "hang");
-    stet_json_cstr(j, "kind", !hang.found  ? NULL
-                              : hang.behind ? "collective"
-                                            : stet_monitor_rank_word(hang.kind));
+    stet_json_cstr(j, "kind",
+                   !hang.found   ? NULL
+                   : hang.behind ? "collective"
+                                 : stet_monitor_rank_word(hang.kind));
     stet_json_array(j, "ranks");
     for (size_t i = 0; hang.found && i < hang.count && i < STET_HANG_RANKS; i++)
         stet_json_int(j, NULL, hang.ranks[i]);

@@ -255,7 +255,7 @@ static void describe(struct stet_rank_state *s, const struct look *l, const char
     s->at_least = l->here && !has_written(l);
     s->kind = judge(s, l);
     if (s->kind == STET_RANK_ELSEWHERE)
-        stet_beacon_read(folder, s);
+        stet_monitor_beacon_read(folder, s);
     if (s->kind == STET_RANK_DEAD || s->kind == STET_RANK_ENDED)
         s->why_not[0] = '\0'; /* it is nowhere */
     if (s->kind == STET_RANK_WAITING && l->here)

@@ -3,8 +3,8 @@
 #ifndef STET_MONITOR_RANK_STATE_H
 #define STET_MONITOR_RANK_STATE_H
 
-#include "monitor/attach.h"
 #include "journal/remote_stack.h"
+#include "monitor/attach.h"
 
 enum stet_rank_kind {
 #define KIND(id, word, what) STET_RANK_##id,
@@ -37,7 +37,7 @@ struct stet_rank_state {
     uint64_t line;
     char inner_file[256], inner_function[96]; /* "" if it is the user's own */
     uint64_t inner_line;
-    uint64_t seen_s; /* on another host: how many seconds ago it was looked at there */
+    uint64_t seen_s;        /* on another host: how many seconds ago it was looked at there */
     const char *blocked_in; /* WAITING: what it waits for in the kernel; NULL when not known */
 };
 

@@ -38,8 +38,8 @@ static void look_at_still(struct stet_top *t)
     uint64_t last = 0, second = UINT64_C(1000000000);
 
     for (size_t i = 0; i < p->process_count; i++)
-        last = p->processes[i].used && p->processes[i].last_ns > last ? p->processes[i].last_ns
-                                                                      : last;
+        last =
+            p->processes[i].used && p->processes[i].last_ns > last ? p->processes[i].last_ns : last;
     t->still_ns = t->attach->running && last && t->now_ns > last ? t->now_ns - last : 0;
     if (t->still_ns < STILL_S * second) {
         stet_monitor_ranks_release(&t->still);

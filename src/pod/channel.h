@@ -1,5 +1,5 @@
-/* A way for the processes of a job to leave short messages for each other, out of band: a key can be
- * written once, and any process can read it. No collective is involved.
+/* A way for the processes of a job to leave short messages for each other, out of band: a key can
+ * be written once, and any process can read it. No collective is involved.
  *
  * The kinds are the job's key-value store, JAX's coordination service, a folder that all processes
  * see, and the agent (src/intercept/pod_*.c, folder.c). A channel that fails, or takes too long,
@@ -18,8 +18,8 @@ struct stet_pod_channel_kind {
     bool whole;        /* every process of the job uses the same one */
     /* STET_OK; STET_REFUSED: the key has a value already. Others are failures. */
     enum stet_rc (*put)(void *self, const char *key, struct stet_view value, struct stet_err *err);
-    /* Appends the value to *out, after waiting up to `wait_ms` for it. STET_NOT_FOUND: there is none.
-     * Others are failures. */
+    /* Appends the value to *out, after waiting up to `wait_ms` for it. STET_NOT_FOUND: there is
+     * none. Others are failures. */
     enum stet_rc (*get)(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
                         struct stet_err *err);
 };

@@ -1,6 +1,6 @@
 /* The folder as a channel (channel.h): a value is a file. It is written beside its name and linked
- * there, so that it appears whole, and only once. Network file systems may remember that a file does
- * not exist; reading the folder makes them look again. */
+ * there, so that it appears whole, and only once. Network file systems may remember that a file
+ * does not exist; reading the folder makes them look again. */
 #include "base/clock.h"
 #include "base/fs.h"
 #include "pod/channel.h"
@@ -16,8 +16,7 @@
 
 enum { VALUE_MOST = 16 << 20, PAUSE_MIN_MS = 2, PAUSE_MAX_MS = 50 };
 
-enum stet_rc stet_pod_folder_open(struct stet_pod_folder *f, const char *path,
-                                  struct stet_err *err)
+enum stet_rc stet_pod_folder_open(struct stet_pod_folder *f, const char *path, struct stet_err *err)
 {
     enum stet_rc rc = stet_fs_mkdirs(path, err);
     struct stat st;

@@ -14,14 +14,20 @@ void stet_pod_timing_init(struct stet_pod_timing *t, int64_t world)
     int64_t window = n / 2, slice = n / 4, rarely = n * 10;
 
     *t = (struct stet_pod_timing){
-        .window = (uint32_t)(window < 50 ? 50 : window > 1000 ? 1000 : window),
-        .slice = (uint32_t)(slice < 200 ? 200 : slice > 1000 ? 1000 : slice),
+        .window = (uint32_t)(window < 50     ? 50
+                             : window > 1000 ? 1000
+                                             : window),
+        .slice = (uint32_t)(slice < 200    ? 200
+                            : slice > 1000 ? 1000
+                                           : slice),
         .ask = 400,
         .again = 900,
         .grace = 1500,
         .late = 30000,
         .active = 60000,
-        .rarely = (uint32_t)(rarely < 2000 ? 2000 : rarely > 60000 ? 60000 : rarely),
+        .rarely = (uint32_t)(rarely < 2000    ? 2000
+                             : rarely > 60000 ? 60000
+                                              : rarely),
     };
     t->ask += t->window;
 }
@@ -307,7 +313,8 @@ static void name_job(struct stet_pod_member *m, const char *self)
     m->host.joined(m->host.context, job);
 }
 
-/* A process that inherited the variables of a rank is not that rank: the first one that comes is. */
+/* A process that inherited the variables of a rank is not that rank: the first one that comes is.
+ */
 static bool is_own_rank(struct stet_pod_member *m)
 {
     struct stet_pod_state own = {0};
@@ -370,8 +377,7 @@ uint32_t stet_pod_member_tick(struct stet_pod_member *m)
     active = m->last_enter_ns && now < m->last_enter_ns + stet_pod_ms(m->timing.active);
     wait = active ? 250 : 2000;
     if (stet_pod_member_leads(m)) {
-        if (!m->looked_ns || now >= m->looked_ns + stet_pod_ms(wait) ||
-            m->published < m->entered)
+        if (!m->looked_ns || now >= m->looked_ns + stet_pod_ms(wait) || m->published < m->entered)
             stet_pod_member_lead(m, now);
         if (m->published < m->entered)
             wait = m->timing.window < wait ? m->timing.window : wait;

@@ -1,17 +1,17 @@
 /* One rank's part in agreeing on what the ranks of a job compile.
  *
  * Each compile becomes an entry of the rank's log. The lowest rank of a scope (the ranks that a
- * program runs on) leads it: it publishes its entries, and the others compare theirs with them, so a
- * compile costs the leader one message and the others one each, whatever their number. A rank that
- * differs reports to its leader, and both tell `verdict`. Nothing here blocks a compile: a thread of
- * the host's process, or a simulation, calls stet_pod_member_tick.
+ * program runs on) leads it: it publishes its entries, and the others compare theirs with them, so
+ * a compile costs the leader one message and the others one each, whatever their number. A rank
+ * that differs reports to its leader, and both tell `verdict`. Nothing here blocks a compile: a
+ * thread of the host's process, or a simulation, calls stet_pod_member_tick.
  *
  * docs/ranks.md describes what users see, docs/decisions/0072 why it is done this way. */
 #ifndef STET_POD_MEMBER_H
 #define STET_POD_MEMBER_H
 
 #include "pod/channel.h"
-#include "pod/message.h"
+#include "pod/pod_message.h"
 
 enum stet_pod_finding {
     STET_POD_SAME = 1, /* the leader has the same */

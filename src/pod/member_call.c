@@ -1,9 +1,10 @@
-/* News from leaders, and the roll call: which ranks have not come to a program that all must compile?
+/* News from leaders, and the roll call: which ranks have not come to a program that all must
+ * compile?
  *
- * While a job makes progress, nothing of this happens. A rank without progress looks for news of its
- * leaders now and then. A leader that is stuck for long writes a call; ranks that are at the same
- * program answer along a tree: each adds the answers of its children to its own, so that no rank
- * reads more than STET_POD_FAN messages. Then the leader asks a missing rank where it is. */
+ * While a job makes progress, nothing of this happens. A rank without progress looks for news of
+ * its leaders now and then. A leader that is stuck for long writes a call; ranks that are at the
+ * same program answer along a tree: each adds the answers of its children to its own, so that no
+ * rank reads more than STET_POD_FAN messages. Then the leader asks a missing rank where it is. */
 #include "pod/member_internal.h"
 
 #include <stdio.h>
@@ -166,8 +167,7 @@ static void read_news(struct stet_pod_member *m, struct stet_pod_peer *p, uint64
 
 uint32_t stet_pod_member_listen(struct stet_pod_member *m, uint64_t now)
 {
-    uint64_t progress =
-        m->host.executions(m->host.context, (struct stet_hash){0}) + m->entered;
+    uint64_t progress = m->host.executions(m->host.context, (struct stet_hash){0}) + m->entered;
 
     if (progress != m->progress) {
         m->progress = progress;

@@ -286,8 +286,7 @@ static void report_difference(struct stet_pod_member *m, struct stet_pod_peer *p
     if (m->telling_count == STET_POD_TELLING)
         return;
     m->telling[m->telling_count].since_ns = r->since_ns;
-    m->telling[m->telling_count].not_before_ns =
-        now + stet_pod_ms(m->timing.window + OTHERS_MS);
+    m->telling[m->telling_count].not_before_ns = now + stet_pod_ms(m->timing.window + OTHERS_MS);
     m->telling[m->telling_count].until_ns = now + stet_pod_ms(m->timing.window + FETCH_MS);
     v = &m->telling[m->telling_count++].verdict;
     *v = (struct stet_pod_verdict){.finding = STET_POD_DIFFERS,
@@ -327,8 +326,7 @@ uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
         struct stet_pod_verdict *v = &m->telling[i].verdict;
         uint64_t now = stet_pod_member_now(m);
         bool ready = now >= m->telling[i].not_before_ns &&
-                     (!stet_pod_entry_exists(&v->theirs) ||
-                      stet_pod_member_take(m, &v->theirs, 0));
+                     (!stet_pod_entry_exists(&v->theirs) || stet_pod_member_take(m, &v->theirs, 0));
 
         if (!ready && !at_once && now < m->telling[i].until_ns) {
             m->telling[kept++] = m->telling[i];

@@ -71,8 +71,8 @@ struct stet_pod_member {
     uint64_t published; /* entries before this one were considered for publishing */
     uint64_t batches;   /* published so far */
     uint64_t last_enter_ns, looked_ns, rarely_ns;
-    uint64_t progress, progress_ns; /* executions and entries, and when they last changed */
-    uint64_t reports, news;         /* read, and written, as a leader */
+    uint64_t progress, progress_ns;     /* executions and entries, and when they last changed */
+    uint64_t reports, news;             /* read, and written, as a leader */
     bool flags_given, claimed, doubled; /* doubled: another process has this rank */
     bool unshared;                      /* a leader was never seen in this channel */
     struct stet_pod_verdict call;       /* of the roll call in progress */

@@ -1,7 +1,6 @@
 /* What a leader does: publish its log, answer ranks that ask, read reports of ranks that differ. */
 #include "pod/member_internal.h"
 
-
 #include <stdio.h>
 
 /* The first ranks of a scope leave a hash of each program, so that a rank that differs from its

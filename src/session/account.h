@@ -41,9 +41,9 @@ struct stet_account {
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
-    const struct stet_run *traced;      /* the run whose trace is not read yet, or NULL */
-    uint64_t torch_compiles;            /* of torch.compile; stet_account_torch computes it */
-    const struct stet_misses *misses;   /* what the store did not serve; NULL without a lookup */
+    const struct stet_run *traced;    /* the run whose trace is not read yet, or NULL */
+    uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
+    const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
     const struct stet_divergences *divergences; /* ranks that differ; NULL if nothing was read */
     const struct stet_avoided *avoided; /* what was not compiled; NULL if it was not counted */
     const struct stet_exhausted_list

@@ -8,11 +8,11 @@
 #include "ledger/run_load.h"
 
 struct stet_comparing {
-    uint64_t processes;       /* that tried to */
-    uint64_t stopped;         /* those of them that could not, or gave it up */
-    int64_t stopped_rank;     /* of the first of those; -1 when not known */
-    struct stet_view why;     /* of the same; may be empty */
-    struct stet_view channel; /* of the first process that has one */
+    uint64_t processes;                           /* that tried to */
+    uint64_t stopped;                             /* those of them that could not, or gave it up */
+    int64_t stopped_rank;                         /* of the first of those; -1 when not known */
+    struct stet_view why;                         /* of the same; may be empty */
+    struct stet_view channel;                     /* of the first process that has one */
     uint64_t compiles, messages, bytes, failures; /* of all processes */
     uint64_t waited_ns, cpu_ns;                   /* the most of one process */
 };

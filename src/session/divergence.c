@@ -197,7 +197,8 @@ static const struct stet_compile_event *compile_at(const struct stet_process_dig
     return NULL;
 }
 
-/* A compile of that rank of the job with these bytes, if its journal is in this run: the last one. */
+/* A compile of that rank of the job with these bytes, if its journal is in this run: the last one.
+ */
 static const struct stet_compile_event *compile_of_rank(const struct stet_run_digest *d,
                                                         struct stet_hash job, int64_t rank,
                                                         struct stet_hash program)
@@ -243,8 +244,7 @@ static void find_ranks(uint64_t *out, size_t *count, const struct stet_run_diges
     for (size_t i = 0; i < d->process_count && !stet_hash_is_zero(program); i++) {
         int64_t rank = d->processes[i].rank;
 
-        if (rank >= 0 && rank != not[0] && rank != not[1] &&
-            compile_of_rank(d, job, rank, program))
+        if (rank >= 0 && rank != not[0] && rank != not[1] && compile_of_rank(d, job, rank, program))
             take_rank(out, count, (uint64_t)rank);
     }
 }

@@ -26,13 +26,13 @@ struct stet_divergence {
     uint64_t time_ns, after_ns;
     /* What differs: the cause, changes from `other` to `rank`, lines and fix. */
     bool explained;
-    bool reordered; /* both have the same operations, in another order */
+    bool reordered;           /* both have the same operations, in another order */
     struct stet_view why_not; /* the programs could not be compared */
     struct stet_recompile pair;
     struct stet_row_change changes[STET_DIVERGENCE_CHANGES];
     struct stet_line trigger, other_trigger; /* the lines that waited for the two compiles */
     struct stet_line at, other_at; /* where the two are; LATE and MISSING: where `other` is */
-    struct stet_view program;                /* LATE, MISSING: the last one that it started */
+    struct stet_view program;      /* LATE, MISSING: the last one that it started */
     bool compiling, answered;
     uint64_t executions;
     struct stet_view host;
@@ -66,8 +66,8 @@ struct stet_divergences {
 };
 
 struct stet_torch;
-/* All of a run, each once. `d->arena` may grow; `t` has the traces of torch.compile, or is NULL, and
- * must outlive the result. */
+/* All of a run, each once. `d->arena` may grow; `t` has the traces of torch.compile, or is NULL,
+ * and must outlive the result. */
 enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run_digest *d,
                                    const struct stet_torch *t, const char *folder,
                                    struct stet_err *err);

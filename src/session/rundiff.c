@@ -341,7 +341,8 @@ enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
 {
     enum stet_rc rc;
 
-    *m = (struct stet_rundiff){.a = {.run = a, .rank = ranks[0]}, .b = {.run = b, .rank = ranks[1]}};
+    *m =
+        (struct stet_rundiff){.a = {.run = a, .rank = ranks[0]}, .b = {.run = b, .rank = ranks[1]}};
     stet_arena_init(&m->arena, 64 << 20);
     rc = compare(m, err);
     if (rc == STET_OK) {

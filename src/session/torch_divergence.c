@@ -77,8 +77,8 @@ static enum stet_cause cause_of(const struct stet_graph_difference *d)
 static void add_change(struct stet_divergence *out, struct stet_view what, struct stet_view from,
                        struct stet_view to, enum stet_change_kind kind)
 {
-    out->changes[out->pair.change_count++] = (struct stet_row_change){
-        .what = what, .from = from, .to = to, .kind = kind, .count = 1};
+    out->changes[out->pair.change_count++] =
+        (struct stet_row_change){.what = what, .from = from, .to = to, .kind = kind, .count = 1};
 }
 
 static bool compare_graphs(struct stet_divergence *out, const struct stet_torch_compile *a,
@@ -91,10 +91,10 @@ static bool compare_graphs(struct stet_divergence *out, const struct stet_torch_
     out->pair.cause = cause_of(&d);
     out->reordered = d.reordered;
     if (d.a.argument || d.b.argument)
-        add_change(out,
-                   stet_arena_printf(arena, "argument %.*s",
-                                     STET_FMT(d.a.argument ? d.a.name : d.b.name)),
-                   d.a.text, d.b.text, STET_CHANGE_ARGUMENT);
+        add_change(
+            out,
+            stet_arena_printf(arena, "argument %.*s", STET_FMT(d.a.argument ? d.a.name : d.b.name)),
+            d.a.text, d.b.text, STET_CHANGE_ARGUMENT);
     else
         add_change(out, STET_VIEW("operation"), d.a.text, d.b.text, STET_CHANGE_OPERAND);
     if (d.line)
@@ -127,7 +127,8 @@ static bool compare_settings(struct stet_divergence *out, const struct stet_torc
     for (size_t i = 0; i < why.count && i < STET_CACHE_MOVES; i++) {
         const struct stet_cache_move *m = &why.moves[i];
 
-        if (stet_view_starts(m->name, "inductor_config[") || stet_view_starts(m->name, "fx_kwargs["))
+        if (stet_view_starts(m->name, "inductor_config[") ||
+            stet_view_starts(m->name, "fx_kwargs["))
             add_change(out, m->name, m->from.len ? m->from : STET_VIEW("not set"),
                        m->to.len ? m->to : STET_VIEW("not set"), STET_CHANGE_OPTION);
     }

@@ -1,6 +1,6 @@
 /* Ranks whose torch.compile traced different graphs of one function, or compiled it with different
- * settings, found from the traces of all ranks. Recompiles of one rank alone are rows of the account
- * (torch_rows.c). */
+ * settings, found from the traces of all ranks. Recompiles of one rank alone are rows of the
+ * account (torch_rows.c). */
 #ifndef STET_SESSION_TORCH_DIVERGENCE_H
 #define STET_SESSION_TORCH_DIVERGENCE_H
 

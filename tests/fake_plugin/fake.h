@@ -175,7 +175,7 @@ PJRT_Event *fake_event_ready(void);
  * FAKE_LOAD_MS, FAKE_PARAMS, FAKE_OUTPUTS, FAKE_FAIL (see README.md). */
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
-    size_t processes, process; /* with several, each has the device of its number; else 0 */
+    size_t processes, process;       /* with several, each has the device of its number; else 0 */
     long compile_ms, stats_ms, load_ms, serialize_ms;
     bool stats_after_maker;
     const char *compile_until; /* a path; NULL: a compile waits for nothing */

@@ -298,8 +298,7 @@ PJRT_Error *fake_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_A
     const struct fake_settings *s = fake_settings();
 
     args->addressable_devices = args->client->device_list + s->process;
-    args->num_addressable_devices =
-        s->processes ? 1 : args->client->num_devices - s->num_foreign;
+    args->num_addressable_devices = s->processes ? 1 : args->client->num_devices - s->num_foreign;
     return NULL;
 }
 

@@ -5,8 +5,9 @@
  *                                       processes (FAKE_PROCESSES, FAKE_PROCESS); ODD: this rank's
  *                                       program of that number is another
  *
- * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie (other
- * values than were written, and values for keys that were not). Prints the time of each compile. */
+ * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie
+ * (other values than were written, and values for keys that were not). Prints the time of each
+ * compile. */
 #include "harness.h"
 
 #include <errno.h>
@@ -161,7 +162,8 @@ static void turn(int listener)
 
     polls[0] = (struct pollfd){.fd = listener, .events = POLLIN};
     for (size_t i = 0; i < n; i++) {
-        polls[i + 1] = (struct pollfd){.fd = guests[i].fd, .events = guests[i].until > 0 ? 0 : POLLIN};
+        polls[i + 1] =
+            (struct pollfd){.fd = guests[i].fd, .events = guests[i].until > 0 ? 0 : POLLIN};
         if (guests[i].until > 0 && guests[i].until < soonest)
             soonest = guests[i].until;
     }

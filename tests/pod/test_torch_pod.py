@@ -24,7 +24,8 @@ class TorchCase(unittest.TestCase):
         self.dir = tempfile.mkdtemp(prefix="stet-pod-")
         self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("STET_", "TORCH", "XLA_"))}
-        self.env.update(STET_STATE_DIR=self.dir + "/state", HOME=self.dir, OMP_NUM_THREADS="1")
+        self.env.update(STET_STATE_DIR=self.dir + "/state", HOME=self.dir, OMP_NUM_THREADS="1", TORCH_DEVICE_BACKEND_AUTOLOAD="0",
+                        PYTHONWARNINGS="ignore")
 
     def begin(self, script, way, ranks, *options, stet=True):
         self.events, self.go = self.dir + "/events", self.dir + "/go"
@@ -49,7 +50,7 @@ class TorchCase(unittest.TestCase):
 
     def found(self, p):
         """The limit only ends a test that would hang."""
-        end = time.monotonic() + 240
+        end = time.monotonic() + 90
         while not self.divergences() and time.monotonic() < end and p.poll() is None:
             time.sleep(0.1)
         self.let_go()

@@ -85,11 +85,8 @@ static enum stet_rc board_get(void *self, const char *key, uint32_t wait_ms, str
     return STET_OK;
 }
 
-static struct stet_pod_channel_kind board_kind = {.word = "board",
-                                                  .value_most = 1 << 20,
-                                                  .whole = true,
-                                                  .put = board_put,
-                                                  .get = board_get};
+static struct stet_pod_channel_kind board_kind = {
+    .word = "board", .value_most = 1 << 20, .whole = true, .put = board_put, .get = board_get};
 
 /* ---- the ranks ---- */
 

@@ -4,7 +4,7 @@
 #include "base/fs.h"
 #include "pod/channel.h"
 #include "pod/launcher.h"
-#include "pod/message.h"
+#include "pod/pod_message.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -90,7 +90,8 @@ TEST(what_is_not_a_rank_is_not_believed)
 /* All ranks of a job have one name, and a restarted job has another. */
 TEST(a_job_has_a_name)
 {
-    struct stet_hash a = place_of("SLURM_PROCID=0|SLURM_NTASKS=2|SLURM_JOB_ID=7|SLURM_STEP_ID=0").job;
+    struct stet_hash a =
+        place_of("SLURM_PROCID=0|SLURM_NTASKS=2|SLURM_JOB_ID=7|SLURM_STEP_ID=0").job;
 
     EXPECT(!stet_hash_is_zero(a));
     EXPECT(stet_hash_eq(
@@ -143,7 +144,10 @@ static void make_batch(struct stet_pod_batch *b)
 TEST(messages_come_back_as_they_were)
 {
     static struct stet_pod_batch b, back;
-    struct stet_pod_report r = {.rank = 3, .own = entry("a"), .theirs = entry("b"), .certain = true},
+    struct stet_pod_report r = {.rank = 3,
+                                .own = entry("a"),
+                                .theirs = entry("b"),
+                                .certain = true},
                            again;
     struct stet_buf bytes = STET_BUF_INIT;
     struct stet_view bits;

@@ -388,8 +388,8 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
     c->devices = stet_mem_calloc(count, sizeof *c->devices);
     c->memories = stet_mem_calloc(count, STET_MEMORIES * sizeof *c->memories);
     c->pool = stet_pool_new(thread_count());
-    if (!topology_init(&c->topology, count, c->peers.nodes) || !c->device || !c->devices || !c->memories ||
-        !c->pool) {
+    if (!topology_init(&c->topology, count, c->peers.nodes) || !c->device || !c->devices ||
+        !c->memories || !c->pool) {
         client_free(c);
         return stet_cpu_api_no_memory();
     }
@@ -581,8 +581,7 @@ PJRT_Error *cpu_PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
 
 PJRT_Error *cpu_PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
 {
-    args->local_hardware_id =
-        args->device->description->id % (int)args->device->client->own;
+    args->local_hardware_id = args->device->description->id % (int)args->device->client->own;
     return NULL;
 }
 

@@ -398,7 +398,8 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
 
         if (own_place(l, i / l->code->outputs) < 0)
             continue;
-        if (from >= 0 && l->in[from] && reusable(l, (uint32_t)from) && l->in[from]->memory == output_memory(l, i))
+        if (from >= 0 && l->in[from] && reusable(l, (uint32_t)from) &&
+            l->in[from]->memory == output_memory(l, i))
             l->out[i] = stet_cpu_block_ref(l->in[from]);
         else
             l->out[i] = (l->code->zeros ? stet_zeros_block : stet_cpu_block_new)(

@@ -250,13 +250,14 @@ enum stet_rc stet_peers_exchange(struct stet_peers *p, const struct stet_meeting
     if (fd < 0)
         return stet_fail(err, STET_IO, "the job's first process cannot be reached");
     write_request(&head, p, m, own->len);
-    done = !head.failed && send_all(p, fd, &head) && send_all(p, fd, own) &&
-           receive_all(p, fd, out);
+    done =
+        !head.failed && send_all(p, fd, &head) && send_all(p, fd, own) && receive_all(p, fd, out);
     stet_buf_release(&head);
     close(fd);
     if (atomic_load(&p->leaving))
-        return stet_fail(err, STET_IO, "the client was destroyed while it waited for the other "
-                                       "processes of the job");
+        return stet_fail(err, STET_IO,
+                         "the client was destroyed while it waited for the other "
+                         "processes of the job");
     if (!done)
         return stet_fail(err, STET_IO, "the connection to the job's first process broke");
     return understand(out, err);

@@ -1,7 +1,7 @@
 /* What the ranks of a job write for each other (docs/formats.md). Each message has a magic, a
  * version, a kind and a checksum. A message that does not fit is no message: readers skip it. */
-#ifndef STET_POD_MESSAGE_H
-#define STET_POD_MESSAGE_H
+#ifndef STET_POD_POD_MESSAGE_H
+#define STET_POD_POD_MESSAGE_H
 
 #include "base/buf.h"
 #include "base/err.h"

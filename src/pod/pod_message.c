@@ -1,5 +1,5 @@
 /* See message.h. */
-#include "pod/message.h"
+#include "pod/pod_message.h"
 
 #include "base/reader.h"
 
