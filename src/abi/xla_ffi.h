@@ -2,8 +2,8 @@
  * function that a library registered under a name. A program names it in a custom call.
  *
  * The library gets a call frame with its arguments, results and attributes, and the table of the
- * runtime's own functions. Layouts are those of xla/ffi/api/c_api.h, which jaxlib installs;
- * tests/unit/test_ffi_abi.py compares them. */
+ * runtime's own functions. Layouts are those of the C header that jaxlib installs under
+ * xla/ffi/api; tests/backend/test_ffi_abi.py compares them. */
 #ifndef STET_ABI_XLA_FFI_H
 #define STET_ABI_XLA_FFI_H
 

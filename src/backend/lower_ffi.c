@@ -1,4 +1,4 @@
-/* Lowering: custom calls of functions that a library registered (ffi/ffi.h). Attributes become what
+/* Lowering: custom calls of functions that a library registered (ffi.h). Attributes become what
  * the interface passes. Operands and results in another layout than row-major are transposed. */
 #include "backend/ffi.h"
 #include "backend/lower.h"

@@ -112,9 +112,10 @@ static enum stet_rc take_shapes(struct stet_buckets_curve *c,
 struct stet_buckets_set stet_buckets_price(struct stet_buckets_curve *c, const int64_t *dims,
                                            uint32_t count)
 {
+    unsigned rank = c->rank;
     struct stet_buckets_shape *sorted =
         STET_NEW_ARRAY(&c->arena, struct stet_buckets_shape, count + 1);
-    int64_t *own = STET_NEW_ARRAY(&c->arena, int64_t, (size_t)count * c->rank + 1);
+    int64_t *own = STET_NEW_ARRAY(&c->arena, int64_t, (size_t)count *rank + 1);
     struct stet_buckets_set s = {.count = count, .dims = sorted ? own : NULL};
     double computed = 0;
 
@@ -122,21 +123,21 @@ struct stet_buckets_set stet_buckets_price(struct stet_buckets_curve *c, const i
         return s;
     for (uint32_t i = 0; i < count; i++)
         for (unsigned d = 0; d < STET_BUCKETS_RANK; d++)
-            sorted[i].dims[d] = d < c->rank ? dims[i * c->rank + d] : 1;
+            sorted[i].dims[d] = d < rank ? dims[i * rank + d] : 1;
     qsort(sorted, count, sizeof *sorted, by_elements);
     for (uint32_t i = 0; i < count; i++)
-        memcpy(own + (size_t)i * c->rank, sorted[i].dims, c->rank * sizeof *own);
+        memcpy(own + (size_t)i * rank, sorted[i].dims, rank * sizeof *own);
     for (uint32_t i = 0, first = 0; i < c->shape_count; i++) {
         const struct stet_buckets_shape *p = &c->shapes[i];
         uint32_t at;
         double e;
 
-        while (c->rank == 1 && first < count && sorted[first].dims[0] < p->dims[0])
+        while (rank == 1 && first < count && sorted[first].dims[0] < p->dims[0])
             first++;
-        for (at = first; at < count && !stet_buckets_holds(sorted[at].dims, p->dims, c->rank);)
+        for (at = first; at < count && !stet_buckets_holds(sorted[at].dims, p->dims, rank);)
             at++;
         s.beyond += at == count;
-        e = elements_of(at < count ? sorted[at].dims : p->dims, c->rank);
+        e = elements_of(at < count ? sorted[at].dims : p->dims, rank);
         computed += p->runs * e;
         s.steps += p->runs * stet_buckets_step_cost(&c->cost, e);
     }

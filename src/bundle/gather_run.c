@@ -63,7 +63,7 @@ enum stet_rc stet_bundle_now(struct stet_inventory *v, const struct stet_bundle_
     if (w->python && !python.version)
         rc = stet_fail(err, STET_USAGE, "%s: %s", w->python, python.why_not);
     if (w->plugin)
-        stet_bundle_plugins_add(&found, w->plugin, "--plugin", STET_VIEW(""));
+        stet_bundle_plugins_add(&found, w->plugin, STET_FOUND_OPTION, STET_VIEW(""));
     stet_bundle_plugins_find(&found, &python, environ);
     stet_bundle_gather(v, &python, &found, environ);
     if (rc == STET_OK && !w->no_load)

@@ -9,6 +9,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+static const struct {
+    const char *word;
+    bool asked;
+} ways[] = {
+#define FOUND(id, word, asked) {word, asked},
+#include "bundle/found_ways.def"
+#undef FOUND
+};
+
 static const char *variable(char *const *environment, const char *name)
 {
     size_t n = strlen(name);
@@ -29,8 +38,16 @@ static void note(struct stet_found_list *list, const char *fmt, struct stet_view
     }
 }
 
-void stet_bundle_plugins_add(struct stet_found_list *list, const char *path, const char *by,
-                             struct stet_view platform)
+bool stet_bundle_plugins_asked(const struct stet_found *f)
+{
+    for (size_t i = 0; i < sizeof ways / sizeof *ways; i++)
+        if (ways[i].asked && f->ways >> i & 1)
+            return true;
+    return false;
+}
+
+void stet_bundle_plugins_add(struct stet_found_list *list, const char *path,
+                             enum stet_found_way way, struct stet_view platform)
 {
     char real[PATH_MAX];
     struct stet_found *f;
@@ -40,10 +57,11 @@ void stet_bundle_plugins_add(struct stet_found_list *list, const char *path, con
     for (size_t i = 0; i < list->count; i++)
         if (!strcmp(list->items[i].path, real)) {
             f = &list->items[i];
-            if (!strstr(f->by, by)) {
+            if (!(f->ways >> way & 1)) {
                 size_t n = strlen(f->by);
 
-                snprintf(f->by + n, sizeof f->by - n, ", %s", by);
+                snprintf(f->by + n, sizeof f->by - n, ", %s", ways[way].word);
+                f->ways |= 1u << way;
             }
             return;
         }
@@ -52,7 +70,8 @@ void stet_bundle_plugins_add(struct stet_found_list *list, const char *path, con
     f = &list->items[list->count++];
     *f = (struct stet_found){0};
     snprintf(f->path, sizeof f->path, "%s", real);
-    snprintf(f->by, sizeof f->by, "%s", by);
+    f->ways = 1u << way;
+    snprintf(f->by, sizeof f->by, "%s", ways[way].word);
     snprintf(f->platform, sizeof f->platform, "%.*s", STET_FMT(platform));
     f->missing = !stet_bundle_elf_open(&f->elf, real);
 }
@@ -90,7 +109,7 @@ static void from_names(struct stet_found_list *list, const char *value)
             snprintf(path, sizeof path, "%.*s", (int)(n - (size_t)(colon - value) - 1), colon + 1);
             if (stet_view_ends(stet_view_str(path), ".json"))
                 library_of(path, path);
-            stet_bundle_plugins_add(list, path, "PJRT_NAMES_AND_LIBRARY_PATHS",
+            stet_bundle_plugins_add(list, path, STET_FOUND_NAMES,
                                     stet_view_of(value, (size_t)(colon - value)));
         }
         value += n + (value[n] == ',');
@@ -98,7 +117,7 @@ static void from_names(struct stet_found_list *list, const char *value)
 }
 
 /* Shared objects in a folder that define GetPjrtApi, or that cannot be read. */
-static bool from_folder(struct stet_found_list *list, const char *folder, const char *by,
+static bool from_folder(struct stet_found_list *list, const char *folder, enum stet_found_way way,
                         struct stet_view platform)
 {
     DIR *dir = opendir(folder);
@@ -114,7 +133,7 @@ static bool from_folder(struct stet_found_list *list, const char *folder, const 
             continue;
         if (!elf.has_entry && !elf.wrong && elf.has_symbols)
             continue;
-        stet_bundle_plugins_add(list, path, by, platform);
+        stet_bundle_plugins_add(list, path, way, platform);
         found = true;
     }
     if (dir)
@@ -125,7 +144,7 @@ static bool from_folder(struct stet_found_list *list, const char *folder, const 
 struct walk {
     struct stet_found_list *list;
     const struct stet_bundle_python *python;
-    const char *by;
+    enum stet_found_way way;
 };
 
 /* Stet's wheel puts its CPU backend into the environment's lib, not beside the Python code. */
@@ -142,7 +161,7 @@ static bool from_own_wheel(struct walk *w, const char *module, struct stet_view 
         snprintf(path, sizeof path, "%s", told);
     if (!stet_fs_exists(path))
         return false;
-    stet_bundle_plugins_add(w->list, path, w->by, name);
+    stet_bundle_plugins_add(w->list, path, w->way, name);
     return true;
 }
 
@@ -159,12 +178,12 @@ static void from_entry_point(void *arg, struct stet_view name, struct stet_view 
     }
     module[n] = 0;
     if (stet_bundle_python_file(w->python, module, path, sizeof path) &&
-        from_folder(w->list, path, w->by, name))
+        from_folder(w->list, path, w->way, name))
         return;
     if (from_own_wheel(w, module, name))
         return;
     if (!stet_view_starts(target, "torch_xla._internal")) /* it looks for libtpu itself */
-        note(w->list, w->by, name, target);
+        note(w->list, ways[w->way].word, name, target);
 }
 
 static void from_namespace(struct walk *w)
@@ -179,7 +198,7 @@ static void from_namespace(struct walk *w)
             if (e->d_name[0] == '.' || e->d_name[0] == '_')
                 continue;
             snprintf(folder, sizeof folder, "%s/%s", root, e->d_name);
-            from_folder(w->list, folder, "jax_plugins", stet_view_str(e->d_name));
+            from_folder(w->list, folder, STET_FOUND_JAX, stet_view_str(e->d_name));
         }
         if (dir)
             closedir(dir);
@@ -191,24 +210,24 @@ void stet_bundle_plugins_find(struct stet_found_list *list, const struct stet_bu
 {
     const char *device = variable(environment, "PJRT_DEVICE");
     const char *path = variable(environment, "TPU_LIBRARY_PATH");
-    struct walk w = {list, p, "jax_plugins"};
+    struct walk w = {list, p, STET_FOUND_JAX};
     char file[PATH_MAX];
 
     from_names(list, variable(environment, "PJRT_NAMES_AND_LIBRARY_PATHS"));
     if (path)
-        stet_bundle_plugins_add(list, path, "TPU_LIBRARY_PATH", STET_VIEW("tpu"));
+        stet_bundle_plugins_add(list, path, STET_FOUND_TPU_LIBRARY, STET_VIEW("tpu"));
     path = variable(environment, "PJRT_LIBRARY_PATH");
     if (path && device && !strcmp(device, "LIBRARY"))
-        stet_bundle_plugins_add(list, path, "PJRT_LIBRARY_PATH", STET_VIEW(""));
+        stet_bundle_plugins_add(list, path, STET_FOUND_PJRT_LIBRARY, STET_VIEW(""));
     path = variable(environment, "STET_PLUGIN");
     if (path)
-        stet_bundle_plugins_add(list, path, "STET_PLUGIN", STET_VIEW(""));
+        stet_bundle_plugins_add(list, path, STET_FOUND_STET_VARIABLE, STET_VIEW(""));
     from_namespace(&w);
     stet_bundle_python_entry_points(p, "jax_plugins", from_entry_point, &w);
-    w.by = "torch_xla.plugins";
+    w.way = STET_FOUND_TORCH_XLA;
     stet_bundle_python_entry_points(p, "torch_xla.plugins", from_entry_point, &w);
     path = variable(environment, "TPU_LIBRARY_PATH"); /* one that is not there is passed over */
     if ((!path || !stet_fs_exists(path)) &&
         stet_bundle_python_file(p, "libtpu/libtpu.so", file, sizeof file))
-        stet_bundle_plugins_add(list, file, "package libtpu", STET_VIEW("tpu"));
+        stet_bundle_plugins_add(list, file, STET_FOUND_LIBTPU, STET_VIEW("tpu"));
 }

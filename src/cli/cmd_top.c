@@ -1,8 +1,8 @@
 /* stet top: shows a run while it goes on. */
 #include "cli/command.h"
 
-#include "cli/top_page.h"
 #include "monitor/pulse_json.h"
+#include "screen/top_page.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ static void print_block(struct stet_buf *out, const struct stet_top *t)
     if (width <= 0 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
         width = size.ws_col;
     stet_page_begin(&page, width > 0 && width < 1000 ? width : 100, 60);
-    stet_cli_top_page(t, &page);
+    stet_screen_page(t, &page);
     stet_page_plain(out, &page, stet_text_colour(STDOUT_FILENO));
     if (page.text.failed)
         out->failed = true;
@@ -81,7 +81,7 @@ static int show(struct stet_monitor_attach *a, const struct wishes *w)
     stet_monitor_top_init(&top, a);
     stet_page_locale();
     if (!w->plain && !w->once && !w->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
-        code = stet_cli_top_screen(&top, w->interval);
+        code = stet_screen_run(&top, w->interval);
     if (code < 0)
         code = print_all(&top, w);
     stet_monitor_top_release(&top);

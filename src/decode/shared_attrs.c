@@ -140,10 +140,11 @@ static bool grow(struct stet_shared_attrs *t)
 
 static const struct stet_attr *make(struct stet_arena *a, const struct stet_attr *like)
 {
-    struct stet_attr *made = stet_build_attr(a, like->kind);
+    size_t size = stet_attr_size(like->kind);
+    struct stet_attr *made = stet_arena_alloc(a, 1, size);
 
     if (made)
-        memcpy(made, like, stet_attr_size(like->kind));
+        memcpy(made, like, size);
     return made;
 }
 

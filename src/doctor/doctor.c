@@ -24,7 +24,7 @@ static void put_outcomes(struct stet_doctor *d, const struct stet_found *f,
         stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
                                    stet_bundle_probe_result_name(p->steps[s].result),
                                    p->steps[s].detail);
-        if (s == STET_STEP_FILE && strstr(f->by, "TPU_LIBRARY_PATH")) {
+        if (s == STET_STEP_FILE && f->ways >> STET_FOUND_TPU_LIBRARY & 1) {
             snprintf(name, sizeof name, "%s found by TPU_LIBRARY_PATH file",
                      stet_path_base_str(f->path));
             stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, name, "%s: %s",
@@ -68,11 +68,9 @@ static bool is_wanted(const struct stet_doctor *d, const struct stet_found *f,
                       const struct stet_bus *bus)
 {
     const char *platforms = getenv("JAX_PLATFORMS");
-    bool installed =
-        !strstr(f->by, "PATH") && !strstr(f->by, "STET_PLUGIN") && !strstr(f->by, "--plugin");
     bool tpu = strstr(f->path, "libtpu") != NULL, cuda = strstr(f->path, "cuda") != NULL;
 
-    if (!installed)
+    if (stet_bundle_plugins_asked(f))
         return true;
     if (platforms && *platforms && f->platform[0] && !strstr(platforms, f->platform) &&
         !(cuda && (strstr(platforms, "cuda") || strstr(platforms, "gpu"))))
@@ -130,7 +128,7 @@ enum stet_rc stet_doctor_examine(struct stet_doctor *d, struct stet_err *err)
         return rc;
     stet_bundle_python_find(&d->python, d->wishes->python, environ);
     if (d->wishes->plugin)
-        stet_bundle_plugins_add(&d->found, d->wishes->plugin, "--plugin", STET_VIEW(""));
+        stet_bundle_plugins_add(&d->found, d->wishes->plugin, STET_FOUND_OPTION, STET_VIEW(""));
     stet_bundle_plugins_find(&d->found, &d->python, environ);
     stet_bundle_gather(&d->bundle, &d->python, &d->found, environ);
     stet_bundle_inventory_putf(&d->bundle, STET_GROUP_probe, "tpus", "%u", bus.tpus);

@@ -22,8 +22,12 @@ enum { MOST_DEVICES = 256 };
 
 static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 {
-    char path[] = "/tmp/stet-fit-XXXXXX", account[48];
+    const char *base = getenv("TMPDIR"), *name = "/stet-fit-XXXXXX";
+    char path[STET_FIT_WORK], account[STET_FIT_WORK_FILE];
 
+    if (!base || base[0] != '/' || strlen(base) + strlen(name) >= sizeof path)
+        base = "/tmp";
+    snprintf(path, sizeof path, "%s%s", base, name);
     if (!mkdtemp(path))
         return stet_fail_errno(err, "%s: cannot make folder", path);
     snprintf(fit->work, sizeof fit->work, "%s", path);
@@ -37,7 +41,7 @@ static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 static enum stet_rc run_command(struct stet_fit *fit, const struct stet_fit_options *o,
                                 struct stet_err *err)
 {
-    char pose[48], account[48], socket[48];
+    char pose[STET_FIT_WORK_FILE], account[STET_FIT_WORK_FILE], socket[STET_FIT_WORK_FILE];
     struct stet_fit_launch l = {
         .command = o->command, .zeros = o->zeros, .pose = pose, .account = account, .set = o->set};
     const struct stet_fit_oracle oracle = {
@@ -157,7 +161,7 @@ enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o
                           struct stet_err *err)
 {
     struct stet_run_digest *d;
-    char pose[48];
+    char pose[STET_FIT_WORK_FILE];
     enum stet_rc rc;
 
     *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick};

@@ -69,11 +69,14 @@ struct stet_fit_program {
     double compute_s, memory_s, link_s;
 };
 
+/* The work folder has a socket in it, whose path may have 107 characters. */
+enum { STET_FIT_WORK = 90, STET_FIT_WORK_FILE = STET_FIT_WORK + 16 };
+
 struct stet_fit {
     struct stet_arena arena;
     struct stet_fit_topology topology;
     uint64_t limit; /* of memory, for one device; 0: not known */
-    char plugin[PATH_MAX], work[40], id[64];
+    char plugin[PATH_MAX], work[STET_FIT_WORK], id[64];
     struct stet_warm_run warm;
     bool warmed;
     struct stet_fit_program *programs; /* in the order of the plan */

@@ -46,7 +46,10 @@ enum stet_rc stet_fit_lines_make(struct stet_fit *fit, struct stet_fit_program *
             if (is_same(&lines.items[k], b->made_by))
                 at = &lines.items[k];
         }
-        if (!at && b->made_by && (at = STET_VEC_ADD(&lines))) {
+        if (!at && b->made_by) {
+            at = STET_VEC_ADD(&lines);
+            if (!at)
+                break;
             at->file = b->made_by->file;
             at->line = b->made_by->line;
             at->opcode = b->made_by->opcode;

@@ -273,7 +273,7 @@ static _Noreturn void listen_here(const struct stet_fit_oracle *o, int ready)
     dup2(quiet, STDERR_FILENO);
     if (strstr(o->plugin, "libtpu"))
         stet_warm_topology_environment(o->topology.name);
-    api = stet_warm_topology_load(o->plugin, why, sizeof why);
+    api = stet_warm_topology_load(o->plugin, o->plugin, why, sizeof why);
     if (api)
         topology = stet_warm_topology_create(api, &o->topology, why, sizeof why);
     if (topology && stet_fit_phases_open(&phases, api, topology))

@@ -193,7 +193,7 @@ static _Noreturn void ask(const char *plugin, const struct stet_warm_topology *t
     }
     if (strstr(plugin, "libtpu"))
         stet_warm_topology_environment(t->name);
-    api = stet_warm_topology_load(plugin, why, sizeof why);
+    api = stet_warm_topology_load(plugin, plugin, why, sizeof why);
     if (api)
         topology = stet_warm_topology_create(api, t, why, sizeof why);
     fine = topology && describe(&out, api, topology, why);
@@ -332,7 +332,7 @@ enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plug
     look_up(t);
     if (target && !t->memory)
         t->memory = (uint64_t)target_number(target, "device_memory_size");
-    if (target && !t->memory_rate)
+    if (target && t->memory_rate <= 0)
         t->memory_rate = target_number(target, "memory_bandwidth");
     return t->count ? STET_OK : stet_fail(err, STET_IO, "%s has no devices", t->name);
 }

@@ -32,7 +32,8 @@ struct stet_flow_call *stet_flow_add_call(struct stet_flow_walk *w, stet_python_
                                  .lanes = lanes,
                                  .in_loop = w->loops != 0,
                                  .line = stet_python_at(w->ast, at)->row + 1,
-                                 .how = stet_view_str(how)};
+                                 .how = stet_view_str(how),
+                                 .guard = w->guard};
     return c;
 }
 
@@ -136,7 +137,8 @@ static struct stet_flow_value returned(struct stet_flow_walk *w, stet_python_ref
             arg = stet_python_keyword(w->module, call, f->params[i]);
         if (!arg)
             continue;
-        if (stet_flow_value_of(w, arg).kind == FLOW_V_SHAPE && v.kind == FLOW_V_TENSOR) {
+        if (stet_flow_value_of(w, arg).kind == FLOW_V_SHAPE &&
+            (v.kind == FLOW_V_TENSOR || v.kind == FLOW_V_HOST)) {
             sizes |= stet_flow_value_of(w, arg).deps;
         } else {
             deps |= stet_flow_value_of(w, arg).deps;

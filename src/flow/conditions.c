@@ -73,6 +73,34 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
     return *container || is == PY_GIVES_HOST ? of : 0;
 }
 
+/* Is the type, or one of several, an array on a device? */
+static bool names_array(const struct stet_flow_walk *w, stet_python_ref type)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    type = stet_python_bare(a, type);
+    if (stet_python_kind(a, type) != PY_TUPLE)
+        return stet_python_library_type(stet_python_full_name(w->module, type, room)) ==
+               PY_GIVES_DEVICE;
+    for (stet_python_ref c = stet_python_child(a, type); c; c = stet_python_next(a, c))
+        if (names_array(w, c))
+            return true;
+    return false;
+}
+
+stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    stet_python_ref of, type;
+
+    if (stet_python_kind(w->ast, test) != PY_CALL ||
+        stet_python_call_meaning(w->module, test) != PY_MEANS_CHECKS_TYPE)
+        return 0;
+    of = stet_python_argument(w->module, test, 0);
+    type = stet_python_argument(w->module, test, 1);
+    return stet_python_name(w->ast, of) && type && names_array(w, type) ? of : 0;
+}
+
 /* Is it a Python number that counts: a loop's, or an attribute that a method changes? */
 static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -90,8 +118,29 @@ static bool counts(const struct stet_flow_walk *w, stet_python_ref n)
             FLOW_KEEPS_MOVING);
 }
 
+/* step, step + 1, state.step: what was passed, and no number that is computed from it. */
+static bool is_passed(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left;
+
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_IDENTIFIER:
+        return stet_flow_is_parameter(w, n);
+    case PY_ATTRIBUTE:
+        return is_passed(w, stet_python_field(a, n, PY_FIELD_OBJECT));
+    case PY_BINARY:
+        left = stet_python_field(a, n, PY_FIELD_LEFT);
+        return stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_INTEGER &&
+               (a->nodes[n].op == '+' || a->nodes[n].op == '-') && is_passed(w, left);
+    default:
+        return false;
+    }
+}
+
 /* The left side of step % n in the condition counts by itself, or is a parameter: then *deps. */
-stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps)
+stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps)
 {
     const struct stet_python_ast *a = w->ast;
 
@@ -102,10 +151,14 @@ stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_re
                                    : 0;
         struct stet_flow_value v = stet_flow_value_of(w, left);
 
-        for (stet_python_ref part = left; left && stet_flow_within(w, part, left); part++)
+        for (stet_python_ref part = left; left && stet_flow_within(w, part, left); part++) {
+            if (a->nodes[part].kind == PY_SUBSCRIPT)
+                break; /* shape[i] % 8: an item, and not its number */
             if (counts(w, part))
                 return c;
-        if (left && !stet_flow_is_strong(v) && v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST)
+        }
+        if (left && !stet_flow_is_strong(v) && v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST &&
+            is_passed(w, left))
             *deps = v.deps & ~FLOW_ALWAYS;
         if (*deps)
             return c;

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 
+#include <string.h>
+
 static const struct stet_flow_value unknown = {.kind = FLOW_V_UNKNOWN};
 
 /* Is the condition true only where this code is not being compiled? */
@@ -116,6 +118,85 @@ static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
     return false;
 }
 
+/* Does the block leave the function or the turn of the loop at its end? */
+static bool leaves(const struct stet_flow_walk *w, stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref last = stet_python_child(a, block);
+
+    while (last && stet_python_next(a, last))
+        last = stet_python_next(a, last);
+    switch (stet_python_kind(a, last)) {
+    case PY_RETURN:
+    case PY_RAISE:
+    case PY_CONTINUE:
+    case PY_BREAK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* A test of the alternatives `a or b or c`, or the only one. */
+typedef bool alternative(struct stet_flow_walk *w, stet_python_ref test);
+
+static bool any_alternative(struct stet_flow_walk *w, stet_python_ref test, alternative *holds)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) != PY_BOOLEAN || stet_python_at(a, test)->op != 'o')
+        return holds(w, test);
+    return any_alternative(w, stet_python_field(a, test, PY_FIELD_LEFT), holds) |
+           any_alternative(w, stet_python_field(a, test, PY_FIELD_RIGHT), holds);
+}
+
+static bool is_compiling(struct stet_flow_walk *w, stet_python_ref test)
+{
+    return stet_python_kind(w->ast, test) == PY_CALL &&
+           stet_flow_means(w, test, PY_MEANS_COMPILING);
+}
+
+/* The same of a function of another file. */
+static bool guards_rest(struct stet_flow_walk *w, stet_python_ref test)
+{
+    bool negated;
+    uint32_t guard = stet_python_kind(w->ast, test) == PY_CALL && !w->guard
+                         ? stet_flow_guard(w, test, &negated)
+                         : 0;
+
+    if (guard)
+        w->guard = guard;
+    return guard != 0;
+}
+
+/* isinstance(x, torch.Tensor): x is no tensor where this is false. */
+static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
+{
+    stet_python_ref of = stet_flow_checked_array(w, test);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
+    return b != NULL;
+}
+
+/* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.
+ */
+static void after_exit(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
+
+    if (stet_python_child_of(a, n, PY_ELSE) || stet_python_child_of(a, n, PY_ELIF) ||
+        !leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
+        return;
+    w->quiet += any_alternative(w, test, is_compiling);
+    any_alternative(w, test, guards_rest);
+    any_alternative(w, test, excludes_tensor);
+}
+
 static void run_if(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -124,11 +205,15 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
     bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    bool unless;
+    uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
     uint64_t deps;
 
     w->quiet += negated;
+    w->guard = guard && unless ? guard : outer_guard;
     stet_flow_eval(w, test);
     stet_flow_condition(w, test);
+    w->guard = outer_guard;
     w->quiet -= negated;
     periodic =
         stet_flow_every_n(w, test, &deps) || stet_flow_asks_rank(w, test) || counts_turns(w, test);
@@ -143,6 +228,7 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
         switch (stet_python_kind(a, c)) {
         case PY_BLOCK:
             silent = negated || shuts_itself(w, test, c);
+            w->guard = guard && unless ? guard : outer_guard;
             w->quiet += silent;
             w->once += once;
             w->absent += asks_absent(w, test);
@@ -150,15 +236,18 @@ static void run_if(struct stet_flow_walk *w, stet_python_ref n)
             w->absent -= asks_absent(w, test);
             w->once -= once;
             w->quiet -= silent;
+            w->guard = outer_guard;
             break;
         case PY_ELIF:
         case PY_ELSE:
+            w->guard = guard && !unless ? guard : outer_guard;
             w->quiet += about_compiling && !negated;
             if (stet_python_kind(a, c) == PY_ELIF)
                 run_if(w, c);
             else
                 stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
             w->quiet -= about_compiling && !negated;
+            w->guard = outer_guard;
             break;
         default:
             break;
@@ -260,6 +349,8 @@ static void run_augmented(struct stet_flow_walk *w, stet_python_ref n)
     }
     w->target = false;
     l = stet_flow_join(stet_flow_element(l), stet_flow_element(r));
+    if (l.kind == FLOW_V_TENSOR && !strchr("&|^", stet_python_at(a, n)->op))
+        l.flags = (uint8_t)(l.flags & ~FLOW_BOOL); /* rows += rows > limit */
     if (w->loops && l.kind <= FLOW_V_PYTHON) {
         l.kind = FLOW_V_PYTHON;
         l.flags |= w->ends_step ? FLOW_CHANGES : FLOW_VARIES;
@@ -361,6 +452,7 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         break;
     case PY_IF:
         run_if(w, n);
+        after_exit(w, n);
         break;
     case PY_FOR:
         stet_flow_run_for(w, n);
@@ -421,7 +513,7 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
 /* Statements among the children; also of try, match and what the parser could not place. */
 void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
 {
-    uint32_t outer;
+    uint32_t outer, quiet = w->quiet, guard = w->guard;
 
     if (w->depth >= 120 || (!block && w->fn))
         return;
@@ -433,6 +525,8 @@ void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
         run_statement(w, c);
     w->depth--;
     w->block_end = outer;
+    w->quiet = quiet;
+    w->guard = guard;
 }
 
 /* Parameters as values: their callers decide whether they are tensors. */
@@ -501,7 +595,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     }
     f->progress = FLOW_RUNNING;
     w->fn = fn;
-    w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = 0;
+    w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = w->guard = 0;
     w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
     w->loop = w->outer_loop = 0;
     w->ends_step = false;
@@ -520,6 +614,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     w->step_loops = outer.step_loops;
     w->ends_step = outer.ends_step;
     w->quiet = outer.quiet;
+    w->guard = outer.guard;
     w->once = outer.once;
     w->absent = outer.absent;
     w->periodic = outer.periodic;

@@ -8,17 +8,29 @@ static bool prepare(struct linker *l)
 {
     l->states = stet_mem_calloc(l->file_count + 1, sizeof *l->states);
     l->classes = stet_mem_calloc(l->file_count + 1, sizeof *l->classes);
-    if (!l->states || !l->classes)
+    l->guards = stet_mem_calloc(l->file_count + 1, sizeof *l->guards);
+    if (!l->states || !l->classes || !l->guards)
         return false;
     for (size_t f = 0; f < l->file_count; f++) {
         const struct stet_flow_summary *s = l->files[f].code;
 
         l->states[f] = stet_mem_calloc((size_t)s->fn_count + 1, sizeof **l->states);
         l->classes[f] = stet_mem_calloc((size_t)s->class_count + 1, 1);
-        if (!l->states[f] || !l->classes[f])
+        l->guards[f] = stet_mem_calloc((size_t)s->guard_count + 1, sizeof **l->guards);
+        if (!l->states[f] || !l->classes[f] || !l->guards[f])
             return false;
     }
     return stet_flow_linker_index(l);
+}
+
+static void resolve_guards(struct linker *l)
+{
+    for (size_t f = 0; f < l->file_count; f++) {
+        const struct stet_flow_summary *s = l->files[f].code;
+
+        for (uint32_t i = 0; i < s->guard_count; i++)
+            l->guards[f][i] = stet_flow_linker_asks_compiling(l, s->guards[i]);
+    }
 }
 
 enum stet_rc stet_flow_link(struct stet_flow_linked *out, const struct stet_flow_file *files,
@@ -27,14 +39,16 @@ enum stet_rc stet_flow_link(struct stet_flow_linked *out, const struct stet_flow
     struct linker l = {.files = files, .file_count = file_count};
     bool fine = prepare(&l);
 
-    if (fine)
+    if (fine) {
+        resolve_guards(&l);
         stet_flow_linker_trace(&l);
+    }
     for (size_t f = 0; l.classes && f < file_count; f++)
         stet_mem_free(l.classes[f]);
     stet_mem_free(l.classes);
     stet_mem_free(l.table);
     STET_VEC_RELEASE(&l.queue);
-    *out = (struct stet_flow_linked){l.states, file_count, l.steps};
+    *out = (struct stet_flow_linked){l.states, l.guards, file_count, l.steps};
     return fine && !l.failed ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory");
 }
 
@@ -42,6 +56,9 @@ void stet_flow_linked_release(struct stet_flow_linked *l)
 {
     for (size_t f = 0; l->states && f < l->file_count; f++)
         stet_mem_free(l->states[f]);
+    for (size_t f = 0; l->guards && f < l->file_count; f++)
+        stet_mem_free(l->guards[f]);
     stet_mem_free(l->states);
+    stet_mem_free(l->guards);
     *l = (struct stet_flow_linked){0};
 }

@@ -39,6 +39,7 @@ struct stet_flow_file {
 
 struct stet_flow_linked {
     struct stet_flow_state **states; /* by file and function */
+    bool **guards;                   /* by file and guard: what is under it is never compiled */
     size_t file_count;
     uint64_t steps;
 };

@@ -129,6 +129,13 @@ bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted)
     return e && l->files[e->at.file].code->classes[e->at.fn].is_plain;
 }
 
+bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted)
+{
+    const struct entry *e = resolve(l, ENTRY_FN, dotted, 0);
+
+    return e && l->files[e->at.file].code->fns[e->at.fn].asks_compiling;
+}
+
 static enum class_kind known_base(struct stet_view base)
 {
     switch (stet_python_library_model(base)) {

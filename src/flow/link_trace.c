@@ -124,7 +124,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
     const struct stet_flow_fn *f;
     struct stet_flow_why why = {{FLOW_NONE, 0}, file, c->line, c->how};
 
-    if (!lanes)
+    if (!lanes || (c->guard && l->guards[file][c->guard - 1]))
         return;
     p = stet_flow_linker_callee(l, file, c);
     if (p.file == FLOW_NONE)

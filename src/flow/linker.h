@@ -23,6 +23,7 @@ struct linker {
     size_t file_count;
     struct stet_flow_state **states; /* by file and function */
     uint8_t **classes;               /* by file and class: enum class_kind */
+    bool **guards; /* by file and guard: it returns whether the code is being compiled */
     struct entry *table;
     size_t mask;
     STET_VEC(struct stet_flow_place) queue;
@@ -32,6 +33,8 @@ struct linker {
 
 /* link_names.c */
 bool stet_flow_linker_index(struct linker *l);
+/* Does this function of the files return whether the code is being compiled? */
+bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted);
 /* What a call reaches; .file is FLOW_NONE if it is not among the files. */
 struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
                                                const struct stet_flow_call *c);

@@ -258,6 +258,63 @@ void stet_flow_note_items(struct stet_flow_walk *w, stet_python_ref left, stet_p
     }
 }
 
+static bool is_list(const struct stet_python_ast *a, stet_python_ref n)
+{
+    return stet_python_kind(a, n) == PY_TUPLE || stet_python_kind(a, n) == PY_LIST;
+}
+
+static stet_python_ref nth_child(const struct stet_python_ast *a, stet_python_ref n, uint32_t nth)
+{
+    stet_python_ref c = stet_python_child(a, n);
+
+    while (c && nth--)
+        c = stet_python_next(a, c);
+    return c;
+}
+
+/* for row, size in zip(rows, sizes.tolist()) */
+static bool assign_zipped(struct stet_flow_walk *w, stet_python_ref left, stet_python_ref zip)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t place = 0;
+
+    for (stet_python_ref l = stet_python_child(a, left); l; l = stet_python_next(a, l), place++) {
+        stet_python_ref argument = stet_python_argument(w->module, zip, place);
+
+        if (!argument || stet_python_kind(a, argument) == PY_LIST_SPLAT)
+            return place > 0;
+        stet_flow_assign(w, l, stet_flow_item(stet_flow_value_of(w, argument)));
+    }
+    return place > 0;
+}
+
+/* for axis, kernel in ((-1, rows), (-2, columns)): some are numbers, and some tensors. Each target
+ * has the values of its own place. False if the loop is another. */
+static bool assign_places(struct stet_flow_walk *w, stet_python_ref left, stet_python_ref right)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t place = 0;
+
+    if (stet_python_kind(a, left) != PY_PATTERN_LIST)
+        return false;
+    if (stet_python_kind(a, right) == PY_CALL &&
+        stet_python_call_meaning(w->module, right) == PY_MEANS_ZIPS)
+        return assign_zipped(w, left, right);
+    if (!is_list(a, right))
+        return false;
+    for (stet_python_ref c = stet_python_child(a, right); c; c = stet_python_next(a, c))
+        if (!is_list(a, c))
+            return false;
+    for (stet_python_ref l = stet_python_child(a, left); l; l = stet_python_next(a, l), place++) {
+        struct stet_flow_value v = {0};
+
+        for (stet_python_ref c = stet_python_child(a, right); c; c = stet_python_next(a, c))
+            v = stet_flow_join(v, stet_flow_value_of(w, nth_child(a, c, place)));
+        stet_flow_assign(w, l, v);
+    }
+    return true;
+}
+
 void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_flow_value counter = {.kind = FLOW_V_PYTHON};
@@ -270,7 +327,8 @@ void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n)
 
     stet_flow_eval(w, right);
     v = loop_value(w, n, right);
-    stet_flow_assign(w, left, v);
+    if (v.kind != FLOW_V_TENSOR || !assign_places(w, left, right))
+        stet_flow_assign(w, left, v);
     first = stet_python_kind(a, left) == PY_PATTERN_LIST ? stet_python_child(a, left) : 0;
     if (first && stet_python_kind(a, right) == PY_CALL)
         meaning = stet_python_call_meaning(w->module, right);

@@ -3,6 +3,8 @@
  * nothing. */
 #include "flow/walk.h"
 
+#include <stdio.h>
+
 enum { DEEPEST = 4 /* names and functions that refer to each other */ };
 
 stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n)
@@ -26,6 +28,15 @@ const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk
 static bool any_means(const struct stet_flow_walk *w, stet_python_ref n,
                       enum stet_python_meaning meaning, unsigned depth);
 
+/* is_compiling() if is_compiling is not None else False: the value where there is one. */
+static stet_python_ref without_default(const struct stet_python_ast *a, stet_python_ref n)
+{
+    stet_python_ref yes = stet_python_kind(a, n) == PY_CONDITIONAL ? stet_python_child(a, n) : 0;
+    stet_python_ref no = yes ? stet_python_next(a, stet_python_next(a, yes)) : 0;
+
+    return stet_python_kind(a, no) == PY_FALSE ? stet_python_bare(a, yes) : n;
+}
+
 /* Does the function return such a value as it is? One that negates or chooses it means another
  * thing. */
 static bool returns(const struct stet_flow_walk *w, stet_python_ref function,
@@ -35,7 +46,9 @@ static bool returns(const struct stet_flow_walk *w, stet_python_ref function,
 
     for (stet_python_ref c = function; stet_flow_within(w, c, function); c++) {
         stet_python_ref value =
-            a->nodes[c].kind == PY_RETURN ? stet_python_bare(a, stet_python_child(a, c)) : 0;
+            a->nodes[c].kind == PY_RETURN
+                ? without_default(a, stet_python_bare(a, stet_python_child(a, c)))
+                : 0;
         enum stet_python_kind k = value ? stet_python_kind(a, value) : PY_NONE_;
         bool plain = k == PY_CALL || k == PY_BOOLEAN;
 
@@ -45,6 +58,29 @@ static bool returns(const struct stet_flow_walk *w, stet_python_ref function,
             return true;
     }
     return false;
+}
+
+/* getattr(torch.compiler, "is_compiling", None), or one of several such alternatives. */
+static bool fetched_means(const struct stet_flow_walk *w, stet_python_ref n,
+                          enum stet_python_meaning meaning, unsigned depth)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_view name, object;
+    char room[160], whole[200];
+    int len;
+
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_BOOLEAN && depth <= DEEPEST)
+        return fetched_means(w, stet_python_field(a, n, PY_FIELD_LEFT), meaning, depth + 1) ||
+               fetched_means(w, stet_python_field(a, n, PY_FIELD_RIGHT), meaning, depth + 1);
+    if (stet_python_kind(a, n) != PY_CALL ||
+        stet_python_call_meaning(w->module, n) != PY_MEANS_GETS_ATTRIBUTE)
+        return false;
+    object = stet_python_imported(w->module, stet_python_argument(w->module, n, 0), room);
+    name = stet_python_string(a, stet_python_argument(w->module, n, 1));
+    len = snprintf(whole, sizeof whole, "%.*s.%.*s", STET_FMT(object), STET_FMT(name));
+    return object.len && name.len && len > 0 && (size_t)len < sizeof whole &&
+           stet_python_library_meaning(stet_view_of(whole, (size_t)len)) == meaning;
 }
 
 /* A name of this file: `tracing = torch.jit.is_tracing`, or a function. */
@@ -59,10 +95,12 @@ static bool own_name_means(const struct stet_flow_walk *w, stet_python_ref n,
         return false;
     if (b->how == PY_BIND_FUNCTION)
         return returns(w, b->value, meaning, depth);
-    return b->how == PY_BIND_VALUE && b->position < 0 &&
-           (stet_python_kind(w->ast, b->value) == PY_ATTRIBUTE ||
-            stet_python_kind(w->ast, b->value) == PY_IDENTIFIER) &&
-           any_means(w, b->value, meaning, depth + 1);
+    if (b->how != PY_BIND_VALUE || b->position >= 0)
+        return false;
+    if (stet_python_kind(w->ast, b->value) == PY_ATTRIBUTE ||
+        stet_python_kind(w->ast, b->value) == PY_IDENTIFIER)
+        return any_means(w, b->value, meaning, depth + 1);
+    return fetched_means(w, b->value, meaning, depth + 1);
 }
 
 static bool any_means(const struct stet_flow_walk *w, stet_python_ref n,
@@ -90,6 +128,56 @@ bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning)
 {
     return any_means(w, n, meaning, 0);
+}
+
+bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
+                       enum stet_python_meaning meaning)
+{
+    return returns(w, function, meaning, 0);
+}
+
+/* The dotted name of a function of another file that the condition calls; empty for none. */
+static struct stet_view asked_elsewhere(const struct stet_flow_walk *w, stet_python_ref test,
+                                        char room[160], bool *negated)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_view dotted;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_NOT) {
+        *negated = !*negated;
+        return asked_elsewhere(w, stet_python_child(a, test), room, negated);
+    }
+    if (stet_python_kind(a, test) == PY_BOOLEAN && stet_python_at(a, test)->op == 'a') {
+        dotted = asked_elsewhere(w, stet_python_field(a, test, PY_FIELD_LEFT), room, negated);
+        if (dotted.len && *negated)
+            return dotted;
+        *negated = false;
+        return asked_elsewhere(w, stet_python_field(a, test, PY_FIELD_RIGHT), room, negated);
+    }
+    if (stet_python_kind(a, test) != PY_CALL)
+        return (struct stet_view){0};
+    dotted = stet_python_imported(w->module, stet_python_field(a, test, PY_FIELD_FUNCTION), room);
+    return stet_flow_is_library(dotted) ? (struct stet_view){0} : dotted;
+}
+
+uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated)
+{
+    struct stet_flow_summary *s = w->out;
+    struct stet_view dotted;
+    char room[160];
+
+    *negated = false;
+    dotted = asked_elsewhere(w, test, room, negated);
+    if (!dotted.len)
+        return 0;
+    for (uint32_t i = 0; i < s->guard_count && stet_flow_spend(w); i++)
+        if (stet_view_eq(s->guards[i], dotted))
+            return i + 1;
+    if (!stet_flow_room(w, &s->guards, &w->guard_room, s->guard_count, sizeof *s->guards))
+        return 0;
+    s->guards[s->guard_count] = stet_arena_copy(&s->arena, dotted);
+    return ++s->guard_count;
 }
 
 static bool is_false(const struct stet_flow_walk *w, stet_python_ref value)

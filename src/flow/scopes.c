@@ -78,6 +78,15 @@ struct stet_flow_binding *stet_flow_lookup(struct stet_flow_walk *w, uint32_t fn
     }
 }
 
+bool stet_flow_is_parameter(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_flow_binding *b =
+        stet_python_name(w->ast, n) ? stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n))
+                                    : NULL;
+
+    return b && b->writes == 1 && !b->value.from && (b->value.deps & ~FLOW_ALWAYS);
+}
+
 uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
 {
     stet_python_ref found = stet_python_method_of(w->module, w->classes[owner].node, name);

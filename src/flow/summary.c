@@ -42,8 +42,8 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->python_mask);
     stet_buf_varint(out, f->tensor_mask);
     stet_buf_varint(out, f->scalar_mask);
-    stet_buf_varint(out,
-                    (uint64_t)f->disabled | (uint64_t)f->is_method << 1 | (uint64_t)f->nested << 2);
+    stet_buf_varint(out, (uint64_t)f->disabled | (uint64_t)f->is_method << 1 |
+                             (uint64_t)f->nested << 2 | (uint64_t)f->asks_compiling << 3);
 }
 
 static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
@@ -52,6 +52,7 @@ static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
     put_index(out, c->callee);
     stet_buf_text(out, c->target);
     put_index(out, c->class_index);
+    stet_buf_varint(out, c->guard);
     stet_buf_varint(out, c->lanes);
     stet_buf_varint(out, c->line);
     stet_buf_text(out, c->how);
@@ -87,6 +88,9 @@ void stet_flow_summary_write(const struct stet_flow_summary *s, struct stet_buf 
             stet_buf_text(out, s->classes[i].bases[b]);
         stet_buf_varint(out, s->classes[i].is_plain);
     }
+    stet_buf_varint(out, s->guard_count);
+    for (uint32_t i = 0; i < s->guard_count; i++)
+        stet_buf_text(out, s->guards[i]);
     stet_buf_varint(out, s->fn_count);
     for (uint32_t i = 0; i < s->fn_count; i++)
         put_fn(out, &s->fns[i]);
@@ -133,6 +137,7 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->disabled = bits & 1;
     f->is_method = bits & 2;
     f->nested = bits & 4;
+    f->asks_compiling = bits & 8;
 }
 
 static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct stet_flow_call *c)
@@ -143,6 +148,7 @@ static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct 
     c->callee = get_index(r);
     c->target = stet_reader_text(r);
     c->class_index = get_index(r);
+    c->guard = stet_reader_small(r);
     c->lanes = (uint8_t)stet_reader_small(r);
     c->line = stet_reader_small(r);
     c->how = stet_reader_text(r);
@@ -175,7 +181,8 @@ static bool sound(const struct stet_flow_summary *s)
 
         if ((c->caller != FLOW_NONE && c->caller >= s->fn_count) ||
             (c->callee != FLOW_NONE && c->callee >= s->fn_count) ||
-            (c->class_index != FLOW_NONE && c->class_index >= s->class_count))
+            (c->class_index != FLOW_NONE && c->class_index >= s->class_count) ||
+            c->guard > s->guard_count)
             return false;
     }
     return true;
@@ -200,6 +207,7 @@ void stet_flow_summary_read(struct stet_flow_summary *s, struct stet_reader *r)
         s->classes[i].bases = get_texts(s, r, &s->classes[i].base_count);
         s->classes[i].is_plain = stet_reader_small(r) != 0;
     }
+    s->guards = get_texts(s, r, &s->guard_count);
     s->fn_count = stet_reader_count(r);
     s->fns = STET_NEW_ARRAY(&s->arena, struct stet_flow_fn, s->fn_count + 1);
     for (uint32_t i = 0; s->fns && i < s->fn_count; i++)

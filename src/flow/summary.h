@@ -50,6 +50,7 @@ struct stet_flow_fn {
     bool disabled;            /* not traced: a decorator says so, or it takes a picture */
     bool is_method;
     bool nested;
+    bool asks_compiling; /* returns whether this code is being compiled */
 };
 
 /* `position` counts the callee's parameters as written at the call (without self), or is -1 and the
@@ -77,6 +78,7 @@ struct stet_flow_call {
     uint32_t static_name_count;
     struct stet_flow_arg *args;
     uint32_t arg_count;
+    uint32_t guard; /* number of the guard that it is under, from 1; 0 for none */
 };
 
 struct stet_flow_summary {
@@ -86,7 +88,10 @@ struct stet_flow_summary {
     struct stet_flow_class *classes;
     struct stet_flow_fn *fns; /* the first one is the module */
     struct stet_flow_call *calls;
-    uint32_t import_count, class_count, fn_count, call_count;
+    /* Guards: functions of other files, by their dotted names. Code under a guard runs only where
+     * the function returns False. */
+    struct stet_view *guards;
+    uint32_t import_count, class_count, fn_count, call_count, guard_count;
     bool broken;    /* the parser found errors */
     uint64_t steps; /* steps that the walk took; not stored */
 };

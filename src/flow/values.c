@@ -198,6 +198,26 @@ static struct stet_flow_value tensor_attribute(struct stet_flow_value v, struct 
     }
 }
 
+/* Is it a parameter without a type, of which nothing shows that its fields are arrays? */
+static bool is_untyped_parameter(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_name(a, n);
+
+    for (uint32_t fn = w->fn; name && fn; fn = w->fns[fn].parent) {
+        stet_python_ref list = w->fns[fn].parameters;
+
+        for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c;
+             c = stet_python_next(a, c))
+            if (stet_python_name(a, c) == name ||
+                stet_python_name(a, stet_python_field(a, c, PY_FIELD_NAME)) == name)
+                return !stet_python_field(a, c, PY_FIELD_TYPE);
+        if (stet_flow_scope_find(&w->fns[fn].scope, name))
+            return false;
+    }
+    return false;
+}
+
 static struct stet_flow_value eval_attribute(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -227,6 +247,8 @@ static struct stet_flow_value eval_attribute(struct stet_flow_walk *w, stet_pyth
         stet_flow_tell(w, FLOW_ON_NAME, n);
     if (v.kind == FLOW_V_TENSOR && v.deps) {
         v = tensor_attribute(v, stet_python_text(a, attribute));
+        if (v.kind == FLOW_V_TENSOR && (v.flags & FLOW_TREE) && is_untyped_parameter(w, object))
+            v.flags |= FLOW_FIELD;
         if (v.kind == FLOW_V_SHAPE)
             stet_flow_tell(w, FLOW_ON_READBACK, n);
         return v;

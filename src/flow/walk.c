@@ -99,6 +99,8 @@ static bool summarize_functions(struct stet_flow_walk *w, uint32_t *used)
         f->nest = nest_of(w, i);
         f->nested = f->nest != i;
         f->line = stet_python_at(a, w->fns[i].node)->row + 1;
+        f->asks_compiling = i && !f->nested && w->fns[i].owner == FLOW_NONE &&
+                            stet_flow_returns(w, w->fns[i].node, PY_MEANS_COMPILING);
         f->first_bit = used[f->nest];
         for (stet_python_ref c = parameters ? stet_python_child(a, parameters) : 0; c;
              c = stet_python_next(a, c))
@@ -231,6 +233,7 @@ enum stet_rc stet_flow_walk_file(struct stet_flow_summary *out,
     out->imports =
         stet_arena_adopt(&out->arena, out->imports, out->import_count, sizeof *out->imports);
     out->calls = stet_arena_adopt(&out->arena, out->calls, out->call_count, sizeof *out->calls);
+    out->guards = stet_arena_adopt(&out->arena, out->guards, out->guard_count, sizeof *out->guards);
     out->steps = work.steps;
     release(&w);
     stet_map_release(&moves);

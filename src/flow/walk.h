@@ -156,7 +156,7 @@ struct stet_flow_walk {
     uint32_t class_count;
     struct stet_flow_jit *jits;
     uint32_t jit_count;
-    size_t fn_room, class_room, jit_room, call_room, import_room;
+    size_t fn_room, class_room, jit_room, call_room, import_room, guard_room;
     struct stet_map index_of;    /* node -> function or class */
     struct stet_map moves;       /* object and attribute, by name: a loop sets it */
     struct stet_map class_moves; /* class and attribute, by name: a loop sets it */
@@ -175,6 +175,7 @@ struct stet_flow_walk {
     uint32_t step_loops; /* loops around it that hold a torch_xla step */
     bool ends_step;      /* a step ends in the innermost loop itself */
     uint32_t quiet;      /* inside code that is not traced */
+    uint32_t guard;      /* number of the guard around it, from 1; 0 for none */
     uint32_t absent;     /* where a parameter is None */
     uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
@@ -218,6 +219,9 @@ struct stet_flow_binding *stet_flow_scope_find(struct stet_flow_scope *s, uint32
 void stet_flow_scope_release(struct stet_flow_scope *s);
 void stet_flow_bind(struct stet_flow_walk *w, struct stet_flow_scope *s, uint32_t name,
                     struct stet_flow_value v);
+/* Is it a parameter of this function or of one around it, with the value that it was called with?
+ */
+bool stet_flow_is_parameter(struct stet_flow_walk *w, stet_python_ref n);
 uint32_t stet_flow_fn_at(const struct stet_flow_walk *w, stet_python_ref node);
 uint32_t stet_flow_method(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
 /* The class of a definition; of the object that a name stands for in a method ("self"). FLOW_NONE
@@ -250,10 +254,11 @@ bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
  * *container: it is a list or a dictionary, which may hold arrays. */
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
                                        bool *container);
+/* The name that the condition requires to be an array: isinstance(x, torch.Tensor); or 0. */
+stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
  * the parameters that it is. */
-stet_python_ref stet_flow_every_n(const struct stet_flow_walk *w, stet_python_ref n,
-                                  uint64_t *deps);
+stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps);
 
 /* meanings.c */
 /* The longest dotted name that begins with this identifier. */
@@ -264,6 +269,12 @@ const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk
 /* Does something inside n, or a function of this file that it names, have this meaning? */
 bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning);
+/* Does this function return whether something has this meaning: returns is_compiling()? */
+bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
+                       enum stet_python_meaning meaning);
+/* The guard in the condition `not f()`, where f is a function of another file; *negated is false
+ * for `f()`. Returns its number, or 0. */
+uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated);
 /* Are objects of this class with equal fields equal, with one hash? */
 bool stet_flow_compares_by_value(const struct stet_flow_walk *w, uint32_t class_index);
 

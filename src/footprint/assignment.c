@@ -233,12 +233,14 @@ static void take_event(struct reading *r, struct stet_proto p, uint64_t *now)
     if (!v)
         return;
     if (kind == EVENT_FREE) {
-        if (v->v.uses && --v->v.uses == 0)
+        if (v->v.uses == 1)
             *now -= v->v.size;
+        v->v.uses -= v->v.uses != 0;
         return;
     }
-    if (v->v.uses++ == 0)
+    if (v->v.uses == 0)
         *now += v->v.size;
+    v->v.uses++;
 }
 
 /* Runs through the events; stops after event `until`. Returns the number of the event at which most

@@ -123,7 +123,7 @@ static double valid_pairs(const struct window *w, int64_t in, int64_t out)
 
     if (in < 1 || out < 1 || w->size < 1 || w->lhs_dilate < 1)
         return 0;
-    if ((double)out * (double)w->size > MOST_PAIRS)
+    if ((double)out * (double)w->size > (double)MOST_PAIRS)
         return (double)out * (double)w->size;
     for (int64_t o = 0; o < out; o++) {
         for (int64_t k = 0; k < w->size; k++) {

@@ -3,6 +3,7 @@
  * whether the command received them too. */
 #include "launch/child.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "launch/witness.h"
 
@@ -42,7 +43,7 @@ struct arrival {
  * forwarding. */
 static void on_signal(int number, siginfo_t *info, void *context)
 {
-    struct arrival a = {stet_launch_witness_now(), number};
+    struct arrival a = {stet_clock_ns(), number};
     int saved = errno;
 
     (void)context;

@@ -2,6 +2,8 @@
  * if it does not reach the command. So the witness changes its name and its command line. */
 #include "launch/witness.h"
 
+#include "base/clock.h"
+
 #include <errno.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -11,18 +13,9 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 enum { SIGNALS = 65 };
-
-uint64_t stet_launch_witness_now(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* The kernel puts the arguments in front of the environment. */
 static void forget_name(void)
@@ -60,7 +53,7 @@ static _Noreturn void watch(_Atomic uint64_t *came_ns, pid_t parent)
         int number = sigwaitinfo(&all, &info);
 
         if (number > 0 && number < SIGNALS && info.si_code <= 0) /* not from the terminal */
-            atomic_store(&came_ns[number], stet_launch_witness_now());
+            atomic_store(&came_ns[number], stet_clock_ns());
     }
 }
 

@@ -19,9 +19,7 @@ struct stet_witness {
  * Without a witness (no memory, no process available) no signal counts as seen. */
 void stet_launch_witness_start(struct stet_witness *w);
 void stet_launch_witness_stop(struct stet_witness *w);
-/* Did the witness receive the signal at or after `since_ns` (CLOCK_MONOTONIC)? */
+/* Did the witness receive the signal at or after `since_ns` (of stet_clock_ns)? */
 bool stet_launch_witness_saw(const struct stet_witness *w, int number, uint64_t since_ns);
-/* Returns the CLOCK_MONOTONIC time. */
-uint64_t stet_launch_witness_now(void);
 
 #endif

@@ -74,6 +74,7 @@ struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet
         .lanes = lanes,
         .mode = (uint8_t)mode,
         .fn = w->fn,
+        .guard = lanes ? w->guard : 0,
         .deps = deps,
         .line = node->row + 1,
         .column = stet_python_column(w->ast, node->start),
@@ -139,6 +140,7 @@ static void put_candidate(struct stet_buf *out, const struct lint_candidate *c)
     stet_buf_varint(out, c->mode);
     stet_buf_varint(out, c->minor);
     stet_buf_varint(out, c->fn);
+    stet_buf_varint(out, c->guard);
     stet_buf_varint(out, c->deps);
     stet_buf_varint(out, c->line);
     stet_buf_varint(out, c->column);
@@ -171,6 +173,7 @@ static void get_candidate(struct stet_reader *r, struct lint_candidate *c)
     c->mode = (uint8_t)stet_reader_small(r);
     c->minor = (uint8_t)stet_reader_small(r);
     c->fn = stet_reader_small(r);
+    c->guard = stet_reader_small(r);
     c->deps = stet_reader_varint(r);
     c->line = stet_reader_small(r);
     c->column = stet_reader_small(r);
@@ -201,7 +204,8 @@ enum stet_rc lint_summary_read(struct lint_summary *s, struct stet_view bytes, u
     s->candidates = STET_NEW_ARRAY(&s->code.arena, struct lint_candidate, s->candidate_count + 1);
     for (uint32_t i = 0; s->candidates && i < s->candidate_count; i++) {
         get_candidate(&r, &s->candidates[i]);
-        if (s->candidates[i].fn >= s->code.fn_count || s->candidates[i].rule >= rules)
+        if (s->candidates[i].fn >= s->code.fn_count || s->candidates[i].rule >= rules ||
+            s->candidates[i].guard > s->code.guard_count)
             stet_reader_fail(&r, "an index outside of its list");
     }
     if (!stet_reader_ok(&r) || s->code.arena.failed || stet_reader_left(&r)) {

@@ -36,6 +36,7 @@ struct lint_candidate {
     uint8_t mode;
     uint8_t minor;
     uint32_t fn;
+    uint32_t guard; /* of its file's summary, from 1: dropped if that asks for compiling */
     uint64_t deps;
     uint32_t line, column, end_line, end_column; /* from 1; columns in bytes */
     struct stet_view what;                       /* one sentence about this place */

@@ -110,13 +110,16 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
+    if (c->guard && l->linked.guards[file][c->guard - 1])
+        return false;
     if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
     switch ((enum lint_mode)c->mode) {
     case LINT_TENSOR:
         return c->deps & (nest->tensors | FLOW_ALWAYS);
-    case LINT_STATIC:
-        return c->deps & (nest->statics | (nest->varying & ~nest->tensors));
+    case LINT_STATIC: /* torch.compile has no static arguments: a setting costs one program */
+        return c->deps &
+               ((fn->lanes & FLOW_JAX ? nest->statics : 0) | (nest->varying & ~nest->tensors));
     case LINT_VARYING:
         if (c->rule == LINT_RULE_baked_schedule && (c->deps & nest->own))
             return false;

@@ -41,17 +41,54 @@ void lint_rules(struct stet_flow_walk *w, enum stet_flow_event event, stet_pytho
         lint_rule_table[*r].run(w, n);
 }
 
+/* Does this byte belong to the character before it? */
+static bool continues(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* Copies a piece of source without line breaks and the blanks around them: `x\n    .cpu()` becomes
+ * `x.cpu()`. */
+static void put_on_one_line(struct stet_buf *out, struct stet_view text)
+{
+    for (size_t i = 0; i < text.len; i++) {
+        size_t end = i;
+        bool broken = false;
+
+        while (end < text.len && (text.ptr[end] == ' ' || text.ptr[end] == '\n' ||
+                                  text.ptr[end] == '\r' || text.ptr[end] == '\t'))
+            broken |= text.ptr[end++] == '\n';
+        if (end == i)
+            stet_buf_char(out, text.ptr[i]);
+        else if (!broken || (out->len && !strchr("([{", out->ptr[out->len - 1]) && end < text.len &&
+                             !strchr(".)]}", text.ptr[end])))
+            stet_buf_char(out, ' ');
+        i = end > i ? end - 1 : i;
+    }
+}
+
 struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n)
 {
+    enum { MOST = 60, HEAD = 38, TAIL = 20 };
     struct stet_view v = stet_python_text(w->ast, n);
-    const char *newline = memchr(v.ptr, '\n', v.len);
+    struct stet_buf line = STET_BUF_INIT;
+    size_t head = HEAD, tail;
 
-    if (newline)
-        v.len = (size_t)(newline - v.ptr);
-    if (v.len > 60) {
-        v.len = 60;
-        while (v.len && ((unsigned char)v.ptr[v.len] & 0xc0) == 0x80)
-            v.len--; /* not in the middle of a character */
+    if (v.len <= MOST && !memchr(v.ptr, '\n', v.len))
+        return v;
+    put_on_one_line(&line, v.len > 4096 ? stet_view_of(v.ptr, 4096) : v);
+    if (line.failed || line.len <= MOST) {
+        v = stet_arena_copy(&w->out->arena, stet_buf_as_view(&line));
+        stet_buf_release(&line);
+        return v;
     }
+    tail = line.len - TAIL;
+    while (head && continues(line.ptr[head]))
+        head--;
+    while (tail < line.len && continues(line.ptr[tail]))
+        tail++;
+    v = stet_arena_printf(&w->out->arena, "%.*s…%.*s", (int)head, line.ptr, (int)(line.len - tail),
+                          line.ptr + tail);
+    stet_buf_release(&line);
     return v;
 }

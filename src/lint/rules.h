@@ -34,7 +34,8 @@ void lint_rules_prepare(void);
 void lint_rules(struct stet_flow_walk *w, enum stet_flow_event event, stet_python_ref n);
 
 /* Helpers that several rules share. */
-/* Returns a short piece of source for a message. */
+/* Returns a short piece of source for a message: in one line, and cut in the middle if it is long.
+ */
 struct stet_view lint_quote(const struct stet_flow_walk *w, stet_python_ref n);
 /* Returns the compiled function that this call runs, or NULL. `shift` becomes 1 where `self` is the
  * first of its positions and no argument of the call (rules_jit.c). */
@@ -49,6 +50,14 @@ void lint_fed_static(struct stet_flow_walk *w, stet_python_ref call);
 /* The line where the function joins its parameter with more and gives it back as this part of its
  * result; 0 for none (rules_growth.c). */
 uint32_t lint_grows(const struct stet_flow_walk *w, uint32_t fn, unsigned position, int part);
+/* Does it touch an array, or call the array libraries? `numbers` are parameters that are none
+ * (rules_size.c). */
+bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers);
+/* Is a variable of a loop around this place in it? (rules_size.c) */
+bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
+/* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
+ * loop? Others are set again when something else is loaded (rules_baked.c). */
+bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);

@@ -51,6 +51,9 @@ static void closure_value(struct stet_flow_walk *w, stet_python_ref n, uint32_t 
         stet_python_at(w->ast, n)->field == PY_FIELD_FUNCTION ||
         stet_python_kind(w->ast, w->statement) == PY_FOR) /* python-loop reports it */
         return;
+    if (stet_python_kind(w->ast, b->value.from) == PY_CALL &&
+        stet_python_call_meaning(w->module, b->value.from) == PY_MEANS_SHARDING)
+        return; /* no number; sharding-change reports it where it differs */
     if (lint_reported(w, LINT_RULE_baked_schedule, LINT_VARYING, b->value.deps))
         return; /* once a value */
     lint_report(w, LINT_RULE_baked_schedule, n, FLOW_TRACED, LINT_VARYING,
@@ -199,9 +202,19 @@ static bool outside_value(struct stet_flow_walk *w, stet_python_ref n)
     return true;
 }
 
-/* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
- * loop? Others are set again when something else is loaded. */
-static bool steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
+/* self.pos + 1, as the new value of self.pos */
+static bool is_of_itself(const struct stet_flow_walk *w, const struct stet_python_binding *b)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = b->value; b->value && stet_flow_within(w, c, b->value); c++)
+        if (stet_python_kind(a, c) == PY_ATTRIBUTE &&
+            stet_view_eq(stet_python_text(a, c), stet_python_text(a, b->target)))
+            return true;
+    return false;
+}
+
+bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
@@ -216,7 +229,9 @@ static bool steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t na
         if (!object || stet_python_self_class(m, object) != w->classes[owner].node)
             continue;
         setter = stet_python_method_around(m, b->target);
-        if (stet_python_kind(a, m->parents[b->target]) == PY_AUGMENTED ||
+        if (stet_map_get(&w->builders, setter) != STET_MAP_NONE)
+            continue; /* while the object is made */
+        if (stet_python_kind(a, m->parents[b->target]) == PY_AUGMENTED || is_of_itself(w, b) ||
             stet_python_loop_around(m, b->target) ||
             (stet_flow_fn_at(w, setter) != FLOW_NONE &&
              is_called_in_loop_by(w, w->fns[stet_flow_fn_at(w, setter)].name)))
@@ -244,5 +259,5 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
         lint_report(w, LINT_RULE_self_value, n, FLOW_JAX, LINT_ANY, 0,
                     "`self.%.*s` is changed after construction, and its value here is baked in",
                     STET_FMT(w->ast->names.items[name])),
-        steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
+        lint_steps_on(w, w->fns[fn].owner, name) ? LINT_FULL : LINT_MINOR);
 }

@@ -122,7 +122,7 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
         return;
     lint_report(w, LINT_RULE_value_branch, n,
                 is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v), LINT_TENSOR,
-                v.deps, "Python needs the truth value of `%.*s`, which is a tensor",
+                v.deps, "Python branches on `%.*s`, which depends on the values of a tensor",
                 STET_FMT(lint_quote(w, n)));
 }
 
@@ -152,6 +152,9 @@ static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python
     if (stet_python_kind(w->ast, key) != PY_STRING || v.kind != FLOW_V_TENSOR || !v.deps ||
         (v.flags & FLOW_GUESS))
         return;
+    if (!w->step_loops && !stet_flow_is_parameter(w, object))
+        return; /* made by this code, or a part of a larger structure: the code decides its fields
+                 */
     if (stet_python_name(w->ast, object) && (v.flags & FLOW_FIELD) && !(v.flags & FLOW_TREE))
         return; /* for key, value in batch.items(): "image" in key */
     /* Most batches have the same fields from the first step to the last. */
@@ -253,6 +256,9 @@ void rule_rank_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     if (!stet_flow_asks_rank(w, n) || (w->step_loops && !statement_reads(w)))
         return;
+    if (stet_python_kind(w->ast, w->statement) == PY_IF && !w->step_loops &&
+        !lint_makes_operations(w, w->statement, 0))
+        return; /* it prints, warns or raises */
     if (stet_python_kind(w->ast, w->statement) != PY_IF &&
         stet_python_kind(w->ast, w->statement) != PY_WHILE &&
         stet_python_kind(w->ast, stet_python_bare(w->ast, n)) == PY_IDENTIFIER)
@@ -298,6 +304,14 @@ static bool is_switched(const struct stet_flow_walk *w, stet_python_ref n)
            !stet_flow_scope_find(&w->fns[w->fn].scope, object);
 }
 
+/* A parameter as it was passed, or a name of a condition: train = step < 8. A number that is
+ * computed from a parameter is seldom the one that moves. */
+static bool may_switch(struct stet_flow_walk *w, stet_python_ref n,
+                       const struct stet_flow_binding *b)
+{
+    return stet_flow_is_parameter(w, n) || (b->value.from && lint_is_switch(w, b->value.from));
+}
+
 /* Parameters that the condition reads as Python values. */
 static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -310,7 +324,7 @@ static uint64_t switches(struct stet_flow_walk *w, stet_python_ref n)
                 ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
                 : NULL;
 
-        if (b && !stet_flow_is_strong(b->value) &&
+        if (b && !stet_flow_is_strong(b->value) && may_switch(w, c, b) &&
             (b->value.kind == FLOW_V_PYTHON || b->value.kind == FLOW_V_TENSOR))
             deps |= b->value.deps & ~FLOW_ALWAYS;
     }

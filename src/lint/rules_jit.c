@@ -208,6 +208,18 @@ static bool makes_others(const struct stet_flow_walk *w, stet_python_ref call,
     return false;
 }
 
+/* modules[name], getattr(model, name): each turn compiles another one, which was there before.
+ * What a function of this file returns, as in scaled(factor), is made by the turn. */
+static bool is_found_by_turn(const struct stet_flow_walk *w, stet_python_ref operand)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref f = stet_python_kind(a, operand) == PY_CALL
+                            ? stet_python_field(a, operand, PY_FIELD_FUNCTION)
+                            : 0;
+
+    return lint_follows_loop(w, operand) && !(f && stet_flow_value_of(w, f).kind == FLOW_V_FN);
+}
+
 void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref operand = stet_python_argument(w->module, n, 0);
@@ -217,8 +229,8 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
     if (!operand || bakes_bound(w, operand))
         return;
     if (in_loop && !is_collected(w) &&
-        (is_fresh(w, operand) ||
-         (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH))) {
+        (is_fresh(w, operand) || (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH &&
+                                  !is_found_by_turn(w, operand)))) {
         lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
                                "`%.*s` is made anew at each turn of the loop",
                                STET_FMT(lint_quote(w, n))),

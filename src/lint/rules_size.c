@@ -132,12 +132,6 @@ static bool is_clamped(struct stet_flow_walk *w, stet_python_ref n)
            stet_python_call_meaning(w->module, n) == PY_MEANS_SMALLEST;
 }
 
-/* Each shape has a program of its own anyway. */
-static enum lint_minor minor_of(struct stet_flow_value v)
-{
-    return v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL;
-}
-
 void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_array *array = stet_flow_array_call(w, n);
@@ -158,11 +152,11 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
                     "k is `%.*s`, another number in each step", STET_FMT(lint_quote(w, k)));
         return;
     }
+    if (v.kind == FLOW_V_SHAPE && !(v.flags & FLOW_DYNAMIC))
+        return; /* each shape has a program of its own anyway */
     if (v.deps && (v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE || stet_flow_is_strong(v)))
-        lint_minor(lint_report(w, LINT_RULE_topk_k, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-                               "k is `%.*s`, which %s", STET_FMT(lint_quote(w, k)),
-                               v.kind == FLOW_V_SHAPE ? "follows the shape" : "depends on values"),
-                   minor_of(v));
+        lint_report(w, LINT_RULE_topk_k, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                    "k is `%.*s`, which depends on values", STET_FMT(lint_quote(w, k)));
     else if (v.deps & ~FLOW_ALWAYS)
         lint_report(w, LINT_RULE_topk_k, n, FLOW_JAX | FLOW_TORCH, LINT_VARYING,
                     v.deps & ~FLOW_ALWAYS, "k is `%.*s`, another number at each turn of a loop",
@@ -221,6 +215,31 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
     }
 }
 
+/* x[mask].shape[1], where the mask is the first index: only the first size depends on values. */
+static bool is_other_size(struct stet_flow_walk *w, stet_python_ref n, stet_python_ref object)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref around = w->module->parents[n], index = 0, made = object, first;
+    const struct stet_flow_binding *b =
+        stet_python_name(a, object) ? stet_flow_lookup(w, w->fn, stet_python_name(a, object))
+                                    : NULL;
+    struct stet_view text;
+
+    if (stet_python_kind(a, n) == PY_CALL)
+        index = stet_python_argument(w->module, n, 0);
+    else if (stet_python_kind(a, around) == PY_SUBSCRIPT)
+        index = stet_python_next(a, stet_python_field(a, around, PY_FIELD_VALUE));
+    text = stet_python_text(a, index);
+    if (b && b->value.from)
+        made = b->value.from;
+    first = stet_python_kind(a, made) == PY_SUBSCRIPT
+                ? stet_python_next(a, stet_python_field(a, made, PY_FIELD_VALUE))
+                : 0;
+    if (stet_python_kind(a, first) == PY_SLICE || stet_python_kind(a, first) == PY_ELLIPSIS)
+        return false; /* x[:, mask] */
+    return stet_view_is(text, "-1") || (index && stet_python_integer(w->module, index) > 0);
+}
+
 void rule_dim_readback(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -229,7 +248,7 @@ void rule_dim_readback(struct stet_flow_walk *w, stet_python_ref n)
                                  : stet_python_field(a, n, PY_FIELD_OBJECT);
     struct stet_flow_value v = object ? stet_flow_value_of(w, object) : (struct stet_flow_value){0};
 
-    if (stet_flow_is_tensor(v) && (v.flags & FLOW_DYNAMIC))
+    if (stet_flow_is_tensor(v) && (v.flags & FLOW_DYNAMIC) && !is_other_size(w, n, object))
         lint_report(w, LINT_RULE_dim_readback, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "`%.*s` is a size that depends on values", STET_FMT(lint_quote(w, n)));
 }
@@ -320,18 +339,16 @@ void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT), name = left;
     struct stet_flow_value v = stet_flow_value_of(w, n);
 
-    if (!left || !v.deps || (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST))
-        return;
+    if (!left || !v.deps ||
+        (v.kind != FLOW_V_HOST && !(v.kind == FLOW_V_SHAPE && (v.flags & FLOW_DYNAMIC))))
+        return; /* each shape has a program of its own anyway */
     if (stet_python_kind(a, left) == PY_ATTRIBUTE)
         name = stet_python_field(a, left, PY_FIELD_ATTRIBUTE);
     if (is_share(w, stet_python_field(a, n, PY_FIELD_RIGHT)) &&
         limits(w, stet_python_name(a, name)))
-        lint_minor(
-            lint_report(
-                w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
-                "`%.*s` follows the number of tokens in the batch, and limits how many are kept",
-                STET_FMT(stet_python_text(a, left))),
-            minor_of(v));
+        lint_report(w, LINT_RULE_capacity_leak, n, FLOW_TRACED, LINT_TENSOR, v.deps,
+                    "`%.*s` follows the values in the batch, and limits how many are kept",
+                    STET_FMT(stet_python_text(a, left)));
 }
 
 void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
@@ -365,16 +382,14 @@ static bool moving_attribute(struct stet_flow_walk *w, stet_python_ref n)
                              : FLOW_NONE;
 
         if (owner != FLOW_NONE &&
-            stet_flow_attribute_moves(
-                w, owner, stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
+            lint_steps_on(w, owner,
+                          stet_python_name(a, stet_python_field(a, c, PY_FIELD_ATTRIBUTE))))
             return true;
     }
     return false;
 }
 
-/* Is a variable of a loop around this place in it? The loop is unrolled: the same starts in each
- * program. */
-static bool follows_unrolled(const struct stet_flow_walk *w, stet_python_ref n)
+bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
@@ -431,7 +446,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
         if (!start || stet_python_at(a, start)->start != stet_python_at(a, c)->start)
             continue; /* x[:n] */
         v = stet_flow_value_of(w, start);
-        if (v.kind == FLOW_V_HOST && v.deps && !follows_unrolled(w, start))
+        if (v.kind == FLOW_V_HOST && v.deps && !lint_follows_loop(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_TENSOR, v.deps,
                         "`%.*s` starts at a value read back from a tensor",
                         STET_FMT(lint_quote(w, n)));
@@ -440,7 +455,7 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
             lint_report(w, LINT_RULE_slice_start, n, FLOW_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
         else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced) &&
-                 !follows_unrolled(w, start))
+                 !lint_follows_loop(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA,
                         keeps_size(w, start) ? LINT_STATIC : LINT_VARYING, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
@@ -473,9 +488,7 @@ static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
     return false;
 }
 
-/* Does it touch an array, or call the array libraries? Other loops fill lists and tables of the
- * host, and make no program longer. */
-static bool makes_operations(struct stet_flow_walk *w, stet_python_ref body)
+bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers)
 {
     const struct stet_python_ast *a = w->ast;
     char room[160];
@@ -486,12 +499,63 @@ static bool makes_operations(struct stet_flow_walk *w, stet_python_ref body)
                 ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
                 : NULL;
 
-        if (b && b->value.kind == FLOW_V_TENSOR)
+        if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers))
             return true;
         if (a->nodes[c].kind == PY_CALL && library_name(w, c, room).len)
             return true;
     }
     return false;
+}
+
+/* x.shape[-1] or x.size(-1), or a name of it: features, channels, the taps of a filter. The model
+ * decides it, and not the batch. */
+static bool is_last_size(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_binding *b =
+        stet_python_name(a, n) ? stet_flow_lookup(w, w->fn, stet_python_name(a, n)) : NULL;
+    stet_python_ref index = 0;
+
+    if (b)
+        n = b->writes == 1 ? b->value.from : 0;
+    if (stet_python_kind(a, n) == PY_SUBSCRIPT)
+        index = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE));
+    else if (stet_python_kind(a, n) == PY_CALL && stet_python_callee_object(w->module, n))
+        index = stet_python_argument(w->module, n, 0);
+    return stet_view_is(stet_python_text(a, index), "-1");
+}
+
+/* range(0, n, step): one turn for each part of a large array, so that less memory is needed. */
+static bool walks_in_parts(const struct stet_flow_walk *w, stet_python_ref range)
+{
+    stet_python_ref step = stet_python_argument(w->module, range, 2);
+
+    return step && stet_python_integer(w->module, step) != 1 &&
+           stet_python_kind(w->ast, step) != PY_UNARY;
+}
+
+/* A loop over range(): how often its body is part of the program. */
+static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct stet_flow_value v)
+{
+    stet_python_ref to = stet_python_argument(w->module, range, 1);
+
+    if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
+        lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
+                    v.deps, "the loop is unrolled `%.*s` times, a Python argument",
+                    STET_FMT(lint_quote(w, range)));
+        return;
+    }
+    if (v.kind == FLOW_V_SHAPE &&
+        is_last_size(w, to ? to : stet_python_argument(w->module, range, 0)))
+        return;
+    /* PyTorch has no other loop for the parts; JAX has lax.map. Each shape has a program of its own
+     * anyway. */
+    lint_minor(lint_report(w, LINT_RULE_python_loop, range,
+                           walks_in_parts(w, range) ? FLOW_JAX | FLOW_FLAX : FLOW_TRACED,
+                           LINT_TENSOR, v.deps, "the loop is unrolled `%.*s` times, which %s",
+                           STET_FMT(lint_quote(w, range)),
+                           v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
+               v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL);
 }
 
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
@@ -508,19 +572,11 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
-    if (range && !makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY)))
-        return;
-    if (range && v.deps && (v.kind == FLOW_V_SHAPE || v.kind == FLOW_V_HOST))
-        lint_minor(
-            lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
-                        "the loop is unrolled `%.*s` times, which %s",
-                        STET_FMT(lint_quote(w, right)),
-                        v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
-            minor_of(v));
-    else if (range && v.deps)
-        lint_report(w, LINT_RULE_python_loop, right, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
-                    v.deps, "the loop is unrolled `%.*s` times, a Python argument",
-                    STET_FMT(lint_quote(w, right)));
+    if (range && !lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
+                                        v.kind == FLOW_V_TENSOR ? v.deps : 0))
+        return; /* it fills lists and tables of the host, and makes no program longer */
+    if (range && v.deps)
+        counted_loop(w, right, v);
     else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n))
         lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
                     "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));

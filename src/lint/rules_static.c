@@ -116,7 +116,8 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
                                "static argument `%.*s` %s", STET_FMT(lint_quote(w, value)),
                                v.kind == FLOW_V_HOST || v.kind == FLOW_V_SHAPE
                                    ? "depends on a tensor's values"
-                                   : "has another value at each turn"),
+                               : is_derived(w, value) ? "may have another value at each turn"
+                                                      : "has another value at each turn"),
                    is_derived(w, value) ? LINT_MINOR : LINT_FULL);
     (void)call;
 }

@@ -7,7 +7,7 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
     if (w->step_loops && w->periodic)
         return; /* not at every step: logging-branch reports it */
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
-                           "`%.*s` brings a value to the host", STET_FMT(lint_quote(w, n))),
+                           "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),
                w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
 }
 

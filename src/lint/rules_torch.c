@@ -328,13 +328,29 @@ static void report_stacked(struct stet_flow_walk *w, stet_python_ref at)
                 "torch.compile in a file that runs on PyTorch/XLA");
 }
 
+/* Is torch_xla imported whenever the file is? Under a condition, the file also runs without it. */
+static bool always_has_xla(const struct stet_flow_walk *w)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = stet_python_child(a, 0); c; c = stet_python_next(a, c)) {
+        enum stet_python_kind kind = stet_python_kind(a, c);
+        struct stet_view text = stet_python_text(a, c);
+
+        if ((kind == PY_IMPORT && stet_view_starts(text, "import torch_xla")) ||
+            (kind == PY_IMPORT_FROM && stet_view_starts(text, "from torch_xla")))
+            return true;
+    }
+    return false;
+}
+
 void rule_compile_on_xla(struct stet_flow_walk *w, stet_python_ref n)
 {
     struct stet_flow_value v = stet_flow_value_of(w, n);
     stet_python_ref call, backend;
 
     if (!(w->facts & FLOW_USES_TORCH_XLA) || v.kind != FLOW_V_JITTED ||
-        w->jits[v.index].lane != FLOW_TORCH)
+        w->jits[v.index].lane != FLOW_TORCH || !always_has_xla(w))
         return;
     call = w->jits[v.index].node;
     backend = call ? stet_python_keyword(w->module, call, STET_VIEW("backend")) : 0;

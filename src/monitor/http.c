@@ -2,6 +2,7 @@
  * all places are taken, the oldest client is dropped. Every answer closes its connection. */
 #include "monitor/http.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <arpa/inet.h>
@@ -15,7 +16,6 @@
 #include <stdlib.h>
 #include <strings.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 struct client {
@@ -38,14 +38,6 @@ struct stet_http {
     struct stet_buf pages[STET_HTTP_FORMS];
     struct client clients[STET_HTTP_CLIENTS];
 };
-
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
 
 /* ---- clients ---- */
 
@@ -80,7 +72,7 @@ static void let_in(struct stet_http *h)
     }
     hang_up(c);
     c->fd = fd;
-    c->since_ms = now_ms();
+    c->since_ms = (uint64_t)stet_clock_ms();
 }
 
 /* ---- answers ---- */
@@ -283,7 +275,7 @@ static void speak(struct client *c)
 
 static int soonest(const struct stet_http *h)
 {
-    uint64_t now = now_ms(), least = 0;
+    uint64_t now = (uint64_t)stet_clock_ms(), least = 0;
     bool any = false;
 
     for (int i = 0; i < STET_HTTP_CLIENTS; i++) {
@@ -324,7 +316,7 @@ static void *serve(void *context)
                 speak(c);
             else if (fds[i + 2].revents)
                 hear(h, c);
-            if (c->fd >= 0 && now_ms() - c->since_ms >= STET_HTTP_MS)
+            if (c->fd >= 0 && (uint64_t)stet_clock_ms() - c->since_ms >= STET_HTTP_MS)
                 hang_up(c);
         }
         if (fds[1].revents & POLLIN)

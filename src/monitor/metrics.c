@@ -1,6 +1,7 @@
 /* Writes the metrics of metrics.def as text. */
 #include "monitor/metrics.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "session/avoided.h"
 
@@ -8,7 +9,6 @@
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
 
 enum type { COUNTER, GAUGE };
 enum kind { COUNT, NANOSECONDS };
@@ -405,11 +405,8 @@ static int by_rank(const void *a, const void *b)
 
 static void gather_ranks(struct writer *w)
 {
-    struct timespec t;
-    uint64_t now_ns;
+    uint64_t now_ns = stet_clock_wall_ns();
 
-    clock_gettime(CLOCK_REALTIME, &t);
-    now_ns = (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
     for (size_t i = 0; i < w->pulse->process_count; i++)
         if (w->pulse->processes[i].used)
             add_rank(w, w->pulse->processes[i].rank, now_ns);

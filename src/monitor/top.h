@@ -1,5 +1,5 @@
-/* The state of `stet top`: the attached run, the rank and the order of rows. cmd_top.c and
- * top_screen.c poll it and print a page from it. The state borrows the attached run. */
+/* The state of `stet top`: the attached run, the rank and the order of rows. `stet top`
+ * polls it, and src/screen makes a page from it. The state borrows the attached run. */
 #ifndef STET_MONITOR_TOP_H
 #define STET_MONITOR_TOP_H
 

@@ -2,6 +2,7 @@
  * for the same reason is reported at its first, second, fourth, eighth… time. */
 #include "monitor/torch_follow.h"
 
+#include "base/clock.h"
 #include "base/fs.h"
 #include "base/human.h"
 #include "base/mem.h"
@@ -17,7 +18,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* Ranks that do the same do it within moments of each other; a rank that has not followed by then
@@ -62,14 +62,6 @@ static bool event(void *context, const struct stet_recompile *row)
     return true;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static void who(const struct stet_torch *t, uint32_t compile, struct stet_buf *out)
 {
     const struct stet_torch_frame *f = &t->frames[t->compiles[compile].frame];
@@ -103,7 +95,7 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     if (r->live)
         stet_session_torch_row(t, STET_ROW_COMPILE, compile, event, r->live);
     if (r->waiting_count < WAITING)
-        r->waiting[r->waiting_count++] = (struct waiting){compile, now_ns()};
+        r->waiting[r->waiting_count++] = (struct waiting){compile, stet_clock_ns()};
     if (!c->limit && !is_power_of_two(c->number))
         return;
     stet_torch_explain(t, compile, &why);
@@ -243,7 +235,7 @@ static void compare_graphs(struct stet_monitor_torch *r)
 
 static void look_at_ranks(struct stet_monitor_torch *r, bool all)
 {
-    uint64_t now = now_ns();
+    uint64_t now = stet_clock_ns();
     size_t kept = 0;
 
     for (size_t i = 0; i < r->waiting_count; i++) {

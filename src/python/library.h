@@ -78,7 +78,8 @@ enum stet_python_meaning {
     PY_MEANS_CHECKS_TYPE, /* is its first argument an instance of its second? */
     PY_MEANS_PRINTS,
     PY_MEANS_OPENS,          /* opens a file */
-    PY_MEANS_SETS_ATTRIBUTE, /* sets the attribute that its second argument names */
+    PY_MEANS_GETS_ATTRIBUTE, /* gives the attribute that its second argument names */
+    PY_MEANS_SETS_ATTRIBUTE, /* sets it */
     PY_MEANS_NAMESPACE,      /* gives the variables of a module by name */
     PY_MEANS_SUPER,
     PY_MEANS_STATIC_METHOD,

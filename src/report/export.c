@@ -27,7 +27,7 @@ const char *stet_report_event_cause(const struct stet_report_run *r,
 
     if (story)
         return stet_cause_id(story->cause);
-    return e->kind == STET_REPORT_LOAD ? "load" : "first";
+    return e->kind == STET_REPORT_LOAD ? "load" : stet_cause_id(STET_CAUSE_FIRST);
 }
 
 void stet_report_process_name(struct stet_buf *out, const struct stet_report_process *p)

@@ -270,13 +270,13 @@ static void add(struct stet_misses *m, const struct stet_run_digest *d,
 /* A lifted program is not the store's. */
 static void drop_lifted(struct stet_served_tally *t)
 {
-    const char *word = stet_journal_served_word(STET_SERVED_LIFTED);
     size_t n = 0;
 
     for (size_t i = 0; i < t->places; i++) {
-        if (stet_view_is(t->name[i], word))
+        if (t->served[i] == STET_SERVED_LIFTED)
             continue;
         t->name[n] = t->name[i];
+        t->served[n] = t->served[i];
         t->count[n++] = t->count[i];
     }
     t->places = n;

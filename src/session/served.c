@@ -3,7 +3,7 @@
 
 #include <inttypes.h>
 
-static void add(struct stet_served_tally *t, struct stet_view name)
+static void add(struct stet_served_tally *t, struct stet_view name, enum stet_served served)
 {
     size_t i = 0;
 
@@ -13,6 +13,7 @@ static void add(struct stet_served_tally *t, struct stet_view name)
         return;
     t->places += i == t->places;
     t->name[i] = name;
+    t->served[i] = served;
     t->count[i]++;
 }
 
@@ -32,7 +33,8 @@ void stet_session_served_count(struct stet_served_tally *t, const struct stet_ru
                 continue;
             t->elsewhere += is_elsewhere(c);
             if (c->served)
-                add(t, c->tier.len ? c->tier : stet_view_str(stet_journal_served_word(c->served)));
+                add(t, c->tier.len ? c->tier : stet_view_str(stet_journal_served_word(c->served)),
+                    c->served);
             else
                 t->compiled++;
         }
@@ -50,7 +52,8 @@ void stet_session_served_unkept(struct stet_served_tally *t, const struct stet_r
                 c->outcome == STET_OUTCOME_KEPT_ALREADY)
                 continue;
             /* writing or serialising the executable failed */
-            add(t, stet_journal_outcome_keeps(c->outcome) ? STET_VIEW("not-written") : c->store);
+            add(t, stet_journal_outcome_keeps(c->outcome) ? STET_VIEW("not-written") : c->store,
+                STET_SERVED_COMPILED);
         }
     }
 }
@@ -61,10 +64,8 @@ void stet_session_served_text(struct stet_buf *out, const struct stet_run_digest
 
     stet_session_served_count(&t, d);
     for (size_t i = 0; i < t.places; i++)
-        stet_buf_printf(
-            out, ", %" PRIu64 " %s%.*s", t.count[i],
-            stet_view_is(t.name[i], stet_journal_served_word(STET_SERVED_LIFTED)) ? "" : "from ",
-            STET_FMT(t.name[i]));
+        stet_buf_printf(out, ", %" PRIu64 " %s%.*s", t.count[i],
+                        t.served[i] == STET_SERVED_LIFTED ? "" : "from ", STET_FMT(t.name[i]));
 }
 
 void stet_served_tally_json(struct stet_json *j, const struct stet_served_tally *t)

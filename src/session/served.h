@@ -12,6 +12,7 @@ enum { STET_PLACES = 12 };
  * into the digest. */
 struct stet_served_tally {
     struct stet_view name[STET_PLACES];
+    enum stet_served served[STET_PLACES];
     uint64_t count[STET_PLACES], compiled;
     uint64_t elsewhere; /* served neither from memory nor from the store of this host */
     size_t places;

@@ -49,12 +49,14 @@ static enum stet_rc add_run(struct stet_torch_files *files, const char *name, st
     return rc;
 }
 
+/* Sets `*run` when the name is that of a run. */
 static enum stet_rc add_name(struct stet_torch_files *files, const char *name,
-                             struct stet_buf *from, struct stet_err *err)
+                             struct stet_buf *from, bool *run, struct stet_err *err)
 {
     struct stat st;
 
-    if (!name || stat(name, &st) != 0)
+    *run = !name || stat(name, &st) != 0;
+    if (*run)
         return add_run(files, name, from, err);
     stet_buf_printf(from, "%s%s", from->len ? ", " : "", name);
     return S_ISDIR(st.st_mode) ? add_folder(files, name, err)
@@ -66,17 +68,16 @@ enum stet_rc stet_session_torch_load(struct stet_torch *t, char **names, int cou
 {
     struct stet_torch_files *files = stet_torch_files_new(t);
     enum stet_rc rc = STET_OK;
-    bool run;
+    bool run = false, further; /* is the first one a run? */
 
     if (!files)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     if (!count)
-        rc = add_name(files, NULL, from, err);
+        rc = add_name(files, NULL, from, &run, err);
     for (int i = 0; i < count && rc == STET_OK; i++)
-        rc = add_name(files, names[i], from, err);
+        rc = add_name(files, names[i], from, i ? &further : &run, err);
     if (rc == STET_OK)
         rc = stet_torch_files_finish(files, err);
-    run = stet_view_starts(stet_buf_as_view(from), "run ");
     if (rc == STET_OK && (!stet_torch_files_count(files) || (!run && !t->records)))
         rc = stet_fail(err, STET_NOT_FOUND, "%s: no torch.compile trace there",
                        from->len ? from->ptr : "?");

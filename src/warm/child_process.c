@@ -60,12 +60,9 @@ static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct 
     set_variables(i);
     if (plan->topology.name && strstr(i->plugin, "libtpu"))
         stet_warm_topology_environment(plan->topology.name);
-    a->api = stet_warm_topology_load(plan->layer, i->detail, sizeof i->detail);
-    if (!a->api) {
-        if (!i->detail[0] || strstr(i->detail, "cannot be loaded"))
-            snprintf(i->detail, sizeof i->detail, "%.160s: cannot be loaded", i->plugin);
+    a->api = stet_warm_topology_load(plan->layer, i->plugin, i->detail, sizeof i->detail);
+    if (!a->api)
         return false;
-    }
     if (plan->topology.name) {
         a->topology =
             stet_warm_topology_create(a->api, &plan->topology, i->detail, sizeof i->detail);

@@ -24,7 +24,8 @@ bool stet_warm_topology_failed(const PJRT_Api *api, PJRT_Error *error, char *why
     return true;
 }
 
-const PJRT_Api *stet_warm_topology_load(const char *library, char *why, size_t room)
+const PJRT_Api *stet_warm_topology_load(const char *library, const char *plugin, char *why,
+                                        size_t room)
 {
     PJRT_Plugin_Initialize_Args init = {.struct_size = PJRT_Plugin_Initialize_Args_STRUCT_SIZE};
     union {
@@ -37,7 +38,7 @@ const PJRT_Api *stet_warm_topology_load(const char *library, char *why, size_t r
     entry.symbol = handle ? dlsym(handle, "GetPjrtApi") : NULL;
     api = entry.symbol ? entry.get() : NULL;
     if (!api) {
-        snprintf(why, room, "%.160s: cannot be loaded", library);
+        snprintf(why, room, "%.160s: cannot be loaded", plugin);
         return NULL;
     }
     if (stet_api_has(api, PJRT_Plugin_Initialize) &&

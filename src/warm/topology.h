@@ -12,8 +12,10 @@ struct stet_warm_topology {
     struct stet_view described, host_described; /* from a run's client; may be empty */
 };
 
-/* Loads a plugin, or the layer over it, and initialises it. NULL with the reason in `why`. */
-const PJRT_Api *stet_warm_topology_load(const char *library, char *why, size_t room);
+/* Loads a plugin, or the layer over it, and initialises it. NULL with the reason in `why`, which
+ * names the file `plugin`. */
+const PJRT_Api *stet_warm_topology_load(const char *library, const char *plugin, char *why,
+                                        size_t room);
 /* Sets what libtpu needs to compile without a TPU. Variables that the user set stay. */
 void stet_warm_topology_environment(const char *name);
 /* NULL with the plugin's reason in `why`. */

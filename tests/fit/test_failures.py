@@ -36,9 +36,9 @@ class Failures(unittest.TestCase):
                         FAKE_PLATFORM="tpu", PATH=self.dir + "/bin:" + os.environ["PATH"])
         for name in ("STET", "STET_PLUGIN", "STET_RUN", "STET_DIR", "VIRTUAL_ENV", "TPU_LIBRARY_PATH"):
             self.env.pop(name, None)
-        before = set(glob.glob("/tmp/stet-fit-*"))
-        self.addCleanup(lambda: self.assertEqual(
-            {p for p in glob.glob("/tmp/stet-fit-*") if p not in before and not p.startswith(self.dir)} - before, set()))
+        self.env["TMPDIR"] = self.dir + "/tmp"
+        os.mkdir(self.dir + "/tmp")
+        self.addCleanup(lambda: self.assertEqual(os.listdir(self.dir + "/tmp"), []))  # nothing is left behind
 
     def write(self, *extras):
         paths = []

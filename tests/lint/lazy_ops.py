@@ -1,7 +1,7 @@
-"""Numbers that shape a lazy graph: runs every operation of src/lint/rules_lazy.c under PyTorch/XLA with three
+"""Numbers that shape a lazy graph: runs every LAZY operation of src/python/library.def under PyTorch/XLA with three
 numbers, and expects a program for each; and plain arithmetic with three numbers, which is one program.
 
-usage: lazy_ops.py RULES_LAZY_C      (PyTorch/XLA's Python, PJRT_DEVICE=CPU)
+usage: lazy_ops.py LIBRARY_DEF      (PyTorch/XLA's Python, PJRT_DEVICE=CPU)
 
 An operation in the list that has no line here fails, and so does a line for one that is not in it.
 """
@@ -61,7 +61,7 @@ def programs(function):
 
 def main():
     with open(sys.argv[1], encoding="utf-8") as f:
-        listed = set(re.findall(r'"(\w+)"', re.search(r"shaped_by\[\] = \{(.*?)\};", f.read(), re.S).group(1)))
+        listed = set(re.findall(r'^LAZY\("(\w+)"\)', f.read(), re.M))
     bad = 0
     for name in sorted(listed ^ set(SHAPED)):
         bad += 1

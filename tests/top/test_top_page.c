@@ -1,7 +1,7 @@
 /* Pages of every size, of a run whose names are hostile. */
 #include "test.h"
 
-#include "cli/top_page.h"
+#include "screen/top_page.h"
 
 #include <stdlib.h>
 #include <wchar.h>
@@ -78,7 +78,7 @@ static bool fits(const struct stet_top *t, int width, int height)
     bool fine;
 
     stet_page_begin(&page, width, height);
-    stet_cli_top_page(t, &page);
+    stet_screen_page(t, &page);
     stet_page_plain(&plain, &page, false);
     fine = !plain.failed && plain.len > 0;
     for (const char *at = plain.ptr, *end; fine && at < plain.ptr + plain.len;
@@ -149,7 +149,7 @@ static struct stet_buf page_of(struct stet_top *t, int width, int height)
     struct stet_buf plain = STET_BUF_INIT;
 
     stet_page_begin(&page, width, height);
-    stet_cli_top_page(t, &page);
+    stet_screen_page(t, &page);
     stet_page_plain(&plain, &page, false);
     stet_page_release(&page);
     return plain;

@@ -58,8 +58,8 @@ TEST(what_cannot_change_a_size_is_no_answer)
 {
     static const char *const bodies[] = {
         "for i in range(6):\n    x = torch.ones(4) * i\n    step(x)  # call\n",
-        "for i in range(6):\n    x = torch.ones(4)\n    x.requires_grad_(i > 2)\n"
-        "    step(x)  # call\n",
+        ("for i in range(6):\n    x = torch.ones(4)\n    x.requires_grad_(i > 2)\n"
+         "    step(x)  # call\n"),
         "def run(x):\n    step(x)  # call\n",
         "for i in range(6):\n    x = torch.ones(4)\n    step(*[x])  # call\n",
         "step(torch.ones(4))  # call\n",

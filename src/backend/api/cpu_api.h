@@ -221,7 +221,7 @@ struct stet_cpu_code {
     struct stet_plan *plan;
     const struct stet_plan_info *info;
     bool zeros;                  /* the plan is the border alone; nothing is computed */
-    bool fallback;               /* likewise; another client computes (fallback.c) */
+    bool fallback;               /* likewise; another client computes (cpu_fallback.c) */
     uint64_t handle;             /* its name for the program */
     char why[256];               /* the backend cannot run it */
     struct stet_hash bytes_hash; /* of the program's bytes, as journals have it */

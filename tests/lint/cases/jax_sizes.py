@@ -111,10 +111,12 @@ def top(x, ratio):
     k = int(jnp.sum(x > 0))  # expect: host-sync
     a = lax.top_k(x, k)  # expect: topk-k
     b = lax.top_k(x, int(ratio * x.shape[0]))  # expect: topk-k, host-sync
-    c = lax.top_k(x, x.shape[-1] // 2)  # expect: topk-k
+    c = lax.top_k(x, x.shape[-1] // 2)  # clean: topk-k
     d = lax.top_k(x, k=k)  # expect: topk-k
-    e = lax.approx_max_k(x, x.shape[0] // 4)  # expect: topk-k
-    return a, b, c, d, e
+    e = lax.approx_max_k(x, x.shape[0] // 4)  # clean: topk-k
+    f = lax.top_k(x, x[x > 0].shape[0] // 2)  # expect: topk-k, mask-gather, dim-readback
+    g = lax.top_k(x, len(jnp.unique(x)))  # expect: topk-k, mask-gather
+    return a, b, c, d, e, f, g
 
 
 TOP = 8
@@ -178,17 +180,21 @@ def no_readbacks(x, ids):
 @jax.jit
 def experts(x, mask, factor=1.25):
     tokens = x.shape[0] * x.shape[1]
-    capacity = int(factor * tokens / 8)  # expect: capacity-leak
-    slots = tokens // 8  # expect: capacity-leak
-    room = max(4, x.shape[0] // 8)  # expect: capacity-leak
+    real = int(mask.sum())  # expect: host-sync
+    capacity = int(factor * real / 8)  # expect: capacity-leak
+    slots = real // 8  # expect: capacity-leak
+    room = max(4, x[mask > 0].shape[0] // 8)  # expect: capacity-leak, mask-gather, dim-readback
     chosen = int(mask.sum()) // 4  # expect: capacity-leak, host-sync
-    share = math.ceil(len(x) / 2)  # expect: capacity-leak
+    share = math.ceil(real / 2)  # expect: capacity-leak
+    fixed = int(factor * tokens / 8)  # clean: capacity-leak
+    rows = math.ceil(len(x) / 2)  # clean: capacity-leak
     ranks = jnp.cumsum(x, axis=0)
     a = x * (ranks < capacity)
     b = jax.nn.one_hot(x, slots)
     c = jnp.where(room > ranks, x, 0)
     d = jnp.less(ranks, chosen)
-    return a, b, c, d, jax.nn.one_hot(ranks, share)
+    e = jnp.where(ranks < fixed, x, 0)
+    return a, b, c, d, e, jax.nn.one_hot(ranks, share), jax.nn.one_hot(ranks, rows)
 
 
 MAX_TOKENS = 4096

@@ -1,10 +1,9 @@
 /* Fills one screen about a run. */
-#include "cli/top_page.h"
+#include "screen/top_page.h"
 
-#include "base/human.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "cli/top_text.h"
+#include "screen/top_text.h"
 #include "session/avoided.h"
 
 #include <inttypes.h>
@@ -551,7 +550,7 @@ static void tables(const struct stet_top *t, struct stet_page *p)
     stet_mem_free(sums);
 }
 
-void stet_cli_top_page(const struct stet_top *t, struct stet_page *p)
+void stet_screen_page(const struct stet_top *t, struct stet_page *p)
 {
     struct stet_pulse_sum s = stet_pulse_add_up(t->attach->pulse, t->rank, t->now_ns);
 

@@ -1,12 +1,12 @@
 /* Draws the page on a terminal and handles the keys. Only this file uses ncurses. */
-#include "cli/top_page.h"
+#include "screen/top_page.h"
 
-#include "cli/command.h"
+#include "base/clock.h"
+#include "base/text.h"
 
 #include <locale.h>
 #include <ncurses.h>
 #include <stdio.h>
-#include <time.h>
 #include <unistd.h>
 
 static int attributes[STET_STYLES];
@@ -70,7 +70,7 @@ static void show(const struct stet_top *t, struct stet_page *p)
 
     getmaxyx(stdscr, height, width);
     stet_page_begin(p, width, height);
-    stet_cli_top_page(t, p);
+    stet_screen_page(t, p);
     if (!p->text.failed)
         draw(p);
 }
@@ -133,19 +133,11 @@ static void look_at_newest(struct stet_top *t)
         stet_monitor_top_init(t, t->attach);
 }
 
-static uint64_t now_ms(void)
-{
-    struct timespec t;
-
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
-}
-
-int stet_cli_top_screen(struct stet_top *t, double interval)
+int stet_screen_run(struct stet_top *t, double interval)
 {
     struct stet_page page = {0};
     SCREEN *screen = newterm(NULL, stdout, stdin);
-    uint64_t next = 0;
+    int64_t next = 0;
     int key = ERR;
 
     if (!screen)
@@ -158,16 +150,16 @@ int stet_cli_top_screen(struct stet_top *t, double interval)
     set_escdelay(25);
     choose_attributes();
     do {
-        uint64_t now = now_ms();
+        int64_t now = stet_clock_ms();
 
         if (key == 'n')
             look_at_newest(t);
         if (key == 'n' || (now >= next && !t->paused)) {
             stet_monitor_top_poll(t);
-            next = now + (uint64_t)(interval * 1000);
+            next = now + (int64_t)(interval * 1000);
         }
         show(t, &page);
-        now = now_ms();
+        now = stet_clock_ms();
         timeout(t->paused ? 1000 : now < next ? (int)(next - now) : 1);
         key = getch();
         if (key == ERR && (feof(stdin) || !isatty(STDIN_FILENO)))
@@ -176,5 +168,5 @@ int stet_cli_top_screen(struct stet_top *t, double interval)
     endwin();
     delscreen(screen);
     stet_page_release(&page);
-    return STET_EXIT_FINE;
+    return 0;
 }

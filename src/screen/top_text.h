@@ -1,8 +1,8 @@
 /* Numbers of the screen of `stet top` as short texts. A text is the caller's. */
-#ifndef STET_CLI_TOP_TEXT_H
-#define STET_CLI_TOP_TEXT_H
+#ifndef STET_SCREEN_TOP_TEXT_H
+#define STET_SCREEN_TOP_TEXT_H
 
-#include "cli/run_text.h"
+#include "base/human.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@ struct text {
     char bytes[48];
 };
 
-/* Returns the text of a function of run_text.h, for a field. */
+/* Returns the text of a function of base/human.h, for a field. */
 static inline const char *say(struct text *t, void (*write)(struct stet_buf *, uint64_t),
                               uint64_t v)
 {
