@@ -2,7 +2,8 @@
 
 Prints a JSON object a line, as bench.h does. The plugin does nothing, so the compile's own time is the layer's. Processes with
 and without the layer take turns. The stack is that of a training loop under JAX: 30 frames, ten of them the user's with 200
-locals in all, and a call whose argument tree has jax.Array leaves.
+locals in all, two of these in a loop over a generator that takes from another one, and a call whose argument tree has
+jax.Array leaves.
 """
 import collections
 import ctypes
@@ -47,10 +48,28 @@ def call_of(compile):
     return scope["cache_miss_of"]
 
 
-def nested(inner, name, count, file, body):
+LOADER = """
+def rows(count):
+    for row in range(count):
+        yield {"x": row, "y": row * 2}
+
+def batches(source, size):
+    held = []
+    for row in source:
+        held.append(row)
+        if len(held) == size:
+            yield held
+"""
+
+
+def nested(inner, name, count, file, body, loops=0):
     for i in range(count):
         scope = {"inner": inner, "Config": Config, "SCALE": 3}
-        exec(compile(f"def {name}{i}(array):\n{body}    return inner(array)\n", file, "exec"), scope)
+        call = "    return inner(array)\n"
+        if i < loops:
+            exec(compile(LOADER, file, "exec"), scope)
+            call = "    for turn, batch in enumerate(batches(rows(100), 8)):\n        return inner(array)\n"
+        exec(compile(f"def {name}{i}(array):\n{body}{call}", file, "exec"), scope)
         inner = scope[f"{name}{i}"]
     return inner
 
@@ -78,7 +97,7 @@ def child(plugin, leaves):
     library = nested(run, "lib", LIBRARY_FRAMES, "/x/site-packages/flax/core.py", "")
     values = ["i", "i * 0.5", "'word'", "array", "None", "True", "(i, 2)", "Config()", "{'a': i, 'b': [1, 2]}", "SCALE"]
     body = "    i = 7\n" + "".join(f"    local_{k} = {values[k % len(values)]}\n" for k in range(LOCALS - 2))
-    program = nested(library, "user", USER_FRAMES, "/home/x/train.py", body)
+    program = nested(library, "user", USER_FRAMES, "/home/x/train.py", body, loops=2)
     print(json.dumps([program(arrays[0]) for _ in range(COMPILES)][20:]))
 
 

@@ -167,11 +167,19 @@ _ANSWERS = {
 }
 
 
-def _rows_as_tensors(rows, name):
+def _rows_are_tensors(rows, name):
     torch = _torch()
-    if not all(isinstance(r, torch.Tensor) for r in rows):
+    tensors = {torch is not None and issubclass(kind, torch.Tensor) for kind in {type(r) for r in rows}}
+    if len(tensors) > 1:
         raise ValueError(f"some rows of {name} are tensors and others are not")
-    return [r if r.is_cpu and r.layout is torch.strided and r.is_contiguous() and not r.is_neg() and not r.is_conj() else
+    return tensors.pop()
+
+
+def _rows_as_tensors(rows, name):
+    """Contiguous tensors. Only floats are conjugated and negated lazily."""
+    strided, dtype = _torch().strided, rows[0].dtype
+    lazy = dtype.is_floating_point or dtype.is_complex
+    return [r if r.is_cpu and r.layout is strided and r.is_contiguous() and not (lazy and (r.is_neg() or r.is_conj())) else
             _in_memory(r, name).contiguous() for r in rows]
 
 
@@ -271,8 +279,7 @@ class Padder:
 
     def stack(self, rows):
         """A list of rows that differ in their first dimension, one on the other. Returns array and lengths."""
-        torch = _torch()
-        tensor = torch is not None and any(isinstance(r, torch.Tensor) for r in rows)
+        tensor = _rows_are_tensors(rows, self.name)
         kind = _TORCH if tensor else _NUMPY
         rows = _rows_as_tensors(rows, self.name) if tensor else _rows_as_arrays(rows, self.name, self.dtype)
         have, below = _type_name(rows[0]), tuple(rows[0].shape[1:])
@@ -286,8 +293,9 @@ class Padder:
         if target[2:] != below:
             raise ValueError(f"rows of {self.name} have sizes {below} below their length, {target[2:]} are wanted")
         number, out = self._number(have), kind.empty(target, self.type, self.dtype)
+        data = [r.data_ptr() for r in rows] if tensor else [r.__array_interface__["data"][0] for r in rows]
         self._check(LIB.stet_batch_rows(kind.address(out), target[0], target[1], math.prod(below), self.number,
-                                        (ctypes.c_void_p * len(rows))(*[kind.address(r) for r in rows]),
+                                        (ctypes.c_void_p * len(rows))(*data),
                                         (ctypes.c_int64 * len(rows))(*lengths), len(rows), number, self.fill), have)
         return out, lengths
 

@@ -127,11 +127,11 @@ static struct stet_gval *make_dot(struct stet_lower *l, struct stet_gval *a, str
     in[1] = stet_graph_strided(b, &bm);
     pick_dims(&am, ab, &batch);
     d->batch_rank = batch.rank;
-    memcpy(d->batch_dims, batch.dims, sizeof d->batch_dims);
-    memcpy(d->a_batch, batch.strides, sizeof d->a_batch);
+    memcpy(d->batch_dims, batch.dims, batch.rank * sizeof batch.dims[0]);
+    memcpy(d->a_batch, batch.strides, batch.rank * sizeof batch.strides[0]);
     d->batch = product(&batch);
     pick_dims(&bm, bb, &batch);
-    memcpy(d->b_batch, batch.strides, sizeof d->b_batch);
+    memcpy(d->b_batch, batch.strides, batch.rank * sizeof batch.strides[0]);
     free_dims(&am, ab, ac, &d->a_rows);
     pick_dims(&am, ac, &d->a_cols);
     pick_dims(&bm, bc, &d->b_rows);

@@ -81,7 +81,8 @@ static uint64_t mix(uint64_t h, uint64_t v)
     return h ^ h >> 29;
 }
 
-/* The bytes of a call's parameters, for kernels whose parameters have no pointers; else 0. */
+/* The bytes of a call's parameters, for kernels whose parameters have no pointers, and zeros where
+ * nothing was set; else 0. */
 static size_t plain_params(const struct stet_kernel *k)
 {
     return k == &stet_kernel_dot    ? sizeof(struct stet_dot)

@@ -42,8 +42,8 @@ void stet_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void stet_say_err(const struct stet_err *err);
 /* Writes all of `out` to standard error, filtered as by stet_text_write. */
 void stet_say_text(const struct stet_buf *out);
-/* Writes all of `out`: text and our own colours leave the process, nothing else. 0, or -1 with
- * errno. */
+/* Writes all of `out` without control characters, except for those of our own colours. Returns 0,
+ * or -1 with errno. */
 int stet_text_write(int fd, const struct stet_buf *out);
 /* Use colours on this file? Yes on a terminal, unless NO_COLOR or TERM=dumb is set. */
 bool stet_text_colour(int fd);

@@ -147,6 +147,8 @@ int cmd_fit(int argc, char **argv)
          STET_OPTION_FLAG, &o.zeros},
         {"quick", NULL, "generate no code: memory and costs in a tenth of the time (libtpu)",
          STET_OPTION_FLAG, &o.quick},
+        {"lines", NULL, "also measure compile time by line, which takes as long again (libtpu)",
+         STET_OPTION_FLAG, &o.lines},
         {"search", "NAME=A..B", "the largest value of an argument or variable that fits",
          STET_OPTION_VALUE, &range},
         {"sweep", "NAME=A..B|A,B…", "a table of such values", STET_OPTION_VALUE, &values},

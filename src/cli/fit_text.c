@@ -182,11 +182,19 @@ static void put_growth(struct stet_buf *out, const struct stet_fit_line *l)
 }
 
 /* The last part of "jit(step)/jvp()/dot_general". */
-static struct stet_view operation(const struct stet_fit_line *l)
+static struct stet_view operation(struct stet_view op_name, struct stet_view opcode)
 {
-    struct stet_view last = stet_path_base(l->op_name);
+    struct stet_view last = stet_path_base(op_name);
 
-    return last.len ? last : l->opcode;
+    return last.len ? last : opcode;
+}
+
+static void put_place(struct stet_buf *out, struct stet_view file, uint32_t line)
+{
+    if (line)
+        stet_buf_printf(out, "  %.*s:%u", STET_FMT(stet_text_path(file)), line);
+    else
+        stet_buf_str(out, "  no line");
 }
 
 static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
@@ -202,11 +210,9 @@ static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
         const struct stet_fit_line *l = &p->lines[i];
 
         put_bytes(out, l->bytes, 12);
-        if (l->line)
-            stet_buf_printf(out, "  %.*s:%u", STET_FMT(stet_text_path(l->file)), l->line);
-        else
-            stet_buf_str(out, "  no line");
-        stet_buf_printf(out, "  %.*s %.*s", STET_FMT(operation(l)), STET_FMT(l->shape));
+        put_place(out, l->file, l->line);
+        stet_buf_printf(out, "  %.*s %.*s", STET_FMT(operation(l->op_name, l->opcode)),
+                        STET_FMT(l->shape));
         if (l->count > 1)
             stet_buf_printf(out, " and %zu more", l->count - 1);
         put_growth(out, l);
@@ -316,6 +322,46 @@ static void put_compile(struct stet_buf *out, const struct stet_fit *fit)
                     fit->count, fit->topology.name);
 }
 
+static void put_cost(struct stet_buf *out, const struct stet_fit_cost *c)
+{
+    struct stet_buf time = STET_BUF_INIT;
+
+    stet_text_duration(&time, c->ns);
+    stet_buf_printf(out, "%12.*s", (int)time.len, time.ptr ? time.ptr : "");
+    stet_buf_release(&time);
+    put_place(out, c->file, c->line);
+    if (c->instructions)
+        stet_buf_printf(out, "  %.*s, %zu instruction%s",
+                        STET_FMT(operation(c->op_name, c->opcode)), c->instructions,
+                        c->instructions == 1 ? "" : "s");
+    if (c->line && c->alike_ns && c->alike_ns >= c->ns / 10) {
+        stet_buf_str(out, "; a loop (scan) instead of repeated code saves about ");
+        stet_text_duration(out, c->alike_ns);
+    }
+    stet_buf_char(out, '\n');
+}
+
+static void put_costs(struct stet_buf *out, const struct stet_fit *fit)
+{
+    const struct stet_fit_program *p = NULL;
+
+    if (!fit->lines)
+        return;
+    for (size_t i = 0; i < fit->count; i++) {
+        if (fit->programs[i].costs && (!p || fit->programs[i].fragments_ns > p->fragments_ns))
+            p = &fit->programs[i];
+    }
+    if (!p) {
+        stet_buf_str(out, "\ncompile time by line is not known: this compiler has no phases\n");
+        return;
+    }
+    stet_buf_printf(out, "\ncode of %s: ", p->item->name);
+    stet_text_duration(out, p->fragments_ns);
+    stet_buf_printf(out, " of processor time in %zu fragments, by line\n", p->fragments);
+    for (size_t i = 0; i < p->cost_count && i < LINES; i++)
+        put_cost(out, &p->costs[i]);
+}
+
 static void put_contract(struct stet_buf *out, const struct stet_fit *fit)
 {
     if (!fit->contract_checked)
@@ -346,6 +392,7 @@ void stet_cli_fit_text(struct stet_buf *out, const struct stet_fit *fit, bool al
     put_step(out, fit);
     put_not_counted(out, fit);
     put_compile(out, fit);
+    put_costs(out, fit);
     put_contract(out, fit);
     put_zeros(out, fit);
 }

@@ -78,6 +78,7 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
     const struct stet_torch_compile *c = &t->compiles[i];
     struct stet_torch_why why, next;
     struct stet_torch_place made;
+    bool sure;
     struct stet_buf values = STET_BUF_INIT;
     struct stet_torch_compile sum = *c;
     uint32_t last = i, n = 1;
@@ -111,7 +112,7 @@ static uint32_t cause_text(const struct stet_torch *t, uint32_t i, struct stet_b
         stet_buf_str(out, "\n      called from ");
         stet_session_torch_text_place(&c->call, out);
     }
-    made = stet_torch_made(t, i, &why);
+    made = stet_torch_made(t, i, &why, &sure);
     if (made.line) {
         stet_buf_str(out, "\n      line to edit ");
         stet_session_torch_text_place(&made, out);

@@ -1,5 +1,5 @@
-/* The part of --contract in the parent: messages, policy, and what is unknown inside a compile. The
- * layer decides about each compile by itself. */
+/* The part of --contract that runs in `stet run`: messages, policy, and the clauses that the layer
+ * cannot judge while it compiles. The layer judges each compile by itself. */
 #include "contract/follow.h"
 
 #include "base/fs.h"

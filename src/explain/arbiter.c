@@ -108,3 +108,20 @@ void stet_finding_settle(struct stet_finding *f, bool observed)
     if (stet_cause_is(f->cause, STET_CAUSE_VAGUE))
         at_most(f, STET_SURE_GUESS);
 }
+
+/* Causes that a value decides, which a line elsewhere than the operation gives. */
+static bool needs_source(enum stet_cause cause)
+{
+    return stet_cause_is(cause, STET_CAUSE_OF_ARGUMENT) ||
+           stet_cause_is(cause, STET_CAUSE_HAS_VARIABLE) ||
+           stet_cause_is(cause, STET_CAUSE_MAY_COUNT);
+}
+
+enum stet_sure stet_finding_confidence(const struct stet_finding *f)
+{
+    enum stet_sure line = f->source.line                         ? f->source_sure
+                          : needs_source(f->cause) && !f->benign ? STET_SURE_LIKELY
+                                                                 : STET_SURE_CERTAIN;
+
+    return f->sure < line ? f->sure : line;
+}

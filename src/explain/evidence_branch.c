@@ -63,6 +63,20 @@ static bool is_late(const struct stet_history *h, const struct stet_sighting *s,
     return s->step_known ? s->step >= 2 : runs_by_then(h, s, number) >= 3;
 }
 
+/* Did the same line call another jitted function before, more than once? Then something chooses
+ * between the two. */
+static bool took_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+{
+    for (uint32_t i = 0; i < number && s->trigger.line; i++) {
+        const struct stet_sighting *o = &h->sightings[i];
+
+        if (!o->past && o->process == s->process && o->group != s->group && !o->eager &&
+            o->executions > 2 && stet_place_eq(&o->trigger, &s->trigger))
+            return true;
+    }
+    return false;
+}
+
 /* A read-back that decides which program runs. */
 struct decider {
     uint32_t line;
@@ -215,8 +229,10 @@ static void first_of_kind(struct stet_history *h, struct stet_finding *f)
 
     if (host_sync(h, f))
         return;
-    if (!stet_history_is_eager(s) && runs_by_then(h, s, f->sighting) >= 2 &&
-        loop_goes_on(h, s, f->sighting) && on_value(h, f, &by)) {
+    if (!stet_history_is_eager(s) &&
+        (took_turns(h, s, f->sighting) ||
+         (runs_by_then(h, s, f->sighting) >= 2 && loop_goes_on(h, s, f->sighting))) &&
+        on_value(h, f, &by)) {
         f->reads = by.line;
         stet_finding_hear(h, f,
                           (struct stet_finding_answer){STET_CAUSE_VALUE_BRANCH, .rests = by.rests,

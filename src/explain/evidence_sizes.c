@@ -93,6 +93,10 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
         stet_evidence_lazy_point_at(h, f, f->reads);
         return true;
     }
+    /* Another function of the definition may hold another size. */
+    if (f->against != STET_NONE &&
+        stet_explain_made_anew(h->sightings[f->against].values, s->values))
+        return false;
     if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
         return false;
     f->reads = read.here;

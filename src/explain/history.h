@@ -137,7 +137,8 @@ struct stet_finding {
     struct stet_view advice;   /* a JSON object with the numbers behind the text, or empty */
     uint32_t reads; /* line of the trigger's file that reads the deciding value back, or 0 */
     struct stet_place origin;
-    struct stet_place source; /* where the value was made or read back; line 0 when not seen */
+    struct stet_place source;   /* where the value was made or read back; line 0 when not seen */
+    enum stet_sure source_sure; /* of that line; the cause has its own */
     const struct stet_moved *moved; /* the values of Python that differ between the two compiles */
     uint32_t moved_count;
     const struct stet_reported_change *changes;
@@ -214,5 +215,9 @@ bool stet_history_may_be_ahead(struct stet_history *h, const struct stet_finding
 /* Returns the fix in the framework's terms; {name}, {from}, {to}, {detail} are replaced by what
  * changed. A literal. */
 const char *stet_fixes_of(enum stet_cause cause, enum stet_framework framework);
+
+/* How certain cause and line are together: a value whose line was not found, or not singled out, is
+ * at most likely. */
+enum stet_sure stet_finding_confidence(const struct stet_finding *f);
 
 #endif

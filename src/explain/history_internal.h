@@ -199,18 +199,6 @@ struct stet_turns {
 
 struct stet_turns stet_turns_of(const struct stet_history *h, const struct stet_finding *f);
 
-/* Finds the line to edit: the one that decided the argument that differs. */
-bool stet_explain_follow_argument(struct stet_history *h, struct stet_finding *f);
-/* Another function was called: the line that decided with what it was made, or that made it. */
-bool stet_explain_follow_function(struct stet_history *h, struct stet_finding *f);
-/* The lines that waited for the program, the innermost first. */
-struct stet_python_waits stet_explain_waits(const struct stet_sighting *s);
-/* The line that decided the argument of this parameter. */
-bool stet_explain_followed(struct stet_history *h, struct stet_finding *f,
-                           struct stet_view parameter);
-/* Did the values of this argument become constants of the two programs? */
-bool stet_explain_became_constant(const struct stet_finding *f, const struct stet_moved *m);
-
 /* Returns an array that one of the two calls did not pass, or passed None for; NULL for none. jit
  * drops arguments that a function does not use, so only the calls show them. */
 const struct stet_moved *stet_evidence_came_or_went(const struct stet_finding *f);

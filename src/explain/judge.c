@@ -265,6 +265,27 @@ static bool is_observed(const struct stet_history *h, const struct stet_finding 
            (f->against == STET_NONE || h->sightings[f->against].values.len);
 }
 
+/* Do the same lines wait for both? */
+static bool is_same_path(const struct stet_sighting *a, const struct stet_sighting *b)
+{
+    if (a->lines.count != b->lines.count)
+        return false;
+    for (size_t i = 0; i < a->lines.count; i++)
+        if (a->lines.items[i].line != b->lines.items[i].line ||
+            !stet_view_eq(a->lines.items[i].file, b->lines.items[i].file))
+            return false;
+    return true;
+}
+
+/* A graph of PyTorch/XLA whose difference has no name, and which another call waits for, is that
+ * call's own program. */
+static bool is_own_program(const struct stet_history *h, const struct stet_finding *f)
+{
+    return f->cause == STET_CAUSE_UNKNOWN && !f->change_count && f->against != STET_NONE &&
+           stet_sighting_of(h, f)->lines.count &&
+           !is_same_path(stet_sighting_of(h, f), &h->sightings[f->against]);
+}
+
 static void judge_one(struct stet_history *h, struct stet_finding *f)
 {
     stet_finding_begin(f);
@@ -274,6 +295,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
     f->reads = 0;
     f->origin = f->pair_origin;
     f->source = (struct stet_place){0};
+    f->source_sure = STET_SURE_CERTAIN;
     if (f->facts.past) {
         judge_past(h, f);
         return;
@@ -282,7 +304,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #include "explain/evidence.def"
 #undef EVIDENCE
     stet_finding_settle(f, is_observed(h, f));
-    f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS);
+    f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS) || is_own_program(h, f);
     f->open = stet_finding_is_open(h, f);
 }
 

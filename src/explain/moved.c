@@ -319,7 +319,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
 {
     const struct stet_journal_value *any = to ? to : from;
 
-    *m = (struct stet_moved){.scope = any->scope};
+    *m = (struct stet_moved){.scope = any->scope, .frame = any->frame};
     if (any->scope == STET_SCOPE_ARGUMENT)
         name_argument(arena, t, s, any->path, m);
     else
@@ -329,6 +329,10 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
+    if (m->flag) {
+        m->from_number = (double)from->number;
+        m->to_number = (double)to->number;
+    }
     m->array = (from && from->kind == STET_VALUE_ARRAY) || (to && to->kind == STET_VALUE_ARRAY);
     if (from && to) {
         compare_types(from, to, m);

@@ -10,6 +10,7 @@ enum { STET_MOVED_MOST = 16 };
 
 struct stet_moved {
     enum stet_journal_value_scope scope;
+    uint32_t frame;            /* of the thread, or the number of a suspended generator */
     struct stet_view path;     /* as the user writes it: the parameter's name for an argument */
     struct stet_view from, to; /* as text; "absent" if one of the two had no such value */
     double from_number, to_number;

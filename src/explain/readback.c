@@ -120,6 +120,23 @@ static struct stet_read read_of(const struct stet_journal_copied *c, const struc
     return r;
 }
 
+/* Does the waiting line itself call a function that branches on what it reads, as one that chooses
+ * the function to call does? */
+static bool chosen_in_call(struct stet_history *h, const struct stet_journal_copied *c,
+                           const struct stet_sighting *s)
+{
+    bool branches = false;
+
+    for (size_t i = 0; i < c->lines.count; i++) {
+        const struct stet_frame *at = &c->lines.items[i];
+
+        if (is_line(at, &s->trigger))
+            return branches;
+        branches |= stet_python_branches(&h->sources, at->file, (uint32_t)at->line);
+    }
+    return false;
+}
+
 bool stet_explain_read_decides(struct stet_history *h, const struct stet_finding *f,
                                struct stet_read *out)
 {
@@ -127,6 +144,11 @@ bool stet_explain_read_decides(struct stet_history *h, const struct stet_finding
     struct reads reads;
 
     reads_before(h, f, &reads);
+    for (uint32_t i = 0; i < reads.count; i++)
+        if (chosen_in_call(h, reads.at[i], s)) {
+            *out = read_of(reads.at[i], s, true);
+            return true;
+        }
     for (uint32_t i = 0; i < reads.count; i++) {
         const struct stet_frame *read;
 

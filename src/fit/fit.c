@@ -129,7 +129,8 @@ static void check_contract(struct stet_fit *fit, const char *file)
 static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options *o,
                             struct stet_err *err)
 {
-    struct stet_fit_inspection inspection = {.folder = fit->work, .quick = o->quick};
+    struct stet_fit_inspection inspection = {
+        .folder = fit->work, .quick = o->quick, .lines = o->lines};
     struct stet_warm_inspector inspector = stet_fit_inspector;
     const struct stet_warm_options w = {
         .topology = fit->topology.name,
@@ -164,7 +165,7 @@ enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o
     char pose[STET_FIT_WORK_FILE];
     enum stet_rc rc;
 
-    *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick};
+    *fit = (struct stet_fit){.zeros = o->zeros, .quick = o->quick, .lines = o->lines};
     stet_arena_init(&fit->arena, (size_t)1 << 30);
     rc = make_folder(fit, err);
     if (rc == STET_OK)

@@ -24,7 +24,7 @@ struct stet_fit_options {
     const char *const *set; /* NAME=value for the command, NULL-terminated; or NULL */
     const char *contract;   /* a file, or NULL */
     uint64_t memory;        /* of a device, instead of what the plugin says; 0: not given */
-    bool zeros, quick, no_store, no_history;
+    bool zeros, quick, lines, no_store, no_history;
     unsigned jobs;
 };
 
@@ -46,6 +46,15 @@ struct stet_fit_line {
     struct stet_view shape_before;
 };
 
+/* What generating the code of one line took. */
+struct stet_fit_cost {
+    struct stet_view file, function, op_name, opcode; /* of its costliest instruction */
+    uint32_t line;                                    /* 0: not known */
+    uint64_t ns, largest;                             /* of processor time */
+    uint64_t alike_ns; /* of fragments that another one equals but for layouts and placement */
+    size_t instructions;
+};
+
 struct stet_fit_program {
     const struct stet_warm_item *item;
     enum stet_fit_verdict verdict;
@@ -63,6 +72,9 @@ struct stet_fit_program {
     struct stet_view error;      /* the compiler's whole message, or empty */
     struct stet_fit_line *lines; /* the largest first */
     size_t line_count;
+    struct stet_fit_cost *costs; /* the largest first; NULL if they were not measured */
+    size_t cost_count, fragments;
+    uint64_t fragments_ns;
     struct stet_remedy advice[STET_REMEDIES]; /* if it does not fit */
     size_t advice_count;
     /* Lower bounds on its time, in seconds; 0 if not known. */
@@ -82,7 +94,7 @@ struct stet_fit {
     struct stet_fit_program *programs; /* in the order of the plan */
     size_t count;
     int status; /* of the command, as waitpid gives it; 0 for a finished run */
-    bool ran, zeros, quick;
+    bool ran, zeros, quick, lines;
     bool guessed; /* shardings of results are the CPU backend's guess, not the compiler's */
     enum stet_fit_verdict verdict;
     const struct stet_fit_program *peak; /* the one that needs most, with what is beside it */

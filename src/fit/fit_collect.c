@@ -4,6 +4,7 @@
 #include "base/fs.h"
 #include "base/text.h"
 #include "decode/decode.h"
+#include "fit/fit_fragments.h"
 #include "fit/fit_inspect.h"
 #include "footprint/out_of_memory.h"
 #include "ledger/captured.h"
@@ -308,6 +309,8 @@ enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
         read_buffers(fit, p, fit->count);
         read_stats(fit, p, fit->count);
         read_error(fit, p, fit->count);
+        if (fit->lines && stet_fit_fragments_read(fit, p, fit->count, err) != STET_OK)
+            return err ? err->rc : STET_NO_MEMORY;
         p->end = stet_warm_run_end(p->item, stet_warm_run_event(&fit->warm, p->item));
         count_executions(&fit->warm.ran.digests[0], p);
     }

@@ -2,6 +2,7 @@
 #include "fit/fit_inspect.h"
 
 #include "base/fs.h"
+#include "fit/fit_fragments.h"
 #include "fit/fit_phases.h"
 
 #include <dlfcn.h>
@@ -104,6 +105,8 @@ static enum asked ask_phase(const struct stet_fit_inspection *n, const struct st
     in = stet_buf_as_view(&begin);
     error = stet_fit_phases_run(&p, STET_FIT_PHASE_OPTIMIZE, &in, 1, s->options, &out);
     if (!error) {
+        if (n->lines)
+            stet_fit_fragments_measure(&p, &out, s->options, n->folder, s->number);
         keep_parts(n, s, &p, &out);
         asked = FITS;
     } else if (keep_error(n, s, error)) {

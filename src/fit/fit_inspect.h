@@ -5,7 +5,8 @@
  *     3.buffers   the assignment of its buffers, BufferAssignmentProto, perhaps compressed
  *     3.dump/     the same as the compiler prints it, where it gives nothing better
  *     3.error     the compiler's message, if it refused the program
- *     3.stats     lines "name number": statistics of the executable, times */
+ *     3.stats     lines "name number": statistics of the executable, times
+ *     3.fragments lines "signature nanoseconds": what generating code took, with `lines` */
 #ifndef STET_FIT_FIT_INSPECT_H
 #define STET_FIT_FIT_INSPECT_H
 
@@ -14,6 +15,7 @@
 struct stet_fit_inspection {
     const char *folder;
     bool quick; /* stop before code is generated, where the compiler can */
+    bool lines; /* measure what generating code takes, fragment by fragment */
 };
 
 extern const struct stet_warm_inspector stet_fit_inspector; /* without a context */

@@ -63,6 +63,28 @@ static void put_memory(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_end_object(j);
 }
 
+static void put_costs(struct stet_json *j, const struct stet_fit_program *p)
+{
+    stet_json_known(j, "fragments", p->costs != NULL, p->fragments);
+    stet_json_number(j, "fragments_cpu_s", (double)p->fragments_ns / 1e9);
+    stet_json_array(j, "lines");
+    for (size_t i = 0; i < p->cost_count && i < 50; i++) {
+        const struct stet_fit_cost *c = &p->costs[i];
+
+        stet_json_object(j, NULL);
+        stet_json_number(j, "cpu_s", (double)c->ns / 1e9);
+        stet_json_number(j, "alike_cpu_s", (double)c->alike_ns / 1e9);
+        stet_json_uint(j, "instructions", c->instructions);
+        stet_json_string(j, "file", c->file);
+        stet_json_uint(j, "line", c->line);
+        stet_json_string(j, "function", c->function);
+        stet_json_string(j, "operation", c->op_name);
+        stet_json_string(j, "opcode", c->opcode);
+        stet_json_end_object(j);
+    }
+    stet_json_end_array(j);
+}
+
 static void put_program(struct stet_json *j, const struct stet_fit_program *p)
 {
     char hash[STET_HASH_TEXT];
@@ -100,6 +122,7 @@ static void put_program(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_number(j, "wall_s", (double)p->wall_ns / 1e9);
     stet_json_number(j, "cpu_s", (double)p->cpu_ns / 1e9);
     stet_json_cstr(j, "store", end_word(p->end));
+    put_costs(j, p);
     stet_json_end_object(j);
     stet_json_end_object(j);
 }

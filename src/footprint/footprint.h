@@ -42,6 +42,9 @@ struct stet_footprint_instruction {
     uint32_t line; /* the user's own; 0 if unknown */
     bool borrowed; /* the line is that of an operand or a part, because it has none itself */
     double times;  /* how often it runs; 0 if it is part of a fusion */
+    /* Of its opcode and shape, and those of everything that it calls, in any order. A copy of the
+     * instruction without names, lines and layouts has the same one. */
+    uint64_t signature;
 };
 
 /* A value that has memory of the device while the program runs. */
@@ -62,6 +65,7 @@ struct stet_footprint {
     struct stet_view module;
     struct stet_footprint_instruction *instructions;
     size_t instruction_count;
+    const struct stet_footprint_instruction *root; /* what the entry returns; NULL if unknown */
     struct stet_map by_name, by_id; /* hash of a name, XLA's id -> place in `instructions` */
     struct stet_footprint_traffic traffic[STET_COLLECTIVES];
     double flops;            /* of matrix products and convolutions */

@@ -199,6 +199,56 @@ static void walk_block(struct walk *w, const struct stet_block *b, double times,
         walk_op(w, b->ops[i], times, fused, depth);
 }
 
+/* ---- signatures ---- */
+
+static uint64_t own_signature(const struct stet_footprint_instruction *i)
+{
+    return stet_map_text(i->opcode) * 31 + stet_map_text(i->shape);
+}
+
+/* Adds up what an instruction calls, so that the order of a computation does not matter. */
+static uint64_t signature(const struct walk *w, const struct stet_op *op, unsigned depth)
+{
+    static const char *const attributes[] = {"calls", "to_apply"};
+    uint64_t sum = 0;
+
+    if (!w->place[op->id])
+        return 0;
+    for (size_t k = 0; k < 2 && depth < MOST_NESTING; k++) {
+        const struct stet_block *b =
+            stet_footprint_body(stet_footprint_called(w->p, op, attributes[k]));
+
+        for (uint32_t i = 0; b && i < b->op_count; i++)
+            sum += signature(w, b->ops[i], depth + 1);
+    }
+    sum = own_signature(&w->f->instructions[w->place[op->id] - 1]) +
+          sum * UINT64_C(0x9e3779b97f4a7c15);
+    return sum ^ sum >> 29;
+}
+
+static void sign(const struct walk *w)
+{
+    const struct stet_block *entry = w->p->entry ? stet_footprint_body(w->p->entry) : NULL;
+    const struct stet_op *end = entry && entry->op_count ? entry->ops[entry->op_count - 1] : NULL;
+
+    for (uint32_t k = 0; k < w->p->function_count; k++) {
+        const struct stet_block *b = stet_footprint_body(w->p->functions[k]);
+
+        for (uint32_t i = 0; b && i < b->op_count; i++) {
+            uint32_t place = w->place[b->ops[i]->id];
+
+            if (place && w->f->instructions[place - 1].times > 0)
+                w->f->instructions[place - 1].signature = signature(w, b->ops[i], 0);
+        }
+    }
+    if (end && end->known == STET_HLO_RETURN && end->operand_count == 1) {
+        const struct stet_op *root = stet_value_def(stet_op_operand(end, 0));
+
+        if (root && w->place[root->id])
+            w->f->root = &w->f->instructions[w->place[root->id] - 1];
+    }
+}
+
 /* ---- instructions ---- */
 
 static enum stet_rc list(struct stet_footprint *f, const struct stet_program *p, uint32_t *place,
@@ -302,8 +352,11 @@ enum stet_rc stet_footprint_read_program(struct stet_footprint *f, struct stet_v
     if (rc == STET_OK)
         rc = list(f, &p, place, err);
     if (rc == STET_OK && p.entry && stet_footprint_body(p.entry)) {
+        struct walk w = {f, &p, place};
+
         f->module = stet_arena_copy(&f->arena, stet_op_symbol(p.module));
-        walk_block(&(struct walk){f, &p, place}, stet_footprint_body(p.entry), 1, false, 0);
+        walk_block(&w, stet_footprint_body(p.entry), 1, false, 0);
+        sign(&w);
         if (p.source == STET_SOURCE_HLO)
             rc = read_ids(f, hlo, err);
     }

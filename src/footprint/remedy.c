@@ -220,6 +220,8 @@ size_t stet_remedy_make(const struct stet_program *p, uint32_t devices, uint64_t
     donate(p, devices, &out[STET_REMEDY_DONATE]);
     shard(p, devices, &out[STET_REMEDY_SHARD]);
     batch(p, temporaries, &out[STET_REMEDY_BATCH]);
+    if (temporaries && out[STET_REMEDY_REMATERIALISE].saves > temporaries)
+        out[STET_REMEDY_REMATERIALISE].saves = temporaries; /* some of them are never in memory */
     qsort(out, STET_REMEDIES, sizeof *out, larger_first);
     while (count < STET_REMEDIES && out[count].saves)
         count++;

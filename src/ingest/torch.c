@@ -226,6 +226,9 @@ static void take_caller(struct stet_torch_compile *c, const struct stet_torch_ca
     c->call = caller->call;
     c->near = caller->near;
     c->passes = caller->passes;
+    c->wait_count = caller->wait_count;
+    for (uint32_t i = 0; i < caller->wait_count; i++)
+        c->waits[i] = caller->waits[caller->wait_count - 1 - i];
 }
 
 static void take_start(struct stet_torch_log *log, const struct stet_trace_record *r)

@@ -79,6 +79,8 @@ struct stet_torch_phases { /* microseconds; 0 if unknown. Each contains the one 
     uint64_t cudagraphs;
 };
 
+enum { STET_TORCH_WAITS = 8 };
+
 struct stet_torch_compile {
     uint32_t frame, number; /* number: torch's own count within the frame, from 0 */
     uint32_t attempts;
@@ -88,6 +90,8 @@ struct stet_torch_compile {
     struct stet_torch_place call; /* the user's own line that called the frame */
     bool passes;                  /* its arguments are those of the frame: only torch is between */
     struct stet_torch_place near; /* without it: the user's own line that is nearest */
+    struct stet_torch_place waits[STET_TORCH_WAITS]; /* the user's own lines, innermost first */
+    uint32_t wait_count;
     uint32_t failures, last_failure, failure_count, drifts, specials;
     struct stet_view fail_type, fail_reason, bypass, cudagraph_skip;
     enum stet_torch_cache aot_cache, fx_cache;

@@ -54,6 +54,8 @@ struct stet_view stet_torch_string(const struct stet_torch_log *log, int64_t id)
 struct stet_torch_caller {
     struct stet_torch_place call, near;
     bool passes;
+    struct stet_torch_place waits[STET_TORCH_WAITS]; /* the outermost first, until it is kept */
+    uint32_t wait_count;
 };
 
 /* A list of stack frames: the last one (the code object) and the user's own lines before it. */

@@ -1,65 +1,84 @@
-/* Finds the line that made a guarded value differ: from what the guard names, and the call. */
+/* Finds the line that made a guarded value differ: from what the guard names, through the call, to
+ * the line that decided it. */
 #include "ingest/why.h"
 
+#include "base/buf.h"
 #include "base/hash.h"
 #include "python/queries.h"
 
-static struct stet_view rest_from(struct stet_view v, size_t at)
+#include <stdlib.h>
+
+/* ---- what a guard names ---- */
+
+/* Modules keep their parts in dictionaries: net._modules['head']._parameters['weight'] is
+ * net.head.weight. Writes the path as the source has it; *global: it begins with a variable of the
+ * module. */
+static void write_path(struct stet_view text, struct stet_buf *out, bool *global)
 {
-    return stet_view_of(v.ptr + at, v.len - at);
-}
+    static const char *const holders[] = {"._modules['", "._parameters['", "._buffers['"};
 
-static bool is_word(char c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') ||
-           (unsigned char)c >= 0x80;
-}
+    *global = stet_view_starts(text, "G['");
+    for (size_t at = 0; at < text.len;) {
+        struct stet_view rest = stet_view_of(text.ptr + at, text.len - at);
+        const char *end = NULL;
+        size_t skip = 0;
 
-/* The variable that a guard's text begins with, and what follows it: `cfg` and ".rate" of cfg.rate
- * and of L['cfg'].rate. */
-static struct stet_view root_of(struct stet_view text, struct stet_view *rest)
-{
-    size_t n = 0;
-
-    if (text.len > 5 && (stet_view_starts(text, "L['") || stet_view_starts(text, "G['"))) {
-        const char *quote = memchr(text.ptr + 3, '\'', text.len - 3);
-        size_t end = quote ? (size_t)(quote - text.ptr) : text.len;
-
-        *rest = end + 2 <= text.len ? rest_from(text, end + 2) : stet_view_of("", 0);
-        return stet_view_of(text.ptr + 3, end - 3);
+        if (!at && (*global || stet_view_starts(text, "L['")))
+            skip = 3;
+        for (size_t i = 0; i < sizeof holders / sizeof *holders && !skip; i++)
+            if (stet_view_starts(rest, holders[i])) {
+                skip = strlen(holders[i]);
+                stet_buf_str(out, ".");
+            }
+        if (skip)
+            end = memchr(rest.ptr + skip, '\'', rest.len - skip);
+        if (end) {
+            stet_buf_view(out, stet_view_of(rest.ptr + skip, (size_t)(end - rest.ptr) - skip));
+            at += (size_t)(end - rest.ptr) + 2;
+        } else {
+            stet_buf_char(out, *rest.ptr);
+            at++;
+        }
     }
-    while (n < text.len && is_word(text.ptr[n]))
-        n++;
-    *rest = rest_from(text, n);
-    return stet_view_of(text.ptr, n);
 }
 
-/* "rate" of ".schedule.rate"; empty when the text does not end in an attribute. */
-static struct stet_view attribute_of(struct stet_view rest)
-{
-    size_t n = rest.len;
-
-    while (n && is_word(rest.ptr[n - 1]))
-        n--;
-    return n && n < rest.len && rest.ptr[n - 1] == '.' ? rest_from(rest, n) : stet_view_of("", 0);
-}
-
-static enum stet_python_differs differs(const struct stet_torch_why *why)
+static enum stet_python_aspect aspect_of(const struct stet_torch_why *why)
 {
     switch (why->guard.kind) {
     case STET_GUARD_SIZE:
     case STET_GUARD_SHAPE:
+    case STET_GUARD_LENGTH:
+        return PY_OF_SIZE;
     case STET_GUARD_STRIDE:
-    case STET_GUARD_RANK:
-    case STET_GUARD_DTYPE:
     case STET_GUARD_DEVICE:
-        return PY_DIFFERS_FORM;
+        return PY_OF_PLACE;
+    case STET_GUARD_RANK:
+        return PY_OF_RANK;
+    case STET_GUARD_DTYPE:
+        return PY_OF_TYPE;
     case STET_GUARD_REQUIRES_GRAD:
-        return PY_DIFFERS_GRADIENT;
+        return PY_OF_GRADIENT;
     default:
-        return PY_DIFFERS_VALUE;
+        return why->cause == STET_CAUSE_REQUIRES_GRAD ? PY_OF_GRADIENT : PY_OF_VALUE;
     }
 }
+
+static bool number_of(struct stet_view text, double *out)
+{
+    char room[64], *end;
+
+    if (!text.len || text.len >= sizeof room)
+        return false;
+    *out = stet_view_is(text, "True");
+    if (*out != 0 || stet_view_is(text, "False"))
+        return true;
+    memcpy(room, text.ptr, text.len);
+    room[text.len] = '\0';
+    *out = strtod(room, &end);
+    return *end == '\0';
+}
+
+/* ---- the call ---- */
 
 /* Was an earlier entry of the frame compiled for a call from another line? */
 static bool called_elsewhere(const struct stet_torch *t, uint32_t compile)
@@ -74,70 +93,119 @@ static bool called_elsewhere(const struct stet_torch *t, uint32_t compile)
     return false;
 }
 
-static struct stet_python_made gradient_mode(const struct stet_torch *t, uint32_t compile,
-                                             struct stet_python_compiled *f)
+/* The lines that waited for the frame; where torch leaves the call out, the only call there is. */
+static void fill_stack(const struct stet_torch *t, uint32_t compile,
+                       const struct stet_python_followed *what, struct stet_python_stack *out)
 {
-    struct stet_python_made made = stet_python_made_gradient_mode(t->sources, f);
+    const struct stet_torch_compile *c = &t->compiles[compile];
+
+    *out = (struct stet_python_stack){.waits = 0};
+    if (!c->call.line && !what->resumed &&
+        stet_python_only_call(t->sources, what->file, what->line, c->near.file,
+                              (uint32_t)c->near.line, &out->frames[0]))
+        out->waits++;
+    if (!c->call.line && !out->waits && !what->resumed)
+        return;
+    for (uint32_t i = 0; i < c->wait_count; i++) {
+        out->frames[out->waits].file = c->waits[i].file;
+        out->frames[out->waits++].line = (uint32_t)c->waits[i].line;
+    }
+    out->count = out->waits;
+}
+
+/* This call has gradients as usual: an earlier one had not. */
+static struct stet_python_made gradient_mode(const struct stet_torch *t, uint32_t compile,
+                                             const struct stet_python_followed *what)
+{
+    struct stet_python_stack stack;
+    struct stet_python_made made;
     uint32_t i = t->frames[t->compiles[compile].frame].first;
 
-    /* this call has gradients as usual: an earlier one had not */
+    fill_stack(t, compile, what, &stack);
+    made = stet_python_gradient_mode(t->sources, &stack);
     for (; !made.line && i != STET_TORCH_NONE && i != compile; i = t->compiles[i].next) {
-        f->call_file = t->compiles[i].call.file;
-        f->call_line = (uint32_t)t->compiles[i].call.line;
-        made = stet_python_made_gradient_mode(t->sources, f);
+        fill_stack(t, i, what, &stack);
+        made = stet_python_gradient_mode(t->sources, &stack);
     }
     return made;
 }
 
+/* ---- values ---- */
+
+/* "rate" of "schedule.rate"; empty when the path does not end in an attribute. */
+static struct stet_view attribute_of(struct stet_view path)
+{
+    const char *dot = path.len ? memrchr(path.ptr, '.', path.len) : NULL;
+    struct stet_view last =
+        dot ? stet_view_of(dot + 1, (size_t)(path.ptr + path.len - dot) - 1) : STET_VIEW("");
+
+    return last.len && !memchr(last.ptr, '[', last.len) ? last : STET_VIEW("");
+}
+
 static struct stet_python_made of_variable(const struct stet_torch *t, uint32_t compile,
                                            const struct stet_torch_why *why,
-                                           const struct stet_python_compiled *f)
+                                           struct stet_python_followed what)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_view text = why->guard.holder.len ? why->guard.holder : why->what, value;
+    struct stet_buf path = STET_BUF_INIT;
+    struct stet_python_stack stack;
     struct stet_python_made made = {.line = 0};
-    struct stet_view what = why->guard.holder.len ? why->guard.holder : why->what;
-    struct stet_view rest, value, root = root_of(what, &rest), attribute = attribute_of(rest);
     enum stet_python_name_role role;
+    bool global;
 
-    if (stet_view_starts(what, "G['"))
-        return attribute.len
-                   ? stet_python_made_attribute(t->sources, f, stet_view_of("", 0), attribute)
-                   : stet_python_made_global(t->sources, f, root);
-    if (!root.len || stet_view_contains(what, "__defaults__") ||
-        stet_view_contains(what, "__closure__"))
+    if (!text.len || stet_view_contains(text, "__defaults__") ||
+        stet_view_contains(text, "__closure__"))
         return made;
-    role = stet_python_name_role(t->sources, f->file, f->line, root, &value);
-    if (role == PY_NAME_FREE && !attribute.len)
-        return stet_python_made_free(t->sources, f, root);
-    if (attribute.len)
-        made = stet_python_made_attribute(
-            t->sources, f, rest.len == attribute.len + 1 ? root : stet_view_of("", 0), attribute);
-    if (!made.line && (c->passes || !f->call_line) && role != PY_NAME_FREE)
-        made = stet_python_made_argument(t->sources, f, root, differs(why));
+    write_path(text, &path, &global);
+    fill_stack(t, compile, &what, &stack);
+    what.path = stet_buf_as_view(&path);
+    what.aspect = aspect_of(why);
+    what.numbers = number_of(why->from, &what.from) && number_of(why->to, &what.to);
+    role =
+        stet_python_name_role(t->sources, what.file, what.line, stet_view_word(what.path), &value);
+    what.held =
+        global || (role == PY_NAME_FREE && !what.resumed) ? PY_HELD_CLOSURE : PY_HELD_ARGUMENT;
+    if (what.held == PY_HELD_CLOSURE || c->passes || !c->call.line || what.resumed)
+        made = stet_python_follow(t->sources, &stack, &what);
+    if (!made.line && what.aspect == PY_OF_GRADIENT) {
+        made = stet_python_asks_gradient(t->sources, &stack, &what);
+    } else if (!made.line && attribute_of(what.path).len) {
+        what.path = attribute_of(what.path);
+        what.held = PY_HELD_FIELD;
+        made = stet_python_follow(t->sources, &stack, &what);
+    }
+    stet_buf_release(&path);
     return made;
 }
 
 static struct stet_python_made find(const struct stet_torch *t, uint32_t compile,
                                     const struct stet_torch_why *why,
-                                    struct stet_python_compiled *f)
+                                    const struct stet_python_followed *what)
 {
+    struct stet_python_stack stack;
+
     if (why->cause == STET_CAUSE_GRAD_MODE || stet_view_contains(why->guard.source, "grad_mode"))
-        return gradient_mode(t, compile, f);
+        return gradient_mode(t, compile, what);
     if (why->guard.kind == STET_GUARD_STATE)
         return (struct stet_python_made){.line = 0};
-    if (stet_view_ends(why->what, ".training"))
-        return stet_python_made_training(t->sources, f, why->to);
-    return of_variable(t, compile, why, f);
+    if (stet_view_ends(why->what, ".training")) {
+        fill_stack(t, compile, what, &stack);
+        return stet_python_training(t->sources, &stack, why->to);
+    }
+    return of_variable(t, compile, why, *what);
 }
 
 /* The same question has the same answer: a loop compiles for one reason many times. */
 static uint64_t key_of(const struct stet_torch *t, uint32_t compile,
-                       const struct stet_torch_why *why, const struct stet_python_compiled *f)
+                       const struct stet_torch_why *why, const struct stet_python_followed *f)
 {
     const struct stet_torch_compile *c = &t->compiles[compile];
-    struct stet_hash h = stet_hash_mix(stet_hash_bytes(f->file), stet_hash_bytes(f->call_file));
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(f->file), f->line);
 
-    h = stet_hash_mix_u64(stet_hash_mix_u64(h, f->line), f->call_line);
+    for (uint32_t i = 0; i < c->wait_count; i++)
+        h = stet_hash_mix_u64(stet_hash_mix(h, stet_hash_bytes(c->waits[i].file)),
+                              c->waits[i].line);
     h = stet_hash_mix(h, stet_hash_mix(stet_hash_bytes(why->what), stet_hash_bytes(why->to)));
     h = stet_hash_mix(h, stet_hash_bytes(why->guard.holder));
     return stet_hash_mix_u64(h, (uint64_t)why->guard.kind << 34 | (uint64_t)c->passes << 33 |
@@ -146,24 +214,19 @@ static uint64_t key_of(const struct stet_torch *t, uint32_t compile,
 }
 
 struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
-                                        const struct stet_torch_why *why)
+                                        const struct stet_torch_why *why, bool *sure)
 {
-    const struct stet_torch_compile *c = &t->compiles[compile];
-    const struct stet_torch_frame *frame = &t->frames[c->frame];
-    struct stet_python_compiled f = {.file = frame->code.file,
-                                     .line = (uint32_t)frame->code.line,
-                                     .call_file = c->call.line ? c->call.file : c->near.file,
-                                     .call_line = (uint32_t)c->call.line,
-                                     .elsewhere = called_elsewhere(t, compile)};
+    const struct stet_torch_frame *frame = &t->frames[t->compiles[compile].frame];
+    struct stet_python_followed f = {
+        .file = frame->code.file,
+        .line = (uint32_t)frame->code.line,
+        .resumed = stet_view_starts(frame->code.function, "torch_dynamo_resume_in_")};
     struct stet_python_made made = {.line = 0};
     uint64_t key;
     uint32_t at;
 
-    if (stet_view_starts(frame->code.function, "torch_dynamo_resume_in_")) {
-        f.resumed = true; /* what called it is the function itself */
-        f.call_line = 0;
-        f.elsewhere = false;
-    }
+    *sure = false;
+    f.elsewhere = !f.resumed && called_elsewhere(t, compile);
     if (!t->sources || !why->has_guard || stet_view_starts(why->what, "___stack"))
         return (struct stet_torch_place){{"", 0}, {"", 0}, 0};
     key = key_of(t, compile, why, &f);
@@ -176,6 +239,21 @@ struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t com
         if (!t->sources->made.failed)
             stet_map_put(&t->sources->made_answers, key, (uint32_t)t->sources->made.count - 1);
     }
+    *sure = made.sure;
     return made.line ? (struct stet_torch_place){made.file, made.function, made.line}
                      : (struct stet_torch_place){{"", 0}, {"", 0}, 0};
+}
+
+struct stet_view stet_torch_function(struct stet_view name)
+{
+    static const char before[] = "torch_dynamo_resume_in_";
+    size_t n = sizeof before - 1, end = name.len;
+
+    if (!stet_view_starts(name, before))
+        return name;
+    while (end > n && name.ptr[end - 1] >= '0' && name.ptr[end - 1] <= '9')
+        end--;
+    return end > n + 4 && !memcmp(name.ptr + end - 4, "_at_", 4)
+               ? stet_view_of(name.ptr + n, end - 4 - n)
+               : name;
 }

@@ -87,13 +87,17 @@ void stet_torch_stack(struct stet_torch_log *log, struct stet_jscan *j,
     bool called = false; /* only torch so far since the call */
 
     *last = before;
-    *caller = (struct stet_torch_caller){before, before, false};
+    *caller = (struct stet_torch_caller){.call = before, .near = before};
     if (!stet_ingest_jscan_array(j))
         return;
     while (stet_ingest_jscan_element(j)) {
         stack_frame(log, j, &now);
         if (before.line && !stet_ingest_guard_is_library(before.file)) {
             caller->near = before;
+            if (caller->wait_count == STET_TORCH_WAITS)
+                memmove(caller->waits, caller->waits + 1,
+                        --caller->wait_count * sizeof *caller->waits);
+            caller->waits[caller->wait_count++] = before;
             /* Torch leaves the direct caller out of some stacks: a line of the user's is the call
              * only if torch's own wrapper is right below it. */
             if (stet_ingest_guard_is_torch(now.file)) {

@@ -41,9 +41,14 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
 /* Of a graph break. */
 void stet_torch_explain_break(const struct stet_torch *t, uint32_t at, struct stet_torch_why *why);
 
-/* The line that made the value differ: the one to edit. No line when it is not known. */
+/* The line that made the value differ: the one to edit. No line when it is not known. *sure: every
+ * step from the guard to the line was the only one that was possible. */
 struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
-                                        const struct stet_torch_why *why);
+                                        const struct stet_torch_why *why, bool *sure);
+
+/* The user's name of a code object: "step" of torch_dynamo_resume_in_step_at_12, which torch makes
+ * of what comes after a graph break. */
+struct stet_view stet_torch_function(struct stet_view name);
 
 /* One sentence to act on. */
 void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why,

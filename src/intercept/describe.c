@@ -241,7 +241,7 @@ static void put_run(struct stet_buf *out, size_t count, struct stet_view kind)
         stet_buf_char(out, (unsigned char)kind.ptr[i] < ' ' ? ' ' : kind.ptr[i]);
 }
 
-/* All devices: their kinds in runs, and their attributes. */
+/* Describes all devices: their attributes, and their kinds, where equal neighbours are counted. */
 static void ask_all(struct stet_plugin *p, PJRT_DeviceDescription *const *devices, size_t n,
                     struct stet_arena *a, struct stet_topology *out)
 {

@@ -366,6 +366,54 @@ static void read_wrapped(struct stet_pyread *r, PyObject *o)
     }
 }
 
+/* A field of an object, under the name. */
+static void read_field(struct stet_pyread *r, PyObject *name, PyObject *value, Py_ssize_t left,
+                       unsigned depth, unsigned inside)
+{
+    uint32_t old = push(r, ".", stet_intercept_pyread_text(r->py, name), "");
+
+    read_child(r, value, (size_t)left, depth - 1, inside - 1);
+    r->length = old;
+}
+
+/* What functools.partial binds: members of a C struct. */
+static void read_bound(struct stet_pyread *r, PyObject *o, unsigned depth, unsigned inside)
+{
+    static const enum stet_pyread_name members[] = {STET_PYNAME_args, STET_PYNAME_keywords};
+
+    for (Py_ssize_t i = 0; i < 2; i++) {
+        PyObject *value = stet_intercept_pyread_attribute(r, o, members[i], STET_BY_SLOT);
+
+        if (value)
+            read_field(r, r->names[members[i]], value, 2 - i, depth, inside);
+        drop(r->py, value);
+    }
+}
+
+/* The fields that a class keeps in slots; those of its bases are left out. */
+static void read_slots(struct stet_pyread *r, const struct stet_pytype *k, PyObject *o,
+                       unsigned depth, unsigned inside)
+{
+    const struct stet_intercept_python *py = r->py;
+    PyObject *names = stet_intercept_pyread_lookup(r, k->type, STET_PYNAME___slots__);
+    Py_ssize_t n = names && stet_intercept_pyread_is(py, names, py->PyTuple_Type)
+                       ? py->PyTuple_Size(names)
+                       : 0;
+
+    for (Py_ssize_t i = 0; i < n && i < ITEMS_MAX && r->left; i++) {
+        PyObject *name = py->PyTuple_GetItem(names, i), *descriptor = NULL, *value = NULL;
+
+        if (stet_intercept_pyread_is(py, name, py->PyUnicode_Type))
+            descriptor = py->_PyType_Lookup(k->type, name);
+        if (descriptor && stet_intercept_pyread_is(py, descriptor, py->PyMemberDescr_Type))
+            value = r->get_member(descriptor, o, k->type);
+        py->PyErr_Clear(); /* a slot without a value */
+        if (value)
+            read_field(r, name, value, n - i, depth, inside);
+        drop(py, value);
+    }
+}
+
 static void read_fields(struct stet_pyread *r, const struct stet_pytype *k, PyObject *dict,
                         unsigned depth, unsigned inside)
 {
@@ -375,13 +423,8 @@ static void read_fields(struct stet_pyread *r, const struct stet_pytype *k, PyOb
 
     for (i = 0; i < n && i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value);
          i++) {
-        uint32_t old;
-
-        if (!stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
-            continue;
-        old = push(r, ".", stet_intercept_pyread_text(py, key), "");
-        read_child(r, value, (size_t)(n - i), depth - 1, inside - 1);
-        r->length = old;
+        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
+            read_field(r, key, value, n - i, depth, inside);
     }
     end_container(r, k, n, i == n);
 }
@@ -406,6 +449,11 @@ static void read_instance(struct stet_pyread *r, const struct stet_pytype *k, Py
     stet_intercept_pyread_emit(r, k, &v);
     if (inside)
         read_wrapped(r, o);
+    if (depth && inside && r->left &&
+        stet_intercept_pyread_lookup(r, k->type, STET_PYNAME_keywords))
+        read_bound(r, o, depth, inside);
+    else if (depth && inside && r->left)
+        read_slots(r, k, o, depth, inside);
     if (!dict)
         return;
     read_fields(r, k, dict, depth, inside);

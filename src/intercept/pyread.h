@@ -25,7 +25,13 @@
     NAME(fun)                                                                                      \
     NAME(f)                                                                                        \
     NAME(_fields)                                                                                  \
+    NAME(__slots__)                                                                                \
+    NAME(args)                                                                                     \
+    NAME(keywords)                                                                                 \
     NAME(__call__)                                                                                 \
+    NAME(__next__)                                                                                 \
+    NAME(__iter__)                                                                                 \
+    NAME(__getitem__)                                                                              \
     NAME(co_name)                                                                                  \
     NAME(co_qualname)                                                                              \
     NAME(co_filename)                                                                              \
@@ -35,7 +41,11 @@
     NAME(co_freevars)                                                                              \
     NAME(co_names)                                                                                 \
     NAME(co_argcount)                                                                              \
-    NAME(f_globals)
+    NAME(co_code)                                                                                  \
+    NAME(co_stacksize)                                                                             \
+    NAME(f_globals)                                                                                \
+    NAME(f_lasti)                                                                                  \
+    NAME(gi_frame)
 
 enum stet_pyread_name {
 #define NAME(name) STET_PYNAME_##name,

@@ -72,6 +72,8 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyModule_GetDict, (PyObject *))                                             \
     PY_MAY(PyObject *, PyObject_Repr, (PyObject *))                                                \
     PY_MAY(int, PyCode_Addr2Line, (PyObject *, int))                                               \
+    PY_MAY(int, PyBytes_AsStringAndSize, (PyObject *, char **, Py_ssize_t *))                      \
+    PY_MAY(int, PyCompile_OpcodeStackEffectWithJump, (int, int, int))                              \
     PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
     PY_MAY(void, _PyEval_StopTheWorld, (void *)) /* free-threaded, from 3.14 */                    \
     PY_MAY(void, _PyEval_StartTheWorld, (void *))                                                  \
@@ -95,6 +97,7 @@ typedef ptrdiff_t Py_ssize_t;
     PY_OBJECT(PyMethod_Type)                                                                       \
     PY_OBJECT(PyModule_Type)                                                                       \
     PY_OBJECT(PyCell_Type)                                                                         \
+    PY_OBJECT(PyGen_Type)                                                                          \
     PY_OBJECT(PyMemberDescr_Type)                                                                  \
     PY_OBJECT(PyWrapperDescr_Type)                                                                 \
     PY_OBJECT(PyGetSetDescr_Type)                                                                  \

@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "intercept/pyobject.h"
+#include "intercept/pysuspended.h"
 
 #include <stdatomic.h>
 #include <stdio.h>
@@ -22,22 +23,11 @@ enum {
     FRAME_DEPTH = 3,
     CALL_INSIDE = 3, /* instance dictionaries inside each other */
     FRAME_INSIDE = 2,
-    NAMES_MAX = 256,
+    NAMES_MAX = STET_PYVARS_MOST,
     WRAPPERS_MAX = 4,
     HELD_DEPTH = 3,     /* functions that close over functions */
     GLOBALS_MAX = 4096, /* globals examined for those that code names */
     FILES_KEPT = 16,
-};
-
-/* Where frames of these versions keep their locals. These versions get no more feature releases, so
- * the layout is fixed; from 3.12 there is PyFrame_GetVar. */
-enum {
-    FRAME_311_DATA = 24, /* in a frame object: the interpreter's frame */
-    DATA_311_CODE = 32,
-    DATA_311_LOCALS = 72,
-    FRAME_310_CODE = 32, /* in 3.9 too */
-    FRAME_310_LOCALS = 352,
-    FRAME_39_LOCALS = 360,
 };
 
 /* Whose file it is; many frames have the same one. */
@@ -52,114 +42,9 @@ struct look {
     bool call_found, jit_found, mesh_found;
     unsigned user_frames, frame_objects; /* of the user's: frames read, objects left */
     size_t globals;                      /* left to examine */
-    struct file files[FILES_KEPT];       /* by the address of their name */
+    struct stet_pysuspended suspended;
+    struct file files[FILES_KEPT]; /* by the address of their name */
 };
-
-/* --- one frame's variables ----------------------------------------------------------------- */
-
-static PyObject *pointer_at(const void *base, size_t offset)
-{
-    PyObject *p;
-
-    memcpy(&p, (const char *)base + offset, sizeof(PyObject *));
-    return p;
-}
-
-/* The array of a frame's variables, or NULL if the frame does not have the expected form. */
-static PyObject *const *slots_of(const struct stet_intercept_python *py, PyObject *frame,
-                                 PyObject *code)
-{
-    const char *data = (const char *)frame;
-    size_t code_at = FRAME_310_CODE, locals = py->minor == 9 ? FRAME_39_LOCALS : FRAME_310_LOCALS;
-
-    if (py->minor >= 12)
-        return NULL;
-    if (py->minor == 11) {
-        data = (const char *)pointer_at(frame, FRAME_311_DATA);
-        code_at = DATA_311_CODE;
-        locals = DATA_311_LOCALS;
-    }
-    if (!data || pointer_at(data, code_at) != code)
-        return NULL;
-    return (PyObject *const *)(const void *)(data + locals);
-}
-
-/* A variable's value; a new reference, or NULL. */
-static PyObject *variable(struct look *l, PyObject *frame, PyObject *const *slots, size_t i,
-                          PyObject *name)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *value;
-
-    if (!slots) {
-        value = py->PyFrame_GetVar(frame, name);
-        py->PyErr_Clear(); /* not bound yet */
-        return value;
-    }
-    value = slots[i];
-    if (!value)
-        return NULL;
-    if (stet_intercept_pyread_is(py, value, py->PyCell_Type)) {
-        value = py->PyCell_Get(value);
-        py->PyErr_Clear();
-        return value;
-    }
-    py->Py_IncRef(value);
-    return value;
-}
-
-/* Calls `take` for each variable of the frame, in the order of its slots. */
-struct variables {
-    PyObject *names[NAMES_MAX]; /* borrowed from the tuples */
-    enum stet_journal_value_scope scopes[NAMES_MAX];
-    size_t count;
-    PyObject *tuples[3];
-};
-
-static bool has_name(const struct variables *v, size_t n, PyObject *name)
-{
-    for (size_t i = 0; i < n; i++) {
-        if (v->names[i] == name) /* identifiers are interned */
-            return true;
-    }
-    return false;
-}
-
-static void add_names(struct look *l, struct variables *v, size_t which, PyObject *code,
-                      enum stet_pyread_name attribute, enum stet_journal_value_scope scope)
-{
-    const struct stet_intercept_python *py = l->py;
-    PyObject *tuple = stet_intercept_pyread_attribute(&l->read, code, attribute, STET_BY_C);
-    size_t locals = v->count;
-    Py_ssize_t n = tuple ? py->PyTuple_Size(tuple) : 0;
-
-    v->tuples[which] = tuple;
-    for (Py_ssize_t i = 0; i < n && v->count < NAMES_MAX; i++) {
-        PyObject *name = py->PyTuple_GetItem(tuple, i);
-
-        if (which == 1 && py->minor >= 11 && has_name(v, locals, name))
-            continue; /* from 3.11 an argument that is a cell has one slot */
-        v->scopes[v->count] = scope;
-        v->names[v->count++] = name;
-    }
-    py->PyErr_Clear();
-}
-
-static void variables_of(struct look *l, PyObject *code, struct variables *v)
-{
-    v->count = 0;
-    add_names(l, v, 0, code, STET_PYNAME_co_varnames, STET_SCOPE_LOCAL);
-    add_names(l, v, 1, code, STET_PYNAME_co_cellvars, STET_SCOPE_LOCAL);
-    add_names(l, v, 2, code, STET_PYNAME_co_freevars, STET_SCOPE_CLOSURE);
-}
-
-static void variables_release(struct look *l, struct variables *v)
-{
-    for (size_t i = 0; i < 3; i++) {
-        if (v->tuples[i])
-            l->py->Py_DecRef(v->tuples[i]);
-    }
-}
 
 /* --- globals ------------------------------------------------------------------------------- */
 
@@ -409,21 +294,19 @@ static bool holds_calls(struct stet_view file)
 static void find_variables(struct look *l, PyObject *frame, PyObject *code,
                            const char *const *names, PyObject **values, size_t n)
 {
-    const struct stet_intercept_python *py = l->py;
-    PyObject *const *slots = slots_of(py, frame, code);
-    struct variables v;
+    struct stet_pyvars v;
 
     memset(values, 0, n * sizeof *values);
-    variables_of(l, code, &v);
-    for (size_t i = 0; (slots || py->minor >= 12) && i < v.count; i++) {
-        struct stet_view name = stet_intercept_pyread_text(py, v.names[i]);
+    stet_intercept_pyframe_open(&l->read, frame, code, &v);
+    for (size_t i = 0; i < v.count; i++) {
+        struct stet_view name = stet_intercept_pyread_text(l->py, v.names[i]);
 
         for (size_t k = 0; k < n; k++) {
             if (!values[k] && stet_view_is(name, names[k]))
-                values[k] = variable(l, frame, slots, i, v.names[i]);
+                values[k] = stet_intercept_pyframe_variable(&l->read, &v, i);
         }
     }
-    variables_release(l, &v);
+    stet_intercept_pyframe_close(&l->read, &v);
 }
 
 /* Bounds what is read next. */
@@ -484,28 +367,29 @@ static void read_call(struct look *l, PyObject *frame, PyObject *code)
 static void read_user(struct look *l, PyObject *frame, PyObject *code)
 {
     const struct stet_intercept_python *py = l->py;
-    PyObject *const *slots = slots_of(py, frame, code);
     PyObject *name =
         stet_intercept_pyread_attribute(&l->read, code, STET_PYNAME_co_name, STET_BY_C);
     PyObject *globals =
         stet_intercept_pyread_attribute(&l->read, frame, STET_PYNAME_f_globals, STET_BY_C);
     bool module = stet_view_is(stet_intercept_pyread_text(py, name), "<module>");
-    struct variables v;
+    struct stet_pyvars v;
     unsigned allowed;
 
     l->user_frames++;
     /* The innermost frame gets most. */
     allowed = l->frame_objects < FRAME_OBJECTS ? l->frame_objects : FRAME_OBJECTS;
     allow(l, allowed, (uint32_t)(STET_VALUES_SIZE - l->read.out->used) / 2);
-    variables_of(l, code, &v);
-    for (size_t i = 0; (slots || py->minor >= 12) && i < v.count && l->read.left; i++) {
+    stet_intercept_pyframe_open(&l->read, frame, code, &v);
+    stet_intercept_pysuspended_stack(&l->suspended, &v);
+    for (size_t i = 0; i < v.count && l->read.left; i++) {
         struct stet_view text = stet_intercept_pyread_text(py, v.names[i]);
-        PyObject *value = text.len && text.ptr[0] != '.' /* an iterator without a name */
-                              ? variable(l, frame, slots, i, v.names[i])
-                              : NULL;
+        PyObject *value = stet_intercept_pyframe_variable(&l->read, &v, i);
 
+        if (value)
+            stet_intercept_pysuspended_note(&l->suspended, value, text);
         l->read.scope = v.scopes[i];
-        if (value && !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
+        if (value && text.len && text.ptr[0] != '.' && /* an iterator without a name */
+            !stet_intercept_pyread_is(py, value, py->PyFunction_Type))
             stet_intercept_pyread_among(&l->read, v.count - i, text, value, FRAME_DEPTH,
                                         FRAME_INSIDE);
         if (value)
@@ -516,7 +400,7 @@ static void read_user(struct look *l, PyObject *frame, PyObject *code)
     else if (globals)
         read_globals(l, code, globals);
     l->frame_objects -= allowed - l->read.left;
-    variables_release(l, &v);
+    stet_intercept_pyframe_close(&l->read, &v);
     if (globals)
         py->Py_DecRef(globals);
     if (name)
@@ -582,6 +466,7 @@ void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObje
     if (!py->values)
         return;
     stet_intercept_pyread_init(&l.read, py, out, hide_numbers, process_salt());
+    l.suspended.read = &l.read;
     for (uint32_t i = 0; next && i < FRAMES_MAX; i++) {
         PyObject *back;
 
@@ -593,5 +478,6 @@ void stet_intercept_pyvalues_read(const struct stet_intercept_python *py, PyObje
     }
     if (next && next != frame)
         py->Py_DecRef(next);
+    stet_intercept_pysuspended_read(&l.suspended);
     py->PyErr_Clear();
 }

@@ -109,7 +109,7 @@ static inline uint64_t stet_ring_head(struct stet_ring *r)
 /* One word, or 0 if there is none before `end` or its writer is not done yet. From one thread
  * only. */
 uint64_t stet_ring_take(struct stet_ring *r, uint64_t end);
-/* Before the first push, and in the child of a fork. */
+/* Call it before the first push, and in the child of a fork. */
 void stet_ring_init(struct stet_ring *r);
 /* Drops its content; no thread may push meanwhile (the child of a fork). */
 void stet_ring_reset(struct stet_ring *r);

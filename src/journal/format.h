@@ -42,6 +42,8 @@ struct stet_u64s {
 struct stet_frame {
     struct stet_view file, function;
     uint64_t line;
+    uint32_t
+        depth; /* of the user's own among all frames of the thread; set by readers, not stored */
 };
 
 struct stet_frames {

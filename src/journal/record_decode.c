@@ -28,7 +28,7 @@ static bool next_field(struct stet_reader *r, struct raw_field *f)
 
 static struct stet_frame read_frame(struct stet_reader *r, struct stet_view bytes)
 {
-    struct stet_frame frame;
+    struct stet_frame frame = {.depth = 0};
     struct stet_reader f;
 
     stet_reader_init(&f, bytes, 0);

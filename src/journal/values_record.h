@@ -42,11 +42,12 @@ enum stet_journal_value_kind {
 
 /* SCOPE(identifier, number, name), also on disk: where the value was found. */
 #define STET_JOURNAL_VALUE_SCOPES                                                                  \
-    SCOPE(LOCAL, 0, "local")       /* a local of the frame */                                      \
-    SCOPE(GLOBAL, 1, "global")     /* a global that the frame's code or the function names */      \
-    SCOPE(CLOSURE, 2, "closure")   /* a variable of an enclosing function */                       \
-    SCOPE(ARGUMENT, 3, "argument") /* of the framework's call: args[0], kwargs['train'] */         \
-    SCOPE(CALLED, 4, "called")     /* the function that the call compiles, and its jit */
+    SCOPE(LOCAL, 0, "local")         /* a local of the frame */                                    \
+    SCOPE(GLOBAL, 1, "global")       /* a global that the frame's code or the function names */    \
+    SCOPE(CLOSURE, 2, "closure")     /* a variable of an enclosing function */                     \
+    SCOPE(ARGUMENT, 3, "argument")   /* of the framework's call: args[0], kwargs['train'] */       \
+    SCOPE(CALLED, 4, "called")       /* the function that the call compiles, and its jit */        \
+    SCOPE(SUSPENDED, 5, "suspended") /* of a generator that waits to be continued */
 
 enum stet_journal_value_scope {
 #define SCOPE(id, number, name) STET_SCOPE_##id = number,
@@ -57,7 +58,8 @@ enum stet_journal_value_scope {
 struct stet_journal_value {
     enum stet_journal_value_kind kind;
     enum stet_journal_value_scope scope;
-    uint32_t frame;         /* index in the thread's frames, innermost first */
+    uint32_t frame;         /* index in the thread's frames, innermost first; of SUSPENDED: the
+                             * number of the generator */
     struct stet_view path;  /* "lr", "args[0]['w']", "self.scale" */
     struct stet_view type;  /* Python's name of the type: "int", "int64", "ArrayImpl" */
     int64_t number;         /* BOOL, INT, LENGTH */

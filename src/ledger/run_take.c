@@ -283,7 +283,8 @@ static struct stet_frames own_lines(struct stet_run_digest *d, struct stet_frame
         if (!stet_path_is_installed(frames.items[i].file))
             own[n++] = (struct stet_frame){.file = keep(d, frames.items[i].file),
                                            .function = keep(d, frames.items[i].function),
-                                           .line = frames.items[i].line};
+                                           .line = frames.items[i].line,
+                                           .depth = (uint32_t)i};
     kept = n ? STET_NEW_ARRAY(&d->arena, struct stet_frame, n) : NULL;
     if (!kept)
         return (struct stet_frames){0};

@@ -174,6 +174,8 @@ static void import_from(struct stet_python_module *m, stet_python_ref n)
     struct stet_view from =
         module ? absolute(m, stet_python_text(a, module)) : (struct stet_view){0};
 
+    if (from.len && stet_python_child_of(a, n, PY_WILDCARD))
+        STET_VEC_PUSH(&m->stars, from);
     for (stet_python_ref c = module ? stet_python_next(a, module) : 0; c;
          c = stet_python_next(a, c)) {
         bool renamed = stet_python_kind(a, c) == PY_ALIASED_IMPORT;
@@ -259,8 +261,8 @@ bool stet_python_bindings_find(struct stet_python_module *m)
         last[name] = i + 1;
     }
     stet_mem_free(last);
-    return last && m->imports && m->first_binding && !m->bindings.failed && !m->arena.failed &&
-           index_scopes(m);
+    return last && m->imports && m->first_binding && !m->bindings.failed && !m->stars.failed &&
+           !m->arena.failed && index_scopes(m);
 }
 
 /* ---- dotted names ---- */

@@ -50,6 +50,24 @@ static void resolve_import(struct stet_python_flow *x, struct stet_view dotted,
     c->effect = c->definition ? PY_GIVES_NOTHING_KNOWN : PY_GIVES_UNKNOWN;
 }
 
+/* A function or class of a file of which all names are imported. */
+static void resolve_star(struct stet_python_flow *x, stet_python_ref n,
+                         struct stet_python_callee *c)
+{
+    const struct stet_python_module *m = x->frame->module;
+    struct stet_view rest;
+
+    for (size_t i = 0; !c->definition && i < m->stars.count; i++) {
+        const struct stet_python_module *from =
+            stet_python_import(x->sources, m, m->stars.items[i], &rest);
+
+        if (from && !rest.len)
+            find_in(from, stet_python_text(&m->ast, n), c);
+    }
+    if (!c->definition)
+        c->module = m;
+}
+
 static void resolve_identifier(struct stet_python_flow *x, stet_python_ref n,
                                struct stet_python_callee *c)
 {
@@ -64,6 +82,8 @@ static void resolve_identifier(struct stet_python_flow *x, stet_python_ref n,
         c->definition = b->value;
     if (!c->definition)
         look_up(stet_python_full_name(m, n, room), c);
+    if (!c->definition && !c->transform && !c->meaning && c->effect == PY_GIVES_NOTHING_KNOWN && !b)
+        resolve_star(x, n, c);
 }
 
 stet_python_ref stet_python_class_of(struct stet_python_flow *x, stet_python_ref object,
@@ -114,7 +134,7 @@ static void resolve_attribute(struct stet_python_flow *x, stet_python_ref n,
         c->definition = stet_python_method(where, class_node, name);
     if (c->definition) {
         c->module = where;
-        c->bound = true;
+        c->bound = stet_python_is_method(where, c->definition);
         return;
     }
     c->object = object;

@@ -95,8 +95,14 @@ enum stet_python_meaning {
     PY_MEANS_INSERTS_ITEM, /* adds its second argument */
     PY_MEANS_ADDS_ITEMS,
     PY_MEANS_DROPS_ITEMS,
-    PY_MEANS_LOOKS_UP, /* gives the value of a key, or a default if there is no such key */
-    PY_MEANS_PAIRS,    /* gives pairs: a key and its value */
+    PY_MEANS_LOOKS_UP,        /* gives the value of a key, or a default if there is no such key */
+    PY_MEANS_PAIRS,           /* gives pairs: a key and its value */
+    PY_MEANS_PASSES_ITEMS,    /* gives the items of its first argument */
+    PY_MEANS_MAPS_ITEMS,      /* gives what its first argument, a function, makes of each item */
+    PY_MEANS_FILTERS_ITEMS,   /* gives some items of its second argument */
+    PY_MEANS_PUTS_ITEM,       /* of a queue: puts its argument into it */
+    PY_MEANS_TAKES_ITEM,      /* of a queue: gives what was put into it */
+    PY_MEANS_REPLACES_FIELDS, /* gives a copy of an object, with the fields that keywords name */
     /* Of a tensor. */
     PY_MEANS_CHANGES_FORM,     /* its sizes or its layout */
     PY_MEANS_ASKS_GRADIENT,    /* whether it wants a gradient */
@@ -118,6 +124,9 @@ enum stet_python_meaning {
     PY_MEANS_LIMITS,          /* compares with a limit, its last argument */
     PY_MEANS_ONE_HOT,
     PY_MEANS_SPACED,       /* gives numbers of equal distance as an array */
+    PY_MEANS_DRAWS_ARRAY,  /* gives random numbers as an array */
+    PY_MEANS_MAKES_KEY,    /* gives what random numbers are drawn with */
+    PY_MEANS_STACKS,       /* gives an array of the items of its first argument */
     PY_MEANS_JOINS,        /* joins arrays to a larger one */
     PY_MEANS_PACKS,        /* takes its layout from the lengths in the batch */
     PY_MEANS_CALLS_METHOD, /* calls the method of this name of its argument, if there is one */

@@ -133,6 +133,7 @@ void stet_python_module_close(struct stet_python_module *m)
     stet_map_release(&m->locals);
     stet_map_release(&m->methods);
     STET_VEC_RELEASE(&m->bindings);
+    STET_VEC_RELEASE(&m->stars);
     STET_VEC_RELEASE(&m->calls);
     STET_VEC_RELEASE(&m->callees);
     if (m->parsed)

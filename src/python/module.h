@@ -33,11 +33,12 @@ struct stet_python_module {
     char *path;
     struct stet_file file;
     struct stet_python_ast ast;
-    stet_python_ref *parents;    /* by node */
-    stet_python_ref *statements; /* by row: the innermost statement that holds it, or 0 */
-    struct stet_view name;       /* dotted; empty when it is not known */
-    bool package;                /* it is the __init__.py of `name` */
-    struct stet_view *imports;   /* by name number: the dotted target of an import, or empty */
+    stet_python_ref *parents;         /* by node */
+    stet_python_ref *statements;      /* by row: the innermost statement that holds it, or 0 */
+    struct stet_view name;            /* dotted; empty when it is not known */
+    bool package;                     /* it is the __init__.py of `name` */
+    struct stet_view *imports;        /* by name number: the dotted target of an import, or empty */
+    STET_VEC(struct stet_view) stars; /* modules of which all names are imported */
     STET_VEC(struct stet_python_binding) bindings;
     uint32_t *first_binding; /* by name number: the first binding, + 1 */
     struct stet_map locals;  /* function (0: the module) and name that it binds itself -> 1 */

@@ -24,6 +24,8 @@ uint32_t stet_python_only_loop(struct stet_python_sources *s, struct stet_view f
                                struct stet_view function, uint32_t line);
 /* Is it the line of an `if`, `elif`, `while` or `match`? */
 bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* The same, or does it choose inside an expression: `a if x else b`, `x and a`? */
+bool stet_python_branches(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does a condition that decides whether the line runs depend on a value read back? The condition
  * may be around the line, may leave the block before it, or may be around the only call of its
  * function. The condition of a loop counts when `loops`. */
@@ -74,115 +76,108 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
  * same function; 0 when the statement there does not use it, or no line assigns it. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* A line that waits for the call in it. */
-struct stet_python_waiting {
-    struct stet_view file;
-    uint32_t line;
-};
-
-/* The lines that wait for a compile, the innermost first: each one calls the function of the line
- * before it. */
-enum { STET_PYTHON_WAITS = 8 };
-
-struct stet_python_waits {
-    struct stet_python_waiting calls[STET_PYTHON_WAITS];
-    size_t count;
-};
-
-/* An argument of a call. */
-struct stet_python_passed {
-    struct stet_view file; /* where the called function is defined, with its decorators; or empty */
-    uint32_t line;
-    struct stet_view parameter;
-    struct stet_view key; /* of the argument: a line that assigns it by name is preferred */
-    bool parts; /* an expression is followed to the only variable in it that the loop assigns */
-};
-
-/* Returns the line that decided what calls[0] passes: the one that assigned the variable, or the
- * call itself for another expression. calls[i + 1] is the line that calls the function of calls[i].
- * *at is the call whose function the line is in. 0 when nothing is passed, or no line assigns it.
- */
-uint32_t stet_python_passed_line(struct stet_python_sources *s,
-                                 const struct stet_python_waits *waits,
-                                 const struct stet_python_passed *what, size_t *at);
-/* Returns the name of parameter `number` of the function whose code begins at a line; empty when
- * there is none. */
-struct stet_view stet_python_parameter_number(struct stet_python_sources *s, struct stet_view file,
-                                              uint32_t line, uint32_t number);
-/* Returns the line that decided with what the callee of line `use` is made, where a call makes it:
- * `build(size)(x)`. 0 when none does. */
-uint32_t stet_python_made_with(struct stet_python_sources *s, struct stet_view file, uint32_t use);
 /* Returns the line that made or chose the callee of line `use`, in the same function, at module
  * level, or in the function that line `use` calls for it; 0 when it is a function defined by `def`,
  * or no line does. *once: it was made at module level, so the same one is called every time. */
 uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                  bool *once);
 
-/* Returns the line that makes what line `use` takes from an iterator, by `for` or next(): the
- * `yield` of a generator or what it yields, the `return` of a function or an indexed class, the
- * line that made a library's iterator. An iterator that the function was given is what its caller
- * passes in `w`. *from is the file of the line. 0 when there is none, or several. */
-uint32_t stet_python_loader_line(struct stet_python_sources *s, struct stet_python_waiting use,
-                                 const struct stet_python_waits *w, struct stet_view *from);
-/* The same of what line `use` passes to a call: the function of the project that makes it in that
- * line. 0 when no argument is made so, or several are. */
-uint32_t stet_python_made_for_call(struct stet_python_sources *s, struct stet_python_waiting use,
-                                   const struct stet_python_waits *w, struct stet_view *from);
-/* Returns the line that made the value which the statement of a line assigns or takes: the
- * statement itself, or one further back when it only passes the value on. It passes a value on when
- * it takes an item of an iterator, indexes a container, brings an array to a device, or calls a
- * function of the project that gives its argument back; `sizes`: also when the type of the elements
- * may change. *from is the file. 0 when the line assigns nothing. */
-uint32_t stet_python_maker_line(struct stet_python_sources *s, struct stet_python_waiting use,
-                                const struct stet_python_waits *w, bool sizes,
-                                struct stet_view *from);
+/* ---- the line that decided a value ---- */
 
-/* ---- what makes a value differ from call to call ---- */
+/* What of a value is followed. */
+enum stet_python_aspect {
+    PY_OF_VALUE, /* the value itself, or whether it is there */
+    PY_OF_SIZE,  /* of an array or a container */
+    PY_OF_RANK,
+    PY_OF_TYPE,
+    PY_OF_PLACE, /* layout, device, sharding */
+    PY_OF_GRADIENT,
+};
 
-/* A compiled function and the line that called it. */
-struct stet_python_compiled {
-    struct stet_view file;      /* of the function */
-    uint32_t line;              /* at which its code begins: decorators come first */
-    struct stet_view call_file; /* where the line is 0: of the nearest line that is known */
-    uint32_t call_line;
+/* What was seen of a variable at the two compiles. */
+enum stet_python_seen {
+    PY_UNSEEN,
+    PY_SEEN_SAME,
+    PY_SEEN_MOVED,
+    PY_SEEN_EXACT, /* it moved as what is followed did */
+};
+
+/* A frame that was observed: one that waits for the compile, or a suspended generator. */
+struct stet_python_watched {
+    struct stet_view file;
+    uint32_t line;
+    uint32_t before; /* of a generator: its line at the compile before; 0 when not known */
+    uint32_t holder; /* of a generator: the frame whose loop or variable has it, + 1 */
+    bool lambda;     /* the line is of a lambda in it, not of the function around that */
+};
+
+enum { STET_PYTHON_WATCHED = 20 };
+
+/* What was observed at a compile. The functions may be NULL. A path is "batch['x'].mask". */
+struct stet_python_stack {
+    struct stet_python_watched frames[STET_PYTHON_WATCHED];
+    size_t waits; /* the first ones wait, the innermost first: each calls the one before it */
+    size_t count; /* the others are suspended generators */
+    enum stet_python_seen (*variable)(void *context, size_t frame, struct stet_view path,
+                                      enum stet_python_aspect aspect);
+    struct stet_view (*type)(void *context, size_t frame, struct stet_view path);
+    /* The same of the objects of a class, wherever they are; the path begins behind the object. */
+    enum stet_python_seen (*field)(void *context, struct stet_view class_name,
+                                   struct stet_view path, enum stet_python_aspect aspect);
+    struct stet_view (*field_type)(void *context, struct stet_view class_name,
+                                   struct stet_view path);
+    /* The class of the object whose items the loops of a frame take; empty when not known. */
+    struct stet_view (*loop_type)(void *context, size_t frame);
+    void *context;
+};
+
+/* Where the value in question is held. */
+enum stet_python_held {
+    PY_HELD_ARGUMENT, /* a parameter of the called function */
+    PY_HELD_VARIABLE, /* a variable of an observed frame */
+    PY_HELD_CLOSURE,  /* a variable of a function around the called one, or of its module */
+    PY_HELD_FIELD,    /* a field, of an object that is not known */
+    PY_HELD_LINE,     /* what a line assigns, takes or passes */
+};
+
+struct stet_python_followed {
+    enum stet_python_held held;
+    struct stet_view path; /* begins with the parameter, the variable or the field */
+    enum stet_python_aspect aspect;
+    struct stet_view file;    /* of the called function; empty when not known */
+    uint32_t line;            /* at which its code begins: decorators come first */
+    size_t frame;             /* of a variable */
+    struct stet_view at_file; /* of a line */
+    uint32_t at_line;
+    bool numbers; /* it changed from one number to another */
+    double from, to;
+    bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
-    bool resumed;   /* its code begins in the middle of the function */
 };
 
-/* What of an argument differs. */
-enum stet_python_differs {
-    PY_DIFFERS_VALUE,
-    PY_DIFFERS_FORM, /* of an array: size, type, layout */
-    PY_DIFFERS_GRADIENT,
-};
+/* Returns the line that makes the value differ from one turn to the next; line 0 when it is not
+ * found. */
+struct stet_python_made stet_python_follow(struct stet_python_sources *s,
+                                           const struct stet_python_stack *stack,
+                                           const struct stet_python_followed *what);
 
-/* Returns the line that makes what the call passes as `parameter` differ. */
-struct stet_python_made stet_python_made_argument(struct stet_python_sources *s,
-                                                  const struct stet_python_compiled *c,
-                                                  struct stet_view parameter,
-                                                  enum stet_python_differs what);
-/* The line that gives an attribute its values after the object was made. `object` is the variable
- * that has it, empty when it is an attribute of something in a variable. */
-struct stet_python_made stet_python_made_attribute(struct stet_python_sources *s,
-                                                   const struct stet_python_compiled *c,
-                                                   struct stet_view object,
-                                                   struct stet_view attribute);
-/* The line that gives a global variable of the function's file its values. */
-struct stet_python_made stet_python_made_global(struct stet_python_sources *s,
-                                                const struct stet_python_compiled *c,
-                                                struct stet_view name);
-/* The line that gives a variable of an enclosing function its values. */
-struct stet_python_made stet_python_made_free(struct stet_python_sources *s,
-                                              const struct stet_python_compiled *c,
-                                              struct stet_view name);
-/* The line that turns gradients on or off around the call. */
-struct stet_python_made stet_python_made_gradient_mode(struct stet_python_sources *s,
-                                                       const struct stet_python_compiled *c);
-/* The line that puts a module into training or evaluation before the call; `to`: "True", "False" or
+/* The line that turns gradients on or off around a line that waits. */
+struct stet_python_made stet_python_gradient_mode(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack);
+/* The line that puts a module into training or evaluation before it; `to`: "True", "False" or
  * empty. */
-struct stet_python_made stet_python_made_training(struct stet_python_sources *s,
-                                                  const struct stet_python_compiled *c,
-                                                  struct stet_view to);
+struct stet_python_made stet_python_training(struct stet_python_sources *s,
+                                             const struct stet_python_stack *stack,
+                                             struct stet_view to);
+/* The line that turns the gradients of parameters on or off, of whatever model. */
+struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack,
+                                                  const struct stet_python_followed *what);
+/* Finds the only call of a function: in what line `line_near` of file `near` calls, otherwise in
+ * its own file and that one. False for none and for several. */
+bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                           struct stet_view near, uint32_t line_near,
+                           struct stet_python_watched *out);
 
 /* ---- functions ---- */
 

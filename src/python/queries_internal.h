@@ -50,39 +50,10 @@ bool stet_python_statement_reads(struct stet_python_flow *x, stet_python_ref sta
 /* Is the call one of an array library's, or a method of an object that is not the project's? */
 const struct stet_python_array *stet_python_array_call(struct stet_python_flow *x,
                                                        stet_python_ref call);
-/* What a statement passes as a parameter of a function of module `m`; 0 when it calls another
- * function, passes nothing, or the position is not known. */
-stet_python_ref stet_python_passed_in(struct stet_python_flow *x, stet_python_ref statement,
-                                      const struct stet_python_module *m, stet_python_ref function,
-                                      struct stet_view parameter);
 /* The function of a file by name: the one around `line` where several have it. */
 stet_python_ref stet_python_find_function(const struct stet_python_module *m, struct stet_view name,
                                           uint32_t line);
 
-/* The statement that made a value. */
-struct stet_python_maker {
-    const struct stet_python_module *module;
-    uint32_t line; /* 0 for none */
-    bool ours;     /* in a function of the project, not a call of a library */
-    bool several;
-};
-
-/* The maker of the items that an expression of the frame gives when it is iterated; `depth` bounds
- * the search. */
-struct stet_python_maker stet_python_items_of(struct stet_python_flow *x, stet_python_ref n,
-                                              unsigned depth);
-/* The maker of an expression's value: its statement, or one further back. None for a constant. */
-struct stet_python_maker stet_python_value_of(struct stet_python_flow *x, stet_python_ref n,
-                                              unsigned depth);
-/* The maker of what is put into an object that a call of a library made, such as a queue. */
-struct stet_python_maker stet_python_put_into(struct stet_python_flow *x,
-                                              const struct stet_python_binding *b, unsigned depth);
-/* Returns the iterator from which a call of next() takes an item; 0 for other calls. */
-stet_python_ref stet_python_taken_from(struct stet_python_flow *x, stet_python_ref call);
-static inline bool stet_python_is_made(const struct stet_python_maker *m)
-{
-    return m->line || m->several;
-}
 /* The function whose code begins at a line: decorators come first. 0 for none. */
 stet_python_ref stet_python_function_at(const struct stet_python_module *m, uint32_t line);
 

@@ -152,23 +152,6 @@ enum stet_python_name_role stet_python_name_role(struct stet_python_sources *s,
     return text ? PY_NAME_DEFAULT : PY_NAME_PARAMETER;
 }
 
-struct stet_view stet_python_parameter_number(struct stet_python_sources *s, struct stet_view file,
-                                              uint32_t line, uint32_t number)
-{
-    const struct stet_python_module *m = stet_python_open(s, file);
-    stet_python_ref f = m ? stet_python_function_at(m, line) : 0;
-    stet_python_ref list = f ? stet_python_field(&m->ast, f, PY_FIELD_PARAMETERS) : 0;
-
-    for (stet_python_ref c = list ? stet_python_child(&m->ast, list) : 0; c;
-         c = stet_python_next(&m->ast, c)) {
-        uint32_t name = stet_python_parameter_name(m, c);
-
-        if (name && number-- == 0)
-            return m->ast.names.items[name];
-    }
-    return (struct stet_view){0};
-}
-
 uint32_t stet_python_def_line(struct stet_python_sources *s, struct stet_view file, uint32_t line)
 {
     bool decorated = stet_view_starts(stet_python_line_text(s, file, line), "@");

@@ -70,6 +70,22 @@ bool stet_python_is_condition(struct stet_python_sources *s, struct stet_view fi
     return false;
 }
 
+bool stet_python_branches(struct stet_python_sources *s, struct stet_view file, uint32_t line)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref statement = m ? stet_python_statement_at(m, line) : 0, n = 0;
+
+    if (stet_python_is_condition(s, file, line))
+        return true;
+    while (stet_python_own_next(m, statement, &n)) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        if (k == PY_CONDITIONAL || k == PY_BOOLEAN)
+            return true;
+    }
+    return false;
+}
+
 /* ---- values read back ---- */
 
 static bool answer(const struct stet_python_module *asked, const struct stet_python_value *v,

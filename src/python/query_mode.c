@@ -1,17 +1,37 @@
 /* Finds the line that sets a mode of torch for a call: gradients, training. */
-#include "python/varying.h"
-
-enum { CALLERS_UP = 3 };
+#include "python/trail.h"
 
 typedef struct stet_python_made made;
 
 static const made none;
 
+static made made_at(const struct stet_python_module *m, stet_python_ref n, bool sure)
+{
+    stet_python_ref statement = stet_python_statement_of(m, n);
+    stet_python_ref function = stet_python_function_around(m, n);
+    stet_python_ref name = function ? stet_python_field(&m->ast, function, PY_FIELD_NAME) : 0;
+
+    return (made){stet_view_str(m->path),
+                  name       ? stet_python_text(&m->ast, name)
+                  : function ? STET_VIEW("<lambda>")
+                             : STET_VIEW("<module>"),
+                  stet_python_line(m, statement ? statement : n), sure};
+}
+
+/* The statement that waits in a frame of the stack. */
+static stet_python_ref waits(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                             size_t i, const struct stet_python_module **m)
+{
+    *m = i < stack->waits ? stet_python_open(s, stack->frames[i].file) : NULL;
+    return *m ? stet_python_statement_at(*m, stack->frames[i].line) : 0;
+}
+
 /* ---- gradients ---- */
 
 static bool sets_gradient(const struct stet_python_module *m, stet_python_ref n)
 {
-    enum stet_python_meaning means = stet_python_meaning(m, n);
+    char room[160];
+    enum stet_python_meaning means = stet_python_library_meaning(stet_python_imported(m, n, room));
 
     return means == PY_MEANS_NO_GRADIENT || means == PY_MEANS_GRADIENT_MODE;
 }
@@ -65,72 +85,17 @@ static stet_python_ref mode_around(const struct stet_python_module *m, stet_pyth
     return 0;
 }
 
-/* The only call of a function in its file; 0 for none or several. */
-static stet_python_ref only_call(struct stet_python_slice *s, const struct stet_python_module *m,
-                                 stet_python_ref function)
+made stet_python_gradient_mode(struct stet_python_sources *s, const struct stet_python_stack *stack)
 {
-    stet_python_ref found = 0;
-    uint32_t bound;
-
-    for (size_t i = 0; function && i < m->calls.count; i++) {
-        if (!stet_python_runs(s, m->calls.items[i], m, function, &bound))
-            continue;
-        if (found)
-            return 0;
-        found = m->calls.items[i];
-    }
-    return found;
-}
-
-/* Around a statement, or around the only call of its function. */
-static stet_python_ref mode_outside(struct stet_python_slice *s, const struct stet_python_module *m,
-                                    stet_python_ref statement)
-{
-    for (int up = 0; statement && up < CALLERS_UP; up++) {
-        stet_python_ref found = mode_around(m, statement);
+    for (size_t i = 0; i < stack->waits; i++) {
+        const struct stet_python_module *m;
+        stet_python_ref statement = waits(s, stack, i, &m);
+        stet_python_ref found = statement ? mode_around(m, statement) : 0;
 
         if (found)
-            return found;
-        statement = only_call(s, m, stet_python_function_around(m, statement));
-        statement = statement ? stet_python_statement_of(m, statement) : 0;
+            return made_at(m, found, true);
     }
-    return 0;
-}
-
-/* The only line around any call of the function, when it is not known which call it is. */
-static stet_python_ref mode_of_any(struct stet_python_asking *a)
-{
-    const struct stet_python_module *m = a->module;
-    struct stet_python_frame frame = {.module = m};
-    stet_python_ref found = 0;
-    uint32_t bound;
-
-    a->slice.x->frame = &frame;
-    for (size_t i = 0; i < m->calls.count; i++) {
-        stet_python_ref call = m->calls.items[i], one;
-
-        if (!stet_python_runs(&a->slice, call, m, a->function, &bound))
-            continue;
-        one = mode_outside(&a->slice, m, stet_python_statement_of(m, call));
-        if (one && found && one != found)
-            return 0;
-        found = one ? one : found;
-    }
-    return found;
-}
-
-made stet_python_made_gradient_mode(struct stet_python_sources *s,
-                                    const struct stet_python_compiled *c)
-{
-    struct stet_python_asking a;
-    stet_python_ref found = 0;
-
-    stet_python_ask_compiled(&a, s, c);
-    if (a.slice.statement)
-        found = mode_outside(&a.slice, a.slice.module, a.slice.statement);
-    else if (a.function && !c->call_line)
-        found = mode_of_any(&a);
-    return found ? stet_python_made_at(a.slice.statement ? a.slice.module : a.module, found) : none;
+    return none;
 }
 
 /* ---- training ---- */
@@ -140,12 +105,14 @@ made stet_python_made_gradient_mode(struct stet_python_sources *s,
 static int training_of(struct stet_python_flow *x, stet_python_ref call)
 {
     const struct stet_python_module *m = x->frame->module;
-    enum stet_python_meaning meaning = stet_python_resolve(x, call).meaning;
+    struct stet_python_callee c = stet_python_resolve(x, call);
     stet_python_ref mode;
 
-    if (meaning == PY_MEANS_EVALUATES)
+    if (!c.object || c.definition)
+        return -1;
+    if (c.meaning == PY_MEANS_EVALUATES)
         return stet_python_argument_count(m, call) ? -1 : 0;
-    if (meaning != PY_MEANS_TRAINS)
+    if (c.meaning != PY_MEANS_TRAINS)
         return -1;
     mode = stet_python_argument(m, call, 0);
     mode = mode ? mode
@@ -157,31 +124,57 @@ static int training_of(struct stet_python_flow *x, stet_python_ref call)
                                                          : 2;
 }
 
-made stet_python_made_training(struct stet_python_sources *s, const struct stet_python_compiled *c,
-                               struct stet_view to)
+/* Of the calls in one file: the last before the statement in its function, and the only one. */
+static void find_modes(struct stet_python_sources *s, const struct stet_python_module *m,
+                       stet_python_ref statement, int wanted, stet_python_ref *near,
+                       stet_python_ref *only, unsigned *count)
 {
-    int wanted = stet_view_is(to, "True") ? 1 : stet_view_is(to, "False") ? 0 : -1;
-    stet_python_ref call, scope, only = 0, near = 0;
-    const struct stet_python_module *m;
-    struct stet_python_asking a;
-    unsigned count = 0;
+    stet_python_ref scope = stet_python_function_around(m, statement);
+    struct stet_python_question q;
 
-    stet_python_ask_compiled(&a, s, c);
-    m = a.slice.module;
-    call = a.slice.statement;
-    scope = call ? stet_python_function_around(m, call) : 0;
-    for (size_t i = 0; call && i < m->calls.count; i++) {
+    *near = 0;
+    for (size_t i = 0; i < m->calls.count; i++) {
         stet_python_ref n = m->calls.items[i];
-        int mode = training_of(a.slice.x, n);
+        int mode = training_of(stet_python_ask(&q, s, m), n);
 
         if (mode < 0 || (mode != 2 && wanted >= 0 && mode != wanted))
             continue;
-        only = n;
-        count++;
-        if (stet_python_function_around(m, n) == scope && n < call)
-            near = n;
+        *only = n;
+        ++*count;
+        if (stet_python_function_around(m, n) == scope && n < statement)
+            *near = n;
     }
-    if (near)
-        return stet_python_made_at(m, near);
-    return count == 1 ? stet_python_made_at(m, only) : none;
+}
+
+made stet_python_training(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                          struct stet_view to)
+{
+    int wanted = stet_view_is(to, "True") ? 1 : stet_view_is(to, "False") ? 0 : -1;
+    const struct stet_python_module *m, *of = NULL;
+    stet_python_ref near, only = 0;
+    unsigned count = 0;
+
+    for (size_t i = 0; i < stack->waits; i++) {
+        stet_python_ref statement = waits(s, stack, i, &m);
+        bool again = false;
+
+        for (size_t k = 0; k < i; k++)
+            again |= stet_view_eq(stack->frames[k].file, stack->frames[i].file);
+        if (!statement)
+            continue;
+        if (again) {
+            stet_python_ref unused = 0;
+            unsigned uncounted = 0;
+
+            find_modes(s, m, statement, wanted, &near, &unused, &uncounted);
+        } else {
+            unsigned before = count;
+
+            find_modes(s, m, statement, wanted, &near, &only, &count);
+            of = count != before ? m : of;
+        }
+        if (near)
+            return made_at(m, near, true);
+    }
+    return count == 1 ? made_at(of, only, false) : none;
 }

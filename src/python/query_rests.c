@@ -283,6 +283,23 @@ static uint32_t returned_line(struct stet_python_sources *s, const struct stet_p
     return line;
 }
 
+/* Does a call only take what the call in question gives: rows.append(float(step(x)))? */
+static bool keeps_result(const struct stet_python_module *m, stet_python_ref call)
+{
+    char room[160];
+
+    switch (stet_python_call_meaning(m, call)) {
+    case PY_MEANS_ADDS_ITEM:
+    case PY_MEANS_INSERTS_ITEM:
+    case PY_MEANS_ADDS_ITEMS:
+        return true;
+    default:
+        return stet_view_starts(
+            stet_python_full_name(m, stet_python_field(&m->ast, call, PY_FIELD_FUNCTION), room),
+            "builtins.");
+    }
+}
+
 uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                  bool *once)
 {
@@ -295,7 +312,7 @@ uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view
     if (!begin(&r, s, file, use, use))
         return 0;
     while (!head && stet_python_own_next(r.m, r.use, &n))
-        if (stet_python_kind(&r.m->ast, n) == PY_CALL) {
+        if (stet_python_kind(&r.m->ast, n) == PY_CALL && !keeps_result(r.m, n)) {
             callee = stet_python_field(&r.m->ast, n, PY_FIELD_FUNCTION);
             head = head_of(r.m, callee);
         }

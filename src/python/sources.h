@@ -21,6 +21,7 @@ struct stet_python_read {
 struct stet_python_made {
     struct stet_view file, function;
     uint32_t line;
+    bool sure; /* every step on the way was the only one that was possible */
 };
 
 struct stet_python_sources {

@@ -48,10 +48,11 @@ struct stet_python_frame {
     stet_python_ref function, call;
     const struct stet_python_frame *caller;
     uint32_t bound; /* parameters that the object, or a class, takes */
+    uint32_t seen;  /* a frame of the observed stack: its number, + 1 */
+    bool mapped;    /* the call is map(function, items): parameters are items of its arguments */
 };
 
 struct stet_python_active;
-struct stet_python_waits;
 
 struct stet_python_flow {
     struct stet_python_sources *sources;
@@ -64,9 +65,6 @@ struct stet_python_flow {
     uint64_t asked_static;
     uint32_t steps, depth;
     int position; /* of the tuple that a function returns: the part wanted, or -1 */
-    /* Makers alone. */
-    const struct stet_python_waits *waits;
-    bool sizes; /* an array of another type with the same sizes is the same */
 };
 
 struct stet_python_value stet_python_flow_of(struct stet_python_flow *x, stet_python_ref n);
@@ -131,6 +129,7 @@ struct stet_python_callee {
     enum stet_python_effect effect; /* of a library's function or method */
     enum stet_python_meaning meaning;
     const struct stet_python_transform *transform;
+    bool guessed; /* the only method of this name in the project; the object's class is not known */
 };
 
 struct stet_python_callee stet_python_resolve(struct stet_python_flow *x, stet_python_ref call);

@@ -95,7 +95,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         .wait_ns = s->wait_ns,
         .served = stet_journal_served(s->served),
         .benign = f->benign,
-        .sure = f->sure,
+        .sure = stet_finding_confidence(f),
         .evidence = f->evidence,
         .has_memory = s->has_memory,
         .temp_bytes = s->temp_bytes,

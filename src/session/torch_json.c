@@ -176,9 +176,10 @@ void stet_session_torch_json_compile(const struct stet_torch *t, uint32_t compil
     struct stet_torch_why why;
     struct stet_torch_place made;
     struct stet_buf text = STET_BUF_INIT;
+    bool sure;
 
     stet_torch_explain(t, compile, &why);
-    made = stet_torch_made(t, compile, &why);
+    made = stet_torch_made(t, compile, &why, &sure);
     stet_json_uint(j, "number", c->number);
     stet_json_cstr(j, "class", stet_cause_id(why.cause));
     stet_json_array(j, "also");

@@ -157,10 +157,11 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
     struct stet_torch_place made;
     struct stet_torch_why why;
     size_t changes;
+    bool sure;
 
     row_clear(r);
     stet_torch_explain(t, compile, &why);
-    made = stet_torch_made(t, compile, &why);
+    made = stet_torch_made(t, compile, &why, &sure);
     for (size_t i = 0; i < why.also_count; i++)
         stet_cause_list_add(&r->also, why.also[i]);
     changes = why.has_guard ? changes_of(t, c, &why, r) : 0;
@@ -176,7 +177,7 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .turn = turn,
         .cause = why.cause,
         .also = r->also,
-        .function = f->code.function,
+        .function = stet_torch_function(f->code.function),
         .origin = line_of(&why.origin),
         .trigger = line_of(&c->call),
         .source = line_of(&made),
@@ -185,7 +186,8 @@ static void compile_row(const struct stet_torch *t, uint32_t compile, uint32_t i
         .wait_ns = stet_session_torch_cost(c) * 1000,
         .cost_ns = stet_session_torch_cost(c) * 1000,
         .served = stet_session_torch_loaded(c) ? STET_SERVED_TORCH : STET_SERVED_COMPILED,
-        .sure = STET_SURE_CERTAIN,
+        .sure = sure || (!made.line && why.broken != STET_TORCH_NONE) ? STET_SURE_CERTAIN
+                                                                      : STET_SURE_LIKELY,
         .evidence = stet_buf_as_view(&r->evidence),
         .fix = stet_buf_as_view(&r->fix)};
 }

@@ -161,9 +161,12 @@ static uint32_t ties_of(const struct stet_recompile *r, const struct stet_row_ch
         h = mix_line(tie_of(TIE_SOURCE, r), &r->source);
         out[n++] = stet_hash_mix_u64(stet_hash_mix_u64(h, kin), dim).lo;
     }
-    if (r->origin.line) { /* the same change of the same cause in one line */
+    if (r->origin
+            .line) { /* the same change of the same cause in one line, decided in one function */
         h = mix_line(tie_of(TIE_LINE, r), &r->origin);
         h = stet_hash_mix(h, stet_hash_bytes(c ? c->what : (struct stet_view){0}));
+        h = stet_hash_mix(h, stet_hash_bytes(r->source.file));
+        h = stet_hash_mix(h, stet_hash_bytes(r->source.function));
         out[n++] = stet_hash_mix_u64(h, r->cause).lo;
     }
     if (dim) { /* the same dimension of the same argument of one function */

@@ -194,6 +194,23 @@ class Failures(unittest.TestCase):
             for later in set(glob.glob(self.dir + "/state/runs/*/fit-1.json")) - {kept}:
                 os.unlink(later)
 
+    def test_the_contract_is_kept_or_broken(self):
+        one, two = self.write("", "")
+        command = ("--contract", self.dir + "/c", "--", HARNESS, CPU, one, "--input", "f32[4]")
+        self.over_fake(*command[2:])
+        subprocess.run([STET, "contract", "init", "-o", self.dir + "/c"], env=self.env, check=True, cwd=self.dir, timeout=60,
+                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        self.assertEqual(self.over_fake(*command)["contract"], {"kept": True, "violations": 0, "first": None})
+        broken = self.over_fake(*command, two, status=1)
+        self.assertEqual((broken["verdict"], broken["contract"]["kept"]), ("fits", False))
+        self.assertIn("p1", broken["contract"]["first"])
+        self.assertIn("contract: broken in ", self.fit("--plugin", FAKE, "--topology=1", *command, two, status=1))
+
+    def test_a_compiler_without_phases_has_no_times_by_line(self):
+        self.make_run("")
+        self.assertIsNone(self.over_fake("--lines")["programs"][0]["compile"]["fragments"])
+        self.assertIn("compile time by line is not known", self.fit("--plugin", FAKE, "--topology=1", "--lines"))
+
     def test_usage(self):
         for words, says in (((), "--topology is missing"), (("--topology=1", "a", "b"), "takes one run"),
                             (("--topology=1", "--zeros"), "--zeros is for a command"),

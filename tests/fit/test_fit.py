@@ -33,8 +33,16 @@ class Fit(support.Case):
         names = ("product", "reshape", "scan")  # the CPU backend by itself would guess two of them wrong
         shardings = lambda text: json.loads(text.split("SHARDINGS ", 1)[1].splitlines()[0])  # noqa: E731
         hand = shardings(self.call(self.python, support.SHARDED, "--by-hand", "v6e:2x4", *names))
-        self.fit("--topology=v6e:2x4", "--quick", "--", self.python, support.SHARDED, *names)
+        verdict = self.json("--topology=v6e:2x4", "--quick", "--lines", "--", self.python, support.SHARDED, *names)
         self.assertEqual(shardings(self.err), hand)
+        # what generating code took, by line
+        programs = [p for p in verdict["programs"] if p["program"] == "jit__lambda" and p["compile"]["fragments"]]
+        self.assertGreaterEqual(len(programs), 2)  # a reshape needs no code
+        for compile in (p["compile"] for p in programs):
+            self.assertAlmostEqual(sum(line["cpu_s"] for line in compile["lines"]), compile["fragments_cpu_s"], delta=1e-4)
+            known = [line for line in compile["lines"] if line["line"]]
+            self.assertEqual({os.path.basename(line["file"]) for line in known}, {"sharded.py"})
+            self.assertGreater(sum(line["cpu_s"] for line in known), 0.5 * compile["fragments_cpu_s"])
 
     def test_the_verdict_flips_where_libtpu_refuses(self):
         command = ("--", self.python, support.FLIP, "--batch", "8192")

@@ -16,3 +16,13 @@ for python in "${pythons[@]}"; do
     [ "$read" -ge "$rounds" ] || fail "$python: values of $read compiles only"
     echo "$python: fine, values of $read compiles"
 done
+# The loops that a compile is in: their generators are read, and none of a loop that is over.
+for python in "${pythons[@]}"; do
+    "$python" -c 'import sys; sys.exit(sys.version_info < (3, 9))' || continue
+    rm -rf "$STET_DIR"
+    preload "$python" "$here/loops.py" "$LIB/libguest_driver.so" "$fake" "${SEED:-1}" "$((rounds / 2))" > said 2>&1 || true
+    [ "$(tail -n 1 said)" = fine ] || fail "$python: $(tail -n 3 said)"
+    none= # Python 3.13 without the lock shows no value stack
+    [ "$(version_of "$python")" != 3.13t ] || none=none
+    dump | python3 "$here/check_loops.py" said $none || fail "$python: loops"
+done

@@ -1,9 +1,10 @@
-"""Draws the sample of findings that docs/lint-judged.md judges.
+"""Draws the sample of findings that docs/lint-judged.md and lint-judged-strictly.md judge.
 
-usage: sample.py STET SEED COUNT GROUP=FOLDER...
+usage: sample.py STET SEED COUNT [--each] GROUP=FOLDER...
 
 For each group: lints the folder's Python files without its tests, and prints COUNT findings drawn with SEED, one line
-each (group, place, code, severity, message) and the lines around it.
+each (group, place, code, severity, message) and the lines around it. With --each, every folder in FOLDER is a package
+and is linted on its own, as its users would.
 """
 import json
 import os
@@ -27,6 +28,14 @@ def findings(stet, folder):
     return json.loads(done.stdout)["findings"]
 
 
+def findings_of_each(stet, folder):
+    found = []
+    for package in sorted(os.listdir(folder)):
+        for one in findings(stet, os.path.join(folder, package)):
+            found.append({**one, "file": os.path.join(package, one["file"])})
+    return found
+
+
 def show(number, group, folder, found):
     with open(os.path.join(folder, found["file"]), encoding="utf-8", errors="replace") as f:
         lines = f.read().split("\n")
@@ -39,9 +48,11 @@ def show(number, group, folder, found):
 
 def main():
     stet, seed, count = os.path.abspath(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-    for argument in sys.argv[4:]:
+    groups = sys.argv[4:]
+    look = findings_of_each if groups[:1] == ["--each"] else findings
+    for argument in groups[look is findings_of_each:]:
         group, _, folder = argument.partition("=")
-        all_of_it = findings(stet, folder)
+        all_of_it = look(stet, folder)
         drawn = random.Random(f"{seed} {group}").sample(all_of_it, min(count, len(all_of_it)))
         print(f"##### {group}: {len(drawn)} of {len(all_of_it)} findings, seed {seed}")
         drawn.sort(key=lambda f: (f["file"], f["line"], f["column"]))

@@ -67,17 +67,55 @@ static struct stet_view here(void)
     return stet_view_str(path);
 }
 
-/* The compiled function of the script, marked with `# def`, and its call, marked with `# call`. */
-static inline struct stet_python_compiled compiled_in_script(void)
+/* The line with a mark that a digit does not follow: `# call` is not `# call2`. */
+static inline uint32_t marked(const char *mark)
 {
-    return (struct stet_python_compiled){.file = here(),
-                                         .line = line_of("# def"),
-                                         .call_file = here(),
-                                         .call_line = line_of("# call")};
+    size_t n = strlen(mark);
+
+    for (const char *at = strstr(text, mark); at; at = strstr(at + 1, mark))
+        if (at[n] < '0' || at[n] > '9') {
+            uint32_t line = 1;
+
+            for (const char *p = text; p < at; p++)
+                line += *p == '\n';
+            return line;
+        }
+    return 0;
 }
 
-/* The answer is the line marked with `# here`; without the mark there is none. Ends the script. */
-static inline void expect_line(const char *body, struct stet_python_made made)
+/* The lines that wait: `# call`, which `# call2` waits for, which `# call3` waits for. */
+static inline struct stet_python_stack stack_of(void)
+{
+    static const char *const marks[] = {"# call", "# call2", "# call3", "# ask"};
+    struct stet_python_stack s = {.waits = 0};
+
+    for (size_t i = 0; i < 4; i++)
+        if (marked(marks[i])) {
+            s.frames[s.waits].file = here();
+            s.frames[s.waits++].line = marked(marks[i]);
+        }
+    s.count = s.waits;
+    return s;
+}
+
+/* Follows a value of the function that begins at `# def`. */
+static inline struct stet_python_made followed(enum stet_python_held held, const char *part,
+                                               enum stet_python_aspect aspect)
+{
+    struct stet_python_stack stack = stack_of();
+    struct stet_python_followed what = {.held = held,
+                                        .path = stet_view_str(part),
+                                        .aspect = aspect,
+                                        .file = here(),
+                                        .line = line_of("# def"),
+                                        .at_file = here(),
+                                        .at_line = line_of("# ask")};
+
+    return stet_python_follow(&sources, &stack, &what);
+}
+
+/* The answer is the line `# here`; without that mark there is none. */
+static inline void expect_here(const char *body, struct stet_python_made made)
 {
     if (made.line != line_of("# here"))
         fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);

@@ -27,6 +27,46 @@ static const struct stet_footprint_instruction *named(const char *name)
     return NULL;
 }
 
+static uint64_t signature_of(const char *body, const char *layout)
+{
+    char text[1024];
+    uint64_t signature;
+
+    snprintf(text, sizeof text,
+             "HloModule m, is_scheduled=true\n\n"
+             "%%inner (p: f32[64,32], q: f32[64,32]) -> f32[64,32] {\n"
+             "  %%p = f32[64,32]%s parameter(0)\n"
+             "  %%q = f32[64,32]%s parameter(1)\n%s"
+             "}\n\n"
+             "ENTRY %%main (a: f32[64,32], b: f32[64,32]) -> f32[64,32] {\n"
+             "  %%a = f32[64,32]%s parameter(0)\n"
+             "  %%b = f32[64,32]%s parameter(1)\n"
+             "  ROOT %%out = f32[64,32]%s fusion(%%a, %%b), kind=kLoop, calls=%%inner\n"
+             "}\n",
+             layout, layout, body, layout, layout, layout);
+    EXPECT_INT(STET_OK, read_text(text));
+    EXPECT(f.root == named("out"));
+    signature = f.root ? f.root->signature : 0;
+    stet_footprint_release(&f);
+    return signature;
+}
+
+TEST(a_signature_is_that_of_the_operations_alone)
+{
+    static const char one[] = "  %x = f32[64,32] add(%p, %q)\n  %y = f32[64,32] negate(%p)\n"
+                              "  ROOT %z = f32[64,32] multiply(%x, %y)\n";
+    static const char renamed[] = "  %k = f32[64,32] negate(%p)\n  %l = f32[64,32] add(%p, %q)\n"
+                                  "  ROOT %m = f32[64,32] multiply(%l, %k)\n";
+    static const char other[] = "  %x = f32[64,32] add(%p, %q)\n  %y = f32[64,32] tanh(%p)\n"
+                                "  ROOT %z = f32[64,32] multiply(%x, %y)\n";
+    uint64_t first = signature_of(one, "{1,0}");
+
+    EXPECT(first != 0);
+    EXPECT(first == signature_of(renamed, "{1,0}"));
+    EXPECT(first == signature_of(one, "{0,1}"));
+    EXPECT(first != signature_of(other, "{1,0}"));
+}
+
 /* A loop of `condition` iterations over one product of 64x32 by 32x32. */
 static void loop(char *out, size_t room, const char *condition, const char *next)
 {

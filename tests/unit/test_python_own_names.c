@@ -12,36 +12,29 @@
     "    def forward(self, x):  # def\n        return x * self.gain\n"                             \
     "net = Net()\nmodel = torch.compile(net)\n"
 
-static struct stet_python_compiled compiled(const char *head, const char *body)
+static void argument(const char *body, const char *parameter, enum stet_python_aspect aspect)
 {
-    begin(head, body);
-    return compiled_in_script();
-}
-
-static void argument(const char *body, const char *parameter, enum stet_python_differs what)
-{
-    struct stet_python_compiled c = compiled(HEAD, body);
-
-    expect_line(body, stet_python_made_argument(&sources, &c, stet_view_str(parameter), what));
+    begin(HEAD, body);
+    expect_here(body, followed(PY_HELD_ARGUMENT, parameter, aspect));
 }
 
 TEST(a_loop_over_a_users_range_is_no_counter)
 {
     argument("def main(range):\n    for n in range(6):  # here\n"
              "        step(torch.ones(3), n)  # call\n",
-             "n", PY_DIFFERS_VALUE);
+             "n", PY_OF_VALUE);
 }
 
 TEST(a_counter_is_known_under_another_name)
 {
     argument("numbers = range\nfor n in numbers(6):\n    step(torch.ones(3), n)  # call  # here\n",
-             "n", PY_DIFFERS_VALUE);
+             "n", PY_OF_VALUE);
     argument("from itertools import count as numbers\nfor n in numbers():\n"
              "    step(torch.ones(3), n)  # call  # here\n",
-             "n", PY_DIFFERS_VALUE);
+             "n", PY_OF_VALUE);
     argument("import builtins\nfor n, x in builtins.enumerate([1, 1]):\n"
              "    step(torch.ones(3), n)  # call  # here\n",
-             "n", PY_DIFFERS_VALUE);
+             "n", PY_OF_VALUE);
 }
 
 TEST(a_method_of_a_users_class_is_not_a_containers)
@@ -49,14 +42,14 @@ TEST(a_method_of_a_users_class_is_not_a_containers)
     argument("class Log:\n    def append(self, x):\n        print(x)\n"
              "given = Log()\nfor i in range(6):\n    if i > 2:\n        given.append(1)\n"
              "    step(torch.ones(3), extra=given)  # call\n",
-             "extra", PY_DIFFERS_VALUE);
+             "extra", PY_OF_VALUE);
 }
 
 TEST(a_method_of_a_users_class_is_not_a_tensors)
 {
     argument("class Box:\n    def resize_(self, k):\n        print(k)\n"
              "x = Box()\nfor i in range(6):\n    x.resize_(i + 1)\n    step(x)  # call\n",
-             "x", PY_DIFFERS_FORM);
+             "x", PY_OF_SIZE);
 }
 
 TEST(a_users_setattr_sets_no_attribute)
@@ -67,13 +60,11 @@ TEST(a_users_setattr_sets_no_attribute)
     static const char pythons[] = "import builtins\nput = builtins.setattr\nfor i in range(6):\n"
                                   "    put(net, 'gain', i)  # here\n"
                                   "    model(torch.ones(3))  # call\n";
-    struct stet_python_compiled c = compiled(NET, own);
 
-    expect_line(own,
-                stet_python_made_attribute(&sources, &c, STET_VIEW("self"), STET_VIEW("gain")));
-    c = compiled(NET, pythons);
-    expect_line(pythons,
-                stet_python_made_attribute(&sources, &c, STET_VIEW("self"), STET_VIEW("gain")));
+    begin(NET, own);
+    expect_here(own, followed(PY_HELD_ARGUMENT, "self.gain", PY_OF_VALUE));
+    begin(NET, pythons);
+    expect_here(pythons, followed(PY_HELD_ARGUMENT, "self.gain", PY_OF_VALUE));
 }
 
 TEST(a_users_globals_are_no_variables_of_the_module)
@@ -84,21 +75,23 @@ TEST(a_users_globals_are_no_variables_of_the_module)
     static const char pythons[] = "import builtins\nfor i in range(6):\n"
                                   "    builtins.globals()['GAIN'] = i / 2  # here\n"
                                   "    step(torch.ones(3))  # call\n";
-    struct stet_python_compiled c = compiled(HEAD, own);
 
-    expect_line(own, stet_python_made_global(&sources, &c, STET_VIEW("GAIN")));
-    c = compiled(HEAD, pythons);
-    expect_line(pythons, stet_python_made_global(&sources, &c, STET_VIEW("GAIN")));
+    begin(HEAD, own);
+    expect_here(own, followed(PY_HELD_CLOSURE, "GAIN", PY_OF_VALUE));
+    begin(HEAD, pythons);
+    expect_here(pythons, followed(PY_HELD_CLOSURE, "GAIN", PY_OF_VALUE));
 }
 
 TEST(a_users_train_sets_no_mode)
 {
     static const char body[] = "import helpers\nfor i in range(6):\n    net.train(i > 2)  # here\n"
                                "    helpers.train(i)\n    model(torch.ones(3))  # call\n";
-    struct stet_python_compiled c = compiled(NET, body);
+    struct stet_python_stack stack;
 
+    begin(NET, body);
+    stack = stack_of();
     write_file("helpers.py", "def train(count):\n    print(count)\n");
-    expect_line(body, stet_python_made_training(&sources, &c, STET_VIEW("")));
+    expect_here(body, stet_python_training(&sources, &stack, STET_VIEW("")));
 }
 
 static bool condition_reads(const char *head)

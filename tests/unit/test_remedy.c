@@ -44,6 +44,13 @@ static const char step[] =
     "  }\n"
     "}\n";
 
+TEST(no_more_can_be_saved_than_the_temporaries_take)
+{
+    size_t n = advise(step, 1, 20000);
+
+    EXPECT_INT(20000, of(STET_REMEDY_REMATERIALISE, n)->saves);
+}
+
 TEST(each_remedy_has_its_saving)
 {
     size_t n = advise(step, 1, 1000000);

@@ -5,7 +5,7 @@
 #include <signal.h>
 #include <time.h>
 
-enum { IDLE_SECONDS = 1, WAIT_SECONDS = 1 };
+enum { IDLE_SECONDS = 1, WAIT_SECONDS = 10 };
 
 void stet_backend_queue_init(struct stet_queue *q, void (*on_idle)(struct stet_queue *q))
 {

@@ -46,6 +46,16 @@ is_("local", "keep", "bool", True)
 is_("local", "total", "object", None, "int")
 is_("local", "nested['k'][1]", "int", 2)
 is_("local", "nested[3]", "none")
+is_("local", "point.x", "int", 3)
+is_("local", "point.y[0]", "int", 4)
+is_("local", "bound.args[0]", "int", 2)
+is_("local", "bound.keywords['mod']", "int", 7)
+heads = {v["path"].partition(".")[2]: v for v in found["known"]["values"] if v["scope"] == "suspended" and v["kind"] == "function"}
+assert set(heads) <= {"", "waiting"} and "waiting" in heads, heads
+for head, size in (("waiting", 5), ("", 8)):
+    mine = {v["path"]: v.get("value") for v in found["known"]["values"] if v["scope"] == "suspended" and v["frame"] == heads[head]["frame"]}
+    assert mine["size"] == size and mine["width"] == 2 * size, (head, mine)
+    assert heads[head]["file"].endswith("values.py") and heads[head]["name"] == "batches", heads[head]
 assert "a long text" not in json.dumps(records), "a text of the user's was kept"
 hostile = {v["path"]: v for v in found["hostile"]["values"]}
 assert hostile["args[0]"] == dict(hostile["args[0]"], kind="object", type="Evil"), hostile["args[0]"]

@@ -5,6 +5,7 @@ usage: values.py DRIVER PLUGIN FAKE_JAX_FOLDER. Prints "fine", or what went wron
 
 import collections
 import ctypes
+import functools
 import gc
 import sys
 import weakref
@@ -26,9 +27,25 @@ class Plateau:
         self.fired = 1
 
 
+class Point:
+    __slots__ = ("x", "y", "unset")
+
+    def __init__(self, x, y):
+        self.x, self.y = x, y
+
+
+def batches(sizes):
+    for size in sizes:
+        width = size * 2
+        yield [0] * width
+
+
 def known():
     plateau, mode, keep = Plateau(), "a long text with blanks", True
     total = 2**80
+    point, bound = Point(3, [4]), functools.partial(pow, 2, mod=7)
+    waiting = batches((5, 6))
+    next(waiting)
     nested = {"k": [1, 2], 3: None}
 
     def step(batch, sweeps, train=True):
@@ -36,8 +53,10 @@ def known():
 
     jitted = pjit.cache_miss_of(step, JitInfo((1,), ()), released.drive_compile, b"fake program known\n")
     state = State(7, -1.5)
-    assert jitted({"x": (4, 8)}, 2, state, train=False, mode="eval")
-    return plateau, mode, keep, total, nested
+    for number, batch in enumerate(batches((4, 8))):
+        if number:
+            assert jitted({"x": (4, 8)}, 2, state, train=False, mode="eval")
+    return plateau, mode, keep, total, nested, point, bound, waiting
 
 
 class Evil:

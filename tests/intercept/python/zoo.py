@@ -9,6 +9,7 @@ import ctypes
 import enum
 import functools
 import gc
+import itertools
 import random
 import sys
 import threading
@@ -122,6 +123,11 @@ def make_instance(cls):
 
 def fill(o, depth):
     """Gives an instance fields, some under names that the layer asks for."""
+    for name in ATTRIBUTES[:8]:  # slots, where it has any
+        try:
+            object.__setattr__(o, name, thing(depth - 1))
+        except Exception:
+            pass
     try:
         fields = object.__getattribute__(o, "__dict__")
         if type(fields) is dict:
@@ -272,6 +278,16 @@ def arrays():
                        numpy.array([object()], dtype=object), numpy.zeros((3,), dtype=[("a", "i4"), ("b", "f8")])])
 
 
+def iterators(depth):
+    """Of the library, around generators and around anything."""
+    inner = rng.choice([generator(thing(depth - 1)), started(generator(thing(depth - 1))), iter([thing(depth - 1)])])
+    return rng.choice([enumerate, zip, reversed, itertools.cycle, itertools.tee, itertools.chain,
+                       lambda it: map(hostile("map"), it), lambda it: filter(hostile("filter"), it), lambda it: itertools.islice(it, 3),
+                       lambda it: iter(hostile("sentinel"), it), lambda it: itertools.groupby(it, hostile("groupby")),
+                       lambda it: functools.partial(hostile("partial"), it, key=thing(depth - 1))])(
+        inner if rng.random() < 0.8 else [thing(depth - 1)])
+
+
 keepers = []  # what weak references point to
 
 
@@ -285,10 +301,17 @@ def weak(depth):
     return rng.choice([alive, weakref.ref(o), dead])
 
 
+def in_iterators(depth):
+    try:
+        return iterators(depth)
+    except TypeError:  # these cannot be reversed
+        return None
+
+
 def thing(depth):
     if depth <= 0:
         return rng.choice([1, 2.5, None, True, "word", 2**90, float("nan"), "\udc80", b"x", Color.RED, (), ...])
-    some = rng.randrange(27)
+    some = rng.randrange(29)
     if some < 7:
         cls = make_class()
         return cls if rng.random() < 0.1 else fill(make_instance(cls), depth)
@@ -299,7 +322,8 @@ def thing(depth):
             lambda: started(generator(thing(depth - 1))), lambda: async_generator(thing(depth - 1)), finished_frame,
             lambda: weak(depth), lambda: Lazy("lazy"), lambda: types.SimpleNamespace(a=thing(depth - 1)), huge,
             lambda: cyclic(depth), arrays, empty_cell, lambda: types.MappingProxyType({"a": thing(depth - 1)}),
-            lambda: collections.namedtuple("N", "a b")(thing(depth - 1), 2),
+            lambda: collections.namedtuple("N", "a b")(thing(depth - 1), 2), lambda: in_iterators(depth),
+            lambda: functools.partial(function(depth), thing(depth - 1), key=thing(depth - 1)),
             lambda: long_paths(depth))[some - 7]()
 
 
@@ -344,9 +368,12 @@ def compile_with(pieces, fun, info, compile, name):
     counted = [p for p in pieces if type(p) not in SHARED]
     before = [sys.getrefcount(p) for p in counted]
     gc.disable()
-    armed = True
-    jitted(*pieces, **keywords)
-    armed = False
+    for loop in (started(generator(pieces)), enumerate(started(generator(c)))):
+        for _ in loop:
+            armed = True
+            jitted(*pieces, **keywords)
+            armed = False
+    del loop, _
     gc.enable()
     after = [sys.getrefcount(p) for p in counted]
     assert before == after, "references are kept: %s" % [(type.__repr__(type(p)), x, y) for p, x, y in zip(counted, before, after) if x != y]

@@ -1,0 +1,298 @@
+/* See decided.h. */
+#include "explain/decided.h"
+
+#include "explain/history_internal.h"
+#include "explain/observed.h"
+
+/* A question about one finding. */
+struct asking {
+    struct stet_history *h;
+    struct stet_finding *f;
+    struct stet_observed seen;
+    struct stet_journal_function called;
+};
+
+/* ---- what is asked ---- */
+
+/* What of an array a cause is about. */
+static enum stet_python_aspect aspect_of(enum stet_cause cause)
+{
+    switch (cause) {
+    case STET_CAUSE_RANK_CHANGE:
+        return PY_OF_RANK;
+    case STET_CAUSE_DTYPE_CHANGE:
+        return PY_OF_TYPE;
+    case STET_CAUSE_SHARDING_CHANGE:
+    case STET_CAUSE_LAYOUT_CHANGE:
+        return PY_OF_PLACE;
+    case STET_CAUSE_OPTIONAL_KEY:
+        return PY_OF_VALUE;
+    default:
+        return PY_OF_SIZE;
+    }
+}
+
+/* Is it an array that changed as the program did? If a size did, it is the array's. A NumPy array
+ * that the first step made one of the device changed nothing. */
+static bool is_changed_array(const struct stet_finding *f, const struct stet_moved *m)
+{
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_PRESENCE))
+        return m->one_sided;
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_TYPE))
+        return m->typed;
+    if (!m->array || !f->facts.argument_shape || f->facts.size_from == f->facts.size_to)
+        return m->array;
+    return m->one_sided || (m->size_from == f->facts.size_from && m->size_to == f->facts.size_to);
+}
+
+/* ---- asking ---- */
+
+static bool take(struct asking *a, struct stet_python_made made, enum stet_sure at_most)
+{
+    struct stet_finding *f = a->f;
+
+    if (!made.line)
+        return false;
+    f->source = (struct stet_place){.file = stet_arena_copy(&a->h->arena, made.file),
+                                    .function = stet_arena_copy(&a->h->arena, made.function),
+                                    .line = made.line};
+    f->source_sure = made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
+    if (f->source_sure > at_most)
+        f->source_sure = at_most;
+    return true;
+}
+
+static struct stet_python_made follow(struct asking *a, struct stet_python_followed what)
+{
+    const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
+
+    what.file = a->called.file;
+    what.line = a->called.line;
+    what.elsewhere = was && !stet_place_eq(&was->trigger, &is->trigger);
+    a->seen.numbers = what.numbers;
+    a->seen.from = what.from;
+    a->seen.to = what.to;
+    return stet_python_follow(&a->h->sources, &a->seen.stack, &what);
+}
+
+/* What the numbers or the size of a value were. */
+static void with_numbers(struct stet_python_followed *what, const struct stet_moved *m)
+{
+    if (what->aspect == PY_OF_SIZE && m->size_to) {
+        what->numbers = true;
+        what->from = (double)m->size_from;
+        what->to = (double)m->size_to;
+    } else if (m->numeric || m->flag) {
+        what->numbers = true;
+        what->from = m->from_number;
+        what->to = m->to_number;
+    }
+}
+
+/* A value that moved: where it is held, and what of it is asked. */
+static struct stet_python_made follow_moved(struct asking *a, const struct stet_moved *m,
+                                            enum stet_python_aspect aspect)
+{
+    struct stet_python_followed what = {.path = m->path, .aspect = aspect};
+
+    with_numbers(&what, m);
+    switch (m->scope) {
+    case STET_SCOPE_ARGUMENT:
+        what.held = PY_HELD_ARGUMENT;
+        break;
+    case STET_SCOPE_LOCAL:
+    case STET_SCOPE_SUSPENDED:
+        what.held = PY_HELD_VARIABLE;
+        if (!stet_observed_frame(&a->seen, m->scope, m->frame, &what.frame))
+            return (struct stet_python_made){.line = 0};
+        break;
+    case STET_SCOPE_CLOSURE:
+    case STET_SCOPE_GLOBAL:
+        what.held = PY_HELD_CLOSURE;
+        if (stet_view_starts(m->path, "fun.")) {
+            what.held = PY_HELD_FIELD;
+            what.path = stet_view_of(m->path.ptr + 4, m->path.len - 4);
+        }
+        break;
+    case STET_SCOPE_CALLED:
+        return (struct stet_python_made){.line = 0};
+    }
+    return follow(a, what);
+}
+
+/* ---- arrays ---- */
+
+/* The arguments, and then the variables, that changed as the program did. */
+static bool by_array(struct asking *a)
+{
+    enum stet_python_aspect aspect = aspect_of(a->f->cause);
+    struct stet_python_made best = {.line = 0};
+
+    for (int locals = 0; locals < 2 && !best.sure; locals++)
+        for (uint32_t i = 0; i < a->f->moved_count && !best.sure; i++) {
+            const struct stet_moved *m = &a->f->moved[i];
+            struct stet_python_made made;
+
+            if ((m->scope != STET_SCOPE_ARGUMENT) != locals || m->wrapped ||
+                !is_changed_array(a->f, m) || m->scope == STET_SCOPE_CALLED)
+                continue;
+            made = follow_moved(a, m, aspect);
+            if (made.line && (!best.line || made.sure))
+                best = made;
+        }
+    return take(a, best, STET_SURE_CERTAIN);
+}
+
+/* A number of a frame that changed as the size did, where the array itself leads nowhere. */
+static bool by_number_of_size(struct asking *a)
+{
+    const struct stet_facts *facts = &a->f->facts;
+    struct stet_python_made best = {.line = 0};
+    struct stet_view path;
+    uint32_t at = 0;
+    size_t frame;
+
+    if (!facts->argument_shape || facts->size_from == facts->size_to)
+        return false;
+    while (!best.line && stet_observed_number(&a->seen, (double)facts->size_from,
+                                              (double)facts->size_to, &at, &frame, &path))
+        best = follow(a, (struct stet_python_followed){.held = PY_HELD_VARIABLE,
+                                                       .path = path,
+                                                       .frame = frame,
+                                                       .aspect = PY_OF_VALUE,
+                                                       .numbers = true,
+                                                       .from = (double)facts->size_from,
+                                                       .to = (double)facts->size_to});
+    return take(a, best, STET_SURE_LIKELY);
+}
+
+/* ---- numbers ---- */
+
+/* Did the values of this argument become constants of the two programs? */
+static bool became_constant(const struct stet_finding *f, const struct stet_moved *m)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_moved *held = stet_finding_constant_holder(f, i);
+
+        if (held && stet_view_eq(held->from, m->from) && stet_view_eq(held->to, m->to))
+            return true;
+    }
+    return false;
+}
+
+/* Does this difference of an argument belong to the cause? What became a constant did not decide a
+ * branch. */
+static bool concerns(const struct stet_finding *f, const struct stet_moved *m)
+{
+    if (m->array && !m->static_argument)
+        return false;
+    return !(stet_cause_question(f->cause) == STET_QUESTION_BRANCH && became_constant(f, m));
+}
+
+static bool by_value(struct asking *a, enum stet_journal_value_scope scope, bool wrapped)
+{
+    struct stet_python_made best = {.line = 0};
+    unsigned several = 0;
+
+    for (uint32_t i = 0; i < a->f->moved_count; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+        struct stet_python_made made;
+
+        if (m->scope != scope || m->wrapped != wrapped || !concerns(a->f, m))
+            continue;
+        made = follow_moved(a, m, PY_OF_VALUE);
+        if (!made.line)
+            continue;
+        several += best.line && best.line != made.line;
+        if (!best.line || (made.sure && !best.sure))
+            best = made;
+    }
+    /* that a variable changed too does not show that it is the reason */
+    return take(a, best,
+                several || scope == STET_SCOPE_LOCAL ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
+}
+
+/* The variable that held the two values of a constant. */
+static bool by_constant(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->change_count; i++) {
+        const struct stet_moved *m = stet_finding_constant_holder(a->f, i);
+
+        if (m && take(a, follow_moved(a, m, PY_OF_VALUE), STET_SURE_CERTAIN))
+            return true;
+    }
+    return false;
+}
+
+/* A library's function around the user's takes values out of the arguments: the variable of the
+ * user's that changed in the same way. */
+static bool by_wrapped(struct asking *a)
+{
+    const struct stet_finding *f = a->f;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (!m->wrapped || m->array)
+            continue;
+        for (uint32_t k = 0; k < f->moved_count; k++) {
+            const struct stet_moved *v = &f->moved[k];
+
+            if (v->scope != STET_SCOPE_LOCAL || !stet_view_eq(v->from, m->from) ||
+                !stet_view_eq(v->to, m->to))
+                continue;
+            if (take(a, follow_moved(a, v, PY_OF_VALUE), STET_SURE_CERTAIN))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void begin(struct asking *a, struct stet_history *h, struct stet_finding *f)
+{
+    *a = (struct asking){.h = h, .f = f};
+    stet_observed_init(&a->seen, h, f);
+    a->called = stet_journal_values_function(stet_sighting_of(h, f)->values);
+}
+
+bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
+                             const struct stet_place *at)
+{
+    struct stet_python_followed what = {.held = PY_HELD_LINE,
+                                        .aspect = aspect_of(f->cause),
+                                        .at_file = at->file,
+                                        .at_line = at->line,
+                                        .numbers = true,
+                                        .from = (double)f->facts.size_from,
+                                        .to = (double)f->facts.size_to};
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = take(&a, follow(&a, what), STET_SURE_CERTAIN);
+    stet_observed_release(&a.seen);
+    return found;
+}
+
+/* Was another function of the definition called? What it holds decides, not the caller's variables.
+ */
+static bool is_anew(const struct asking *a)
+{
+    return a->seen.was && stet_explain_made_anew(a->seen.was->values, a->seen.is->values);
+}
+
+bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
+{
+    struct asking a;
+    bool found = false;
+
+    begin(&a, h, f);
+    if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
+        found = by_array(&a) || by_number_of_size(&a);
+    else
+        found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
+                by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
+                (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
+    stet_observed_release(&a.seen);
+    return found;
+}

@@ -1,0 +1,439 @@
+/* Calls: what functions of the project and of libraries give, in the aspect that is followed. */
+#include "python/trail.h"
+
+typedef struct stet_python_verdict verdict;
+
+static const verdict stays;
+
+/* ---- arguments ---- */
+
+typedef verdict ask_fn(struct stet_python_trail *t, stet_python_ref n);
+
+static verdict ask_value(struct stet_python_trail *t, stet_python_ref n)
+{
+    return stet_python_trail_ask(t, n, PY_OF_VALUE);
+}
+
+static verdict ask_same(struct stet_python_trail *t, stet_python_ref n)
+{
+    return stet_python_trail_ask(t, n, t->aspect);
+}
+
+static verdict arguments_from(struct stet_python_trail *t, stet_python_ref call, uint32_t first,
+                              ask_fn *ask)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    stet_python_ref list = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+    uint32_t position = 0;
+    verdict v = stays;
+
+    if (stet_python_kind(a, list) != PY_ARGUMENTS)
+        return list ? ask(t, list) : stays;
+    for (stet_python_ref c = stet_python_child(a, list); c; c = stet_python_next(a, c)) {
+        bool keyword = stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT;
+
+        if (keyword
+                ? stet_python_setting(stet_python_text(a, stet_python_field(a, c, PY_FIELD_NAME)))
+                : position++ < first)
+            continue;
+        v = stet_python_verdict_join(t, call, v, ask(t, c));
+    }
+    return v;
+}
+
+static verdict all_arguments(struct stet_python_trail *t, stet_python_ref call,
+                             const struct stet_python_callee *c, ask_fn *ask)
+{
+    verdict v = arguments_from(t, call, 0, ask);
+
+    return c->object ? stet_python_verdict_join(t, call, v, ask(t, c->object)) : v;
+}
+
+/* Of an array: what the object of a method is, otherwise what the arguments are. */
+static verdict same_of(struct stet_python_trail *t, stet_python_ref call,
+                       const struct stet_python_callee *c)
+{
+    verdict v = c->object ? ask_same(t, c->object) : stays;
+
+    return v.how ? v : arguments_from(t, call, 0, ask_same);
+}
+
+/* The loop's own numbers, and a line of its body that makes an array of that size: that line. */
+static bool is_turned_into_array(const struct stet_python_trail *t, stet_python_ref n,
+                                 const verdict *v)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref statement = stet_python_statement_of(m, n);
+
+    return v->module == m && v->at && stet_python_kind(&m->ast, v->at) == PY_FOR &&
+           statement != v->at && stet_python_is_inside(m, statement, v->at) &&
+           stet_python_kind(&m->ast, stet_python_child(&m->ast, statement)) == PY_ASSIGNMENT;
+}
+
+/* A number that becomes a size: the line that computed it decides, or this one for a counter. */
+static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v)
+{
+    if (v.how == PY_COUNTS && v.at)
+        v.how = PY_VARIES; /* where the counter was passed on */
+    else if (v.how == PY_COUNTS)
+        v = stet_python_verdict_used(t, n, v);
+    if (v.how == PY_VARIES && is_turned_into_array(t, n, &v))
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+    v.counted = false;
+    return v;
+}
+
+/* ---- values ---- */
+
+/* len(x) */
+static verdict length(struct stet_python_trail *t, stet_python_ref call)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref of = stet_python_bare(&m->ast, stet_python_argument(m, call, 0));
+    verdict v;
+
+    if (t->cancels_in == m && t->cancels && stet_python_name(&m->ast, of) == t->cancels)
+        return stays;
+    v = stet_python_trail_ask(t, of, PY_OF_SIZE);
+    return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
+}
+
+/* max(rows), sum(x > 0 for x in rows): one number out of many that are data. */
+static verdict reduced(struct stet_python_trail *t, stet_python_ref call,
+                       const struct stet_python_callee *c)
+{
+    verdict v = all_arguments(t, call, c, ask_value), here;
+
+    if (!c->object && stet_python_argument_count(t->x->frame->module, call) > 1)
+        return stet_python_verdict_used(t, call, v); /* the largest of two numbers */
+    here = stet_python_verdict_at(t, call, v.how ? PY_VARIES : PY_MAY_VARY);
+    return t->once ? stays : here;
+}
+
+/* A random number: of a library's function, or of a method of what a library makes from a seed. */
+static bool draws(struct stet_python_trail *t, const struct stet_python_callee *c)
+{
+    return c->meaning == PY_MEANS_DRAWS || c->meaning == PY_MEANS_DRAWS_ARRAY ||
+           c->effect == PY_GIVES_DRAWS ||
+           (c->object && stet_python_trail_denoted(t, c->object).meaning == PY_MEANS_SEEDS);
+}
+
+static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
+                             const struct stet_python_callee *c)
+{
+    verdict v;
+
+    if (draws(t, c))
+        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+    if (c->meaning == PY_MEANS_LENGTH)
+        return length(t, n);
+    if (c->effect == PY_GIVES_SIZE && c->object)
+        return stet_python_trail_ask(t, c->object, PY_OF_SIZE);
+    if (c->effect == PY_GIVES_ITERATES || c->effect == PY_GIVES_REDUCES)
+        return reduced(t, n, c);
+    v = all_arguments(t, n, c, ask_value);
+    if (v.how == PY_COUNTS)
+        v = stet_python_verdict_used(t, n, v);
+    if (v.how != PY_STAYS)
+        return v;
+    return c->effect == PY_GIVES_NOTHING_KNOWN || c->effect == PY_GIVES_UNKNOWN ||
+                   c->effect == PY_GIVES_HOST
+               ? stet_python_verdict_at(t, n, PY_MAY_VARY)
+               : v;
+}
+
+/* ---- sizes ---- */
+
+/* An array of the items of a container: as many as there are, each of its own sizes. */
+static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_python_ref items)
+{
+    struct stet_python_part each = {.how = PY_AT_EACH, .index = -1};
+    unsigned parts = t->parts;
+    bool still = t->still;
+    verdict v, item;
+
+    t->parts = 0;
+    v = as_size(t, n, stet_python_trail_of(t, items));
+    t->still = true; /* all items are there */
+    item = stet_python_trail_into(t, items, each);
+    t->still = still;
+    t->parts = parts;
+    v = stet_python_verdict_join(t, n, v, item);
+    if (v.itself && v.how < PY_VARIES) /* what it was before, and more */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+    return v;
+}
+
+/* The numbers that an array function is given. Those of `pad` are added to the size of its array,
+ * which is often taken off first. */
+static verdict sized(struct stet_python_trail *t, stet_python_ref n,
+                     const struct stet_python_callee *c, const struct stet_python_array *array)
+{
+    const struct stet_python_module *m = t->x->frame->module, *before = t->cancels_in;
+    stet_python_ref of = c->object && array->first ? c->object : stet_python_argument(m, n, 0);
+    uint32_t name = t->cancels;
+    verdict v;
+
+    t->cancels_in = m;
+    t->cancels = array->first ? stet_python_name(&m->ast, stet_python_bare(&m->ast, of)) : 0;
+    v = as_size(t, n, arguments_from(t, n, c->object ? 0 : array->first, ask_value));
+    t->cancels_in = before;
+    t->cancels = name;
+    if (v.how >= PY_COUNTS || !array->first)
+        return v;
+    return stet_python_verdict_join(t, n, v, ask_same(t, of));
+}
+
+/* Keywords and tuples that give the sizes of what is drawn: size=(n, 4). */
+static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref size = stet_python_keyword(m, n, STET_VIEW("size"));
+    verdict v = stays;
+
+    if (!size)
+        size = stet_python_keyword(m, n, STET_VIEW("shape"));
+    if (size)
+        return as_size(t, n, ask_value(t, size));
+    for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++) {
+        stet_python_ref argument = stet_python_argument(m, n, i);
+
+        v = stet_python_verdict_join(t, n, v, as_size(t, n, ask_value(t, argument)));
+    }
+    return v;
+}
+
+static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
+                            const struct stet_python_callee *c)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    struct stet_view name = stet_python_callee(m, n);
+    const struct stet_python_array *array = stet_python_array(name);
+    stet_python_ref first = stet_python_argument(m, n, 0);
+    verdict v;
+
+    if (c->meaning == PY_MEANS_PADS_TO_LONGEST ||
+        (array && array->role & (PY_SELECTS | PY_FINDS) && c->effect != PY_GIVES_HOST))
+        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+    if (c->meaning == PY_MEANS_STACKS || c->meaning == PY_MEANS_JOINS)
+        return stacked(t, n, first);
+    if (draws(t, c))
+        return drawn_sizes(t, n);
+    if (array && !(array->role & PY_RAISES))
+        return sized(t, n, c, array);
+    if (c->meaning == PY_MEANS_CONVERTS && first) {
+        v = ask_same(t, first);
+        return v.how >= PY_COUNTS ? v : stacked(t, n, first);
+    }
+    if (c->meaning == PY_MEANS_COUNTS) /* range(n) */
+        return as_size(t, n, arguments_from(t, n, 0, ask_value));
+    if (c->meaning == PY_MEANS_ENUMERATES || stet_python_passes_items(c->meaning))
+        return first ? stet_python_trail_of(t, first) : stays;
+    if (c->meaning == PY_MEANS_MAPS_ITEMS || c->meaning == PY_MEANS_FILTERS_ITEMS)
+        return ask_same(t, stet_python_argument(m, n, 1));
+    v = same_of(t, n, c);
+    if (v.how != PY_STAYS)
+        return v;
+    return c->effect == PY_GIVES_NOTHING_KNOWN || c->effect == PY_GIVES_UNKNOWN
+               ? stet_python_verdict_at(t, n, PY_MAY_VARY)
+               : v;
+}
+
+/* ---- types and places ---- */
+
+/* x.astype(t), np.asarray(x, t), torch.ones(3, dtype=t), jax.device_put(x, place) */
+static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
+                            const struct stet_python_callee *c)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref given = 0, of = c->object ? c->object : stet_python_argument(m, n, 0);
+    bool moves = c->effect == PY_GIVES_MOVES || c->meaning == PY_MEANS_CONVERTS;
+    verdict v = stays;
+
+    if (t->aspect == PY_OF_TYPE)
+        given = stet_python_keyword(m, n, STET_VIEW("dtype"));
+    else if (t->aspect == PY_OF_GRADIENT)
+        given = stet_python_keyword(m, n, STET_VIEW("requires_grad"));
+    if (!given && (moves || c->meaning == PY_MEANS_CASTS || c->meaning == PY_MEANS_ASKS_GRADIENT))
+        given = stet_python_argument(m, n, c->object ? 0 : 1);
+    if (given) {
+        v = stet_python_verdict_used(t, n, ask_value(t, given));
+        if (v.how >= PY_COUNTS || t->aspect == PY_OF_TYPE)
+            return v;
+    }
+    if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN &&
+        t->aspect == PY_OF_PLACE)
+        v = arguments_from(t, n, 0, ask_value);
+    return stet_python_verdict_join(t, n, v, of ? ask_same(t, of) : stays);
+}
+
+static verdict library_call(struct stet_python_trail *t, stet_python_ref n,
+                            const struct stet_python_callee *c)
+{
+    switch (t->aspect) {
+    case PY_OF_VALUE:
+        return library_value(t, n, c);
+    case PY_OF_SIZE:
+        return library_size(t, n, c);
+    case PY_OF_RANK: {
+        const struct stet_python_array *array =
+            stet_python_array(stet_python_callee(t->x->frame->module, n));
+
+        return array && array->role & PY_SIZED ? sized(t, n, c, array) : same_of(t, n, c);
+    }
+    case PY_OF_TYPE:
+    case PY_OF_PLACE:
+    case PY_OF_GRADIENT:
+        return library_kind(t, n, c);
+    }
+    return stays;
+}
+
+/* ---- copies of objects ---- */
+
+/* eqx.tree_at(lambda m: m.steps, model, value) */
+static verdict replaced(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    const struct stet_python_ast *a = &m->ast;
+    stet_python_ref where = stet_python_argument(m, n, 0), value = stet_python_argument(m, n, 2);
+    struct stet_python_part *head = stet_python_trail_head(t), kept;
+    bool named = !head;
+    verdict v;
+
+    for (stet_python_ref c = where;
+         head && where && c < a->count && a->nodes[c].start < a->nodes[where].end; c++)
+        named |= stet_python_kind(a, c) == PY_IDENTIFIER && head->how == PY_AT_FIELD &&
+                 stet_view_eq(stet_python_text(a, c), head->name);
+    if (!named || !value)
+        return stet_python_trail_of(t, stet_python_argument(m, n, 1));
+    if (!head)
+        return stet_python_verdict_at(t, n, PY_VARIES);
+    kept = t->path[--t->parts];
+    v = stet_python_trail_of(t, value);
+    t->path[t->parts++] = kept;
+    return v.how >= PY_COUNTS && !v.itself ? stet_python_verdict_used(t, n, v)
+                                           : stet_python_verdict_at(t, n, PY_VARIES);
+}
+
+/* dataclasses.replace(settings, rate=…), row._replace(weight=…), model.clone(drop=…) */
+static verdict copied(struct stet_python_trail *t, stet_python_ref n,
+                      const struct stet_python_callee *c)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    struct stet_python_part *head = stet_python_trail_head(t), kept;
+    stet_python_ref given = head && head->how != PY_AT_EACH && head->how != PY_AT_INDEX
+                                ? stet_python_keyword(m, n, head->name)
+                                : 0;
+    stet_python_ref of = c->object ? c->object : stet_python_argument(m, n, 0);
+    verdict v;
+
+    if (!head)
+        return stet_python_verdict_join(
+            t, n,
+            stet_python_verdict_used(t, n, arguments_from(t, n, c->object ? 0 : 1, ask_value)),
+            stet_python_trail_of(t, of));
+    if (!given)
+        return stet_python_trail_of(t, of);
+    kept = t->path[--t->parts];
+    v = stet_python_trail_of(t, stet_python_argument_value(m, given));
+    t->path[t->parts++] = kept;
+    if (v.itself && v.how < PY_VARIES) /* rate=settings.rate * 0.5 */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+    return v;
+}
+
+/* ---- all ---- */
+
+static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
+                            const struct stet_python_callee *c)
+{
+    struct stet_python_frame frame = {.module = c->module,
+                                      .function = c->definition,
+                                      .call = n,
+                                      .caller = t->x->frame,
+                                      .bound = c->bound};
+    verdict v;
+
+    if (stet_python_kind(&c->module->ast, c->definition) == PY_CLASS) {
+        if (stet_python_trail_begins(t, PY_AT_EACH))
+            return stet_python_trail_items_of_class(t, c);
+        if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY) ||
+            stet_python_trail_begins(t, PY_AT_INDEX))
+            return stet_python_trail_made(t, n, c);
+        return stet_python_verdict_used(t, n, arguments_from(t, n, 0, ask_value));
+    }
+    v = stet_python_trail_returns(t, &frame);
+    v.guessed |= c->guessed;
+    return v;
+}
+
+/* A keyword of a library's object: types.SimpleNamespace(rate=3). */
+static stet_python_ref named_field(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_part *head = stet_python_trail_head(t);
+
+    return head && (head->how == PY_AT_FIELD || head->how == PY_AT_KEY)
+               ? stet_python_keyword(t->x->frame->module, n, head->name)
+               : 0;
+}
+
+verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    struct stet_python_callee c = stet_python_trail_callee(t, n);
+    struct stet_python_part kept;
+    stet_python_ref field;
+    verdict v;
+
+    if (c.definition)
+        return project_call(t, n, &c);
+    if (c.meaning == PY_MEANS_TAKES_NEXT)
+        return stet_python_trail_into(t, stet_python_argument(m, n, 0),
+                                      (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    if (stet_python_takes_item(c.meaning) && stet_python_trail_put(t, c.object, &v))
+        return v;
+    if (stet_python_changes_items(c.meaning) && c.object) /* rows.pop() */
+        return stet_python_trail_into(t, c.object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    if (c.meaning == PY_MEANS_REPLACES)
+        return replaced(t, n);
+    if (c.meaning == PY_MEANS_REPLACES_FIELDS ||
+        (t->parts && c.meaning == PY_MEANS_KEEPS_FORM)) /* model.clone(rate=r) */
+        return copied(t, n, &c);
+    if (stet_python_trail_begins(t, PY_AT_EACH))
+        return stet_python_trail_items_of_call(t, n, &c);
+    field = named_field(t, n);
+    if (field) {
+        kept = t->path[--t->parts];
+        v = stet_python_trail_of(t, stet_python_argument_value(m, field));
+        t->path[t->parts++] = kept;
+        return v;
+    }
+    if (c.transform && c.transform->kind == PY_MAPS && stet_python_argument(m, n, 1))
+        return stet_python_trail_of(t, stet_python_argument(m, n, 1)); /* jax.tree.map(f, x) */
+    if (t->parts && (c.meaning == PY_MEANS_CONVERTS || stet_python_passes_items(c.meaning)))
+        return stet_python_trail_of(t, stet_python_argument(m, n, 0));
+    if (t->parts && c.object && c.effect == PY_GIVES_KEYED) { /* table.get("k") */
+        stet_python_ref key = stet_python_argument(m, n, 0);
+        struct stet_view text = key ? stet_python_string(&m->ast, key) : (struct stet_view){0};
+
+        return stet_python_trail_into(t, c.object,
+                                      text.len ? (struct stet_python_part){PY_AT_KEY, -1, text}
+                                               : (struct stet_python_part){PY_AT_INDEX, -1, {0}});
+    }
+    if (t->parts && c.meaning == PY_MEANS_ZIPS) { /* a, b = zip(*rows) */
+        struct stet_python_part each = {.how = PY_AT_EACH, .index = -1};
+
+        stet_python_trail_push(t, each);
+        v = stet_python_trail_items_of_call(t, n, &c);
+        t->parts--;
+        return v;
+    }
+    if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY)) {
+        /* a library's copy of an object has the same fields */
+        field = c.object ? c.object : stet_python_argument(m, n, 0);
+        v = field ? stet_python_trail_of(t, field) : stays;
+        return v.how ? v : stet_python_verdict_at(t, n, PY_MAY_VARY);
+    }
+    return library_call(t, n, &c);
+}

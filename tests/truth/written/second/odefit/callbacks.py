@@ -1,0 +1,16 @@
+import equinox as eqx
+
+
+class Callback:
+    def on_step(self, i, model):
+        return model
+
+
+class Refine(Callback):
+    def __init__(self, when, factor=2):
+        self.when, self.factor = set(when), factor
+
+    def on_step(self, i, model):
+        if i in self.when:
+            model = eqx.tree_at(lambda m: m.steps, model, model.steps * self.factor)
+        return model

@@ -1,0 +1,9 @@
+class Knobs:
+    def __init__(self):
+        self.blur = 1
+
+    def stronger(self):
+        pass
+
+
+KNOBS = Knobs()

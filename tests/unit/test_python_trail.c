@@ -1,0 +1,216 @@
+/* Facts about the line that makes a value differ from turn to turn. A script marks the line that
+ * waits with `# call`, its callers with `# call2` and `# call3`, and the line of the answer with
+ * `# here`; without that mark there is no answer. The called function is `step`. */
+#include "python_help.h"
+
+#define HEAD                                                                                       \
+    "import collections, dataclasses, functools, itertools, queue, random, threading\n"            \
+    "import jax\nimport jax.numpy as jnp\nimport numpy as np\nimport torch\n"                      \
+    "def step(x, n=1, extra=None):  # def\n    return x * n\n"                                     \
+    "step = jax.jit(step)\n"                                                                       \
+    "rng = np.random.default_rng(0)\n"
+
+static void expect(const char *body, const char *part, enum stet_python_aspect aspect)
+{
+    begin(HEAD, body);
+    expect_here(body, followed(PY_HELD_ARGUMENT, part, aspect));
+}
+
+static void expect_each(const char *const *bodies, size_t count, const char *part,
+                        enum stet_python_aspect aspect)
+{
+    for (size_t i = 0; i < count; i++)
+        expect(bodies[i], part, aspect);
+}
+
+#define EACH(bodies, part, aspect)                                                                 \
+    expect_each(bodies, sizeof(bodies) / sizeof *(bodies), part, aspect)
+
+TEST(sizes_are_followed_to_the_line_that_decides_them)
+{
+    static const char *const bodies[] = {
+        "for i in range(6):\n    x = torch.ones(4 + i % 3)  # here\n    step(x)  # call\n",
+        "for i in range(6):\n    rows = 4 + i % 3  # here\n    x = torch.ones(rows)\n"
+        "    y = x * 2 + i\n    step(y)  # call\n",
+        "def make(rows):\n    return torch.ones(rows, 3)\n"
+        "def size(k):\n    return 8 if k < 5 else 3  # here\n"
+        "for i in range(6):\n    step(make(size(i)))  # call\n",
+        "for rows in (4, 6, 8):  # here\n    step(torch.ones(rows))  # call\n",
+        "sizes = [4, 6, 8]  # here\nfor rows in sizes:\n    step(torch.ones(rows))  # call\n",
+        "sizes = [4, 6, 8]  # here\nfor i in range(3):\n    x = torch.ones(sizes[i])\n"
+        "    step(x)  # call\n",
+        "def batches():\n    for k in range(6):\n        yield torch.ones(4 + k)  # here\n"
+        "for x in batches():\n    step(x)  # call\n",
+        "whole = torch.ones(21, 3)\nfor start in range(0, 21, 8):\n"
+        "    part = whole[start:start + 8]  # here\n    step(part)  # call\n",
+        "tokens = torch.ones(1)\nfor i in range(6):\n    step(tokens)  # call\n"
+        "    tokens = torch.cat([tokens, torch.ones(1)])  # here\n",
+        "def train(x):\n    return step(x)  # call\n"
+        "for i in range(6):\n    train(torch.ones(4 + i))  # here # call2\n",
+        "x = torch.ones(4)\nfor i in range(6):\n    x.resize_(i + 1)  # here\n    step(x)  # "
+        "call\n",
+        "for i in range(9):\n    n = rng.integers(3, 9)  # here\n    m = n + 2\n"
+        "    x = np.zeros((4, m))\n    step(jnp.asarray(x))  # call\n",
+        "def clips():\n    while True:\n        pairs = [rng.normal(size=5) for _ in range(3)]\n"
+        "        width = max(p.size for p in pairs)  # here\n"
+        "        out = np.zeros((3, width))\n        yield out, 3\n"
+        "for x, n in clips():\n    step(x)  # call\n",
+        "class Pad:\n    def __call__(self, rows):\n        top = max(map(len, rows))  # here\n"
+        "        return np.stack([np.pad(r, (0, top - len(r))) for r in rows])\n"
+        "pad = Pad()\nfor i in range(3):\n    step(pad(load(i)))  # call\n",
+        "def pick(mask):\n    rows, cols = np.nonzero(mask)  # here\n    return rows\n"
+        "def stream():\n    for i in range(3):\n        yield {'a': pick(i), 'b': 3}\n"
+        "for batch in stream():\n    step(batch['a'])  # call\n",
+        "def produce(q):\n    for i in range(9):\n        n = random.randint(1, 5)  # here\n"
+        "        q.put(np.zeros(n))\n    q.put(None)\n"
+        "ready = queue.Queue()\nthreading.Thread(target=produce, args=(ready,)).start()\n"
+        "while True:\n    x = ready.get()\n    step(x)  # call\n",
+        "class Env:\n    def reset(self):\n        self.limit = int(rng.integers(6, 9))  # here\n"
+        "        self.t = 0\n    def step(self):\n        self.t += 1\n"
+        "        return self.t >= self.limit\n"
+        "def episodes(env):\n    while True:\n        rows, done = [], False\n        env.reset()\n"
+        "        while not done:\n            rows.append(1)\n            done = env.step()\n"
+        "        yield np.stack(rows)\n"
+        "for x in episodes(Env()):\n    step(x)  # call\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(what_cannot_change_a_size_is_no_answer)
+{
+    static const char *const bodies[] = {
+        "for i in range(6):\n    x = torch.ones(4) * i\n    step(x)  # call\n",
+        ("for i in range(6):\n    x = torch.ones(4)\n    x.requires_grad_(i > 2)\n"
+         "    step(x)  # call\n"),
+        "def run(x):\n    step(x)  # call\n",
+        "step(torch.ones(4))  # call\n",
+        "for x in load():\n    pass\nfor i in range(6):\n    step(torch.ones(4))  # call\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(types_and_layouts_are_followed)
+{
+    expect("for i in range(6):\n    x = torch.ones(4)\n"
+           "    x = x.to(torch.float64 if i > 2 else torch.float32)  # here\n    step(x)  # call\n",
+           "x", PY_OF_TYPE);
+    expect("for i in range(6):\n    x = np.ones(4)\n    if i > 2:\n"
+           "        x = x.astype(np.float32)  # here\n    step(x)  # call\n",
+           "x", PY_OF_TYPE);
+    expect("for i in range(6):\n    x = torch.ones(4)\n    x = x[None] if i > 2 else x  # here\n"
+           "    x = x.contiguous()\n    step(x)  # call\n",
+           "x", PY_OF_RANK);
+    expect(
+        "for i in range(6):\n    x = torch.ones(4, 4)\n    if i > 2:\n        x = x.t()  # here\n"
+        "    step(x)  # call\n",
+        "x", PY_OF_PLACE);
+    expect("for i in range(6):\n    x = torch.ones(4)\n    x.requires_grad_(i > 2)  # here\n"
+           "    step(x)  # call\n",
+           "x", PY_OF_GRADIENT);
+}
+
+TEST(numbers_are_followed)
+{
+    static const char *const bodies[] = {
+        "for i in range(6):\n    step(torch.ones(3), 2 + i)  # here # call\n",
+        "for i in range(6):\n    step(torch.ones(3), n=i)  # here # call\n",
+        "count = 0\nwhile count < 6:\n    step(torch.ones(3), count)  # call\n"
+        "    count += 1  # here\n",
+        "for i in range(6):\n    step(torch.ones(3), (k := 2 * i))  # here # call\n",
+        "class Plan:\n    def __init__(self):\n        self.value = 0\n"
+        "    def advance(self, k):\n        self.value = k // 2  # here\n        return "
+        "self.value\n"
+        "plan = Plan()\nfor i in range(6):\n    k = plan.advance(i)\n"
+        "    step(torch.ones(3), k)  # call\n",
+        "import types\nknobs = types.SimpleNamespace()\nfor i in range(6):\n"
+        "    knobs.rate = i / 2  # here\n    step(torch.ones(3), knobs.rate)  # call\n",
+        "def rates():\n    for k in range(6):\n        yield k / 2  # here\nstream = rates()\n"
+        "for i in range(6):\n    rate = next(stream)\n    step(torch.ones(3), rate)  # call\n",
+        "for i in range(6):\n    rate = random.choice([1, 2])  # here\n"
+        "    step(torch.ones(3), rate)  # call\n",
+        "class Schedule:\n    def __init__(self, hi):\n        self.hi = hi\n        self.calls = "
+        "0\n"
+        "    def __call__(self):\n        self.calls += 1\n        k = self.calls // 6\n"
+        "        return round(self.hi * 0.5 ** k, 3)  # here\n"
+        "rate = Schedule(0.5)\nfor i in range(6):\n    step(torch.ones(3), n=rate())  # call\n",
+        "class Clock:\n    def __init__(self):\n        self.n = 0\n    @property\n"
+        "    def late(self):\n        return self.n > 3  # here\n"
+        "    def tick(self):\n        self.n += 1\n"
+        "clock = Clock()\nfor i in range(6):\n    step(torch.ones(3), clock.late)  # call\n"
+        "    clock.tick()\n",
+        "@dataclasses.dataclass\nclass Plan:\n    low: int = 1\n    def draw(self):\n"
+        "        return random.randint(self.low, 3)  # here\n"
+        "@dataclasses.dataclass\nclass Settings:\n    plan: Plan = None\n"
+        "def main(cfg):\n    for i in range(6):\n        r = cfg.plan.draw()\n"
+        "        step(torch.ones(3), r)  # call\n"
+        "main(Settings(plan=Plan()))  # call2\n",
+        "def smooth(i):\n    if i >= 5:\n        return 0.1  # here\n    return 0.0\n"
+        "for i in range(6):\n    step(torch.ones(3), smooth(i))  # call\n",
+        "rate = 0.5\nfor i in range(6):\n    step(torch.ones(3), rate)  # call\n"
+        "    if i % 2:\n        rate = rate * 0.5  # here\n",
+    };
+
+    EACH(bodies, "n", PY_OF_VALUE);
+}
+
+TEST(containers_are_followed)
+{
+    expect("for i in range(6):\n    given = {'a': 1}\n    if i % 3 == 2:\n"
+           "        given['mask'] = 2  # here\n    step(torch.ones(3), 1, given)  # call\n",
+           "extra['mask']", PY_OF_VALUE);
+    expect("for i in range(6):\n    given = [torch.ones(2) for _ in range(1 + i % 3)]  # here\n"
+           "    step(torch.ones(3), extra=given)  # call\n",
+           "extra", PY_OF_SIZE);
+    expect("for i in range(6):\n    given = []\n    if i > 2:\n        given.append(1)  # here\n"
+           "    step(torch.ones(3), extra=given)  # call\n",
+           "extra", PY_OF_SIZE);
+    expect("def rows(n):\n    for i in range(n):\n        yield {'a': i}\n"
+           "def priced(rows):\n    for i, b in enumerate(rows):\n        if i % 5 == 4:\n"
+           "            b['price'] = 1  # here\n        yield b\n"
+           "for b in priced(rows(9)):\n    step(torch.ones(3), extra=b)  # call\n",
+           "extra['price']", PY_OF_VALUE);
+}
+
+TEST(an_argument_is_followed_through_the_lines_that_wait)
+{
+    static const char *const bodies[] = {
+        "for x in d:\n    x = put(x)  # here\n    step(x)  # call\n",
+        "for x in d:\n    x = put(x)  # here\n    step(n=2, x=x)  # call\n",
+        "def g(y):\n    return step(y)  # call\n"
+        "for i in range(9):\n    x = np.zeros(i)  # here\n    g(x)  # call2\n",
+        "def g(*a, **k):\n    return step(*a, **k)  # call\n"
+        "for i in range(9):\n    x = np.zeros(i)  # here\n    g(x)  # call2\n",
+        "def g(*a, **k):\n    return step(*a, **k)  # call\n"
+        "for i in range(9):\n    x = np.zeros(i)  # here\n    g(x=x)  # call2\n",
+        "def g(first, *a):\n    return step(*a)  # call\n"
+        "for i in range(9):\n    x = np.zeros(i)  # here\n    g(0, x)  # call2\n",
+        "class T:\n    def g(self, w, b):\n        return step(b)  # call\nt = T()\n"
+        "def main():\n    for i in range(9):\n        x = np.zeros(i)  # here\n"
+        "        t.g(0, x)  # call2\nmain()  # call3\n",
+        "from torch.utils.data import DataLoader\n"
+        "def learn(parts):\n    for p in parts:\n        step(p)  # call\n"
+        "learn(DataLoader(rows, 4))  # here # call2\n",
+        "class Rows:\n    def __iter__(self):\n        for i in range(3):\n"
+        "            yield rows[:i]  # here\n"
+        "def total(rows):\n    return sum(step(r) for r in rows)  # call\n"
+        "total(Rows())  # call2\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(a_value_in_an_expression_is_followed)
+{
+    static const char *const bodies[] = {
+        "for i in range(6):\n    k = i * 2  # here\n    step(1, Options(size=k))  # call\n",
+        "for i in range(6):\n    o.k = i * 2  # here\n    step(1, Options(size=o.k))  # call\n",
+        "for i in range(6):\n    print(step(1, sizes[i]))  # here # call\n",
+    };
+
+    EACH(bodies, "n", PY_OF_VALUE);
+    expect("for i in range(6):\n    b = load()\n    if i > 2:\n"
+           "        b = dict(b, mask=1)  # here\n    b = put(b)\n    step(1, extra=b)  # call\n",
+           "extra['mask']", PY_OF_VALUE);
+}
