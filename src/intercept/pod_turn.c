@@ -12,8 +12,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
-enum { NAMED_MS = 2000 };
+enum { NAMED_MS = 6000 };
 
 struct stet_pod_turn *stet_intercept_pod_hold(struct stet_pod_turn *t)
 {
@@ -283,10 +284,15 @@ static struct stet_hash whole(const struct stet_pod_entry *e)
     return h;
 }
 
-/* The votes may come before what was found out: waits a little, to name the other rank. */
-static int64_t other_rank(struct stet_pod_turn *t)
+/* The votes come before what was found out: waits a little, to name the other rank. A rank with the
+ * leader's program has none. */
+static int64_t other_rank(struct stet_pod_turn *t, bool leads)
 {
-    stet_flag_wait(&t->settled, NAMED_MS);
+    const uint64_t end = stet_journal_now() + (uint64_t)NAMED_MS * 1000000u;
+
+    while (!atomic_load(&t->other) && stet_journal_now() < end &&
+           (leads || atomic_load(&t->finding) != STET_POD_SAME))
+        nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     return atomic_load(&t->other) - 1;
 }
 
@@ -302,7 +308,7 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t)
     ranks = (struct stet_ranks){.ranks = s->ranks, .count = s->count};
     if (stet_ranks_confirm(&ranks, whole(&t->entry), t))
         return NULL;
-    other = other_rank(t);
+    other = other_rank(t, s->ranks[0] == (uint32_t)stet_pod.set.rank);
     if (other < 0)
         snprintf(who, sizeof who, "other ranks differ");
     else
