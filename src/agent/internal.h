@@ -140,6 +140,10 @@ void stet_agent_report_refused(struct stet_agent *a, const char *run, enum stet_
 /* Lines for the user who started the run, none if everything went well; then drops the run. */
 void stet_agent_report_write(struct stet_agent *a, struct stet_view run, struct stet_buf *out);
 
+/* Handles a message between ranks: returns the kind of the answer, and its text. */
+uint32_t stet_agent_job_message(struct stet_agent *a, const struct stet_message *m,
+                                struct stet_buf *text);
+
 void stet_agent_status(struct stet_agent *a, bool json, struct stet_buf *out);
 /* Logs to this file instead of standard error. A file that grew beyond a megabyte is renamed to
  * <path>.old, replacing the previous one. */

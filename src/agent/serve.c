@@ -83,6 +83,14 @@ static bool serve(struct stet_agent *a, struct stet_wire *l, const struct stet_m
         return reply(l, STET_MESSAGE_OKAY, (struct stet_view){0});
     case STET_MESSAGE_TOOK:
         return true;
+    case STET_MESSAGE_JOB_PUT:
+    case STET_MESSAGE_JOB_GET: {
+        uint32_t kind = stet_agent_job_message(a, m, &text);
+
+        on = !text.failed && reply(l, kind, stet_buf_as_view(&text));
+        stet_buf_release(&text);
+        return on;
+    }
     case STET_MESSAGE_STATUS:
         stet_agent_status(a, (m->flags & STET_MESSAGE_JSON) != 0, &text);
         on = !text.failed && reply(l, STET_MESSAGE_TEXT, stet_buf_as_view(&text));

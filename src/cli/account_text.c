@@ -3,6 +3,7 @@
 
 #include "base/human.h"
 #include "base/text.h"
+#include "cli/divergence_text.h"
 #include "cli/frameworks_text.h"
 #include "cli/miss_text.h"
 #include "cli/run_text.h"
@@ -135,6 +136,12 @@ enum stet_rc stet_cli_account_text(struct stet_buf *out, const struct stet_accou
     if (a->exhausted)
         stet_session_exhausted_text(out, a->exhausted, "");
     head(out, a, t, view);
+    if (a->divergences)
+        stet_session_comparing_text(out, &a->divergences->comparing, "");
+    for (size_t i = 0; a->divergences && i < a->divergences->count; i++) {
+        stet_buf_char(out, '\n');
+        stet_cli_divergence_text(out, &a->divergences->items[i], view->colour, view->all);
+    }
     for (size_t i = 0; i < a->stories->count; i++) {
         const struct stet_story *story = &a->stories->items[i];
 

@@ -14,9 +14,9 @@ static const struct stet_usage usage = {
     "each change with its source line. Names, SSA numbers, locations and the order of independent\n"
     "operations do not count. Of two runs: which of shapes, profile (flags and options), "
     "sharding,\n"
-    "branch, bundle and constants moved between them. Exit 0 when nothing differs, 1 when "
-    "something\n"
-    "does.",
+    "branch, bundle and constants moved between them. RUN@N is rank N of a run; @0 @1 are two "
+    "ranks\n"
+    "of the latest one. Exit 0 when nothing differs, 1 when something does.",
     "diff",
 };
 
@@ -68,7 +68,10 @@ int cmd_diff(int argc, char **argv)
     if (stet_rundiff_is_run(args.values[0]) && stet_rundiff_is_run(args.values[1]))
         return stet_cli_rundiff_print(
             args.values[0], args.values[1],
-            &(struct stet_rundiff_view){args.format, stet_text_colour(STDOUT_FILENO), view.all});
+            &(struct stet_rundiff_view){args.format,
+                                        stet_text_colour(STDOUT_FILENO),
+                                        view.all,
+                                        {STET_RUNDIFF_ALL, STET_RUNDIFF_ALL}});
     if (stet_session_program_open(&a, args.values[0], options_a, &err) != STET_OK)
         return stet_cli_complain(&err);
     if (stet_session_program_open(&b, args.values[1], options_b, &err) != STET_OK) {

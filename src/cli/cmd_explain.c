@@ -1,12 +1,16 @@
 /* stet explain: prints why each program of a run was compiled again. */
 #include "cli/account_text.h"
 #include "cli/command.h"
+#include "ledger/job_runs.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
+#include "session/divergence.h"
 #include "session/exhausted.h"
 #include "session/framework_logs.h"
 #include "session/miss.h"
 #include "session/session.h"
+#include "session/torch_ranks.h"
+#include "session/torch_rows.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -23,8 +27,10 @@ static const struct stet_usage usage = {
 struct choices {
     const struct stet_misses *misses;
     const struct stet_avoided *avoided;
+    const struct stet_divergences *divergences;
     const struct stet_exhausted_list *exhausted;
     enum stet_format format;
+    bool job; /* all runs of the run's job */
     const char *export, *log_file;
     struct stet_account_view view;
     struct stet_framework_log log;
@@ -37,8 +43,10 @@ static enum stet_rc print_joined(const struct stet_account *a,
     struct stet_buf out = STET_TEXT_INIT;
     enum stet_rc rc;
 
-    *code =
-        tally->alarms || (a->exhausted && a->exhausted->count) ? STET_EXIT_FINDING : STET_EXIT_FINE;
+    *code = tally->alarms || (a->divergences && a->divergences->count) ||
+                    (a->exhausted && a->exhausted->count)
+                ? STET_EXIT_FINDING
+                : STET_EXIT_FINE;
     if (c->export && !strcmp(c->export, "csv"))
         return stet_account_csv(a, err);
     if (c->export && !strcmp(c->export, "markdown"))
@@ -68,6 +76,7 @@ static enum stet_rc print(void *context, const struct stet_account *a,
     own.log = &p->choices->log;
     own.misses = p->choices->misses;
     own.avoided = p->choices->avoided;
+    own.divergences = p->choices->divergences;
     own.exhausted = p->choices->exhausted;
     return print_joined(&own, t, p->choices, &p->code, err);
 }
@@ -96,8 +105,11 @@ struct journals {
     struct stet_run_digest digest;
     struct stet_avoided avoided;
     struct stet_misses misses;
+    struct stet_divergences divergences;
+    struct stet_torch torch;
     struct stet_exhausted_list exhausted;
     bool loaded, asked; /* asked: the store, for its misses */
+    bool compared;      /* the ranks */
 };
 
 static void read_journals(struct journals *r, const struct stet_run *run)
@@ -108,6 +120,11 @@ static void read_journals(struct journals *r, const struct stet_run *run)
         return;
     stet_avoided_make(&r->avoided, &r->digest);
     stet_avoided_sort(&r->avoided);
+    stet_torch_init(&r->torch);
+    stet_session_torch_load_run(&r->torch, run, NULL);
+    stet_session_torch_take_ranks(&r->torch, &r->digest);
+    r->compared =
+        stet_divergences_make(&r->divergences, &r->digest, &r->torch, run->folder, NULL) == STET_OK;
     stet_session_exhausted(&r->exhausted, &r->digest, run->folder, NULL);
     r->asked = r->digest.compiles <= MOST_COMPILES &&
                stet_misses_make(&r->misses, &r->digest, NULL) == STET_OK;
@@ -117,6 +134,10 @@ static void release_journals(struct journals *r)
 {
     if (r->asked)
         stet_misses_release(&r->misses);
+    if (r->compared)
+        stet_divergences_release(&r->divergences);
+    if (r->loaded)
+        stet_torch_release(&r->torch);
     stet_avoided_release(&r->avoided);
     stet_session_exhausted_release(&r->exhausted);
     if (r->loaded)
@@ -144,7 +165,7 @@ static int explain_run(const char *name, struct choices *c)
 
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
-    if (stet_ledger_runs_find(&runs, name, &run, &err) != STET_OK) {
+    if (stet_ledger_job_find(&runs, name, c->job, &run, &err) != STET_OK) {
         stet_ledger_runs_close(&runs);
         return stet_cli_complain(&err);
     }
@@ -152,6 +173,7 @@ static int explain_run(const char *name, struct choices *c)
         stet_session_logs_read(&c->log, run->folder);
     read_journals(&read, run);
     c->avoided = &read.avoided;
+    c->divergences = read.compared ? &read.divergences : NULL;
     c->exhausted = &read.exhausted;
     if (read.asked && (c->format == STET_FORMAT_JSON || is_telling(&read.misses) ||
                        stet_ledger_run_has_earlier(&runs, run)))
@@ -172,6 +194,8 @@ int cmd_explain(int argc, char **argv)
          STET_OPTION_FLAG, &c.view.all},
         {"export", "json|csv|markdown", "all recompiles as data, or a summary to paste",
          STET_OPTION_VALUE, &c.export},
+        {"job", NULL, "explain all runs of RUN's job together (done anyway if no RUN is given)",
+         STET_OPTION_FLAG, &c.job},
         {"dump", "DIR", "explain a folder of XLA dumps (--xla_dump_to) instead of a run",
          STET_OPTION_VALUE, &dump},
         {"log", "FILE", "read what JAX or PyTorch/XLA logged there about tracing and graphs",

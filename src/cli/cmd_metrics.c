@@ -43,7 +43,7 @@ static void render(struct stet_buf *out, const struct stet_monitor_attach *a, en
 
     clock_gettime(CLOCK_REALTIME, &t);
     if (form == JSON)
-        stet_pulse_json(out, a, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec);
+        stet_pulse_json(out, a, (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec, NULL);
     else
         stet_monitor_metrics_write(
             out, a->pulse, &run, form == TEXT ? STET_METRICS_PROMETHEUS : STET_METRICS_OPENMETRICS);

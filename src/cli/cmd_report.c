@@ -2,6 +2,7 @@
  * other tools. */
 #include "cli/command.h"
 #include "cli/rundiff_text.h"
+#include "ledger/job_runs.h"
 #include "report/export.h"
 #include "report/fill.h"
 #include "report/html_page.h"
@@ -47,7 +48,7 @@ static void release(struct side *s)
 static enum stet_rc write_json(struct stet_buf *out, struct side *const *sides, size_t count,
                                struct stet_err *err)
 {
-    const struct stet_rundiff_view view = {.format = STET_FORMAT_JSON};
+    const struct stet_rundiff_view view = {.format = STET_FORMAT_JSON, .ranks = {-1, -1}};
     struct stet_buf diff = STET_BUF_INIT;
     enum stet_rc rc = STET_OK;
     struct stet_json j;
@@ -205,9 +206,12 @@ static int report(const struct stet_runs *runs, struct side *const *sides, size_
 int cmd_report(int argc, char **argv)
 {
     struct targets to = {0};
+    bool job = false;
     const struct stet_option options[] = {
         {"output", "FILE", "the file to write (default stet-report-RUN.html)", STET_OPTION_VALUE,
          &to.page},
+        {"job", NULL, "all runs of RUN's job together (done anyway if no RUN is given)",
+         STET_OPTION_FLAG, &job},
         {"o", "FILE", "the same", STET_OPTION_VALUE, &to.page},
         {"perfetto", "[=FILE]",
          "a timeline for ui.perfetto.dev (default stet-RUN.perfetto-trace.gz)", STET_OPTION_MAYBE,
@@ -239,11 +243,11 @@ int cmd_report(int argc, char **argv)
     if (stet_ledger_runs_open(&runs, &err) != STET_OK)
         return stet_cli_complain(&err);
     count = args.count == 2 ? 2 : 1;
-    rc = stet_ledger_runs_find(&runs, args.count ? args.values[0] : NULL, &found, &err);
+    rc = stet_ledger_job_find(&runs, args.count ? args.values[0] : NULL, job, &found, &err);
     if (rc == STET_OK) {
         a.run = *found; /* finding the second run may grow the list */
         if (count == 2)
-            rc = stet_ledger_runs_find(&runs, args.values[1], &found, &err);
+            rc = stet_ledger_job_find(&runs, args.values[1], job, &found, &err);
         b.run = *found;
     }
     if (rc == STET_OK)

@@ -2,6 +2,7 @@
 #include "cli/account_text.h"
 #include "cli/cache.h"
 #include "cli/command.h"
+#include "cli/divergence_text.h"
 
 #include "base/duration.h"
 #include "bundle/gather_run.h"
@@ -15,6 +16,7 @@
 #include "launch/xla_dump_flags.h"
 #include "monitor/live.h"
 #include "monitor/publish.h"
+#include "monitor/rank_beacon.h"
 #include "monitor/torch_follow.h"
 #include "session/framework_logs.h"
 
@@ -32,6 +34,7 @@ struct run {
     pid_t recorder;                          /* records the bundle, beside the command */
     struct stet_monitor_publisher *metrics;  /* NULL without metrics options */
     struct stet_hang *hang;                  /* NULL without --hang-after */
+    struct stet_beacon *beacon;              /* for other hosts */
 };
 
 /* The options of the command line. */
@@ -41,8 +44,8 @@ struct wishes {
     bool strict;     /* no program runs on XLA's CPU client instead */
     bool brief;      /* print no recompiles, and one line at the end */
     const char *cpu; /* NULL: not on the backend; else how many devices, or "" */
-    const char *json_events, *contract, *on_breach, *metrics_port, *metrics_host, *metrics_file,
-        *format, *hang_after;
+    const char *json_events, *contract, *on_breach, *on_divergence, *metrics_port, *metrics_host,
+        *metrics_file, *format, *hang_after;
     unsigned hang_s;
 };
 
@@ -59,6 +62,7 @@ static void follow(struct run *r, char *const *environment)
         stet_monitor_torch_ranks(r->torch, r->live);
         stet_bundle_follow(&r->recorder, r->on_disk.folder, r->on_disk.argv, environment);
         stet_cli_hang_poll(r->hang);
+        stet_monitor_beacon_poll(r->beacon);
         stet_monitor_publish_poll(r->metrics, r->live, stet_monitor_torch_model(r->torch), false);
         until -= r->live && wait > LIVE_MS ? LIVE_MS : wait;
         if (until > 0)
@@ -114,8 +118,10 @@ static enum stet_rc start_live(struct run *r, const struct wishes *w, struct ste
 
     if (says)
         tap->say = stet_cli_account_say;
+    if (!w->quiet)
+        tap->differ = stet_cli_divergence_say;
     return stet_live_new(&r->live, r->on_disk.folder, r->on_disk.id, w->json_events,
-                         r->metrics || says ? tap : NULL, err);
+                         r->metrics || !w->quiet ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
@@ -168,10 +174,12 @@ static void watch_command(struct run *r, const struct wishes *w, const struct st
         stet_monitor_torch_foreign(r->torch, r->on_disk.links);
     stet_monitor_torch_printed(r->torch, stet_launch_env_get(env, "TORCH_LOGS_OUT"),
                                r->on_disk.links);
+    stet_monitor_torch_differ(r->torch, stet_cli_divergence_say);
     if (w->json_events)
         stet_monitor_torch_events(r->torch, r->live);
     stet_monitor_torch_learn(r->torch, r->learn, r->on_disk.folder);
     r->hang = w->hang_s ? stet_cli_hang_new(r->on_disk.id, w->hang_s) : NULL;
+    r->beacon = stet_monitor_beacon_new(r->on_disk.id, r->on_disk.folder);
     follow(r, env->vars);
 }
 
@@ -182,6 +190,7 @@ static bool finish(struct run *r, const struct wishes *w, struct stet_launch_env
     bool broken;
 
     stet_cli_hang_free(r->hang);
+    stet_monitor_beacon_free(r->beacon);
     stet_monitor_torch_events(r->torch, NULL);
     stet_monitor_publish_end(r->metrics);
     r->metrics = NULL;
@@ -221,6 +230,8 @@ static int run(struct run *r, const struct wishes *w)
         rc = stet_launch_env_init(&env, &err);
     if (rc == STET_OK)
         rc = stet_launch_run_prepare(&r->on_disk, &env, w->no_store || w->zeros, w->lift, &err);
+    if (rc == STET_OK && w->on_divergence)
+        rc = stet_launch_env_set(&env, "STET_ON_DIVERGENCE", w->on_divergence, &err);
     if (w->cpu && (rc != STET_OK ||
                    stet_launch_cpu(&env, r->on_disk.folder,
                                    &(struct stet_launch_cpu_options){w->cpu, w->zeros, w->strict},
@@ -320,6 +331,9 @@ int cmd_run(int argc, char **argv)
          STET_OPTION_VALUE, &w.contract},
         {"on-breach", "warn|fail", "fail: a compile that breaks it gets an error (default warn)",
          STET_OPTION_VALUE, &w.on_breach},
+        {"on-divergence", "warn|fail|off",
+         "ranks that compile different programs: print it (default), refuse the compile, or not",
+         STET_OPTION_VALUE, &w.on_divergence},
         {"json-events", "FILE", "write each recompile to FILE as it happens, as a line of JSON",
          STET_OPTION_VALUE, &w.json_events},
         {"metrics-port", "[ADDRESS:]PORT",
@@ -359,6 +373,9 @@ int cmd_run(int argc, char **argv)
         return stet_cli_usage_error(&usage, "--strict needs --cpu");
     if (w.on_breach && !w.contract)
         return stet_cli_usage_error(&usage, "--on-breach needs --contract");
+    if (w.on_divergence && strcmp(w.on_divergence, "warn") != 0 &&
+        strcmp(w.on_divergence, "fail") != 0 && strcmp(w.on_divergence, "off") != 0)
+        return stet_cli_usage_error(&usage, "--on-divergence is warn, fail or off");
     if (w.contract &&
         stet_contract_follow_open(&r.contract, w.contract, w.on_breach, &err) != STET_OK) {
         stet_cli_complain(&err);

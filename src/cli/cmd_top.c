@@ -57,7 +57,7 @@ static int print_all(struct stet_top *t, const struct wishes *w)
 
         more = stet_monitor_top_poll(t) && !w->once;
         if (w->json)
-            stet_pulse_json(&out, t->attach, t->now_ns);
+            stet_pulse_json(&out, t->attach, t->now_ns, &t->still);
         else
             print_block(&out, t);
         if (more && !w->json)
@@ -82,7 +82,10 @@ static int show(struct stet_monitor_attach *a, const struct wishes *w)
     stet_page_locale();
     if (!w->plain && !w->once && !w->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO))
         code = stet_screen_run(&top, w->interval);
-    return code >= 0 ? code : print_all(&top, w);
+    if (code < 0)
+        code = print_all(&top, w);
+    stet_monitor_top_release(&top);
+    return code;
 }
 
 int cmd_top(int argc, char **argv)

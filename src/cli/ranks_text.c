@@ -5,6 +5,7 @@
 #include "base/human.h"
 #include "base/mem.h"
 #include "base/text.h"
+#include "monitor/rank_hang.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -133,7 +134,10 @@ static void put_kind(struct stet_buf *out, const struct stet_rank_state *s)
         stet_buf_str(out, ": it is blocked");
         break;
     case STET_RANK_ELSEWHERE:
-        stet_buf_printf(out, ": on host %s, where `stet ranks` can see more", s->host);
+        stet_buf_printf(out,
+                        ": on host %s, where it makes progress, or where `stet run` does not "
+                        "see this state folder",
+                        s->host);
         break;
     case STET_RANK_ENDED:
         break;
@@ -147,6 +151,8 @@ static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
     if (s->pid)
         stet_buf_printf(out, s->rank >= 0 ? " (process %llu)" : "process %llu",
                         (unsigned long long)s->pid);
+    if (s->seen_s)
+        stet_buf_printf(out, " on %s, %llu s ago", s->host, (unsigned long long)s->seen_s);
     stet_buf_printf(out, "  %s", stet_monitor_rank_word(s->kind));
     put_kind(out, s);
     stet_buf_char(out, '\n');
@@ -160,10 +166,17 @@ static void put_rank(struct stet_buf *out, const struct stet_rank_state *s)
 void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach *a,
                          const struct stet_rank_states *s)
 {
+    struct stet_rank_hang hang;
+
     stet_buf_printf(out, "run %s, %s", a->id, a->running ? "running" : "over");
     if (s->world)
         stet_buf_printf(out, ", a job of %lld processes", (long long)s->world);
     stet_buf_char(out, '\n');
+    stet_monitor_rank_hang(&hang, s);
+    if (hang.found && a->running) {
+        stet_monitor_rank_hang_text(out, &hang);
+        stet_buf_char(out, '\n');
+    }
     for (size_t i = 0; i < s->count; i++)
         put_rank(out, &s->items[i]);
     if (!s->count)

@@ -7,6 +7,7 @@
 #include "cli/startup_text.h"
 #include "session/account_run.h"
 #include "session/avoided.h"
+#include "session/comparing.h"
 #include "session/exhausted.h"
 #include "session/frameworks.h"
 #include "session/program_cache.h"
@@ -115,6 +116,7 @@ static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
 {
     struct stet_avoided avoided;
     struct summary s = {out, cpu, &avoided};
+    struct stet_comparing comparing;
     const struct stet_run *run;
     struct stet_ledger *l = NULL;
     struct stet_runs runs;
@@ -130,6 +132,8 @@ static void print_causes(struct stet_buf *out, const char *folder, bool cpu)
         stet_avoided_make(&avoided, &x.digest);
         stet_account_of_session(&x, run, say_account, &s, NULL);
         stet_avoided_release(&avoided);
+        stet_session_comparing(&comparing, &x.digest);
+        stet_session_comparing_text(out, &comparing, "stet: ");
         stet_cli_startup_text(out, "stet: ", &x.digest);
         stet_session_close(&x);
     }

@@ -4,10 +4,19 @@
 #include "base/human.h"
 #include "base/json.h"
 #include "base/text.h"
+#include "ledger/job_runs.h"
 #include "session/place_json.h"
 #include "session/rundiff.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+
+static void put_side(struct stet_buf *out, const struct stet_rundiff_side *side)
+{
+    stet_buf_str(out, side->run->id);
+    if (side->rank != STET_RUNDIFF_ALL)
+        stet_buf_printf(out, " rank %lld", (long long)side->rank);
+}
 
 static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour, bool every)
 {
@@ -15,7 +24,10 @@ static void text(struct stet_buf *out, const struct stet_rundiff *m, bool colour
     const char *plain = stet_pen(STET_PEN_PLAIN, colour);
     unsigned moved = stet_rundiff_moved(m);
 
-    stet_buf_printf(out, "%s -> %s: ", m->a.run->id, m->b.run->id);
+    put_side(out, &m->a);
+    stet_buf_str(out, " -> ");
+    put_side(out, &m->b);
+    stet_buf_str(out, ": ");
     if (!moved)
         stet_buf_str(out, m->gone_count ? "programs went away" : "nothing moved");
     for (int i = 0, n = 0; i < STET_THINGS; i++)
@@ -82,6 +94,10 @@ static void json(struct stet_buf *out, const struct stet_rundiff *m)
     stet_json_cstr(&j, "schema", "stet.rundiff/1");
     stet_json_cstr(&j, "a", m->a.run->id);
     stet_json_cstr(&j, "b", m->b.run->id);
+    if (m->a.rank != STET_RUNDIFF_ALL)
+        stet_json_int(&j, "rank_a", m->a.rank);
+    if (m->b.rank != STET_RUNDIFF_ALL)
+        stet_json_int(&j, "rank_b", m->b.rank);
     stet_json_array(&j, "moved");
     for (int i = 0; i < STET_THINGS; i++)
         if (m->moved[i])
@@ -128,7 +144,7 @@ enum stet_rc stet_cli_rundiff_write(struct stet_buf *out, const struct stet_run 
                                     bool *moved, struct stet_err *err)
 {
     struct stet_rundiff m;
-    enum stet_rc rc = stet_rundiff_make(&m, a, b, err);
+    enum stet_rc rc = stet_rundiff_make(&m, a, b, view->ranks, err);
 
     *moved = false;
     if (rc != STET_OK)
@@ -142,25 +158,40 @@ enum stet_rc stet_cli_rundiff_write(struct stet_buf *out, const struct stet_run 
     return STET_OK;
 }
 
+/* A rank may be of any run of its job. */
+static enum stet_rc find_side(struct stet_runs *runs, const char *name, int64_t *rank,
+                              struct stet_run *out, struct stet_err *err)
+{
+    char own[4096];
+    const struct stet_run *found;
+    enum stet_rc rc;
+
+    snprintf(own, sizeof own, "%s", name);
+    *rank = stet_rundiff_rank(own);
+    rc = *rank == STET_RUNDIFF_ALL ? stet_ledger_runs_find(runs, own, &found, err)
+                                   : stet_ledger_job_find(runs, own, true, &found, err);
+    if (rc == STET_OK)
+        *out = *found; /* finding the second run may grow the list */
+    return rc;
+}
+
 int stet_cli_rundiff_print(const char *a, const char *b, const struct stet_rundiff_view *view)
 {
     struct stet_err err = STET_ERR_INIT;
     struct stet_buf out = STET_TEXT_INIT;
-    const struct stet_run *found;
-    struct stet_run first; /* finding the second run may grow the list */
+    struct stet_rundiff_view own = *view;
+    struct stet_run sides[2];
     struct stet_runs runs;
     bool moved = false;
     enum stet_rc rc = stet_ledger_runs_open(&runs, &err);
 
     if (rc != STET_OK)
         return stet_cli_complain(&err);
-    rc = stet_ledger_runs_find(&runs, a, &found, &err);
-    if (rc == STET_OK) {
-        first = *found;
-        rc = stet_ledger_runs_find(&runs, b, &found, &err);
-    }
+    rc = find_side(&runs, a, &own.ranks[0], &sides[0], &err);
     if (rc == STET_OK)
-        rc = stet_cli_rundiff_write(&out, &first, found, view, &moved, &err);
+        rc = find_side(&runs, b, &own.ranks[1], &sides[1], &err);
+    if (rc == STET_OK)
+        rc = stet_cli_rundiff_write(&out, &sides[0], &sides[1], &own, &moved, &err);
     stet_ledger_runs_close(&runs);
     if (rc != STET_OK) {
         stet_buf_release(&out);

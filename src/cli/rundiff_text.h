@@ -9,6 +9,7 @@
 struct stet_rundiff_view {
     enum stet_format format;
     bool colour, all;
+    int64_t ranks[2]; /* of the two runs; STET_RUNDIFF_ALL for all */
 };
 
 /* `stet diff A B` for two runs; returns the exit code. */

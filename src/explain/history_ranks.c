@@ -114,7 +114,8 @@ void stet_history_tell_ranks(struct stet_history *h)
         struct stet_finding *f = &h->findings[i];
         const struct stet_sighting *s = stet_sighting_of(h, f);
 
-        if (f->facts.past || s->rank < 0 || !s->traits->readable || stet_history_is_eager(s))
+        if (f->facts.past || s->rank < 0 || s->agreed || !s->traits->readable ||
+            stet_history_is_eager(s))
             continue;
         if (f->against == STET_NONE)
             tell_function(h, f, ranks);

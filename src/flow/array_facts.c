@@ -275,7 +275,9 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
             f.flags &= (uint16_t)~FLOW_F_DEVICE;
         return pieces(w, call, how, f, 1);
     }
-    if (first && how == PY_MEANS_CONVERTS) {
+    if (how == PY_MEANS_ASSEMBLES)
+        first = stet_python_argument(w->module, call, 1);
+    if (first && (how == PY_MEANS_CONVERTS || how == PY_MEANS_ASSEMBLES)) {
         stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = stet_flow_value_of(w, first).f;

@@ -23,7 +23,8 @@ static bool is_array_function(struct stet_flow_walk *w, stet_python_ref call)
     const struct stet_python_array *array = stet_python_array(last);
 
     return dotted.len && last.len && stet_python_is_device(stet_python_library(dotted)) &&
-           stet_python_library_meaning(dotted) != PY_MEANS_CONVERTS && last.ptr[0] >= 'a' &&
+           stet_python_library_meaning(dotted) != PY_MEANS_CONVERTS &&
+           stet_python_library_meaning(dotted) != PY_MEANS_ASSEMBLES && last.ptr[0] >= 'a' &&
            !(array && array->first == 0);
 }
 

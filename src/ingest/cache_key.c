@@ -235,6 +235,12 @@ static void compare_keys(const struct stet_torch *t, const struct stet_torch_key
         compare(settings_in(t, a), settings_in(t, b), why);
 }
 
+void stet_torch_cache_compare(const struct stet_torch *t, uint32_t a, uint32_t b,
+                              struct stet_cache_why *why)
+{
+    compare_keys(t, &t->torch_keys[a], &t->torch_keys[b], why);
+}
+
 /* The graph first, then inputs, settings, the rest: the most informative first. */
 static int weight(struct stet_view name)
 {

@@ -24,6 +24,9 @@ struct stet_cache_why {
 
 /* For a key that missed. Borrowed from the model. */
 void stet_torch_cache_why(const struct stet_torch *t, uint32_t key, struct stet_cache_why *why);
+/* Compares two keys. */
+void stet_torch_cache_compare(const struct stet_torch *t, uint32_t a, uint32_t b,
+                              struct stet_cache_why *why);
 /* What to do about a component. */
 const char *stet_torch_cache_fix(struct stet_view component);
 /* What to do about a graph that a cache rejects, by torch's reason. */

@@ -1,5 +1,6 @@
 /* Growing arrays, linked by index: a model of 13,000 compiles takes a few megabytes, whatever the
  * size of the trace. */
+#include "ingest/graph_text.h"
 #include "ingest/torch_internal.h"
 
 #include "base/vec.h"
@@ -290,6 +291,9 @@ static void take_input(struct stet_torch_log *log, const struct stet_trace_recor
             (struct stet_torch_input){t->compiles[compile].frame, stet_torch_keep_raw(t, source)};
 }
 
+/* Bytes of a graph, and of all graphs, that are kept for comparing ranks. */
+enum { GRAPH_MOST = 64 << 10, GRAPHS_MOST = 16 << 20 };
+
 /* Needed only if the reasons of recompiles are not in the trace. */
 static void take_old(struct stet_torch_log *log, const struct stet_trace_record *r)
 {
@@ -343,7 +347,7 @@ static size_t want(void *context, const struct stet_trace_record *r)
     if (stet_view_is(r->type, "dynamo_cpp_guards_str"))
         return log->t->tells_reasons ? 0 : 256 << 10;
     if (stet_view_is(r->type, "dynamo_output_graph"))
-        return r->compile == 0 ? 64 << 10 : 0;
+        return r->compile == 0 ? GRAPH_MOST : 0;
     if (!stet_view_is(r->type, "artifact"))
         return 0;
     name = artifact_name(r->body);
@@ -412,6 +416,24 @@ static void take_event(struct stet_torch_log *log, const struct stet_trace_recor
     }
 }
 
+/* A graph that was cut cannot be compared. Ranks that trace the same share its text. */
+static void keep_graph(struct stet_torch *t, uint32_t compile, struct stet_view payload)
+{
+    struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_buf plain = STET_BUF_INIT;
+    size_t before = t->pool.count;
+
+    if (t->processes[t->frames[c->frame].process].rank < 0 || payload.len >= GRAPH_MOST ||
+        t->graph_bytes > GRAPHS_MOST)
+        return;
+    stet_graph_text_plain(&plain, payload);
+    if (!plain.failed)
+        c->graph = stet_torch_keep_raw(t, stet_buf_as_view(&plain));
+    if (t->pool.count != before)
+        t->graph_bytes += plain.len;
+    stet_buf_release(&plain);
+}
+
 static void take_record(void *context, const struct stet_trace_record *r)
 {
     struct stet_torch_log *log = context;
@@ -440,8 +462,10 @@ static void take_record(void *context, const struct stet_trace_record *r)
     } else if (stet_view_is(r->type, "dynamo_output_graph") && r->payload.len) {
         uint32_t compile = compile_of(log, r, false);
 
-        if (compile != STET_TORCH_NONE)
+        if (compile != STET_TORCH_NONE) {
             stet_torch_take_nested(log->t, compile, r->payload);
+            keep_graph(log->t, compile, r->payload);
+        }
     } else if (stet_view_is(r->type, "create_symbol")) {
         take_call(log, r);
     } else if (stet_view_is(r->type, "symbolic_shape_specialization")) {

@@ -101,6 +101,9 @@ struct stet_torch_compile {
     /* CUDA graphs, by the trace and by TORCH_LOGS; reasons from the latter alone. */
     uint32_t recordings, text_recordings, rerecords, symbols;
     uint64_t recording_us;
+    /* The first graph of a frame in a job of several ranks, plain (graph_text.h): equal graphs have
+     * one pointer. Empty if there is none, or too much of it. */
+    struct stet_view graph;
 };
 
 struct stet_torch_frame {
@@ -217,6 +220,7 @@ struct stet_torch {
     struct stet_torch_setting_set *settings;
     size_t torch_key_count, torch_key_room, component_count, component_room, setting_count,
         setting_room;
+    size_t graph_bytes;      /* that are kept of graphs */
     bool keys_lost;          /* there were more than are kept */
     struct stet_view *parts; /* the files that were read, in order */
     size_t part_count, part_room;

@@ -8,6 +8,7 @@
 #include "intercept/lifting.h"
 #include "intercept/object.h"
 #include "intercept/phases.h"
+#include "intercept/pod.h"
 #include "intercept/prepare.h"
 #include "intercept/ranks.h"
 #include "intercept/writer.h"
@@ -226,7 +227,8 @@ static void record_client(struct stet_plugin *p, const PJRT_Client_Create_Args *
     struct stet_rec_client_create *r;
     struct stet_view text;
 
-    stet_ranks_join(id, args);
+    if (id)
+        stet_intercept_pod_join(p, args->client, id, args);
     if (id) {
         stet_identity_prepare(p, args->client);
         stet_ahead_begin(p, args->client);
@@ -280,8 +282,9 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
     stet_intercept_lift_client_gone(p, args->client);
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
-        remove_client(p, args->client);
+        stet_intercept_pod_leave(id);
         stet_ranks_leave(id);
+        remove_client(p, args->client);
     }
     if (e) {
         e->record.client_destroy.client = id;

@@ -13,6 +13,7 @@
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
 #include "intercept/phases.h"
+#include "intercept/pod.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/threads.h"
@@ -35,6 +36,7 @@ struct stet_compile {
     struct stet_reading reading;
     struct stet_reload reload;
     struct stet_lifting lifting;
+    struct stet_pod_turn *turn; /* NULL if it is not compared with other ranks */
 };
 
 /* The parts of a program that STET_CAPTURE allows to be kept. */
@@ -274,6 +276,7 @@ static PJRT_Error *compile_end(struct stet_compile *c, PJRT_Error *error,
     if (!c->outermost)
         return error;
     c->served_ns = stet_journal_now() - c->plugin_begin_ns;
+    stet_intercept_pod_end(c->turn, id);
     stet_pystack_end(c->stack);
     if (id)
         keep = stet_intercept_pending_new(&c->reload, c->program, c->options, c->index, plugin_ns);
@@ -322,6 +325,15 @@ static PJRT_Error *refused(struct stet_compile *c)
     return c->outermost ? stet_intercept_contract_refuse(&c->reading, c->options) : NULL;
 }
 
+/* Compares the compile with those of other ranks of the job. The error, if this one is refused. */
+static PJRT_Error *compare(struct stet_compile *c)
+{
+    if (!c->outermost)
+        return NULL;
+    c->turn = stet_intercept_pod_begin(c->p, c->client, &c->reading, c->options, c->index);
+    return stet_intercept_pod_refuse(c->turn);
+}
+
 PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Args *args)
 {
     struct stet_compile c;
@@ -330,9 +342,11 @@ PJRT_Error *on_PJRT_Client_Compile(struct stet_plugin *p, PJRT_Client_Compile_Ar
     compile_begin(&c, p, ENTRY_CLIENT_COMPILE, "PJRT_Client_Compile", args->client, NULL,
                   args->program, stet_view_of(args->compile_options, args->compile_options_size));
     error = refused(&c);
+    if (!error)
+        error = compare(&c);
     if (error)
         return compile_end(&c, error, NULL, NULL);
-    if (c.outermost && stet_reload_try(&c.reload, p, args, &c.reading))
+    if (c.outermost && stet_reload_try(&c.reload, p, args, &c.reading, c.turn))
         return compile_end(&c, NULL, args->executable, NULL);
     if (c.outermost && stet_intercept_lift_try(&c.lifting, p, args, &c.reading, c.index)) {
         c.reload.keep = false;

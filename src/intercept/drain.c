@@ -5,6 +5,7 @@
 #include "base/vec.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
+#include "intercept/pod.h"
 
 #include <stdio.h>
 
@@ -89,6 +90,7 @@ static size_t take(uint64_t end, uint64_t now_ticks, uint64_t now_ns)
         batch[n].executable = word % STET_RING_IDS;
         batch[n].time_ns = stamp_ns(word >> 20, now_ticks, now_ns);
         count(batch[n].executable, 1);
+        stet_intercept_pod_ran(batch[n].executable);
         n++;
     }
     return n;

@@ -14,6 +14,7 @@
 #include "intercept/guard.h"
 #include "intercept/lifting.h"
 #include "intercept/plugin.h"
+#include "intercept/pod.h"
 #include "intercept/pystack.h"
 #include "intercept/reload.h"
 #include "intercept/remote.h"
@@ -244,6 +245,7 @@ static void before_fork(void)
     stet_intercept_memory_fork_prepare();
     stet_memo_fork_prepare();
     stet_ranks_fork_prepare();
+    stet_intercept_pod_fork_prepare();
     stet_intercept_contract_fork_prepare();
     stet_intercept_lift_fork_prepare();
 }
@@ -260,6 +262,7 @@ static void after_fork_in_parent(void)
 {
     stet_intercept_lift_fork_parent();
     stet_intercept_contract_fork_done();
+    stet_intercept_pod_fork_done();
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_intercept_memory_fork_done();
@@ -280,6 +283,8 @@ static void after_fork_in_child(void)
 
     stet_intercept_lift_fork_child();
     stet_intercept_contract_fork_done();
+    stet_intercept_pod_fork_done();
+    stet_intercept_pod_fork_child();
     stet_ranks_fork_done();
     stet_memo_fork_done();
     stet_intercept_memory_fork_done();
@@ -309,6 +314,7 @@ static void leave_plugins(void)
 
     if (atomic_exchange(&left, true))
         return;
+    stet_intercept_pod_finish(EXIT_MS);
     stet_ask_end(EXIT_MS);
     stet_ahead_end(EXIT_MS);
     stet_intercept_lift_leave();

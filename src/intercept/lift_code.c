@@ -76,7 +76,7 @@ static bool load_or_compile(struct stet_lift_code *code, struct stet_view text,
     bool made, placed = false;
 
     stet_intercept_reading_init(&reading, &program, false);
-    made = stet_reload_try(&r, p, &args, &reading);
+    made = stet_reload_try(&r, p, &args, &reading, NULL);
     if (made)
         code->compile_ns = r.load_ns;
     else

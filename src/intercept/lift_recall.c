@@ -47,7 +47,7 @@ static bool load_base(struct stet_lift_family *f, PJRT_Client_Compile_Args *args
                       struct stet_reading *reading)
 {
     struct stet_reload r;
-    bool loaded = stet_reload_try(&r, f->plugin, args, reading);
+    bool loaded = stet_reload_try(&r, f->plugin, args, reading, NULL);
 
     if (loaded) {
         f->plain = args->executable;

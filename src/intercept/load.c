@@ -4,6 +4,7 @@
 #include "intercept/layer.h"
 #include "intercept/lifting.h"
 #include "intercept/phases.h"
+#include "intercept/pod.h"
 #include "intercept/pystack.h"
 #include "intercept/threads.h"
 #include "journal/environment.h"
@@ -75,6 +76,8 @@ static PJRT_Error *load(struct stet_plugin *p, PJRT_Executable_DeserializeAndLoa
     PJRT_Error *error = deserialize(p, args);
     uint64_t plugin_ns = stet_journal_now() - before;
     uint32_t id = error ? 0 : stet_executables_add(p, args->loaded_executable, 0);
+
+    stet_intercept_pod_loaded();
 
     if (e) {
         e->record.deserialize.index = index;

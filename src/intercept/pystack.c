@@ -9,6 +9,7 @@
 #include "intercept/counters.h"
 #include "intercept/layer.h"
 #include "intercept/phases.h"
+#include "intercept/pod.h"
 #include "intercept/pyvalues.h"
 #include "intercept/pywalk.h"
 #include "intercept/threads.h"
@@ -153,6 +154,7 @@ static void read_values(void *data, PyObject *frame, unsigned long thread)
                                      &s->values);
         stet_intercept_pyline_prove(s->py, frame);
         stet_intercept_pyline_place(s->py, frame, &s->place);
+        stet_intercept_pod_thread(s->place.thread, s->place.code_type);
         s->copy_count = stet_intercept_copysites_take(thread, s->copies);
     }
     s->values_ns = stet_journal_now() - before;

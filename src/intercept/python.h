@@ -38,6 +38,10 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(Py_ssize_t, PySequence_Size, (PyObject *))                                              \
     PY_MAY(PyObject *, PySequence_GetItem, (PyObject *, Py_ssize_t))                               \
     PY_MAY(double, PyFloat_AsDouble, (PyObject *))                                                 \
+    PY_MAY(PyObject *, PyBytes_FromStringAndSize, (const char *, Py_ssize_t))                      \
+    PY_MAY(int, PyBytes_AsStringAndSize, (PyObject *, char **, Py_ssize_t *))                      \
+    PY_MAY(PyObject *, PyObject_Str, (PyObject *))                                                 \
+    PY_MAY(void, PyErr_Fetch, (PyObject **, PyObject **, PyObject **))                             \
     PY_MAY(int, Py_IsFinalizing, (void))                                                           \
     PY_MAY(int, _Py_IsFinalizing, (void))                                                          \
     PY_MAY(void *, PyThreadState_GetUnchecked, (void))                                             \
@@ -72,7 +76,6 @@ typedef ptrdiff_t Py_ssize_t;
     PY_MAY(PyObject *, PyModule_GetDict, (PyObject *))                                             \
     PY_MAY(PyObject *, PyObject_Repr, (PyObject *))                                                \
     PY_MAY(int, PyCode_Addr2Line, (PyObject *, int))                                               \
-    PY_MAY(int, PyBytes_AsStringAndSize, (PyObject *, char **, Py_ssize_t *))                      \
     PY_MAY(int, PyCompile_OpcodeStackEffectWithJump, (int, int, int))                              \
     PY_MAY(PyObject *, PyThreadState_GetFrame, (void *))                                           \
     PY_MAY(void, _PyEval_StopTheWorld, (void *)) /* free-threaded, from 3.14 */                    \

@@ -351,9 +351,9 @@ static bool by_bytes(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
 
 /* Releases a loaded executable if another rank cannot load it. */
 static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                  const struct stet_ranks *ranks)
+                  const struct stet_ranks *ranks, struct stet_pod_turn *turn)
 {
-    if (stet_ranks_agree(ranks, &r->parts, r->served != STET_SERVED_COMPILED) ||
+    if (stet_ranks_agree(ranks, &r->parts, r->served != STET_SERVED_COMPILED, turn) ||
         r->served == STET_SERVED_COMPILED)
         return;
     stet_executables_unload(p, args->executable);
@@ -363,7 +363,7 @@ static void agree(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Comp
 }
 
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     struct stet_reading *reading)
+                     struct stet_reading *reading, struct stet_pod_turn *turn)
 {
     struct stet_view code = reading->bytes;
     struct stet_ranks ranks;
@@ -394,7 +394,7 @@ bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_C
     if (is_absent(r))
         from_agent(r, p, args, code, ranks.count > 0);
     if (ranks.count)
-        agree(r, p, args, &ranks);
+        agree(r, p, args, &ranks, turn);
     r->keep = !stet_layer.store.read_only && stet_journal_outcome_keeps(r->outcome);
     return r->served != STET_SERVED_COMPILED;
 }

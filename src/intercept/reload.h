@@ -28,9 +28,11 @@ struct stet_reload {
 };
 
 /* True if args->executable is loaded and the plugin need not compile. `reading` is of
- * args->program, and outlives `r`. */
+ * args->program, and outlives `r`. `turn`: this compile among those of other ranks (pod.h), or
+ * NULL. */
+struct stet_pod_turn;
 bool stet_reload_try(struct stet_reload *r, struct stet_plugin *p, PJRT_Client_Compile_Args *args,
-                     struct stet_reading *reading);
+                     struct stet_reading *reading, struct stet_pod_turn *turn);
 /* Ahead of time there is no client to load into; but what is compiled is stored. */
 void stet_reload_ahead(struct stet_reload *r, struct stet_plugin *p, const PJRT_Compile_Args *args,
                        struct stet_reading *reading);

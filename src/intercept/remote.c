@@ -91,6 +91,16 @@ void stet_remote_init(void)
         read_notes();
 }
 
+bool stet_remote_has_agent(void)
+{
+    return path[0] != '\0';
+}
+
+enum stet_rc stet_remote_connect(struct stet_wire *l, struct stet_err *err)
+{
+    return stet_wire_open(l, path, err);
+}
+
 /* 0 if there is no room: then nothing waits for it. */
 static unsigned remember(int fd)
 {

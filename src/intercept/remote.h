@@ -3,6 +3,7 @@
 #ifndef STET_INTERCEPT_REMOTE_H
 #define STET_INTERCEPT_REMOTE_H
 
+#include "base/err.h"
 #include "base/hash.h"
 #include "journal/vocabulary.h"
 
@@ -21,6 +22,11 @@ struct stet_remote {
 
 /* Reads STET_AGENT, STET_AGENT_WAIT and STET_AGENT_FLIGHT, once. */
 void stet_remote_init(void);
+/* Does this process have an agent? */
+bool stet_remote_has_agent(void);
+/* A connection to it, for other questions. */
+struct stet_wire;
+enum stet_rc stet_remote_connect(struct stet_wire *l, struct stet_err *err);
 /* True if the entry is in the store now. False: compile. Takes at most STET_AGENT_WAIT, plus the
  * wait for another process that compiles the same; with `look`, it neither waits for that nor takes
  * a lease. All requests of a process together take at most a few waits more than they save. */

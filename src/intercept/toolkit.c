@@ -12,13 +12,14 @@
 #include <strings.h>
 
 static const struct stet_platform platforms[] = {
-#define PLATFORM(name, tools, code, topology)                                                      \
-    {name, STET_TOOLS_##tools, STET_CODE_##code, STET_TOPOLOGY_##topology},
+#define PLATFORM(name, tools, code, topology, compiles)                                            \
+    {name, STET_TOOLS_##tools, STET_CODE_##code, STET_TOPOLOGY_##topology,                         \
+     STET_COMPILES_##compiles},
 #include "intercept/platforms.def"
 #undef PLATFORM
 };
 static const struct stet_platform unknown = {"", STET_TOOLS_NONE, STET_CODE_HOST,
-                                             STET_TOPOLOGY_SERIALIZED};
+                                             STET_TOPOLOGY_SERIALIZED, STET_COMPILES_TOGETHER};
 
 const struct stet_platform *stet_platform_find(struct stet_view name)
 {

@@ -10,12 +10,14 @@
 enum stet_tools { STET_TOOLS_NONE, STET_TOOLS_CUDA, STET_TOOLS_ROCM };
 enum stet_host_code { STET_CODE_HOST, STET_CODE_DEVICE, STET_CODE_NONE };
 enum stet_topology_is { STET_TOPOLOGY_SERIALIZED, STET_TOPOLOGY_DESCRIBED };
+enum stet_compiles { STET_COMPILES_TOGETHER, STET_COMPILES_ALONE };
 
 struct stet_platform {
     const char *name;
     enum stet_tools tools;
     enum stet_host_code code;
     enum stet_topology_is topology;
+    enum stet_compiles compiles;
 };
 
 /* By the platform name that the plugin gives; never NULL. */

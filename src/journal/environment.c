@@ -3,8 +3,9 @@
 
 #include "base/mask.h"
 #include "journal/variables.h"
+#include "pod/launcher.h"
 
-/* A name that ends in '_' here is a prefix. */
+/* A name that ends in '_' here is a prefix. Those of launchers are in pod/launchers.def. */
 static const char *const matter[] = {
     "XLA_",
     "LIBTPU_",
@@ -29,27 +30,14 @@ static const char *const matter[] = {
     "TF_XLA_",
     "TF_GPU_",
     "OMPI_COMM_",
-    "SLURM_PROCID",
-    "SLURM_NTASKS",
     "SLURM_NODEID",
-    "SLURM_LOCALID",
-    "SLURM_JOB_ID",
     "PMI_",
-    "RANK",
-    "WORLD_SIZE",
-    "LOCAL_RANK",
-    "LOCAL_WORLD_SIZE",
     "GROUP_RANK",
     "ROLE_RANK",
     "NODE_RANK",
-    "MASTER_ADDR",
-    "MASTER_PORT",
     "COORDINATOR_ADDRESS",
-    "NUM_PROCESSES",
     "PROCESS_ID",
     "JOB_ID",
-    "JOB_COMPLETION_INDEX",
-    "CLOUD_TPU_TASK_ID",
     "OMP_NUM_THREADS",
     "PYTHONHASHSEED",
     "LD_LIBRARY_PATH",
@@ -63,7 +51,7 @@ static const char *const matter[] = {
 
 bool stet_journal_env_matters(struct stet_view name)
 {
-    if (stet_journal_variable_find(name))
+    if (stet_journal_variable_find(name) || stet_pod_launcher_reads(name))
         return true;
     for (size_t i = 0; i < sizeof matter / sizeof *matter; i++) {
         size_t n = strlen(matter[i]);

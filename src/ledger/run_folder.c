@@ -11,8 +11,12 @@
 #include <dirent.h>
 #include <errno.h>
 #include <jansson.h>
+#include <limits.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* A command line has at most 2 MB. */
@@ -52,7 +56,7 @@ static void read_argv(struct stet_run *run, struct stet_arena *a, const json_t *
 {
     struct stet_buf joined = {.cap = 1 << 20};
     size_t n = json_array_size(list);
-    const char **argv = STET_NEW_ARRAY(a, const char *, n);
+    const char **argv = STET_NEW_ARRAY(a, const char *, n + 1);
 
     for (size_t i = 0; argv && i < n; i++) {
         /* masked again, because an older Stet wrote them unmasked */
@@ -287,8 +291,24 @@ enum stet_rc stet_ledger_runs_open_at(struct stet_runs *runs, const char *name,
     return rc;
 }
 
+/* On another host that shares the state folder, `stet run` shows now and then that it lives. */
+static bool is_alive_elsewhere(const struct stet_run *run)
+{
+    enum { SILENT_S = 60 };
+    char path[PATH_MAX];
+    struct stat st;
+
+    snprintf(path, sizeof path, "%s/%s", run->folder, STET_RUN_ALIVE);
+    return stat(path, &st) == 0 && time(NULL) - st.st_mtim.tv_sec < SILENT_S;
+}
+
 bool stet_ledger_run_is_alive(const struct stet_run *run)
 {
+    char host[256] = "";
+
+    gethostname(host, sizeof host - 1);
+    if (*run->host && strcmp(run->host, host) != 0)
+        return is_alive_elsewhere(run);
     /* After the command has ended, its parent still has to record how. */
     return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||
            (run->parent > 0 && kill((pid_t)run->parent, 0) == 0);

@@ -12,7 +12,7 @@ struct stet_run {
     const char *cwd, *host, *stet_version; /* "" if unknown */
     const char *torch_trace;               /* a trace folder of the user's own, else "" */
     const char *command;                   /* argv joined by blanks, for people */
-    const char *const *argv;
+    const char *const *argv;               /* ends with NULL */
     size_t argc;
     uint64_t started_ns, ended_ns; /* CLOCK_REALTIME; ended_ns 0 while it runs, or was cut off */
     int64_t pid, parent;           /* of the command and of its `stet run`; 0 if unknown */
@@ -50,7 +50,11 @@ bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet
 enum stet_rc stet_ledger_run_read(struct stet_run *run, struct stet_arena *arena,
                                   const char *folder, struct stet_err *err);
 
-/* Does the process of a run without a recorded end still exist? */
+/* A file of a run folder that `stet run` touches now and then while the command runs. */
+#define STET_RUN_ALIVE "alive"
+
+/* Does the process of a run without a recorded end still exist? Of a run on another host, its
+ * `stet run` must have given a sign of life in the last minute. */
 bool stet_ledger_run_is_alive(const struct stet_run *run);
 /* Appends "running", "exit 0", "signal 9" or "cut off". */
 void stet_ledger_run_outcome(struct stet_buf *out, const struct stet_run *run);

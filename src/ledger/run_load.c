@@ -133,6 +133,7 @@ void stet_ledger_run_unload(struct stet_run_digest *d)
         stet_mem_free(d->processes[i].plugins);
         stet_mem_free(d->processes[i].compiles);
         stet_mem_free(d->processes[i].counters);
+        stet_mem_free(d->processes[i].agreements);
         stet_mem_free(d->processes[i].copies);
         stet_ledger_wait_release(&d->processes[i]);
     }

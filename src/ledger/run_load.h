@@ -90,6 +90,52 @@ struct stet_plugin_event {
     uint64_t devices;
 };
 
+/* What a process found out when it compared a compile with another rank's (`agreement` in
+ * docs/formats.md). Ranks are -1 when there is none. */
+struct stet_agreement_event {
+    uint64_t time_ns; /* CLOCK_REALTIME */
+    uint64_t finding; /* enum stet_agreement_finding */
+    bool has_compile; /* `compile` is this process's */
+    uint64_t compile; /* index */
+    bool certain, went_on, answered, compiling;
+    int64_t other;
+    struct stet_view name, other_name; /* of the functions */
+    uint64_t ranks, parts;
+    struct stet_hash other_program, other_options; /* captured in this run; zero for none */
+    const struct stet_view *flags, *other_flags;   /* NAME=value */
+    size_t flag_count, other_flag_count;
+    struct stet_trigger other_at; /* where the other rank is */
+    struct stet_view program;     /* the last program that it started */
+    uint64_t executions, pid, after_ns, missing_count;
+    struct stet_view host;
+    const uint64_t *like_this, *like_other, *missing;
+    size_t like_this_count, like_other_count, missing_listed;
+};
+
+enum stet_agreement_finding {
+    STET_AGREEMENT_DIFFERS = 2,
+    STET_AGREEMENT_LATE = 3,
+    STET_AGREEMENT_MISSING = 4
+};
+
+/* Bits of `parts`. */
+enum {
+    STET_AGREEMENT_PROGRAM = 1,
+    STET_AGREEMENT_OPTIONS = 2,
+    STET_AGREEMENT_ENVIRONMENT = 4,
+    STET_AGREEMENT_PLUGIN = 8
+};
+
+/* How a process takes part in comparing the ranks of a job, and what that took. */
+struct stet_job_event {
+    bool known;                         /* it tried to */
+    bool refuses;                       /* compiles that differ */
+    struct stet_view channel, why;      /* why: there is none, or it was given up */
+    uint64_t compared, messages, bytes; /* when the process ended */
+    uint64_t failures, waited_ns, open;
+    uint64_t cpu_ns; /* of the thread that compared */
+};
+
 /* An error of the plugin because memory ran out. */
 struct stet_exhaustion {
     uint64_t time_ns; /* CLOCK_REALTIME */
@@ -114,7 +160,10 @@ struct stet_process_digest {
     const struct stet_view *env; /* NAME=value of what matters */
     size_t env_count;
     uint64_t pid;
-    int64_t rank; /* -1 when the environment has none */
+    int64_t rank;         /* -1 when not known */
+    int64_t world;        /* processes of its job; 0 when not known */
+    const char *launcher; /* that was recognised, or NULL; a literal */
+    struct stet_hash job; /* equal in all processes of its job; zero if not known */
     uint64_t wall_minus_mono;
     struct stet_plugin_event *plugins;
     size_t plugin_count, plugin_room;
@@ -123,7 +172,9 @@ struct stet_process_digest {
     uint64_t next_index[2]; /* above every known index: of compiles, of loads */
     struct stet_run_waits *waits;
     struct stet_run_gaps *gaps;
-    uint64_t start_ns;                   /* CLOCK_REALTIME of its start; 0 when not known */
+    uint64_t start_ns;                   /* CLOCK_REALTIME of its start, or of the process that it
+                                            was forked from; 0 when not known */
+    uint64_t first_ns;                   /* CLOCK_REALTIME of its first record */
     uint64_t client_begin_ns, client_ns; /* its first client: CLOCK_MONOTONIC; all: how long */
     uint64_t first_step_ns;  /* after stet_ledger_run_steps: CLOCK_MONOTONIC of step 1 */
     uint64_t first_phase_ns; /* when the framework first reported one; 0 for never */
@@ -132,6 +183,9 @@ struct stet_process_digest {
     uint64_t to_device_bytes, to_host_bytes, to_device_count, to_host_count;
     struct stet_journal_copied *copies; /* between host and device, if lines were read */
     size_t copy_count, copy_room;
+    struct stet_job_event job_event;
+    struct stet_agreement_event *agreements;
+    size_t agreement_count, agreement_room;
     struct stet_counter *counters; /* the framework's own counters; lines are not filled */
     size_t counter_count, counter_room;
     struct stet_exhaustion exhaustions[STET_EXHAUSTIONS];

@@ -8,8 +8,10 @@
 #include "journal/format.h"
 #include "journal/values_record.h"
 #include "ledger/run_gap.h"
+#include "ledger/run_job.h"
 #include "ledger/run_phase.h"
 #include "ledger/run_wait.h"
+#include "pod/launcher.h"
 
 #include <stdlib.h>
 
@@ -75,9 +77,7 @@ static struct stet_plugin_event *plugin_of(struct stet_process_digest *p, uint64
 static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
                        const struct stet_rec_process *r)
 {
-    static const char *const rank_names[] = {
-        "RANK=",     "JAX_PROCESS_ID=", "OMPI_COMM_WORLD_RANK=", "SLURM_PROCID=",
-        "PMI_RANK=", "TPU_WORKER_ID=",  "CLOUD_TPU_TASK_ID=",    "JOB_COMPLETION_INDEX="};
+    struct stet_pod_place place;
     struct stet_view *env = STET_NEW_ARRAY(&d->arena, struct stet_view, r->env.count);
 
     for (size_t i = 0; env && i < r->env.count; i++)
@@ -87,15 +87,12 @@ static void on_process(struct stet_run_digest *d, struct stet_process_digest *p,
     p->entry = keep(d, r->entry);
     p->python = keep(d, r->python);
     p->start_ns = r->start_wall_ns;
-    for (size_t i = 0; i < r->env.count; i++) {
-        for (size_t k = 0; k < sizeof rank_names / sizeof *rank_names && p->rank < 0; k++) {
-            if (stet_view_starts(r->env.items[i], rank_names[k])) {
-                struct stet_view v = keep(d, r->env.items[i]);
-
-                p->rank = v.ptr ? atol(v.ptr + strlen(rank_names[k])) : -1;
-            }
-        }
-    }
+    stet_pod_launcher_listed(&place, r->env.items, r->env.count);
+    p->launcher = place.launcher;
+    if (p->rank < 0)
+        p->rank = place.rank;
+    if (!p->world)
+        p->world = place.world;
 }
 
 static void on_plugin(struct stet_run_digest *d, struct stet_process_digest *p,
@@ -452,6 +449,11 @@ void stet_ledger_run_take(struct stet_run_digest *d, struct stet_process_digest 
     case STET_REC_stored:
         on_stored(p, e->record);
         break;
+    case STET_REC_job:
+    case STET_REC_agreement:
+    case STET_REC_job_end:
+        stet_ledger_run_job(d, p, e);
+        break;
     case STET_REC_unlifted:
         on_unlifted(d, p, e->record);
         break;
@@ -535,5 +537,7 @@ struct stet_process_digest *stet_ledger_run_process(struct stet_run_digest *d,
     p->host = keep(d, segment->host);
     p->pid = segment->pid;
     p->wall_minus_mono = segment->wall_ns - segment->mono_ns;
+    if (!p->first_ns || segment->wall_ns < p->first_ns)
+        p->first_ns = segment->wall_ns;
     return p;
 }

@@ -3,6 +3,7 @@
 
 #include "base/fs.h"
 #include "base/mem.h"
+#include "ledger/job_runs.h"
 #include "session/account_run.h"
 #include "session/session.h"
 #include "session/torch_ranks.h"
@@ -154,8 +155,8 @@ static enum stet_rc start(struct stet_monitor_attach *a, struct stet_err *err)
     return rc;
 }
 
-enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char *name,
-                                      struct stet_err *err)
+static enum stet_rc attach(struct stet_monitor_attach *a, const char *name, bool job,
+                           struct stet_err *err)
 {
     const struct stet_run *run;
     struct stet_runs runs;
@@ -165,6 +166,8 @@ enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char 
     if (rc != STET_OK)
         return rc;
     rc = find(&runs, name, &run, err);
+    if (rc == STET_OK && job) /* a rank alone shows little of a job */
+        rc = stet_ledger_job_join(&runs, run, &run, err);
     stet_arena_init(&a->arena, (size_t)16 << 20);
     stet_torch_init(&a->torch);
     if (rc == STET_OK)
@@ -176,6 +179,18 @@ enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char 
     if (rc != STET_OK)
         stet_monitor_attach_close(a);
     return rc;
+}
+
+enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char *name,
+                                      struct stet_err *err)
+{
+    return attach(a, name, true, err);
+}
+
+enum stet_rc stet_monitor_attach_alone(struct stet_monitor_attach *a, const char *id,
+                                       struct stet_err *err)
+{
+    return attach(a, id, false, err);
 }
 
 void stet_monitor_attach_close(struct stet_monitor_attach *a)

@@ -26,9 +26,12 @@ struct stet_monitor_attach {
 
 /* `name` is a run's id, a prefix of it, its folder, or the id of one of its processes. NULL,
  * "newest" or "latest" means the newest run that is running (first those started in this folder),
- * otherwise the newest run. */
+ * otherwise the newest run. If other runs belong to the same job, all of them are followed. */
 enum stet_rc stet_monitor_attach_open(struct stet_monitor_attach *a, const char *name,
                                       struct stet_err *err);
+/* The same for the run of this id, without the other runs of its job. */
+enum stet_rc stet_monitor_attach_alone(struct stet_monitor_attach *a, const char *id,
+                                       struct stet_err *err);
 void stet_monitor_attach_close(struct stet_monitor_attach *a);
 /* Reads what is new. True when more may follow. */
 bool stet_monitor_attach_poll(struct stet_monitor_attach *a);

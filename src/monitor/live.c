@@ -54,7 +54,10 @@ struct stet_live {
     uint32_t visited; /* sightings already shown to it */
     struct told told[CAUSES];
     size_t told_count, blocks;
-    uint64_t minute; /* when the current minute of blocks began, in ms */
+    uint64_t minute;             /* when the current minute of blocks began, in ms */
+    size_t agreed[PROCESSES];    /* findings of the process about other ranks that were reported */
+    struct stet_map differences; /* that were reported */
+    struct stet_arena texts;     /* of the one that is reported now */
     int events_fd;
     struct stet_live_tap tap;
     bool off; /* off: nothing more is explained */
@@ -120,6 +123,7 @@ void stet_live_free(struct stet_live *l)
     }
     stet_map_release(&l->deferred);
     stet_map_release(&l->written);
+    stet_map_release(&l->differences);
     stet_mem_free(l->stacks.items);
     stet_mem_free(l->batch);
     stet_session_close(&l->x);
@@ -149,7 +153,7 @@ static void take_executions(struct stet_live *l, size_t process, const struct st
 static bool is_wanted(const struct stet_live *l, unsigned kind)
 {
     return !l->off || kind == STET_REC_process || kind == STET_REC_plugin ||
-           kind == STET_REC_client_create;
+           kind == STET_REC_client_create || kind == STET_REC_job || kind == STET_REC_agreement;
 }
 
 static void take(struct stet_live *l, const struct stet_run_event *e)
@@ -423,6 +427,60 @@ static void report_whole(struct stet_live *l)
         stet_live_each(l, amend, l);
 }
 
+/* ---- ranks that differ ---- */
+
+void stet_live_difference(struct stet_live *l, const struct stet_divergence *d)
+{
+    struct stet_buf line = STET_BUF_INIT;
+    struct stet_json j;
+
+    if (l->events_fd < 0)
+        return;
+    stet_json_init(&j, &line);
+    stet_json_object(&j, NULL);
+    stet_json_cstr(&j, "event", "divergence");
+    stet_json_array(&j, "divergences");
+    stet_divergence_json(&j, d);
+    stet_json_end_array(&j);
+    stet_json_end_object(&j);
+    stet_buf_char(&line, '\n');
+    if (!line.failed)
+        stet_fs_write_all(l->events_fd, line.ptr, line.len);
+    stet_buf_release(&line);
+}
+
+/* Its compile and both programs are in the folder before the finding is in the journal. */
+static void report_difference(struct stet_live *l, size_t process,
+                              const struct stet_agreement_event *a)
+{
+    const struct stet_divergence_source source = {.digest = &l->x.digest,
+                                                  .folder = l->x.folder,
+                                                  .programs = l->x.programs,
+                                                  .arena = &l->texts};
+    uint64_t key = stet_divergence_key(&l->x.digest.processes[process], a);
+    struct stet_divergence d;
+
+    if (stet_map_get(&l->differences, key) != STET_MAP_NONE ||
+        !stet_map_put(&l->differences, key, 1))
+        return;
+    stet_arena_init(&l->texts, (size_t)16 << 20);
+    stet_divergence_make(&d, &source, process, a);
+    if (l->tap.differ)
+        l->tap.differ(&d);
+    stet_live_difference(l, &d);
+    stet_arena_release(&l->texts);
+}
+
+static void report_differences(struct stet_live *l)
+{
+    for (size_t i = 0; i < l->x.digest.process_count && i < PROCESSES; i++) {
+        struct stet_process_digest *p = &l->x.digest.processes[i];
+
+        while (l->agreed[i] < p->agreement_count)
+            report_difference(l, i, &p->agreements[l->agreed[i]++]);
+    }
+}
+
 void stet_live_poll(struct stet_live *l, bool last)
 {
     struct stet_run_event e;
@@ -431,6 +489,7 @@ void stet_live_poll(struct stet_live *l, bool last)
         return;
     while (stet_ledger_events_next(&l->events, &e) == STET_OK)
         take(l, &e);
+    report_differences(l);
     if (l->off)
         return;
     if (!l->events.process_count)

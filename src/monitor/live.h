@@ -7,6 +7,7 @@
 #include "explain/history.h"
 #include "ledger/recompile.h"
 #include "ledger/run_load.h"
+#include "session/divergence.h"
 
 struct stet_live;
 
@@ -19,6 +20,8 @@ struct stet_live_tap {
     /* A recompile worth printing: the first of its cause, then the 10th, the 100th and so on, and
      * at most a few a minute. `wait_ns` is the total wait for all of them so far. */
     void (*say)(const struct stet_recompile *r, uint64_t times, uint64_t wait_ns);
+    /* Ranks of the job that do not compile the same; once for each pair. */
+    void (*differ)(const struct stet_divergence *d);
 };
 
 /* `json_events` is a file that gets one JSON object per line for each recompile, or NULL. `tap` is
@@ -38,6 +41,8 @@ void stet_live_poll(struct stet_live *l, bool last);
 /* Writes a recompile that another reader found, to the file of events only. One that was written
  * before is written again only if its class, its flag or its wait is another now. */
 void stet_live_event(struct stet_live *l, const struct stet_recompile *r);
+/* The same for ranks that differ. */
+void stet_live_difference(struct stet_live *l, const struct stet_divergence *d);
 void stet_live_free(struct stet_live *l);
 
 /* Returns what is known so far; borrowed, and valid until the next poll. */

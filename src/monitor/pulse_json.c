@@ -1,6 +1,7 @@
 /* See pulse_json.h; docs/top.md has the keys. */
 #include "monitor/pulse_json.h"
 
+#include "monitor/rank_state.h"
 #include "session/avoided.h"
 
 static void seconds(struct stet_json *j, const char *key, uint64_t ns)
@@ -70,6 +71,7 @@ static void process_json(struct stet_json *j, const struct stet_pulse *p, size_t
     stet_json_uint(j, "compiles", q->compiles);
     seconds(j, "compile_s", q->compile_ns);
     stet_json_bool(j, "compiling", runs && q->begun > q->compiles);
+    seconds(j, "silent_s", runs && now_ns > q->last_ns ? now_ns - q->last_ns : 0);
     stet_json_uint(j, "recompiles", q->recompiles);
     seconds(j, "wait_s", q->wait_ns);
     seconds(j, "lost_s", q->lost_ns);
@@ -151,7 +153,8 @@ static void avoided_json(struct stet_json *j, const struct stet_run_digest *d)
     stet_avoided_release(&avoided);
 }
 
-void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns)
+void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns,
+                     const struct stet_rank_states *still)
 {
     const struct stet_pulse *p = a->pulse;
     struct stet_pulse_sum all = stet_pulse_add_up(p, STET_ALL_RANKS, now_ns);
@@ -183,6 +186,8 @@ void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, 
     causes_json(&j, p);
     if (p->digest)
         avoided_json(&j, p->digest);
+    if (still && still->count)
+        stet_monitor_ranks_json_parts(&j, still);
     stet_json_end_object(&j);
     stet_buf_char(out, '\n');
     stet_buf_release(&outcome);

@@ -5,6 +5,10 @@
 #include "base/json.h"
 #include "monitor/attach.h"
 
-void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns);
+struct stet_rank_states;
+
+/* `still`: the ranks of a job without progress, or NULL. */
+void stet_pulse_json(struct stet_buf *out, const struct stet_monitor_attach *a, uint64_t now_ns,
+                     const struct stet_rank_states *still);
 
 #endif

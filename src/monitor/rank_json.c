@@ -1,6 +1,6 @@
 /* Writes the ranks of a run as JSON. */
 #include "base/json.h"
-#include "monitor/rank_state.h"
+#include "monitor/rank_hang.h"
 
 static void place_json(struct stet_json *j, const char *key, const char *file, const char *function,
                        uint64_t line)
@@ -25,6 +25,7 @@ static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
     stet_json_known(j, "pid", there, s->pid);
     stet_json_cstr(j, "host", there ? s->host : NULL);
     stet_json_cstr(j, "kind", stet_monitor_rank_word(s->kind));
+    stet_json_uint(j, "looked_at_s_ago", s->seen_s);
     stet_json_cstr(j, "blocked_for", s->blocked_in);
     place_json(j, "line", s->file, s->function, s->line);
     place_json(j, "innermost", s->inner_file, s->inner_function, s->inner_line);
@@ -46,6 +47,30 @@ static void rank_json(struct stet_json *j, const struct stet_rank_state *s)
     stet_json_end_object(j);
 }
 
+void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_states *s)
+{
+    struct stet_rank_hang hang;
+
+    stet_monitor_rank_hang(&hang, s);
+    stet_json_object(j, "hang");
+    stet_json_cstr(j, "kind",
+                   !hang.found   ? NULL
+                   : hang.behind ? "collective"
+                                 : stet_monitor_rank_word(hang.kind));
+    stet_json_array(j, "ranks");
+    for (size_t i = 0; hang.found && i < hang.count && i < STET_HANG_RANKS; i++)
+        stet_json_int(j, NULL, hang.ranks[i]);
+    stet_json_end_array(j);
+    stet_json_uint(j, "waiting", hang.found ? hang.waiting : 0);
+    stet_json_told(j, "program",
+                   hang.found && hang.program.len ? hang.program : (struct stet_view){0});
+    stet_json_end_object(j);
+    stet_json_array(j, "ranks");
+    for (size_t i = 0; i < s->count; i++)
+        rank_json(j, &s->items[i]);
+    stet_json_end_array(j);
+}
+
 void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_attach *a,
                              const struct stet_rank_states *s)
 {
@@ -57,10 +82,7 @@ void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_att
     stet_json_cstr(&j, "run", a->id);
     stet_json_bool(&j, "running", a->running);
     stet_json_known(&j, "world", s->world > 0, (uint64_t)s->world);
-    stet_json_array(&j, "ranks");
-    for (size_t i = 0; i < s->count; i++)
-        rank_json(&j, &s->items[i]);
-    stet_json_end_array(&j);
+    stet_monitor_ranks_json_parts(&j, s);
     stet_json_end_object(&j);
     stet_buf_char(out, '\n');
 }

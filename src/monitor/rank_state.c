@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "monitor/rank_beacon.h"
 #include "monitor/thread_state.h"
 
 #include <stdio.h>
@@ -136,7 +137,7 @@ static void read_lines(struct stet_rank_state *s, const struct look *l)
                                             .minor = minor_of(l->digest->python)};
     static struct stet_remote_frame frames[STET_REMOTE_FRAMES];
     struct stet_err err = STET_ERR_INIT;
-    size_t n = stet_monitor_remote_read(&place, frames, &err), own = 0;
+    size_t n = stet_remote_stack_read(&place, frames, &err), own = 0;
 
     if (!n) {
         snprintf(s->why_not, sizeof s->why_not, "%.120s", err.text);
@@ -229,7 +230,8 @@ static void add_memory(struct stet_rank_state *s, const struct stet_pulse *p, si
     }
 }
 
-static void describe(struct stet_rank_state *s, const struct look *l, uint64_t now_ns)
+static void describe(struct stet_rank_state *s, const struct look *l, const char *folder,
+                     uint64_t now_ns)
 {
     const struct stet_compile_event *c = compile_of(l->digest, l->pulse->last_executable);
     struct stet_steps_answer steps = stet_ledger_steps_live_now(&l->pulse->steps);
@@ -252,9 +254,11 @@ static void describe(struct stet_rank_state *s, const struct look *l, uint64_t n
         remember_line(s, l->digest);
     s->at_least = l->here && !has_written(l);
     s->kind = judge(s, l);
+    if (s->kind == STET_RANK_ELSEWHERE)
+        stet_monitor_beacon_read(folder, s);
     if (s->kind == STET_RANK_DEAD || s->kind == STET_RANK_ENDED)
         s->why_not[0] = '\0'; /* it is nowhere */
-    if (s->kind == STET_RANK_WAITING)
+    if (s->kind == STET_RANK_WAITING && l->here)
         s->blocked_in = l->after.blocked_in;
     c = s->kind == STET_RANK_COMPILING ? open_compile(l->digest) : NULL;
     if (c) { /* its name is known only when it is over */
@@ -265,32 +269,6 @@ static void describe(struct stet_rank_state *s, const struct look *l, uint64_t n
 }
 
 /* ---- the job ---- */
-
-static int64_t number_of(const struct stet_process_digest *d, const char *name)
-{
-    for (size_t i = 0; i < d->env_count; i++) {
-        if (stet_view_starts(d->env[i], name))
-            return strtoll(d->env[i].ptr + strlen(name), NULL, 10);
-    }
-    return 0;
-}
-
-/* How many processes the launcher started. */
-static int64_t world_of(const struct stet_process_digest *d)
-{
-    static const char *const names[] = {
-        "WORLD_SIZE=",           "JAX_NUM_PROCESSES=", "SLURM_NTASKS=",
-        "OMPI_COMM_WORLD_SIZE=", "PMI_SIZE=",          "NUM_PROCESSES="};
-    enum { MOST = 1 << 20 };
-
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
-        int64_t n = number_of(d, names[i]);
-
-        if (n > 1 && n <= MOST)
-            return n;
-    }
-    return 0;
-}
 
 static int in_order(const void *a, const void *b)
 {
@@ -337,7 +315,7 @@ static uint64_t look_at_all(const struct stet_monitor_attach *a, struct look *lo
             l->digest = &digest->processes[i];
             l->here = q->used && q->pid && !strcmp(host, q->host);
             if (l->here)
-                stet_monitor_thread_look((pid_t)q->pid, (pid_t)q->py_thread, l->digest->start_ns,
+                stet_monitor_thread_look((pid_t)q->pid, (pid_t)q->py_thread, l->digest->first_ns,
                                          second ? &l->after : &l->before);
         }
         if (!second)
@@ -345,6 +323,29 @@ static uint64_t look_at_all(const struct stet_monitor_attach *a, struct look *lo
     }
     clock_gettime(CLOCK_REALTIME, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static bool is_over(const struct look *l)
+{
+    return l->pulse->ended || (l->here && (!l->after.there || strchr("ZX", l->after.state)));
+}
+
+/* A process of an attempt before: it is over, and its rank has begun again, or another job has. */
+static bool is_replaced(const struct look *old, const struct look *looks, size_t count)
+{
+    const struct stet_hash none = {0, 0};
+
+    for (size_t i = 0; i < count && is_over(old); i++) {
+        const struct stet_process_digest *d = looks[i].digest;
+        bool same_rank = old->pulse->rank >= 0 && looks[i].pulse->rank == old->pulse->rank;
+
+        if (!looks[i].pulse->used || d->first_ns <= old->digest->first_ns)
+            continue;
+        if (same_rank || (!stet_hash_eq(d->job, none) && !stet_hash_eq(d->job, old->digest->job) &&
+                          !stet_hash_eq(old->digest->job, none)))
+            return true;
+    }
+    return false;
 }
 
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
@@ -364,14 +365,14 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
     for (size_t i = 0; i < n; i++) {
         struct stet_rank_state *s = &out->items[out->count];
 
-        if (!looks[i].pulse->used)
+        if (!looks[i].pulse->used || is_replaced(&looks[i], looks, n))
             continue;
-        describe(s, &looks[i], now_ns);
+        describe(s, &looks[i], a->folder, now_ns);
         add_memory(s, a->pulse, i);
         if (s->kind == STET_RANK_WAITING || s->kind == STET_RANK_DEVICE)
             compare(s, &looks[i], looks, n);
         if (!out->world)
-            out->world = world_of(looks[i].digest);
+            out->world = looks[i].digest->world > 1 ? looks[i].digest->world : 0;
         out->count++;
     }
     if (a->running)

@@ -3,8 +3,8 @@
 #ifndef STET_MONITOR_RANK_STATE_H
 #define STET_MONITOR_RANK_STATE_H
 
+#include "journal/remote_stack.h"
 #include "monitor/attach.h"
-#include "monitor/remote_stack.h"
 
 enum stet_rank_kind {
 #define KIND(id, word, what) STET_RANK_##id,
@@ -37,6 +37,7 @@ struct stet_rank_state {
     uint64_t line;
     char inner_file[256], inner_function[96]; /* "" if it is the user's own */
     uint64_t inner_line;
+    uint64_t seen_s;        /* on another host: how many seconds ago it was looked at there */
     const char *blocked_in; /* WAITING: what it waits for in the kernel; NULL when not known */
 };
 
@@ -50,6 +51,9 @@ struct stet_rank_states {
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err);
 void stet_monitor_ranks_release(struct stet_rank_states *s);
+struct stet_json;
+/* Writes "hang" and "ranks" of that schema. */
+void stet_monitor_ranks_json_parts(struct stet_json *j, const struct stet_rank_states *s);
 /* Writes schema stet.ranks/1. */
 void stet_monitor_ranks_json(struct stet_buf *out, const struct stet_monitor_attach *a,
                              const struct stet_rank_states *s);

@@ -24,6 +24,36 @@ static void measure_transfers(struct stet_top *t)
     t->last_ns = t->now_ns;
 }
 
+void stet_monitor_top_release(struct stet_top *t)
+{
+    stet_monitor_ranks_release(&t->still);
+}
+
+/* A process writes its journal while it executes. If none of a running job has written for
+ * STILL_NS, its ranks are looked at, every LOOK_NS at most. */
+static void look_at_still(struct stet_top *t)
+{
+    enum { STILL_S = 5, LOOK_S = 2 };
+    const struct stet_pulse *p = t->attach->pulse;
+    uint64_t last = 0, second = UINT64_C(1000000000);
+
+    for (size_t i = 0; i < p->process_count; i++)
+        last =
+            p->processes[i].used && p->processes[i].last_ns > last ? p->processes[i].last_ns : last;
+    t->still_ns = t->attach->running && last && t->now_ns > last ? t->now_ns - last : 0;
+    if (t->still_ns < STILL_S * second) {
+        stet_monitor_ranks_release(&t->still);
+        t->still = (struct stet_rank_states){0};
+        return;
+    }
+    if (t->still.count && t->now_ns < t->looked_ns + LOOK_S * second)
+        return;
+    t->looked_ns = t->now_ns;
+    stet_monitor_ranks_release(&t->still);
+    if (stet_monitor_ranks_look(&t->still, t->attach, NULL) != STET_OK)
+        t->still = (struct stet_rank_states){0};
+}
+
 bool stet_monitor_top_poll(struct stet_top *t)
 {
     bool more = stet_monitor_attach_poll(t->attach);
@@ -32,6 +62,7 @@ bool stet_monitor_top_poll(struct stet_top *t)
                 : t->attach->run.ended_ns ? t->attach->run.ended_ns
                                           : t->now_ns;
     measure_transfers(t);
+    look_at_still(t);
     return more;
 }
 

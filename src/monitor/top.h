@@ -4,6 +4,7 @@
 #define STET_MONITOR_TOP_H
 
 #include "monitor/attach.h"
+#include "monitor/rank_hang.h"
 
 enum stet_top_sort {
     STET_SORT_RANK,
@@ -24,6 +25,10 @@ struct stet_top {
     uint64_t last_ns, last_bytes[STET_MEASURED];
     double bytes_rate[STET_MEASURED];
     bool rates; /* the rates are known: there were two polls */
+    /* A running job without a new record for a while: what each rank does. */
+    struct stet_rank_states still; /* count 0: it moves, or nothing is known */
+    uint64_t still_ns;             /* since its last record */
+    uint64_t looked_ns;
 };
 
 /* A row of a table: an index into the pulse's processes, families or causes. */
@@ -34,6 +39,7 @@ struct stet_top_row {
 };
 
 void stet_monitor_top_init(struct stet_top *t, struct stet_monitor_attach *a);
+void stet_monitor_top_release(struct stet_top *t);
 /* Reads what is new; true when more may follow. */
 bool stet_monitor_top_poll(struct stet_top *t);
 /* Selects the rank after (or before) the present one; all ranks together are between the last and

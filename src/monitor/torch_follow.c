@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "launch/torch_learn.h"
 #include "monitor/live.h"
+#include "session/torch_divergence.h"
 #include "session/torch_ranks.h"
 #include "session/torch_rows.h"
 
@@ -49,6 +50,9 @@ struct stet_monitor_torch {
     char *printed; /* the output file of TORCH_LOGS, to be linked into the next field's folder */
     const char *printed_links;
     struct stet_live *live; /* --json-events */
+    void (*differ)(const struct stet_divergence *d);
+    struct stet_map differences; /* that were reported */
+    size_t compared;             /* compiles when ranks were last compared */
     uint32_t breaks_told;
 };
 
@@ -196,6 +200,39 @@ static void divergence(struct stet_monitor_torch *r, uint32_t compile)
     stet_buf_str(&r->out, "; a collective that only some ranks reach will hang\n");
 }
 
+static bool is_new_difference(void *context, uint64_t key)
+{
+    struct stet_monitor_torch *r = context;
+
+    return stet_map_get(&r->differences, key) == STET_MAP_NONE &&
+           stet_map_put(&r->differences, key, 1);
+}
+
+static void tell_difference(void *context, const struct stet_divergence *d)
+{
+    struct stet_monitor_torch *r = context;
+
+    if (r->differ && !r->quiet)
+        r->differ(d);
+    if (r->live)
+        stet_live_difference(r->live, d);
+}
+
+/* A pair is considered once both ranks have compiled. */
+static void compare_graphs(struct stet_monitor_torch *r)
+{
+    struct stet_torch_divergence_sink sink = {r, is_new_difference, tell_difference, NULL};
+    struct stet_arena arena;
+
+    if (r->compared == r->torch.compile_count)
+        return;
+    r->compared = r->torch.compile_count;
+    stet_arena_init(&arena, (size_t)4 << 20);
+    sink.arena = &arena;
+    stet_session_torch_differences(&r->torch, &sink);
+    stet_arena_release(&arena);
+}
+
 static void look_at_ranks(struct stet_monitor_torch *r, bool all)
 {
     uint64_t now = stet_clock_ns();
@@ -267,6 +304,13 @@ void stet_monitor_torch_learn(struct stet_monitor_torch *r, struct stet_learn *l
     }
 }
 
+void stet_monitor_torch_differ(struct stet_monitor_torch *r,
+                               void (*differ)(const struct stet_divergence *d))
+{
+    if (r)
+        r->differ = differ;
+}
+
 struct stet_torch *stet_monitor_torch_model(struct stet_monitor_torch *r)
 {
     return r ? &r->torch : NULL;
@@ -299,6 +343,7 @@ void stet_monitor_torch_poll(struct stet_monitor_torch *r, bool last)
         stet_session_torch_row(&r->torch, STET_ROW_BREAK, r->breaks_told, event, r->live);
     tell_held(r, last);
     look_at_ranks(r, false);
+    compare_graphs(r);
     if (last && r->live)
         stet_session_torch_each(&r->torch, event, r->live);
     say(r);
@@ -360,6 +405,7 @@ void stet_monitor_torch_end(struct stet_monitor_torch *r, bool fine)
     summary(r);
     stet_launch_learn_judge(r->learn, &r->torch, r->folder, fine, &r->out);
     say(r);
+    stet_map_release(&r->differences);
     stet_torch_files_free(r->files);
     stet_torch_release(&r->torch);
     stet_buf_release(&r->out);

@@ -29,6 +29,10 @@ struct stet_learn;
 /* Sets the settings of --torch-fix, which are judged at the end. `folder` is the run's. */
 void stet_monitor_torch_learn(struct stet_monitor_torch *r, struct stet_learn *learn,
                               const char *folder);
+struct stet_divergence;
+/* Calls `differ` for ranks whose graphs differ, once for each. */
+void stet_monitor_torch_differ(struct stet_monitor_torch *r,
+                               void (*differ)(const struct stet_divergence *d));
 /* Returns what was read so far; NULL for NULL. */
 struct stet_torch *stet_monitor_torch_model(struct stet_monitor_torch *r);
 /* Did torch.compile compile anything? Call it after the command has ended. */

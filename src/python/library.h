@@ -61,10 +61,11 @@ enum stet_python_meaning {
     PY_MEANS_KERNEL,        /* a kernel that is not the compiler's own */
     PY_MEANS_LAYOUT,
     PY_MEANS_SHARDING,
-    PY_MEANS_BY_VALUE, /* objects of a class are compared by their fields */
-    PY_MEANS_FROZEN,   /* the same, if an argument asks for it */
-    PY_MEANS_CONVERTS, /* its first argument, elsewhere or of another type, with the same sizes */
-    PY_MEANS_PICTURES, /* its first argument is a picture in the memory of the host */
+    PY_MEANS_BY_VALUE,  /* objects of a class are compared by their fields */
+    PY_MEANS_FROZEN,    /* the same, if an argument asks for it */
+    PY_MEANS_CONVERTS,  /* its first argument, elsewhere or of another type, with the same sizes */
+    PY_MEANS_ASSEMBLES, /* its second argument, as the part of this process */
+    PY_MEANS_PICTURES,  /* its first argument is a picture in the memory of the host */
     /* Python's own. */
     PY_MEANS_COUNTS,      /* gives consecutive numbers */
     PY_MEANS_ENUMERATES,  /* gives pairs: a number and an item of its first argument */

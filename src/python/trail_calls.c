@@ -221,6 +221,8 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
         return drawn_sizes(t, n);
     if (array && !(array->role & PY_RAISES))
         return sized(t, n, c, array);
+    if (c->meaning == PY_MEANS_ASSEMBLES)
+        return ask_same(t, stet_python_argument(m, n, 1));
     if (c->meaning == PY_MEANS_CONVERTS && first) {
         v = ask_same(t, first);
         return v.how >= PY_COUNTS ? v : stacked(t, n, first);
@@ -413,6 +415,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
         return stet_python_trail_of(t, stet_python_argument(m, n, 1)); /* jax.tree.map(f, x) */
     if (t->parts && (c.meaning == PY_MEANS_CONVERTS || stet_python_passes_items(c.meaning)))
         return stet_python_trail_of(t, stet_python_argument(m, n, 0));
+    if (t->parts && c.meaning == PY_MEANS_ASSEMBLES)
+        return stet_python_trail_of(t, stet_python_argument(m, n, 1));
     if (t->parts && c.object && c.effect == PY_GIVES_KEYED) { /* table.get("k") */
         stet_python_ref key = stet_python_argument(m, n, 0);
         struct stet_view text = key ? stet_python_string(&m->ast, key) : (struct stet_view){0};

@@ -22,7 +22,7 @@
   dark.addEventListener("change", () => theme(stored()));
 
   // ---- sections ----
-  const parts = [["causes", "Causes and fixes", Stet.causes], ["lines", "Lines", Stet.lines], ["families", "Families", Stet.families], ["shapes", "Shapes", Stet.shapes], ["buckets", "Buckets", Stet.buckets],
+  const parts = [["ranks", "Ranks", Stet.ranks], ["causes", "Causes and fixes", Stet.causes], ["lines", "Lines", Stet.lines], ["families", "Families", Stet.families], ["shapes", "Shapes", Stet.shapes], ["buckets", "Buckets", Stet.buckets],
     ["memory", "Memory", Stet.memory], ["fit", "Fit", Stet.fit], ["startup", "Start", Stet.startup], ["saved", "Saved", Stet.saved], ["torch", "torch.compile", Stet.torch], ["compiles", "Every compile", Stet.compiles], ["processes", "Processes", Stet.bundle]];
 
   function legend(run) {

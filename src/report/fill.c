@@ -370,6 +370,8 @@ enum stet_rc stet_report_gather(struct stet_report_run *r, const struct stet_run
         rc = take_devices(r, d, err);
     if (rc == STET_OK)
         stet_report_fits(r);
+    if (rc == STET_OK)
+        rc = stet_divergences_make(&r->divergences, d, t, r->run->folder, err);
     taking.torch_first = r->process_count;
     if (rc == STET_OK) {
         take_avoided(r, d);

@@ -135,9 +135,19 @@ static const struct stet_story *culprit_of(const struct stet_report_run *r)
 /* The headline: cause, function, line and wait of the most expensive story. */
 static void verdict(struct stet_buf *out, const struct stet_report_run *r)
 {
+    const struct stet_divergence *d =
+        r->divergences.count && r->divergences.items[0].certain ? &r->divergences.items[0] : NULL;
     const struct stet_story *t = culprit_of(r);
 
-    if (t) {
+    if (d && d->finding == STET_AGREEMENT_DIFFERS) {
+        stet_buf_printf(out, "Rank %" PRId64 " compiled another ", d->rank);
+        stet_html_page_text(out, d->function);
+        stet_buf_printf(out, " than rank %" PRId64, d->other);
+        place(out, r, d->pair.source.line ? &d->pair.source : &d->pair.origin);
+    } else if (d) {
+        stet_buf_str(out, "Ranks did not come to ");
+        stet_html_page_text(out, d->function);
+    } else if (t) {
         stet_buf_printf(out, "%zu× ", t->count);
         html_cstr(out, stet_cause_id(t->cause));
         stet_buf_str(out, " in ");

@@ -27,6 +27,7 @@ void stet_report_release(struct stet_report_run *r)
     stet_mem_free(r->program_family);
     stet_mem_free(r->program_against);
     stet_story_release(&r->stories);
+    stet_divergences_release(&r->divergences);
     stet_mem_free(r->row_event);
     stet_intern_release(&r->names);
     stet_intern_release(&r->programs);

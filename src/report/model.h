@@ -13,6 +13,7 @@
 #include "ledger/startup.h"
 #include "session/account.h"
 #include "session/avoided.h"
+#include "session/divergence.h"
 #include "story/story.h"
 
 enum stet_report_kind {
@@ -112,6 +113,7 @@ struct stet_report_run {
     size_t process_count, process_room, event_count, event_room, family_count, family_room,
         device_count, device_room, grid_count, grid_room, program_room;
     struct stet_stories stories;
+    struct stet_divergences divergences; /* ranks that do not compile the same */
     uint32_t *row_event; /* by recompile: its event + 1, until the stories are finished */
     size_t row_room;
     uint64_t compiles, loads, failed, executions, compile_ns, distinct; /* of the XLA lane;

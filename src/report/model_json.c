@@ -445,6 +445,10 @@ void stet_report_json(struct stet_json *j, const struct stet_report_run *r)
     saved(j, r);
     processes(j, r, begin);
     devices(j, r, begin);
+    stet_json_array(j, "divergences");
+    for (size_t i = 0; i < r->divergences.count; i++)
+        stet_divergence_json(j, &r->divergences.items[i]);
+    stet_json_end_array(j);
     stet_json_array(j, "causes");
     for (size_t i = 0; i < r->stories.count; i++)
         story(j, &r->stories.items[i]);

@@ -96,6 +96,56 @@ static void compiling_row(const struct stet_top *t, struct stet_page *p)
     }
 }
 
+static void still_rank(struct stet_page *p, const struct stet_top *t,
+                       const struct stet_rank_state *s)
+{
+    struct stet_buf place = STET_BUF_INIT;
+    struct text a;
+
+    stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, s->rank), 5);
+    stet_page_printf(p, STET_STYLE_WARN, "  %-10s", stet_monitor_rank_word(s->kind));
+    if (s->line) {
+        stet_buf_printf(&place, "%.*s:%" PRIu64,
+                        STET_FMT(stet_path_below(stet_view_str(s->file), t->attach->run.cwd)),
+                        s->line);
+        stet_page_tail(p, STET_STYLE_STRONG, stet_buf_as_view(&place), 40);
+        stet_page_printf(p, STET_STYLE_PLAIN, " in %s", s->function);
+    }
+    if (s->program.len)
+        stet_page_printf(p, STET_STYLE_FAINT, "  %.*s %" PRIu64 "×",
+                         STET_FMT(stet_text_function(s->program)), s->runs);
+    if (s->kind != STET_RANK_MISSING)
+        stet_page_printf(p, STET_STYLE_FAINT, "  %s", duration(&a, s->age_ns));
+    stet_page_line(p);
+    stet_buf_release(&place);
+}
+
+/* What a job without progress waits for, and where its ranks are: the slowest and the missing
+ * first. */
+static void still_rows(const struct stet_top *t, struct stet_page *p)
+{
+    enum { RANKS_MOST = 8 };
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_rank_hang hang;
+    struct text a;
+    int room = stet_page_left(p) / 3;
+
+    if (!t->still.count)
+        return;
+    label(p, "still");
+    stet_page_printf(p, STET_STYLE_BAD, "for %s", duration(&a, t->still_ns));
+    stet_monitor_rank_hang(&hang, &t->still);
+    stet_monitor_rank_hang_text(&text, &hang);
+    if (text.len)
+        stet_page_printf(p, STET_STYLE_BAD, ": %.*s", STET_FMT(stet_buf_as_view(&text)));
+    stet_page_line(p);
+    stet_buf_release(&text);
+    for (size_t i = 0; i < t->still.count && i < RANKS_MOST && (int)i < room; i++) {
+        if (t->rank == STET_ALL_RANKS || t->rank == t->still.items[i].rank)
+            still_rank(p, t, &t->still.items[i]);
+    }
+}
+
 static void store_row(struct stet_page *p, const struct stet_pulse_sum *s)
 {
     label(p, "store");
@@ -517,6 +567,7 @@ void stet_screen_page(const struct stet_top *t, struct stet_page *p)
     }
     torch_row(p, &s);
     compiling_row(t, p);
+    still_rows(t, p);
     trouble_row(t, p);
     tables(t, p);
 }

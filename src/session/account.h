@@ -21,6 +21,7 @@ static inline bool stet_recompile_lost(const struct stet_recompile *r)
 typedef bool stet_visit_recompile(void *context, const struct stet_recompile *r);
 
 struct stet_avoided;
+struct stet_divergences;
 struct stet_exhausted_list;
 struct stet_misses;
 
@@ -40,9 +41,10 @@ struct stet_account {
     const struct stet_counter *counters;
     size_t counter_count;
     const struct stet_framework_log *log;
-    const struct stet_run *traced;      /* the run whose trace is not read yet, or NULL */
-    uint64_t torch_compiles;            /* of torch.compile; stet_account_torch computes it */
-    const struct stet_misses *misses;   /* what the store did not serve; NULL without a lookup */
+    const struct stet_run *traced;    /* the run whose trace is not read yet, or NULL */
+    uint64_t torch_compiles;          /* of torch.compile; stet_account_torch computes it */
+    const struct stet_misses *misses; /* what the store did not serve; NULL without a lookup */
+    const struct stet_divergences *divergences; /* ranks that differ; NULL if nothing was read */
     const struct stet_avoided *avoided; /* what was not compiled; NULL if it was not counted */
     const struct stet_exhausted_list
         *exhausted; /* what ran out of memory; NULL if not looked for */
@@ -90,6 +92,7 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
 struct stet_json;
 /* Writes one recompile as an object of that format. --json-events writes its lines with it too. */
 void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r);
+void stet_account_json_change(struct stet_json *j, const struct stet_row_change *c);
 
 /* Appends a block of Markdown: the three answers and the most expensive causes. */
 enum stet_rc stet_account_markdown(struct stet_buf *out, const struct stet_account *a,

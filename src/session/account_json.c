@@ -2,6 +2,7 @@
  * may have many recompiles. */
 #include "session/account.h"
 #include "session/avoided.h"
+#include "session/divergence.h"
 #include "session/exhausted.h"
 #include "session/miss.h"
 
@@ -12,7 +13,7 @@
 
 #include <unistd.h>
 
-static void json_change(struct stet_json *j, const struct stet_row_change *c)
+void stet_account_json_change(struct stet_json *j, const struct stet_row_change *c)
 {
     stet_json_object(j, NULL);
     stet_json_string(j, "what", c->what);
@@ -64,7 +65,7 @@ void stet_account_json_one(struct stet_json *j, const struct stet_recompile *r)
     stet_recompile_line_json(j, "source", &r->source);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < r->change_count; i++)
-        json_change(j, &r->changes[i]);
+        stet_account_json_change(j, &r->changes[i]);
     stet_json_end_array(j);
     if (r->left_out)
         stet_json_uint(j, "changes_left_out", r->left_out);
@@ -186,6 +187,13 @@ enum stet_rc stet_account_json(const struct stet_account *a, const struct stet_a
     stet_json_cstr(&w.j, "schema", "stet.explain/1");
     stet_json_cstr(&w.j, "run", a->run);
     json_head(&w.j, a, t);
+    if (a->divergences) {
+        stet_json_array(&w.j, "divergences");
+        for (size_t i = 0; i < a->divergences->count; i++)
+            stet_divergence_json(&w.j, &a->divergences->items[i]);
+        stet_json_end_array(&w.j);
+        stet_session_comparing_json(&w.j, &a->divergences->comparing);
+    }
     stet_json_array(&w.j, "recompiles");
     rc = a->each(a->source, write_one, &w, err);
     stet_json_end_array(&w.j);

@@ -12,11 +12,31 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+int64_t stet_rundiff_rank(char *name)
+{
+    char *at = strrchr(name, '@'), *end;
+    long long rank;
+
+    if (!at || at[1] < '0' || at[1] > '9')
+        return STET_RUNDIFF_ALL;
+    rank = strtoll(at + 1, &end, 10);
+    if (*end || rank > UINT32_MAX)
+        return STET_RUNDIFF_ALL;
+    *at = '\0';
+    return rank;
+}
+
 bool stet_rundiff_is_run(const char *name)
 {
-    char path[4200];
+    char path[4200], own[4096];
     struct stat st;
 
+    snprintf(own, sizeof own, "%s", name);
+    if (stet_rundiff_rank(own) != STET_RUNDIFF_ALL) {
+        if (!*own)
+            return true;
+        name = own;
+    }
     snprintf(path, sizeof path, "%s/run.json", name);
     if (stet_fs_exists(path))
         return true;
@@ -37,6 +57,20 @@ static enum stet_rc open_side(void *context, uint32_t number, struct stet_histor
     return stet_session_programs_open(m->x.programs, side->run->folder, c, out, err);
 }
 
+static bool is_meant(const struct stet_rundiff_side *side, const struct stet_process_digest *p)
+{
+    return side->rank == STET_RUNDIFF_ALL || p->rank == side->rank;
+}
+
+static bool has_any(const struct stet_rundiff_side *side)
+{
+    for (size_t i = 0; i < side->digest.process_count; i++) {
+        if (is_meant(side, &side->digest.processes[i]))
+            return true;
+    }
+    return side->rank == STET_RUNDIFF_ALL;
+}
+
 /* Each program of B gets a process of its own, so that only programs of A precede it. */
 static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *side, bool past,
                              struct stet_err *err)
@@ -47,6 +81,8 @@ static enum stet_rc add_side(struct stet_rundiff *m, struct stet_rundiff_side *s
         const struct stet_process_digest *p = &side->digest.processes[i];
         const struct stet_bundle *bundle = stet_session_bundle(&side->digest, p);
 
+        if (!is_meant(side, p))
+            continue;
         for (size_t k = 0; rc == STET_OK && k < p->compile_count; k++) {
             struct stet_sighting s = stet_session_sighting(p, (uint32_t)i, k);
             struct stet_history_side program;
@@ -71,6 +107,13 @@ static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
 
     if (rc == STET_OK)
         rc = stet_ledger_run_load(&m->b.digest, m->b.run->folder, err);
+    for (int i = 0; i < 2 && rc == STET_OK; i++) {
+        const struct stet_rundiff_side *side = i ? &m->b : &m->a;
+
+        if (!has_any(side))
+            rc = stet_fail(err, STET_NOT_FOUND, "run %s has no rank %lld", side->run->id,
+                           (long long)side->rank);
+    }
     if (rc == STET_OK)
         rc = stet_session_begin(&m->x, m->b.run->id, m->b.run->folder, err);
     m->x.history.open = open_side;
@@ -143,10 +186,12 @@ static const struct stet_part *part_of(const struct stet_bundle *b, struct stet_
 }
 
 /* The first process that compiled represents its run, else the first one; NULL if there is none. */
-static const struct stet_process_digest *representative(const struct stet_run_digest *d)
+static const struct stet_process_digest *representative(const struct stet_rundiff_side *side)
 {
+    const struct stet_run_digest *d = &side->digest;
+
     for (size_t i = 0; i < d->process_count; i++)
-        if (d->processes[i].compile_count)
+        if (d->processes[i].compile_count && is_meant(side, &d->processes[i]))
             return &d->processes[i];
     return d->process_count ? &d->processes[0] : NULL;
 }
@@ -173,8 +218,8 @@ static void compare_platforms(struct stet_rundiff *m, struct stet_view from, str
 
 static void gather_bundles(struct stet_rundiff *m)
 {
-    const struct stet_process_digest *was = representative(&m->a.digest);
-    const struct stet_process_digest *is = representative(&m->b.digest);
+    const struct stet_process_digest *was = representative(&m->a);
+    const struct stet_process_digest *is = representative(&m->b);
     const struct stet_bundle *a = was ? stet_session_bundle(&m->a.digest, was) : NULL;
     const struct stet_bundle *b = is ? stet_session_bundle(&m->b.digest, is) : NULL;
 
@@ -291,11 +336,13 @@ static void gather_gone(struct stet_rundiff *m)
 }
 
 enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
-                               const struct stet_run *b, struct stet_err *err)
+                               const struct stet_run *b, const int64_t ranks[2],
+                               struct stet_err *err)
 {
     enum stet_rc rc;
 
-    *m = (struct stet_rundiff){.a.run = a, .b.run = b};
+    *m =
+        (struct stet_rundiff){.a = {.run = a, .rank = ranks[0]}, .b = {.run = b, .rank = ranks[1]}};
     stet_arena_init(&m->arena, 64 << 20);
     rc = compare(m, err);
     if (rc == STET_OK) {
@@ -303,7 +350,7 @@ enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
         gather_programs(m);
         gather_memory(m);
         gather_gone(m);
-        rc = stet_session_torch_moves(a, b, &m->arena, tell_torch, m, err);
+        rc = stet_session_torch_moves(a, b, ranks, &m->arena, tell_torch, m, err);
     }
     if (rc != STET_OK)
         stet_rundiff_release(m);

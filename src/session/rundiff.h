@@ -24,8 +24,11 @@ struct stet_rundiff_gone {
     uint32_t programs;
 };
 
+enum { STET_RUNDIFF_ALL = -1 };
+
 struct stet_rundiff_side {
     const struct stet_run *run; /* borrowed */
+    int64_t rank;               /* only this rank; STET_RUNDIFF_ALL for all */
     struct stet_run_digest digest;
 };
 
@@ -42,11 +45,16 @@ struct stet_rundiff {
     struct stet_arena arena; /* torch.compile's texts */
 };
 
-/* Is the name that of a run, not of a program: "latest", an id, a folder with a run.json? */
+/* Is the name that of a run, not of a program: "latest", an id, a folder with a run.json, or one of
+ * these with a rank behind it ("latest@3", "@3")? */
 bool stet_rundiff_is_run(const char *name);
-/* Both runs must outlive the result. After a failure there is nothing to release. */
+/* The rank behind a name, which is cut off; STET_RUNDIFF_ALL if there is none. */
+int64_t stet_rundiff_rank(char *name);
+/* Both runs must outlive the result. Ranks: of a and b, or STET_RUNDIFF_ALL. After a failure there
+ * is nothing to release. */
 enum stet_rc stet_rundiff_make(struct stet_rundiff *m, const struct stet_run *a,
-                               const struct stet_run *b, struct stet_err *err);
+                               const struct stet_run *b, const int64_t ranks[2],
+                               struct stet_err *err);
 void stet_rundiff_release(struct stet_rundiff *m);
 /* Returns the number of things that changed. */
 unsigned stet_rundiff_moved(const struct stet_rundiff *m);

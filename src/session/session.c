@@ -29,6 +29,18 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
+/* Did the ranks compare what they compile, without a word about this compile? */
+static bool is_agreed(const struct stet_process_digest *p, const struct stet_compile_event *c)
+{
+    if (!p->job_event.channel.len || p->job_event.why.len)
+        return false;
+    for (size_t i = 0; i < p->agreement_count; i++) {
+        if (p->agreements[i].has_compile && p->agreements[i].compile == c->index)
+            return false;
+    }
+    return true;
+}
+
 struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, uint32_t process,
                                            size_t number)
 {
@@ -54,6 +66,7 @@ struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, 
         .temp_bytes = c->temp_bytes,
         .has_memory = c->has_memory,
         .failed = c->error_code != 0,
+        .agreed = is_agreed(p, c),
         .served = (unsigned)c->served,
         .program = c->program,
         .name = c->name,

@@ -18,6 +18,7 @@ struct causes {
     struct cause items[CAUSES];
     size_t count;
     int side;
+    const int64_t *ranks; /* of the two sides; -1: all */
     struct stet_arena *arena;
 };
 
@@ -27,6 +28,8 @@ static bool gather(void *context, const struct stet_recompile *r)
     struct stet_view what = r->change_count ? r->changes[0].what : stet_view_of("", 0);
     size_t i = 0;
 
+    if (c->ranks[c->side] >= 0 && r->rank != c->ranks[c->side])
+        return true;
     while (i < c->count &&
            !(c->items[i].at.line == r->origin.line && c->items[i].cause == r->cause &&
              stet_view_eq(c->items[i].at.file, r->origin.file) &&
@@ -111,7 +114,7 @@ static void gather_keys(struct components *out, struct stet_torch *t,
 }
 
 enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
-                                      struct stet_arena *arena,
+                                      const int64_t ranks[2], struct stet_arena *arena,
                                       void (*tell)(void *context,
                                                    const struct stet_torch_move *move),
                                       void *context, struct stet_err *err)
@@ -126,6 +129,7 @@ enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct ste
     if (!c)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for comparing traces");
     c->arena = arena;
+    c->ranks = ranks;
     stet_torch_init(&t[0]);
     stet_torch_init(&t[1]);
     for (c->side = 0; c->side < 2 && rc == STET_OK; c->side++) {
@@ -134,7 +138,7 @@ enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct ste
             stet_session_torch_each(&t[c->side], gather, c);
         versions[c->side] = version_of(&t[c->side], arena);
     }
-    if (rc == STET_OK)
+    if (rc == STET_OK && ranks[0] < 0 && ranks[1] < 0)
         gather_keys(&keys, &t[1], &t[0], a->id, arena);
     stet_torch_release(&t[0]);
     stet_torch_release(&t[1]);

@@ -15,9 +15,9 @@ struct stet_torch_move {
 };
 
 /* Compares the traces of two runs: torch's version, and how often each cause of recompiles or graph
- * breaks occurred. Runs without traces have no differences. */
+ * breaks occurred. A rank of -1 stands for all. Runs without traces have no differences. */
 enum stet_rc stet_session_torch_moves(const struct stet_run *a, const struct stet_run *b,
-                                      struct stet_arena *arena,
+                                      const int64_t ranks[2], struct stet_arena *arena,
                                       void (*tell)(void *context,
                                                    const struct stet_torch_move *move),
                                       void *context, struct stet_err *err);

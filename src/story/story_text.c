@@ -280,6 +280,14 @@ void stet_story_text(struct stet_buf *out, const struct stet_story *t,
                         stet_cause_id(t->cause));
 }
 
+void stet_story_text_changes(struct stet_buf *out, const struct stet_recompile *r, bool colour,
+                             bool all, size_t most)
+{
+    struct pen p = pen_of(out, colour);
+
+    changes(&p, r, all, most);
+}
+
 void stet_story_text_line(struct stet_buf *out, const struct stet_story *t)
 {
     bool served = t->served == t->count;

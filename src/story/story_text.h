@@ -20,6 +20,10 @@ void stet_story_text(struct stet_buf *out, const struct stet_story *t,
 void stet_story_text_line(struct stet_buf *out, const struct stet_story *t);
 /* Appends the functions that it compiled: "train_step and eval_step", "a, b, c and 4 more". */
 void stet_story_text_names(struct stet_buf *out, const struct stet_story *t);
+/* Appends its changes, a line each: at most `most`, and none that follows from another, unless
+ * `all`. */
+void stet_story_text_changes(struct stet_buf *out, const struct stet_recompile *r, bool colour,
+                             bool all, size_t most);
 /* Appends one recompile as a block while the command runs, without a story around it. */
 void stet_story_text_row(struct stet_buf *out, const struct stet_recompile *r, bool colour);
 

@@ -21,7 +21,7 @@
 /* A field is written only when this build's version has it and the caller made room for it. */
 #define KNOWS(args, field, since) (FAKE_MINOR >= (since) && STET_HAS(args, field))
 
-enum { FAKE_DEVICES_MAX = 8, FAKE_RANK_MAX = 8, FAKE_SHAPES_MAX = 256 };
+enum { FAKE_DEVICES_MAX = 8, FAKE_DEVICES_MOST = 1024, FAKE_RANK_MAX = 8, FAKE_SHAPES_MAX = 256 };
 
 /* Kinds of things handed out, counted while alive. */
 #define FAKE_KINDS(X)                                                                              \
@@ -120,16 +120,16 @@ struct fake_memory {
 
 struct PJRT_TopologyDescription {
     size_t num_devices;
-    PJRT_DeviceDescription descriptions[FAKE_DEVICES_MAX];
-    PJRT_DeviceDescription *list[FAKE_DEVICES_MAX];
+    PJRT_DeviceDescription descriptions[FAKE_DEVICES_MOST];
+    PJRT_DeviceDescription *list[FAKE_DEVICES_MOST];
 };
 
 struct PJRT_Client {
     PJRT_TopologyDescription topology;
     size_t num_devices;
-    PJRT_Device devices[FAKE_DEVICES_MAX], *device_list[FAKE_DEVICES_MAX];
-    struct fake_memory memories[FAKE_DEVICES_MAX];
-    PJRT_Memory *memory_list[FAKE_DEVICES_MAX];
+    PJRT_Device devices[FAKE_DEVICES_MOST], *device_list[FAKE_DEVICES_MOST];
+    struct fake_memory memories[FAKE_DEVICES_MOST];
+    PJRT_Memory *memory_list[FAKE_DEVICES_MOST];
 };
 
 struct PJRT_Executable {
@@ -141,7 +141,7 @@ struct PJRT_LoadedExecutable {
     struct fake_program *program;
     PJRT_Client *client;
     atomic_bool deleted;
-    PJRT_LogicalDeviceIds logical[FAKE_DEVICES_MAX];
+    PJRT_LogicalDeviceIds logical[FAKE_DEVICES_MOST];
 };
 
 struct PJRT_Buffer {
@@ -175,12 +175,13 @@ PJRT_Event *fake_event_ready(void);
  * FAKE_LOAD_MS, FAKE_PARAMS, FAKE_OUTPUTS, FAKE_FAIL (see README.md). */
 struct fake_settings {
     size_t num_devices, num_foreign; /* the latter are among the former: the last ones */
+    size_t processes, process;       /* with several, each has the device of its number; else 0 */
     long compile_ms, stats_ms, load_ms, serialize_ms;
     bool stats_after_maker;
     const char *compile_until; /* a path; NULL: a compile waits for nothing */
     const char *message;       /* of injected errors; NULL: a default */
     const char *platform, *version, *params, *outputs, *topology;
-    const char *kinds[FAKE_DEVICES_MAX];
+    const char *kinds[FAKE_DEVICES_MOST];
     PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */
     size_t num_attributes, num_device_attributes;
 };

@@ -85,7 +85,7 @@ static void read_kinds(const char *text)
 {
     char *rest = strdup(text ? text : "Fake v1"), *one = NULL;
 
-    for (size_t i = 0; i < FAKE_DEVICES_MAX; i++) {
+    for (size_t i = 0; i < FAKE_DEVICES_MOST; i++) {
         if (rest)
             one = strsep(&rest, ",");
         settings.kinds[i] = one;
@@ -114,6 +114,7 @@ static const char *text_of(const char *variable, const char *otherwise)
 
 static void read_settings(void)
 {
+    const char *processes = getenv("FAKE_PROCESSES"), *process = getenv("FAKE_PROCESS");
     const char *devices = getenv("FAKE_DEVICES"), *ms = getenv("FAKE_COMPILE_MS");
     const char *stats_ms = getenv("FAKE_STATS_MS"), *foreign = getenv("FAKE_FOREIGN");
     const char *load_ms = getenv("FAKE_LOAD_MS"), *serialize_ms = getenv("FAKE_SERIALIZE_MS");
@@ -121,6 +122,12 @@ static void read_settings(void)
     settings.num_devices = devices ? (size_t)atoi(devices) : 1;
     if (settings.num_devices < 1 || settings.num_devices > FAKE_DEVICES_MAX)
         settings.num_devices = 1;
+    settings.processes = processes ? (size_t)atoi(processes) : 0;
+    settings.process = process ? (size_t)atoi(process) : 0;
+    if (settings.processes > FAKE_DEVICES_MOST || settings.process >= settings.processes)
+        settings.processes = 0;
+    if (settings.processes)
+        settings.num_devices = settings.processes;
     settings.num_foreign = foreign ? (size_t)atoi(foreign) : 0;
     if (settings.num_foreign >= settings.num_devices)
         settings.num_foreign = 0;

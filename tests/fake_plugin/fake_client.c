@@ -270,7 +270,7 @@ PJRT_Error *fake_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 
 PJRT_Error *fake_PJRT_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *args)
 {
-    args->process_index = 0;
+    args->process_index = (int)fake_settings()->process;
     return NULL;
 }
 
@@ -295,8 +295,10 @@ PJRT_Error *fake_PJRT_Client_Devices(PJRT_Client_Devices_Args *args)
 
 PJRT_Error *fake_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
 {
-    args->addressable_devices = args->client->device_list;
-    args->num_addressable_devices = args->client->num_devices - fake_settings()->num_foreign;
+    const struct fake_settings *s = fake_settings();
+
+    args->addressable_devices = args->client->device_list + s->process;
+    args->num_addressable_devices = s->processes ? 1 : args->client->num_devices - s->num_foreign;
     return NULL;
 }
 
@@ -346,12 +348,14 @@ static bool is_foreign(const PJRT_DeviceDescription *d)
 {
     const struct fake_settings *s = fake_settings();
 
-    return (size_t)d->id >= s->num_devices - s->num_foreign;
+    return s->processes ? (size_t)d->id != s->process
+                        : (size_t)d->id >= s->num_devices - s->num_foreign;
 }
 
 PJRT_Error *fake_PJRT_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args *args)
 {
-    args->process_index = is_foreign(args->device_description);
+    args->process_index = fake_settings()->processes ? args->device_description->id
+                                                     : is_foreign(args->device_description);
     return NULL;
 }
 

@@ -28,7 +28,9 @@ def run(build, command, folder, name, *options, **variables):
     served = collections.defaultdict(collections.Counter)
     for process in json.loads(shown.stdout)["processes"]:
         for compile in process["compiles"]:
-            if "trigger" in compile and not compile["operation"]:
+            if not compile["operation"]:
+                if not compile["trigger"]:  # no stack within the layer's deadline: the counts would be wrong
+                    raise AssertionError(f"{compile['name']}: no trigger, {compile.get('no_trigger_because')}")
                 served[compile["trigger"]["function"].split(".")[-1]][compile["served"]] += 1
     return Run(results, served, done.stderr, log.read_text() if log.exists() else "")
 

@@ -66,6 +66,9 @@ TEST(a_copy_to_a_device_makes_no_size)
 
     for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++)
         expect_maker(bodies[i], true);
+    expect_maker("for i in range(9):\n    batch = make(i)  # here\n"
+                 "    batch = jax.make_array_from_process_local_data(place, batch)  # ask\n",
+                 true);
     expect_maker("batch = make(3)\nbatch = jnp.asarray(batch, jnp.int8)  # ask # here\n", false);
 }
 

@@ -1,9 +1,10 @@
-/* Who must agree on a program, by the devices it runs on; and two ranks that agree, through a
+/* Which ranks must agree on a program, by the devices it runs on; and ranks that agree, through a
  * key-value store like a job's: a folder in which a name can be taken once. */
 #include "test.h"
 
 #include "abi/api.h"
 #include "intercept/layer.h"
+#include "intercept/pod.h"
 #include "intercept/ranks.h"
 
 #include <fcntl.h>
@@ -15,13 +16,13 @@
 const char stet_entry_name[] = "test";
 
 /* Four devices, or as many as a pod has; two of each process. Their ids are not in order. */
-enum { DEVICES_MAX = 12000 };
+enum { DEVICES_MAX = 12000, RANKS_MAX = 64 };
 static int ids[DEVICES_MAX];
 static PJRT_Device *devices[DEVICES_MAX];
 static size_t device_count = 4;
 static int64_t own_rank;
 static char folder[32];
-static int asked; /* calls of `get` */
+static atomic_int asked; /* requests for votes */
 
 static int id_of(const void *device)
 {
@@ -60,7 +61,14 @@ static PJRT_Error *process_index(PJRT_DeviceDescription_ProcessIndex_Args *args)
     return NULL;
 }
 
+static PJRT_Error *own_index(PJRT_Client_ProcessIndex_Args *args)
+{
+    args->process_index = (int)own_rank;
+    return NULL;
+}
+
 static PJRT_Api table = {.struct_size = PJRT_Api_STRUCT_SIZE,
+                         .PJRT_Client_ProcessIndex = own_index,
                          .PJRT_Client_Devices = all_devices,
                          .PJRT_Client_AddressableDevices = own_devices,
                          .PJRT_Device_GetDescription = description,
@@ -75,9 +83,9 @@ static void path_of(const char *key, size_t size, char out[256])
         *p = *p == '/' ? '_' : *p;
 }
 
-static PJRT_Error *no(PJRT_CallbackError *make)
+static PJRT_Error *no(PJRT_CallbackError *make, PJRT_Error_Code code)
 {
-    return (*make)(PJRT_Error_Code_UNKNOWN, "no", 2);
+    return (*make)(code, "no", 2);
 }
 
 static PJRT_Error *put(PJRT_KeyValuePutCallback_Args *args)
@@ -88,7 +96,7 @@ static PJRT_Error *put(PJRT_KeyValuePutCallback_Args *args)
     path_of(args->key, args->key_size, path);
     fd = open(path, O_WRONLY | O_CREAT | O_EXCL, 0600);
     if (fd < 0)
-        return no(args->callback_error);
+        return no(args->callback_error, PJRT_Error_Code_ALREADY_EXISTS);
     if (write(fd, args->value, args->value_size) != (ssize_t)args->value_size)
         abort();
     close(fd);
@@ -105,10 +113,10 @@ static uint64_t now_ms(void)
 
 static PJRT_Error *get(PJRT_KeyValueGetCallback_Args *args)
 {
-    static char value[8];
+    static _Thread_local char value[512];
     char path[256];
 
-    asked++;
+    asked += memmem(args->key, args->key_size, "/vote/", 6) != NULL;
     path_of(args->key, args->key_size, path);
     for (uint64_t until = now_ms() + (uint64_t)args->timeout_in_ms; now_ms() < until;) {
         int fd = open(path, O_RDONLY);
@@ -124,12 +132,25 @@ static PJRT_Error *get(PJRT_KeyValueGetCallback_Args *args)
         }
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
-    return no(args->callback_error);
+    return no(args->callback_error, PJRT_Error_Code_DEADLINE_EXCEEDED);
 }
 
 static struct stet_plugin plugin;
 static char handle;
 #define CLIENT ((PJRT_Client *)(void *)&handle)
+
+/* The pod writes to a journal. */
+static void start_layer(void)
+{
+    static char dir[] = "/tmp/stet-ranks-run-XXXXXX";
+
+    if (getenv("STET_DIR"))
+        return;
+    EXPECT(mkdtemp(dir) != NULL);
+    setenv("STET_DIR", dir, 1);
+    setenv("STET_RANKS_CHANNEL", "kv", 1);
+    EXPECT(stet_layer_start());
+}
 
 /* A client of this rank; with a key-value store when its job has one. */
 static void begin(int64_t rank, bool job)
@@ -143,6 +164,7 @@ static void begin(int64_t rank, bool job)
                                     .kv_get_callback = job ? get : NULL,
                                     .kv_put_callback = job ? put : NULL};
 
+    start_layer();
     for (size_t i = 0; i < device_count; i++) {
         ids[i] = (int)i;
         devices[device_count - 1 - i] = (PJRT_Device *)(void *)&ids[i];
@@ -151,8 +173,11 @@ static void begin(int64_t rank, bool job)
     atomic_store(&plugin.real, &table);
     atomic_store(&plugin.clients[0].handle, CLIENT);
     atomic_store(&plugin.clients[0].id, 1);
+    stet_intercept_pod_leave(1);
     stet_ranks_leave(1);
-    stet_ranks_join(1, &args);
+    stet_intercept_pod_join(&plugin, CLIENT, 1, &args);
+    if (stet_intercept_pod_channel()) /* waits until it is chosen */
+        stet_intercept_pod_put_back();
 }
 
 /* CompileOptionsProto with a device assignment: executable_build_options (3), device_assignment
@@ -236,9 +261,9 @@ TEST(without_a_key_value_store_ranks_cannot_agree)
     begin(0, false);
     EXPECT_INT(-1, count("0123"));
     EXPECT_INT(-1, count("1")); /* the compiler may talk to its peers all the same */
-    EXPECT(!stet_ranks_can(1));
+    EXPECT(!stet_ranks_can(&plugin, CLIENT));
     setenv("STET_RANKS", "each", 1);
-    EXPECT(stet_ranks_can(1));
+    EXPECT(stet_ranks_can(&plugin, CLIENT));
     EXPECT_INT(0, count("0123"));
     unsetenv("STET_RANKS");
 }
@@ -258,15 +283,17 @@ static pid_t rank(int64_t number, bool have, bool late)
 
     if (pid == 0) {
         struct stet_key_parts parts = {0};
-        uint32_t both[2] = {0, 1};
-        struct stet_ranks r = {.client = 1, .count = 2, .ranks = both};
+        uint32_t all[RANKS_MAX];
+        struct stet_ranks r = {.count = device_count / 2, .ranks = all};
 
+        for (uint32_t i = 0; i < r.count; i++)
+            all[i] = i;
         begin(number, true);
         while (late && !is_decided())
             usleep(10000);
         parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("p");
         parts.part[STET_COMPONENT_OPTIONS] = STET_VIEW("o");
-        _exit(stet_ranks_agree(&r, &parts, have));
+        _exit(stet_ranks_agree(&r, &parts, have, NULL));
     }
     return pid;
 }
@@ -301,10 +328,43 @@ TEST(all_are_served_or_none)
     expect_both(true, true, true, false); /* one comes when the other has given up: neither */
 }
 
+/* Ranks 1 to 32 are children of rank 0 in the tree, and the others are children of these. */
+static int served_of(unsigned ranks, unsigned without)
+{
+    pid_t pids[RANKS_MAX];
+    char command[64];
+    int served = 0;
+
+    strcpy(folder, "/tmp/stet-ranks-XXXXXX");
+    EXPECT(mkdtemp(folder) != NULL);
+    setenv("STET_RANKS_WAIT_MS", "60000", 1);
+    device_count = 2 * (size_t)ranks;
+    for (unsigned i = 0; i < ranks; i++)
+        pids[i] = rank(i, i != without, false);
+    for (unsigned i = 0; i < ranks; i++) {
+        int status = -1;
+
+        EXPECT_INT(pids[i], waitpid(pids[i], &status, 0));
+        served += WIFEXITED(status) && WEXITSTATUS(status) == 1;
+    }
+    device_count = 4;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    EXPECT_INT(0, system(command));
+    return served;
+}
+
+TEST(many_ranks_agree_along_a_tree)
+{
+    EXPECT_INT(36, served_of(36, RANKS_MAX));
+    EXPECT_INT(0, served_of(36, 35)); /* a leaf below another leaf's level */
+    EXPECT_INT(0, served_of(36, 1));  /* its parent */
+    EXPECT_INT(0, served_of(3, 0));   /* the root */
+}
+
 TEST(a_rank_that_never_votes_is_waited_for_once)
 {
     uint32_t both[2] = {0, 1};
-    struct stet_ranks r = {.client = 1, .count = 2, .ranks = both};
+    struct stet_ranks r = {.count = 2, .ranks = both};
     struct stet_key_parts parts = {0};
     char command[64];
 
@@ -314,11 +374,12 @@ TEST(a_rank_that_never_votes_is_waited_for_once)
     begin(0, true);
     asked = 0;
     parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("first");
-    EXPECT(!stet_ranks_agree(&r, &parts, true));
-    EXPECT_INT(1, asked);
+    EXPECT(!stet_ranks_agree(&r, &parts, true, NULL));
+    EXPECT(asked > 0);
+    asked = 0;
     parts.part[STET_COMPONENT_PROGRAM] = STET_VIEW("second");
-    EXPECT(!stet_ranks_agree(&r, &parts, true));
-    EXPECT_INT(1, asked);
+    EXPECT(!stet_ranks_agree(&r, &parts, true, NULL));
+    EXPECT_INT(0, asked);
     snprintf(command, sizeof command, "rm -rf %s", folder);
     EXPECT_INT(0, system(command));
 }

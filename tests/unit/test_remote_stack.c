@@ -1,7 +1,7 @@
 /* Lines of Python code that another process runs. */
 #include "test.h"
 
-#include "monitor/remote_stack.h"
+#include "journal/remote_stack.h"
 
 TEST(a_table_of_lines_is_read_in_all_its_forms)
 {
@@ -23,9 +23,9 @@ TEST(a_table_of_lines_is_read_in_all_its_forms)
     static const uint32_t expected[] = {11, 11, 12, 0, 12, 10, 10, 10, 0};
 
     for (uint32_t i = 0; i < 9; i++)
-        EXPECT_INT(expected[i], stet_monitor_remote_line(table, sizeof table, 10, 2 * i));
+        EXPECT_INT(expected[i], stet_remote_stack_line(table, sizeof table, 10, 2 * i));
     for (size_t n = 0; n < sizeof table; n++) /* cut anywhere: no line, or one, but it ends */
-        stet_monitor_remote_line(table, n, 10, 20);
+        stet_remote_stack_line(table, n, 10, 20);
 }
 
 TEST(what_cannot_be_read_is_reported)
@@ -34,14 +34,14 @@ TEST(what_cannot_be_read_is_reported)
     struct stet_remote_place place = {.pid = 1 << 30, .state = 4096, .code_type = 8, .minor = 11};
     struct stet_err err = STET_ERR_INIT;
 
-    EXPECT_INT(0, stet_monitor_remote_read(&place, frames, &err));
+    EXPECT_INT(0, stet_remote_stack_read(&place, frames, &err));
     EXPECT(strstr(err.text, "cannot be read") != NULL);
     err = (struct stet_err)STET_ERR_INIT;
     place.minor = 9;
-    EXPECT_INT(0, stet_monitor_remote_read(&place, frames, &err));
+    EXPECT_INT(0, stet_remote_stack_read(&place, frames, &err));
     EXPECT_STR("Python 3.9 is not read from outside", err.text);
     err = (struct stet_err)STET_ERR_INIT;
     place.state = 0;
-    EXPECT_INT(0, stet_monitor_remote_read(&place, frames, &err));
+    EXPECT_INT(0, stet_remote_stack_read(&place, frames, &err));
     EXPECT_STR("the layer did not find where its frames are", err.text);
 }

@@ -178,7 +178,7 @@ static PJRT_Error *strides_of(const PJRT_Buffer_MemoryLayout *layout, const stru
 #define MEMORY(args)                                                                               \
     (STET_HAS((args), memory) && (args)->memory                                                    \
          ? (struct stet_memory *)(args)->memory                                                    \
-         : &((args)->device ? (args)->device : (args)->client->devices[0])                         \
+         : &((args)->device ? (args)->device : (args)->client->devices[(args)->client->first])     \
                 ->memories[STET_DEVICE_MEMORY])
 
 /* Hosts leave the upper bits of a byte with an element of 2 or 4 bits undefined; here they are 0.

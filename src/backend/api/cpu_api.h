@@ -5,10 +5,12 @@
 
 #include "abi/api.h"
 #include "abi/error.h"
+#include "backend/api/peers.h"
 #include "backend/plan.h"
 #include "backend/pool.h"
 #include "base/buf.h"
 #include "base/hash.h"
+#include "base/map.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -147,7 +149,7 @@ struct PJRT_Event {
 };
 
 struct PJRT_DeviceDescription {
-    int id;
+    int id, process;
     char text[64];
     char brief[16];   /* another text; empty: the same */
     const char *kind; /* NULL: as the environment says */
@@ -172,10 +174,10 @@ struct stet_cpu_pose {
 const struct stet_cpu_pose *stet_pose_known(const struct stet_err **why);
 
 struct PJRT_TopologyDescription {
-    uint32_t count;
+    uint32_t count, processes; /* each process has the same number of devices */
     PJRT_DeviceDescription *descriptions;
     PJRT_DeviceDescription **list;
-    char text[32];     /* its serialised form */
+    char text[64];     /* its serialised form */
     char platform[32]; /* empty: as the environment says */
 };
 
@@ -223,11 +225,15 @@ struct PJRT_Device {
 
 struct PJRT_Client {
     PJRT_TopologyDescription topology;
-    uint32_t device_count;
-    PJRT_Device *device; /* all of them */
+    uint32_t device_count; /* of all processes of the job */
+    uint32_t first, own;   /* this process's: the number of the first one, and how many */
+    PJRT_Device *device;   /* all of them */
     PJRT_Device **devices;
     PJRT_Memory **memories; /* of all devices */
     struct stet_pool *pool;
+    struct stet_peers peers;
+    pthread_mutex_t launch_lock;
+    struct stet_map launches; /* set of processes -> how many launches it has had */
 };
 
 /* Where a program runs, from its compile options: replica r of partition p is number
@@ -235,6 +241,7 @@ struct PJRT_Client {
 struct stet_cpu_assignment {
     uint32_t replicas, partitions, count; /* count: of both together */
     int32_t ids[STET_MAX_DEVICES];
+    bool assigned;      /* the ids are the options'; else they count this process's devices */
     const char *option; /* that the ids are from */
 };
 
@@ -292,11 +299,26 @@ struct PJRT_Executable {
     struct stet_layouts *_Atomic layouts; /* one more for each request */
 };
 
+/* Which processes take part in a program of several; shared by a loaded executable and its
+ * launches. */
+struct stet_cpu_joint {
+    atomic_int refs;
+    uint64_t set; /* a hash of which */
+    uint32_t processes;
+    uint8_t process_of[STET_MAX_DEVICES]; /* by place in the assignment */
+    int16_t own_place[STET_MAX_DEVICES];  /* the place among this process's devices, or -1 */
+};
+
+struct stet_cpu_joint *stet_cpu_joint_ref(struct stet_cpu_joint *j);
+void stet_cpu_joint_unref(struct stet_cpu_joint *j);
+
 struct PJRT_LoadedExecutable {
     struct stet_cpu_code *code;
     atomic_bool deleted;
-    PJRT_Device **devices; /* as many as the assignment has */
+    uint32_t own;          /* of the assignment's devices: those of this process */
+    PJRT_Device **devices; /* these */
     PJRT_LogicalDeviceIds *logical;
+    struct stet_cpu_joint *joint; /* NULL if only this process takes part */
 };
 
 /* Both take ownership of one reference of `code`, also when they fail. */

@@ -112,13 +112,14 @@ static PJRT_NamedValue named_int(const char *name, int64_t value)
 }
 
 /* A framework that expects a TPU queries the chip's coordinates. */
-static void describe(PJRT_DeviceDescription *d, int id)
+static void describe(PJRT_DeviceDescription *d, int id, int process)
 {
     const struct stet_cpu_pose *pose = stet_pose_known(NULL);
     const struct stet_cpu_posed *posed =
         pose && (uint32_t)id < pose->count ? &pose->devices[id] : NULL;
 
     d->id = id;
+    d->process = process;
     d->coords[0] = id;
     for (int i = 0; posed && i < 3; i++)
         d->coords[i] = posed->coords[i];
@@ -140,19 +141,28 @@ static void topology_release(PJRT_TopologyDescription *t)
     stet_mem_free(t->list);
 }
 
+static void topology_text(char *out, size_t room, uint32_t count, uint32_t processes)
+{
+    if (processes > 1)
+        snprintf(out, room, "stet cpu topology %u of %u processes", count, processes);
+    else
+        snprintf(out, room, "stet cpu topology %u", count);
+}
+
 /* False when out of memory; released either way. */
-static bool topology_init(PJRT_TopologyDescription *t, uint32_t count)
+static bool topology_init(PJRT_TopologyDescription *t, uint32_t count, uint32_t processes)
 {
     t->count = count;
+    t->processes = processes;
     t->descriptions = stet_mem_calloc(count, sizeof *t->descriptions);
     t->list = stet_mem_calloc(count, sizeof *t->list);
     if (!t->descriptions || !t->list)
         return false;
     for (uint32_t i = 0; i < count; i++) {
-        describe(&t->descriptions[i], (int)i);
+        describe(&t->descriptions[i], (int)i, (int)(i / (count / processes)));
         t->list[i] = &t->descriptions[i];
     }
-    snprintf(t->text, sizeof t->text, "stet cpu topology %u", count);
+    topology_text(t->text, sizeof t->text, count, processes);
     return true;
 }
 
@@ -175,11 +185,11 @@ static PJRT_Error *wanted_devices(uint32_t *count)
     return NULL;
 }
 
-static PJRT_Error *topology_new(PJRT_TopologyDescription **out, uint32_t count)
+static PJRT_Error *topology_new(PJRT_TopologyDescription **out, uint32_t count, uint32_t processes)
 {
     PJRT_TopologyDescription *t = stet_mem_calloc(1, sizeof *t);
 
-    if (t && topology_init(t, count)) {
+    if (t && topology_init(t, count, processes)) {
         *out = t;
         return NULL;
     }
@@ -201,7 +211,7 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_
                                "stet cpu: unknown topology '%.*s'; this backend has one, cpu",
                                (int)(name.len < 64 ? name.len : 64), name.ptr);
     error = wanted_devices(&count);
-    return error ? error : topology_new(&args->topology, count);
+    return error ? error : topology_new(&args->topology, count, 1);
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
@@ -251,18 +261,22 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Serialize(PJRT_TopologyDescription_Seri
 PJRT_Error *
 cpu_PJRT_TopologyDescription_Deserialize(PJRT_TopologyDescription_Deserialize_Args *args)
 {
-    char text[sizeof args->topology->text] = "", again[sizeof text];
-    uint32_t count = 0;
+    char text[sizeof args->topology->text] = "", again[sizeof text], *rest = text;
+    unsigned long count = 0, processes = 1;
 
     if (args->serialized_topology_size < sizeof text)
         memcpy(text, args->serialized_topology, args->serialized_topology_size);
     if (strncmp(text, "stet cpu topology ", 18) == 0)
-        count = (uint32_t)strtoul(text + 18, NULL, 10);
-    snprintf(again, sizeof again, "stet cpu topology %u", count);
-    if (count < 1 || count > STET_MAX_DEVICES || strcmp(text, again) != 0)
+        count = strtoul(text + 18, &rest, 10);
+    if (strncmp(rest, " of ", 4) == 0)
+        processes = strtoul(rest + 4, NULL, 10);
+    if (count < 1 || count > STET_MAX_DEVICES || processes < 1 || count % processes)
+        count = 0;
+    topology_text(again, sizeof again, (uint32_t)count, (uint32_t)processes);
+    if (!count || strcmp(text, again) != 0)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: not a topology of this plugin");
-    return topology_new(&args->topology, count);
+    return topology_new(&args->topology, (uint32_t)count, (uint32_t)processes);
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Attributes(PJRT_TopologyDescription_Attributes_Args *args)
@@ -328,11 +342,29 @@ static void client_free(PJRT_Client *c)
 {
     if (c->pool)
         stet_pool_free(c->pool);
+    stet_peers_leave(&c->peers);
+    stet_map_release(&c->launches);
+    pthread_mutex_destroy(&c->launch_lock);
     topology_release(&c->topology);
     stet_mem_free(c->device);
     stet_mem_free(c->devices);
     stet_mem_free(c->memories);
     stet_mem_free(c);
+}
+
+/* Its processes and devices. The client can be freed afterwards in any case. */
+static PJRT_Error *join(PJRT_Client *c, const PJRT_Client_Create_Args *args, uint32_t own)
+{
+    PJRT_Error *error = stet_peers_join(&c->peers, args);
+
+    if (!error && own * c->peers.nodes > STET_MAX_DEVICES)
+        error = stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                                "stet cpu: %u processes with %u devices each: a job may have %d",
+                                c->peers.nodes, own, STET_MAX_DEVICES);
+    c->own = own;
+    c->first = own * c->peers.node;
+    c->device_count = own * c->peers.nodes;
+    return error;
 }
 
 PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
@@ -351,13 +383,19 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
     c = stet_mem_calloc(1, sizeof *c);
     if (!c)
         return stet_cpu_api_no_memory();
-    c->device_count = count;
+    pthread_mutex_init(&c->launch_lock, NULL);
+    error = join(c, args, count);
+    if (error) {
+        client_free(c);
+        return error;
+    }
+    count = c->device_count;
     c->device = stet_mem_calloc(count, sizeof *c->device);
     c->devices = stet_mem_calloc(count, sizeof *c->devices);
     c->memories = stet_mem_calloc(count, STET_MEMORIES * sizeof *c->memories);
     c->pool = stet_pool_new(thread_count());
-    if (!topology_init(&c->topology, count) || !c->device || !c->devices || !c->memories ||
-        !c->pool) {
+    if (!topology_init(&c->topology, count, c->peers.nodes) || !c->device || !c->devices ||
+        !c->memories || !c->pool) {
         client_free(c);
         return stet_cpu_api_no_memory();
     }
@@ -383,6 +421,7 @@ PJRT_Error *cpu_PJRT_Client_Destroy(PJRT_Client_Destroy_Args *args)
 
     if (!c)
         return NULL;
+    stet_peers_stop(&c->peers);
     /* all queues first: what one runs may wait for another's results */
     for (uint32_t i = 0; i < c->device_count; i++)
         stet_backend_queue_release(&c->device[i].queue);
@@ -405,7 +444,7 @@ PJRT_Error *cpu_PJRT_Client_PlatformName(PJRT_Client_PlatformName_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_ProcessIndex(PJRT_Client_ProcessIndex_Args *args)
 {
-    args->process_index = 0;
+    args->process_index = (int)args->client->peers.node;
     return NULL;
 }
 
@@ -415,8 +454,8 @@ PJRT_Error *cpu_PJRT_Client_PlatformVersion(PJRT_Client_PlatformVersion_Args *ar
     return NULL;
 }
 
-/* JAX aborts the process if this fails. It can succeed without doing anything, because no program
- * spans several processes. */
+/* JAX aborts the process if this fails. There is nothing to do: launches find out by themselves
+ * which processes take part. */
 PJRT_Error *cpu_PJRT_Client_UpdateGlobalProcessInfo(PJRT_Client_UpdateGlobalProcessInfo_Args *args)
 {
     (void)args;
@@ -438,8 +477,8 @@ PJRT_Error *cpu_PJRT_Client_Devices(PJRT_Client_Devices_Args *args)
 
 PJRT_Error *cpu_PJRT_Client_AddressableDevices(PJRT_Client_AddressableDevices_Args *args)
 {
-    args->addressable_devices = args->client->devices;
-    args->num_addressable_devices = args->client->device_count;
+    args->addressable_devices = args->client->devices + args->client->first;
+    args->num_addressable_devices = args->client->own;
     return NULL;
 }
 
@@ -455,16 +494,17 @@ PJRT_Error *cpu_PJRT_Client_LookupAddressableDevice(PJRT_Client_LookupAddressabl
 {
     int id = args->local_hardware_id;
 
-    if (id < 0 || (uint32_t)id >= args->client->device_count)
+    if (id < 0 || (uint32_t)id >= args->client->own)
         return stet_pjrt_error(PJRT_Error_Code_NOT_FOUND, "stet cpu: no device %d", id);
-    args->addressable_device = args->client->devices[id];
+    args->addressable_device = args->client->devices[args->client->first + (uint32_t)id];
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Client_AddressableMemories(PJRT_Client_AddressableMemories_Args *args)
 {
-    args->addressable_memories = args->client->memories;
-    args->num_addressable_memories = (size_t)args->client->device_count * STET_MEMORIES;
+    args->addressable_memories =
+        args->client->memories + (size_t)args->client->first * STET_MEMORIES;
+    args->num_addressable_memories = (size_t)args->client->own * STET_MEMORIES;
     return NULL;
 }
 
@@ -478,8 +518,10 @@ PJRT_Error *cpu_PJRT_Client_DefaultDeviceAssignment(PJRT_Client_DefaultDeviceAss
                                "stet cpu: the program wants %d x %d devices, but there are %u",
                                args->num_replicas, args->num_partitions,
                                args->client->device_count);
+    /* this process's devices, if there are enough */
     for (int i = 0; i < wanted; i++)
-        args->default_assignment[i] = i;
+        args->default_assignment[i] =
+            i + (wanted <= args->client->own ? (int)args->client->first : 0);
     return NULL;
 }
 
@@ -493,7 +535,7 @@ PJRT_Error *cpu_PJRT_DeviceDescription_Id(PJRT_DeviceDescription_Id_Args *args)
 
 PJRT_Error *cpu_PJRT_DeviceDescription_ProcessIndex(PJRT_DeviceDescription_ProcessIndex_Args *args)
 {
-    args->process_index = 0;
+    args->process_index = args->device_description->process;
     return NULL;
 }
 
@@ -539,13 +581,14 @@ PJRT_Error *cpu_PJRT_Device_GetDescription(PJRT_Device_GetDescription_Args *args
 
 PJRT_Error *cpu_PJRT_Device_IsAddressable(PJRT_Device_IsAddressable_Args *args)
 {
-    args->is_addressable = true;
+    args->is_addressable =
+        args->device->description->process == (int)args->device->client->peers.node;
     return NULL;
 }
 
 PJRT_Error *cpu_PJRT_Device_LocalHardwareId(PJRT_Device_LocalHardwareId_Args *args)
 {
-    args->local_hardware_id = args->device->description->id;
+    args->local_hardware_id = args->device->description->id % (int)args->device->client->own;
     return NULL;
 }
 

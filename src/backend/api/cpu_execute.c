@@ -6,10 +6,15 @@
  * have the buffers of the first device, then those of the second, and so on.
  *
  * A queue is first in first out, and a run waits only for buffers of earlier launches. The earliest
- * launch that is not done can therefore always run: queues cannot wait for each other forever. */
+ * launch that is not done can therefore always run: queues cannot wait for each other forever.
+ *
+ * If devices of other processes take part, the lists have their buffers too: each process gives its
+ * inputs to the others when its turn comes (peers.h), runs the whole plan, and keeps the outputs of
+ * its own devices. */
 #include "backend/api/cpu_api.h"
 
 #include "base/mem.h"
+#include "base/reader.h"
 
 #include <stdlib.h>
 
@@ -26,10 +31,15 @@ struct launch {
     void **out_data;
     struct stet_callbacks callbacks;
     bool talks;
+    /* If other processes take part; else NULL. */
+    struct stet_cpu_joint *joint;
+    uint64_t number; /* of this launch among those of the same processes */
+    void *foreign;   /* memory of the inputs and outputs of other processes' devices */
 };
 
-static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *const *devices)
+static struct launch *launch_new(const PJRT_LoadedExecutable *e, PJRT_Device *const *devices)
 {
+    struct stet_cpu_code *code = e->code;
     size_t n = code->info->input_count, m = code->info->output_count;
     struct launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
     void **list = (void **)(l + 1);
@@ -46,6 +56,7 @@ static struct launch *launch_new(struct stet_cpu_code *code, PJRT_Device *const 
     l->code = stet_cpu_code_ref(code);
     l->device = devices[0];
     l->devices = devices;
+    l->joint = stet_cpu_joint_ref(e->joint);
     return l;
 }
 
@@ -57,6 +68,8 @@ static void launch_free(struct launch *l)
     }
     for (uint32_t i = 0; i < l->outputs; i++)
         stet_cpu_block_unref(l->out[i]);
+    free(l->foreign);
+    stet_cpu_joint_unref(l->joint);
     stet_backend_callbacks_release(&l->callbacks);
     stet_backend_signal_unref(l->done);
     stet_cpu_code_unref(l->code);
@@ -107,12 +120,144 @@ static bool inputs_ready(const struct launch *l)
     return true;
 }
 
-/* Everything has memory now: inputs, because what they wait for is done, and outputs. */
+/* ---- devices of other processes ---- */
+
+/* The place of a lane among this process's devices, or -1. */
+static int own_place(const struct launch *l, uint32_t lane)
+{
+    return l->joint ? l->joint->own_place[lane] : (int)lane;
+}
+
+static uint64_t padded(uint64_t bytes)
+{
+    return (bytes + 63) & ~(uint64_t)63;
+}
+
+/* Memory for what belongs to the devices of other processes. */
+static bool place_foreign(struct launch *l)
+{
+    const struct stet_plan_info *info = l->code->info;
+    uint64_t need = 64;
+    char *at;
+
+    for (uint32_t i = 0; i < l->inputs; i++)
+        need += own_place(l, i / l->code->inputs) < 0 ? padded(info->inputs[i].bytes) : 0;
+    for (uint32_t i = 0; i < l->outputs; i++)
+        need += own_place(l, i / l->code->outputs) < 0 ? padded(info->outputs[i].bytes) : 0;
+    at = l->foreign = aligned_alloc(64, need);
+    if (!at)
+        return false;
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (own_place(l, i / l->code->inputs) >= 0)
+            continue;
+        l->in_data[i] = at;
+        at += padded(info->inputs[i].bytes);
+    }
+    for (uint32_t i = 0; i < l->outputs; i++) {
+        if (own_place(l, i / l->code->outputs) >= 0)
+            continue;
+        l->out_data[i] = at;
+        at += padded(info->outputs[i].bytes);
+    }
+    return true;
+}
+
+/* Copies one process's inputs to their places: those of its lanes, in order. */
+static bool take_from(struct launch *l, uint32_t process, struct stet_view bytes)
+{
+    const struct stet_plan_info *info = l->code->info;
+    uint64_t at = 0;
+
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        uint32_t lane = i / l->code->inputs;
+        union { /* the memory is ours, through `foreign` */
+            const void *read;
+            void *write;
+        } to = {l->in_data[i]};
+
+        if (l->joint->process_of[lane] != process)
+            continue;
+        if (bytes.len - at < info->inputs[i].bytes)
+            return false;
+        if (own_place(l, lane) < 0 && info->inputs[i].bytes)
+            memcpy(to.write, bytes.ptr + at, info->inputs[i].bytes);
+        at += info->inputs[i].bytes;
+    }
+    return at == bytes.len;
+}
+
+static bool take_all(struct launch *l, struct stet_view answer)
+{
+    struct stet_reader r;
+    bool fits = true;
+
+    stet_reader_init(&r, answer, 0);
+    stet_reader_u32(&r);
+    for (uint32_t p = 0; fits && p < l->device->client->peers.nodes; p++) {
+        bool takes_part = false;
+
+        for (uint32_t i = 0; i < l->code->assignment.count; i++)
+            takes_part |= l->joint->process_of[i] == p;
+        if (takes_part) {
+            struct stet_view theirs = stet_reader_bytes(&r, stet_reader_u64(&r));
+
+            fits = stet_reader_ok(&r) && take_from(l, p, theirs);
+        }
+    }
+    return fits && !stet_reader_left(&r);
+}
+
+/* Waits until all processes have come to this launch, as a collective does. */
+static enum stet_rc meet(struct launch *l, struct stet_err *err)
+{
+    const struct stet_plan_info *info = l->code->info;
+    struct stet_buf own = {.cap = SIZE_MAX / 2}, all = {.cap = SIZE_MAX / 2};
+    struct stet_meeting m = {.set = l->joint->set,
+                             .number = l->number,
+                             .members = l->joint->processes,
+                             .program = stet_hash_bytes(stet_view_str(l->code->fingerprint)),
+                             .name = l->code->name};
+    enum stet_rc rc;
+
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (own_place(l, i / l->code->inputs) >= 0 && info->inputs[i].bytes)
+            stet_buf_add(&own, l->in_data[i], info->inputs[i].bytes);
+    }
+    rc = own.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
+                    : stet_peers_exchange(&l->device->client->peers, &m, &own, &all, err);
+    if (rc == STET_OK && !take_all(l, stet_buf_as_view(&all)))
+        rc = stet_fail(err, STET_BAD_INPUT, "the inputs of another process do not fit %s",
+                       l->code->name);
+    stet_buf_release(&own);
+    stet_buf_release(&all);
+    return rc;
+}
+
+/* Launches of the same processes have the same numbers in all of them. */
+static bool count_launch(struct launch *l)
+{
+    PJRT_Client *c = l->device->client;
+    bool counted;
+
+    pthread_mutex_lock(&c->launch_lock);
+    l->number = stet_map_get(&c->launches, l->joint->set);
+    l->number = l->number == STET_MAP_NONE ? 0 : l->number;
+    counted = stet_map_put(&c->launches, l->joint->set, (uint32_t)l->number + 1);
+    pthread_mutex_unlock(&c->launch_lock);
+    return counted;
+}
+
+/* Everything has memory now: inputs, because what they wait for is done, and outputs. What other
+ * processes' devices use has some since place_foreign. */
 static bool take_memory(struct launch *l)
 {
-    for (uint32_t i = 0; i < l->inputs; i++)
-        l->in_data[i] = l->in[i]->data;
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        if (l->in[i])
+            l->in_data[i] = l->in[i]->data;
+    }
     for (uint32_t i = 0; i < l->outputs; i++) {
+        if (!l->out[i])
+            continue;
         if (!stet_cpu_block_fill(l->out[i]))
             return false;
         l->out_data[i] = l->out[i]->data;
@@ -147,7 +292,8 @@ static void run(struct launch *l, void *memory)
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
         text = need && !memory ? "stet cpu: out of memory for temporaries"
                                : "stet cpu: out of memory for results";
-    } else if (code == PJRT_Error_Code_OK && compute(l, memory, &err) != STET_OK) {
+    } else if (code == PJRT_Error_Code_OK && ((l->joint && meet(l, &err) != STET_OK) ||
+                                              compute(l, memory, &err) != STET_OK)) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
         if (l->callbacks.failure) {
@@ -186,10 +332,12 @@ static void run_task(struct stet_task *task)
 
 /* ---- arguments ---- */
 
-/* The caller's buffer of an input. */
+/* The caller's buffer of an input; NULL if its device is another process's. */
 static PJRT_Buffer *argument(const struct launch *l, PJRT_Buffer *const *const *lists, uint32_t i)
 {
-    return lists[i / l->code->inputs][i % l->code->inputs];
+    int place = own_place(l, i / l->code->inputs);
+
+    return place >= 0 ? lists[place][i % l->code->inputs] : NULL;
 }
 
 static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *const *lists)
@@ -198,8 +346,12 @@ static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *const *list
 
     for (uint32_t i = 0; i < l->inputs; i++) {
         PJRT_Buffer *from = argument(l, lists, i);
-        const struct stet_shape *got = &from->shape, *want = &info->inputs[i];
+        const struct stet_shape *got, *want = &info->inputs[i];
         uint32_t number = i % l->code->inputs;
+
+        if (!from)
+            continue;
+        got = &from->shape;
 
         /* Only the size must match: TorchTPU passes f32[1] for f32[], and XLA compares only sizes
          * too. JAX passes pred[0] for a token. */
@@ -260,7 +412,7 @@ static struct stet_memory *output_memory(const struct launch *l, uint32_t output
 {
     uint32_t n = l->code->outputs;
 
-    return &l->devices[output / n]->memories[l->code->memories[output % n]];
+    return &l->devices[own_place(l, output / n)]->memories[l->code->memories[output % n]];
 }
 
 static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *lists,
@@ -271,7 +423,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
     for (uint32_t i = 0; i < l->inputs; i++) {
         uint32_t number = i % l->code->inputs;
 
-        if (info->donatable[i] && may_donate(options, number) &&
+        if (l->in[i] && info->donatable[i] && may_donate(options, number) &&
             !donate(argument(l, lists, i), l->in[i]))
             return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                    "stet cpu: argument %u of %s is donated twice", number,
@@ -280,7 +432,10 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
     for (uint32_t i = 0; i < l->outputs; i++) {
         int32_t from = info->output_alias[i];
 
-        if (from >= 0 && reusable(l, (uint32_t)from) && l->in[from]->memory == output_memory(l, i))
+        if (own_place(l, i / l->code->outputs) < 0)
+            continue;
+        if (from >= 0 && l->in[from] && reusable(l, (uint32_t)from) &&
+            l->in[from]->memory == output_memory(l, i))
             l->out[i] = stet_cpu_block_ref(l->in[from]);
         else
             l->out[i] = (l->code->zeros ? stet_zeros_block : stet_cpu_block_later)(
@@ -296,14 +451,20 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **const *lists)
     uint32_t n = l->code->outputs;
 
     for (uint32_t i = 0; i < l->outputs; i++) {
-        PJRT_Buffer *made = stet_backend_buffer_adopt(
-            output_memory(l, i), &l->code->info->outputs[i], stet_cpu_block_ref(l->out[i]),
-            stet_backend_signal_ref(l->done));
+        int place = own_place(l, i / n);
+        PJRT_Buffer *made;
 
-        lists[i / n][i % n] = made;
+        if (place < 0)
+            continue;
+        made = stet_backend_buffer_adopt(output_memory(l, i), &l->code->info->outputs[i],
+                                         stet_cpu_block_ref(l->out[i]),
+                                         stet_backend_signal_ref(l->done));
+        lists[place][i % n] = made;
         if (!made) {
-            while (i-- > 0)
-                stet_backend_buffer_free(lists[i / n][i % n]);
+            while (i-- > 0) {
+                if (own_place(l, i / n) >= 0)
+                    stet_backend_buffer_free(lists[own_place(l, i / n)][i % n]);
+            }
             return stet_cpu_api_no_memory();
         }
     }
@@ -371,7 +532,7 @@ static void start(struct launch *l)
         (l->code->zeros ? finish_zeros : run_nested)(l);
         return;
     }
-    if (is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
+    if (!l->joint && is_quick(l) && atomic_load(&d->queue.pending) == 0 && inputs_ready(l) &&
         pthread_mutex_trylock(&d->run_lock) == 0) {
         run_and_free(l);
         return;
@@ -381,6 +542,17 @@ static void start(struct launch *l)
     atomic_fetch_add(&d->talkers, l->talks);
     if (!stet_backend_queue_submit(&d->queue, &l->task))
         run_task(&l->task);
+}
+
+/* A callback belongs to one device, but each process runs all of them. */
+static PJRT_Error *join_launch(struct launch *l)
+{
+    if (l->callbacks.send_count || l->callbacks.receive_count)
+        return stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
+                               "stet cpu: %s calls the host, and runs on devices of several "
+                               "processes",
+                               l->code->name);
+    return place_foreign(l) && count_launch(l) ? NULL : stet_cpu_api_no_memory();
 }
 
 static void free_events(PJRT_Event **events, size_t count)
@@ -413,15 +585,16 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     if (atomic_load_explicit(&args->executable->deleted, memory_order_relaxed))
         return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "stet cpu: %s was deleted",
                                code->name);
-    if (args->num_devices != code->assignment.count || args->num_args != code->inputs)
+    if (args->num_devices != args->executable->own || args->num_args != code->inputs ||
+        !args->executable->own)
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: %s takes %u arguments on %u device%s, got %zu on %zu",
-                               code->name, code->inputs, code->assignment.count,
-                               code->assignment.count == 1 ? "" : "s", args->num_args,
+                               code->name, code->inputs, args->executable->own,
+                               args->executable->own == 1 ? "" : "s", args->num_args,
                                args->num_devices);
     if (code->assignment.count == 1 && args->execute_device)
         devices = &args->execute_device->client->devices[args->execute_device->description->id];
-    l = launch_new(code, devices);
+    l = launch_new(args->executable, devices);
     if (!l)
         return stet_cpu_api_no_memory();
     l->task.run = run_task;
@@ -429,8 +602,11 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     error = l->done && stet_backend_callbacks_init(&l->callbacks, args->options, args->num_devices)
                 ? take_inputs(l, args->argument_lists)
                 : stet_cpu_api_no_memory();
+    if (!error && l->joint)
+        error = join_launch(l);
     if (!error) {
-        stet_memory_log_execution(code, devices, l->in);
+        if (!l->joint)
+            stet_memory_log_execution(code, devices, l->in);
         error = place_outputs(l, args->argument_lists, args->options);
     }
     if (!error && args->device_complete_events)

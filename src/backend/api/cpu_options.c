@@ -89,6 +89,7 @@ static PJRT_Error *place(const struct asked *asked, struct stet_cpu_assignment *
     if (!asked->computations)
         return NULL;
     out->option = "device_assignment";
+    out->assigned = true;
     if (asked->computations != out->partitions)
         return refuse("device_assignment", asked->computations,
                       "its number of computations is not num_partitions");

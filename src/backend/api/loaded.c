@@ -3,19 +3,69 @@
 
 #include "base/mem.h"
 
+struct stet_cpu_joint *stet_cpu_joint_ref(struct stet_cpu_joint *j)
+{
+    if (j)
+        atomic_fetch_add(&j->refs, 1);
+    return j;
+}
+
+void stet_cpu_joint_unref(struct stet_cpu_joint *j)
+{
+    if (j && atomic_fetch_sub(&j->refs, 1) == 1)
+        stet_mem_free(j);
+}
+
 static void loaded_free(PJRT_LoadedExecutable *e)
 {
     stet_cpu_code_unref(e->code);
+    stet_cpu_joint_unref(e->joint);
     stet_mem_free(e->devices);
     stet_mem_free(e->logical);
     stet_mem_free(e);
+}
+
+/* A program without an assignment runs on this process's devices. */
+static PJRT_Device *device_of(const PJRT_Client *client, const struct stet_cpu_assignment *a,
+                              uint32_t place)
+{
+    return client->devices[(uint32_t)a->ids[place] + (a->assigned ? 0 : client->first)];
+}
+
+/* Counts the processes that take part, and identifies them. False when out of memory. */
+static bool take_processes(PJRT_LoadedExecutable *e, const PJRT_Client *client,
+                           const struct stet_cpu_assignment *a)
+{
+    struct stet_cpu_joint *j;
+    struct stet_hash set = {0};
+    bool seen[STET_PEERS_MOST] = {false};
+
+    if (e->own == a->count)
+        return true;
+    e->joint = j = stet_mem_calloc(1, sizeof *j);
+    if (!j)
+        return false;
+    atomic_init(&j->refs, 1);
+    for (uint32_t i = 0, own = 0; i < a->count; i++) {
+        j->process_of[i] = (uint8_t)device_of(client, a, i)->description->process;
+        j->own_place[i] = j->process_of[i] == client->peers.node ? (int16_t)own++ : -1;
+        seen[j->process_of[i]] = true;
+    }
+    for (uint32_t p = 0; p < client->peers.nodes; p++) {
+        if (!seen[p])
+            continue;
+        set = stet_hash_mix(set, (struct stet_hash){1, p});
+        j->processes++;
+    }
+    j->set = set.lo;
+    return true;
 }
 
 PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *client,
                                       PJRT_LoadedExecutable **out)
 {
     const struct stet_cpu_assignment *a = &code->assignment;
-    PJRT_Error *error = stet_cpu_options_fit(a, client->device_count);
+    PJRT_Error *error = stet_cpu_options_fit(a, a->assigned ? client->device_count : client->own);
     PJRT_LoadedExecutable *e = error ? NULL : stet_mem_calloc(1, sizeof *e);
 
     if (!e) {
@@ -30,9 +80,17 @@ PJRT_Error *stet_backend_loaded_adopt(struct stet_cpu_code *code, PJRT_Client *c
         return stet_cpu_api_no_memory();
     }
     for (uint32_t i = 0; i < a->count; i++) {
-        e->devices[i] = client->devices[a->ids[i]];
-        e->logical[i] = (PJRT_LogicalDeviceIds){.replica = (int)(i / a->partitions),
-                                                .partition = (int)(i % a->partitions)};
+        PJRT_Device *d = device_of(client, a, i);
+
+        if (d->description->process != (int)client->peers.node)
+            continue;
+        e->devices[e->own] = d;
+        e->logical[e->own++] = (PJRT_LogicalDeviceIds){.replica = (int)(i / a->partitions),
+                                                       .partition = (int)(i % a->partitions)};
+    }
+    if (!take_processes(e, client, a)) {
+        loaded_free(e);
+        return stet_cpu_api_no_memory();
     }
     *out = e;
     return NULL;
@@ -55,7 +113,7 @@ PJRT_Error *
 cpu_PJRT_LoadedExecutable_AddressableDevices(PJRT_LoadedExecutable_AddressableDevices_Args *args)
 {
     args->addressable_devices = args->executable->devices;
-    args->num_addressable_devices = args->executable->code->assignment.count;
+    args->num_addressable_devices = args->executable->own;
     return NULL;
 }
 
@@ -63,7 +121,7 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_AddressableDeviceLogicalIds(
     PJRT_LoadedExecutable_AddressableDeviceLogicalIds_Args *args)
 {
     args->addressable_device_logical_ids = args->executable->logical;
-    args->num_addressable_device_logical_ids = args->executable->code->assignment.count;
+    args->num_addressable_device_logical_ids = args->executable->own;
     return NULL;
 }
 

@@ -1,5 +1,5 @@
 /* See remote_stack.h. */
-#include "monitor/remote_stack.h"
+#include "journal/remote_stack.h"
 
 #include "journal/pylayout.h"
 
@@ -77,8 +77,8 @@ static int32_t read_signed(const unsigned char *table, size_t length, size_t *at
     return value & 1 ? -(int32_t)(value >> 1) : (int32_t)(value >> 1);
 }
 
-uint32_t stet_monitor_remote_line(const unsigned char *table, size_t length, uint32_t first,
-                                  uint32_t at)
+uint32_t stet_remote_stack_line(const unsigned char *table, size_t length, uint32_t first,
+                                uint32_t at)
 {
     enum { SHORT_LAST = 9, ONE_LINE = 10, ONE_LINE_LAST = 12, NO_COLUMNS = 13, LONG = 14 };
     int64_t line = first;
@@ -125,8 +125,8 @@ static bool read_line(struct reader *r, uint64_t code, uint64_t instruction, uin
         return true;
     if (!read_at(r, lines + BYTES_DATA, table, length))
         return false;
-    *line = stet_monitor_remote_line(table, length, first,
-                                     (uint32_t)(instruction - code - r->layout->code_bytes));
+    *line = stet_remote_stack_line(table, length, first,
+                                   (uint32_t)(instruction - code - r->layout->code_bytes));
     return true;
 }
 
@@ -193,9 +193,9 @@ static size_t read_once(struct reader *r, struct stet_remote_frame *out)
     return n;
 }
 
-size_t stet_monitor_remote_read(const struct stet_remote_place *p,
-                                struct stet_remote_frame out[STET_REMOTE_FRAMES],
-                                struct stet_err *err)
+size_t stet_remote_stack_read(const struct stet_remote_place *p,
+                              struct stet_remote_frame out[STET_REMOTE_FRAMES],
+                              struct stet_err *err)
 {
     struct reader r = {.place = p, .layout = stet_journal_pylayout(p->minor)};
 

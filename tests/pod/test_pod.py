@@ -1,0 +1,148 @@
+"""Jobs of jax.distributed on the CPU backend: ranks that differ are named with rank, cause and line, ranks that do not come
+with their line, and clean jobs raise nothing and compute the same bits.
+
+usage: test_pod.py BUILD_DIR PYTHON     a Python with JAX; POD_LONG=1 in the environment: 8 processes too"""
+import json
+import os
+import sys
+import unittest
+
+from pod_case import Case, marks
+
+Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+LINES = marks("job.py", "lib2/layers.py", "hang.py")
+LONG = os.environ.get("POD_LONG") == "1"
+
+
+class Differ(Case):
+    """WAYS of job.py: the class of the change, and its marked line."""
+    WAYS = {"constant": ("baked-constant", "here: constant"), "branch": ("graph-change", "here: branch"),
+            "set": ("graph-change", "here: set"), "module": ("graph-change", "here: module"),
+            "shape": ("shape-drift", "source: shape"), "flag": ("options-drift", None)}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.begin()
+
+    def differ(self, way, ranks, **variables):
+        name = self.start("job.py", way, ranks, STEPS="50", **variables)
+        try:
+            found = self.until(lambda: [d for d in self.divergences() if d["finding"] == "differs" and
+                                        d["function"] == "train_step" or way == "flag" and d["class"] == "options-drift"],
+                               lambda: self.output(name, 0) + self.output(name, ranks - 1) + str(self.new_events()))
+        finally:
+            self.ended(name, kill=True)
+        return found[0]
+
+    def check(self, d, way, odd):
+        cause, line = self.WAYS[way]
+        self.assertEqual((d["rank"], d["other"], d["class"], d["certain"]), (odd, 0, cause, True), d)
+        if line:
+            at = d["source" if line.startswith("source") else "origin"]
+            self.assertEqual((at["file"], at["line"]), LINES[line])
+        return d
+
+    def test_each_kind_of_divergence_is_named_with_rank_cause_and_line(self):
+        for way in self.WAYS:
+            with self.subTest(way):
+                d = self.check(self.differ(way, 2, **({"POD_FRESH": "1"} if way == "set" else {})), way, 1)
+                changes = {c["what"]: (c["from"], c["to"]) for c in d["changes"]}
+                if way == "constant":
+                    self.assertEqual(changes["constant in multiply"], ("1.25", "1.5"))
+                    self.assertEqual(d["trigger"]["line"], LINES["again: train_step"][1])
+                if way == "shape":
+                    self.assertEqual(changes["argument batch dimension 0"], ("8", "6"))
+                    self.assertTrue(d["went_on"])
+                if way == "flag":
+                    self.assertEqual(changes["variable XLA_FLAGS"], ("not set", "--xla_cpu_enable_fast_math=true"))
+                self.assertEqual(d["reordered"], way == "set")
+
+    def test_of_several_ranks_the_one_that_differs_is_named(self):
+        d = self.check(self.differ("constant", 4), "constant", 3)
+        self.assertEqual(sorted(d["like_other"] + [0]), [0, 1, 2])
+        self.assertTrue(d["odd_known"])
+
+    def test_other_channels_find_the_same(self):
+        for channel in ("jax", "folder"):
+            with self.subTest(channel):
+                self.check(self.differ("constant", 2, STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=self.dir + "/share"),
+                           "constant", 1)
+
+    def test_a_compile_that_differs_is_refused_on_all_ranks(self):
+        name = self.start("job.py", "constant", 3, STET_ON_DIVERGENCE="fail")
+        codes = self.ended(name)
+        self.assertEqual(codes, [1, 1, 1])
+        for rank in range(3):
+            self.assertIn("do not compile the same train_step", self.output(name, rank))
+        self.assertIn("ranks 2 and 0 differ", self.output(name, 2))
+        self.assertIn("ranks 0 and 2 differ", self.output(name, 0))
+
+    def test_clean_jobs_raise_nothing_and_compute_the_same(self):
+        for ranks in (2, 4, 8) if LONG else (2, 4):
+            losses = set()
+            for variables in ({}, {"STET": "off"}, {"STET_ON_DIVERGENCE": "fail"})[:3 if ranks == 2 else 2]:
+                name = self.start("job.py", "clean", ranks, **variables)
+                self.assertEqual(self.ended(name), [0] * ranks, self.output(name, 0))
+                for rank in range(ranks):
+                    losses.update(l for l in self.output(name, rank).splitlines() if l.startswith("loss "))
+                self.assertIn("evaluated ", self.output(name, 0))  # by rank 0 alone
+            self.assertEqual(len(losses), 1, losses)
+            self.assertEqual(self.divergences(), [])
+
+
+class Hang(Case):
+    """hang.py: the last ranks do not come; the others wait for them in a program of all."""
+    KINDS = {"stop": "stopped", "loop": "host code", "lock": "waiting", "dead": "dead", "missing": "waiting", "loader": "waiting"}
+
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.begin()
+
+    def ranks(self):
+        out = self.stet("ranks", "--format=json")
+        if out.returncode:
+            return {}, {}
+        listed = json.loads(out.stdout)
+        return {r["rank"]: r for r in listed["ranks"] if r["pid"] in self.pids}, listed["hang"]
+
+    def test_every_kind_of_hang_is_named_with_its_line(self):
+        ways = list(self.KINDS)
+        name = self.start("hang.py", ",".join(ways), len(ways) + 1)
+        states = {}
+
+        def as_expected():
+            states.clear()
+            states.update(self.ranks()[0])
+            return len(states) == len(ways) + 1 and states[0]["kind"] == "device" and all(
+                states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways))
+
+        self.until(as_expected, lambda: json.dumps({r: [s["kind"], s["line"]] for r, s in states.items()}) + "".join(self.output(name, r) for r in range(7)))
+        for i, way in enumerate(ways):
+            if way != "dead":  # it has no line
+                at = states[i + 1]["line"]
+                self.assertEqual((at["file"], at["line"]), LINES["here: " + way])
+        self.assertEqual(states[0]["line"]["line"], LINES["here: device"][1])
+        self.ended(name, kill=True)
+
+    def test_what_holds_a_job_up_is_said_first(self):
+        name = self.start("hang.py", "loop", 3)
+        hang = self.until(lambda: (lambda r, h: h if len(r) == 3 and h.get("kind") else None)(*self.ranks()))
+        self.assertEqual((hang["kind"], hang["ranks"], hang["waiting"]), ("host code", [2], 2))
+        text = self.stet("ranks").stdout
+        self.assertIn("rank 2 is in host code and has not come; 2 ranks wait for it", text)
+        self.ended(name, kill=True)
+
+    def test_a_rank_that_never_comes_is_named_with_its_line(self):
+        """Over the job's own store alone: what it says about itself."""
+        name = self.start("hang.py", "loader", 3, AGAIN="1", STET_RANKS_LATE="1s")
+        d = self.until(lambda: [d for d in self.divergences() if d["finding"] == "missing"], lambda: self.output(name, 0))[0]
+        self.assertEqual((d["rank"], d["missing"], d["function"], d["answered"]), (0, [2], "train_step", True))
+        self.assertEqual((d["other_at"]["file"], d["other_at"]["line"]), LINES["here: loader"])
+        self.assertEqual(d["last_program"], "train_step")
+        self.ended(name, kill=True)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], warnings="ignore")
