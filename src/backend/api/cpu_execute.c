@@ -292,8 +292,8 @@ static void run(struct launch *l, void *memory)
         code = PJRT_Error_Code_RESOURCE_EXHAUSTED;
         text = need && !memory ? "stet cpu: out of memory for temporaries"
                                : "stet cpu: out of memory for results";
-    } else if (code == PJRT_Error_Code_OK && ((l->joint && meet(l, &err) != STET_OK) ||
-                                              compute(l, memory, &err) != STET_OK)) {
+    } else if (code == PJRT_Error_Code_OK &&
+               ((l->joint && meet(l, &err) != STET_OK) || compute(l, memory, &err) != STET_OK)) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
         if (l->callbacks.failure) {
