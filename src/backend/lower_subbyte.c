@@ -5,11 +5,12 @@
 const void *stet_lower_subbyte_constant(struct stet_lower *l, enum stet_dtype t,
                                         const void *elements, size_t bytes)
 {
-    unsigned mask = (1u << stet_dtype_bits(t)) - 1;
     unsigned char *copy;
+    unsigned mask;
 
     if (!stet_dtype_is_subbyte(t))
         return elements;
+    mask = (1u << stet_dtype_bits(t)) - 1;
     copy = stet_arena_raw(l->arena, bytes, 1);
     for (size_t i = 0; copy && i < bytes; i++)
         copy[i] = (unsigned char)(((const unsigned char *)elements)[i] & mask);
