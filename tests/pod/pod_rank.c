@@ -413,13 +413,25 @@ static bool compile_and_run(struct harness *h, long number, bool odd, double *ms
     return in && harness_execute(h, loaded, &in, 1, &out);
 }
 
+static PJRT_NamedValue number(const char *name, const char *value)
+{
+    return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                             .name = name,
+                             .name_size = strlen(name),
+                             .type = PJRT_NamedValue_kInt64,
+                             .int64_value = value ? atoll(value) : 0,
+                             .value_size = 1};
+}
+
 static int rank(int argc, char **argv)
 {
     struct harness h;
     long count = argc > 3 ? atol(argv[3]) : 1, odd = argc > 4 ? atol(argv[4]) : -1;
     double *ms = calloc((size_t)count + 1, sizeof *ms), begin;
     const char *stay = getenv("POD_STAY_MS");
-    ARGS(PJRT_Client_Create, args, .extension_start = NULL);
+    PJRT_NamedValue place[2] = {number("node_id", getenv("FAKE_PROCESS")),
+                                number("num_nodes", getenv("FAKE_PROCESSES"))};
+    ARGS(PJRT_Client_Create, args, .create_options = place, .num_options = 2);
 
     store = argv[2];
     if (!store_is("none")) {

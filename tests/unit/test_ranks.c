@@ -256,6 +256,20 @@ TEST(no_rank_of_a_large_job_is_left_out)
     begin(0, true);
 }
 
+/* jaxlib sets the callbacks only in a job, and leaves what its stack held in them otherwise. */
+TEST(callbacks_of_a_client_outside_a_job_are_not_called)
+{
+    PJRT_Client_Create_Args args = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE,
+                                    .kv_get_callback = (PJRT_KeyValueGetCallback)(uintptr_t)16,
+                                    .kv_put_callback = (PJRT_KeyValuePutCallback)(uintptr_t)16};
+
+    begin(0, true);
+    stet_intercept_pod_leave(1);
+    stet_intercept_pod_join(&plugin, CLIENT, 1, &args);
+    EXPECT(!stet_intercept_pod_channel());
+    begin(0, true);
+}
+
 TEST(without_a_key_value_store_ranks_cannot_agree)
 {
     begin(0, false);
