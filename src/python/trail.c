@@ -406,9 +406,12 @@ static verdict sliced(struct stet_python_trail *t, stet_python_ref n, stet_pytho
         return t->aspect == PY_OF_VALUE && v.how >= PY_COUNTS ? stet_python_verdict_used(t, n, v)
                                                               : stet_python_trail_of(t, value);
     v = stet_python_verdict_used(t, n, v);
-    return v.how >= PY_COUNTS && !open
-               ? v
-               : stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
+    if (v.how >= PY_COUNTS && !open)
+        return v;
+    v = stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
+    if (v.itself && open && stet_python_child(&t->x->frame->module->ast, slice))
+        return stet_python_verdict_at(t, n, PY_VARIES); /* rows = rows[k:]: fewer each time */
+    return v;
 }
 
 /* x[:, i], x[mask, 0] */
