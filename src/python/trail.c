@@ -451,6 +451,32 @@ static verdict looked_up(struct stet_python_trail *t, stet_python_ref n, stet_py
     return stet_python_verdict_used(t, n, v);
 }
 
+/* Is the index a mask as the source writes it: a comparison, or several of them joined? */
+static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsigned depth)
+{
+    const struct stet_python_ast *a = &m->ast;
+    const struct stet_python_binding *b;
+    char op;
+
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_COMPARISON:
+        return true;
+    case PY_IDENTIFIER:
+        b = depth < 4 ? stet_python_only_binding(m, n) : NULL;
+        return b && b->how == PY_BIND_VALUE && b->position < 0 && is_mask(m, b->value, depth + 1);
+    case PY_BINARY:
+        op = stet_python_at(a, n)->op;
+        return (op == '&' || op == '|' || op == '^') &&
+               is_mask(m, stet_python_field(a, n, PY_FIELD_LEFT), depth + 1);
+    case PY_UNARY:
+        return a->text.ptr[a->nodes[n].start] == '~' &&
+               is_mask(m, stet_python_child(a, n), depth + 1);
+    default:
+        return false;
+    }
+}
+
 static verdict subscript(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -475,6 +501,8 @@ static verdict subscript(struct stet_python_trail *t, stet_python_ref n)
         v = stet_python_trail_into(
             t, value,
             (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
+    else if (t->aspect == PY_OF_SIZE && is_mask(m, first, 0))
+        v = t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES); /* as many as it selects */
     else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
         v = v.how >= PY_COUNTS ? v
