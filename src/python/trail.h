@@ -99,6 +99,8 @@ struct stet_python_verdict stet_python_trail_variable(struct stet_python_trail *
                                                       stet_python_ref n, struct stet_view name);
 struct stet_python_verdict stet_python_trail_attribute(struct stet_python_trail *t,
                                                        stet_python_ref n);
+struct stet_python_verdict stet_python_trail_subscript(struct stet_python_trail *t,
+                                                       stet_python_ref n);
 struct stet_python_verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n);
 /* What is iterated over: the first step of the path is each item of it. */
 struct stet_python_verdict stet_python_trail_items(struct stet_python_trail *t, stet_python_ref n);

@@ -275,6 +275,18 @@ TEST(an_argument_is_followed_through_the_lines_that_wait)
     EACH(bodies, "x", PY_OF_SIZE);
 }
 
+TEST(a_decorator_passes_the_object_of_a_method_itself)
+{
+    expect("def moved(fn):\n    def inner(self, rows, *rest):\n"
+           "        return fn(self, {k: put(v) for k, v in rows.items()}, *rest)  # call2\n"
+           "    return inner\n"
+           "class Learner:\n    @moved\n    def learn(self, rows):\n"
+           "        return step(1, extra=rows)  # call\n"
+           "learner = Learner()\nfor i in range(9):\n    rows = {'x': 1}\n    if i > 4:\n"
+           "        rows['mask'] = 2  # here\n    learner.learn(rows)  # call3\n",
+           "extra['mask']", PY_OF_VALUE);
+}
+
 TEST(a_value_in_an_expression_is_followed)
 {
     static const char *const bodies[] = {

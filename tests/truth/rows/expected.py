@@ -88,5 +88,5 @@ ROWS = [
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
     Row("X", "x_collected.py", [Want("hidden-branch", "out = out + 0.01 * jnp.sum(x ** 2)")]),
-    Row("Y", "y_given.py", [Want("last-batch", "yield page * 2")]),
+    Row("Y", "y_given.py", [Want("last-batch", "page, left = left[", edit="page, left = left[")]),
 ]
