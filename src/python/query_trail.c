@@ -274,7 +274,7 @@ static verdict variable(struct stet_python_trail *t, const struct stet_python_fo
 static verdict closure(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
     const struct stet_python_module *m;
-    stet_python_ref function = function_of(t->x->sources, what, &m);
+    stet_python_ref function = function_of(t->x->sources, what, &m), method = function;
     struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
@@ -285,9 +285,11 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
     body = stet_python_field(&m->ast, function, PY_FIELD_BODY);
     t->x->frame = &frame;
     number = stet_intern_find(&m->ast.names, name);
-    if (stet_python_is_method(m, function) && number != STET_INTERN_NONE &&
-        stet_python_parameter(m, function, number, &position) && !position)
-        return own_field(t, m, function);
+    while (method && number != STET_INTERN_NONE &&
+           !stet_python_parameter(m, method, number, &position))
+        method = stet_python_function_around(m, method);
+    if (method && number != STET_INTERN_NONE && stet_python_is_method(m, method) && !position)
+        return own_field(t, m, method); /* also of a function inside the method */
     return stet_python_trail_variable(t, body, name);
 }
 
@@ -407,7 +409,7 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
                                      v->line,
-                                     v->how >= PY_COUNTS && !is_listed(t, v) &&
+                                     v->how >= PY_COUNTS && !is_listed(t, v) && !v->one_of &&
                                          (v->exact || (!v->guessed && !v->open))};
 }
 

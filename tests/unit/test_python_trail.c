@@ -275,6 +275,52 @@ TEST(an_argument_is_followed_through_the_lines_that_wait)
     EACH(bodies, "x", PY_OF_SIZE);
 }
 
+TEST(a_line_that_gives_one_of_several_values_is_not_certain)
+{
+    static const char *const bodies[] = {
+        "def pick(i):\n    match i % 4:\n        case 0:\n            return 1\n"
+        "        case 1 | 2:\n            return 2  # here\n        case k:\n"
+        "            return k + 1\n"
+        "for i in range(9):\n    step(torch.ones(3), pick(i))  # call\n",
+        "def pick(i):\n    if i > 5:\n        return 2  # here\n    return 1\n"
+        "for i in range(9):\n    step(torch.ones(3), pick(i))  # call\n",
+    };
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct stet_python_made made;
+        struct stet_python_stack stack;
+
+        begin(HEAD, bodies[i]);
+        stack = stack_of();
+        made = stet_python_follow(&sources, &stack,
+                                  &(struct stet_python_followed){.held = PY_HELD_ARGUMENT,
+                                                                 .path = STET_VIEW("n"),
+                                                                 .aspect = PY_OF_VALUE,
+                                                                 .file = here(),
+                                                                 .line = line_of("# def"),
+                                                                 .numbers = true,
+                                                                 .from = 1,
+                                                                 .to = 2});
+        EXPECT(made.sure == (i == 1));
+        expect_here(bodies[i], made);
+    }
+}
+
+TEST(the_object_of_a_method_is_known_in_the_functions_inside_it)
+{
+    static const char body[] =
+        "class Engine:\n    def __init__(self, rate):\n        self.configure(rate)\n"
+        "    def configure(self, rate):\n        self.rate = rate  # here\n"
+        "        self.run = jax.jit(self.make())\n"
+        "    def make(self):\n        def advance(x):  # def\n            return x * self.rate\n"
+        "        return advance\n"
+        "engine = Engine(0.5)\nfor i in range(9):\n    engine.run(2)  # call\n"
+        "    if i % 3 == 2:\n        engine.configure(engine.rate * 0.5)\n";
+
+    begin("import jax\n", body);
+    expect_here(body, followed(PY_HELD_CLOSURE, "self.rate", PY_OF_VALUE));
+}
+
 TEST(a_decorator_passes_the_object_of_a_method_itself)
 {
     expect("def moved(fn):\n    def inner(self, rows, *rest):\n"
