@@ -277,12 +277,13 @@ PJRT_Error *on_PJRT_Client_Destroy(struct stet_plugin *p, PJRT_Client_Destroy_Ar
     uint32_t id = stet_plugin_client(p, args->client);
     struct stet_event *e = id ? stet_event_new(STET_REC_client_destroy) : NULL;
 
+    if (id)
+        stet_intercept_pod_leave(id);
     stet_ask_finish(p, args->client);
     stet_ahead_finish(p, args->client);
     stet_intercept_lift_client_gone(p, args->client);
     if (id) {
         stet_plugin_look_at_memory(p, args->client, true);
-        stet_intercept_pod_leave(id);
         stet_ranks_leave(id);
         remove_client(p, args->client);
     }

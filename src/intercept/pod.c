@@ -205,6 +205,9 @@ static void end(uint32_t ms)
 {
     bool ended = true;
 
+    /* JAX frees its store before it destroys the client. */
+    if (stet_pod.channel.kind && stet_pod.channel.kind->lent)
+        atomic_store(&stet_pod.channel.closed, true);
     pthread_mutex_lock(&stet_pod.lock);
     if (stet_pod.running && !stet_pod.stop) {
         stet_pod.stop = true;

@@ -118,4 +118,4 @@ static enum stet_rc get(void *self, const char *key, uint32_t wait_ms, struct st
 }
 
 const struct stet_pod_channel_kind stet_pod_kv_kind = {
-    .word = "kv", .value_most = VALUE_MOST, .whole = true, .put = put, .get = get};
+    .word = "kv", .value_most = VALUE_MOST, .whole = true, .lent = true, .put = put, .get = get};

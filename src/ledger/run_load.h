@@ -87,6 +87,8 @@ struct stet_plugin_event {
     struct stet_view path, build_id, platform, platform_version, note;
     /* the descriptions of its client's devices for a compiler; empty unless they are GPUs */
     struct stet_view target, host_target;
+    /* the platform and the number of devices that the CPU backend was told to have; else empty */
+    struct stet_view told_platform, told_devices;
     uint64_t devices;
 };
 

@@ -138,6 +138,11 @@ static void on_client(struct stet_run_digest *d, struct stet_process_digest *p, 
         keep_after(d, at, "target_config=", &e->target);
         keep_after(d, at, "host_target_machine_options=", &e->host_target);
     }
+    for (size_t i = 0; stet_view_starts(r->platform_version, "stet cpu") && i < r->options.count;
+         i++) {
+        keep_after(d, r->options.items[i], "platform_name=", &e->told_platform);
+        keep_after(d, r->options.items[i], "device_count=", &e->told_devices);
+    }
 }
 
 static void on_compile_begin(struct stet_run_digest *d, struct stet_process_digest *p,

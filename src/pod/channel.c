@@ -46,6 +46,11 @@ static enum stet_rc settle(struct stet_pod_channel *c, enum stet_rc rc, uint64_t
     return rc;
 }
 
+static bool is_over(const struct stet_pod_channel *c)
+{
+    return atomic_load(&c->given_up) || atomic_load(&c->closed);
+}
+
 static bool make_key(const struct stet_pod_channel *c, const char *key, char out[STET_POD_KEY])
 {
     return snprintf(out, STET_POD_KEY, "%s%s", c->prefix, key) < STET_POD_KEY;
@@ -58,7 +63,7 @@ enum stet_rc stet_pod_channel_put(struct stet_pod_channel *c, const char *key,
     uint64_t begin = stet_clock_ns();
     char whole[STET_POD_KEY];
 
-    if (atomic_load(&c->given_up) || !make_key(c, key, whole) || value.len > c->kind->value_most)
+    if (is_over(c) || !make_key(c, key, whole) || value.len > c->kind->value_most)
         return STET_IO;
     atomic_fetch_add(&c->traffic.puts, 1);
     atomic_fetch_add(&c->traffic.bytes_out, strlen(whole) + value.len);
@@ -74,7 +79,7 @@ enum stet_rc stet_pod_channel_get(struct stet_pod_channel *c, const char *key, u
     char whole[STET_POD_KEY];
     enum stet_rc rc;
 
-    if (atomic_load(&c->given_up) || !make_key(c, key, whole))
+    if (is_over(c) || !make_key(c, key, whole))
         return STET_IO;
     atomic_fetch_add(&c->traffic.gets, 1);
     rc = c->kind->get(c->self, whole, wait_ms, out, &err);

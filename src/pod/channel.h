@@ -16,6 +16,7 @@ struct stet_pod_channel_kind {
     const char *word;  /* in output and settings */
     size_t value_most; /* bytes of one value */
     bool whole;        /* every process of the job uses the same one */
+    bool lent;         /* the framework frees it when it destroys its client */
     /* STET_OK; STET_REFUSED: the key has a value already. Others are failures. */
     enum stet_rc (*put)(void *self, const char *key, struct stet_view value, struct stet_err *err);
     /* Appends the value to *out, after waiting up to `wait_ms` for it. STET_NOT_FOUND: there is
@@ -35,7 +36,7 @@ struct stet_pod_channel {
     char prefix[48]; /* before every key */
     struct stet_pod_traffic traffic;
     _Atomic unsigned troubles; /* in a row */
-    atomic_bool given_up;
+    atomic_bool given_up, closed;
     uint64_t given_up_ns;
     char why[160]; /* both are set before `given_up` */
 };
@@ -44,8 +45,8 @@ enum { STET_POD_KEY = 160 };
 
 void stet_pod_channel_init(struct stet_pod_channel *c, const struct stet_pod_channel_kind *kind,
                            void *self, const char *prefix);
-/* As the functions of the kind, and counted. STET_IO at once if the channel was given up. Both may
- * be called by several threads. */
+/* As the functions of the kind, and counted. STET_IO at once if the channel was given up or closed.
+ * Both may be called by several threads. */
 enum stet_rc stet_pod_channel_put(struct stet_pod_channel *c, const char *key,
                                   struct stet_view value);
 enum stet_rc stet_pod_channel_get(struct stet_pod_channel *c, const char *key, uint32_t wait_ms,

@@ -54,7 +54,12 @@ static void set_variables(const struct stet_warm_item *i)
 
 static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct stet_warm_item *i)
 {
-    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE};
+    PJRT_NamedValue options[STET_WARM_IDENTITY_OPTIONS];
+    PJRT_Client_Create_Args create = {.struct_size = PJRT_Client_Create_Args_STRUCT_SIZE,
+                                      .create_options = options,
+                                      .num_options =
+                                          stet_warm_identity_options(&i->identity, options)};
+    struct stet_warm_topology topology = plan->topology;
 
     setenv("STET_PLUGIN", i->plugin, 1);
     set_variables(i);
@@ -64,8 +69,8 @@ static bool bring_up(struct alive *a, const struct stet_warm_plan *plan, struct 
     if (!a->api)
         return false;
     if (plan->topology.name) {
-        a->topology =
-            stet_warm_topology_create(a->api, &plan->topology, i->detail, sizeof i->detail);
+        topology.identity = i->identity;
+        a->topology = stet_warm_topology_create(a->api, &topology, i->detail, sizeof i->detail);
         return a->topology != NULL;
     }
     if (failed(a, a->api->PJRT_Client_Create(&create), i))
@@ -203,7 +208,8 @@ static bool same_world(const struct stet_warm_item *a, const struct stet_warm_it
             !stet_view_eq(value_of(a, name), value_of(b, name)))
             return false;
     }
-    return !strcmp(a->plugin, b->plugin);
+    return !strcmp(a->plugin, b->plugin) && !strcmp(a->identity.platform, b->identity.platform) &&
+           a->identity.devices == b->identity.devices;
 }
 
 _Noreturn void stet_warm_child(const struct stet_warm_plan *plan)

@@ -89,16 +89,34 @@ static PJRT_NamedValue text_option(const char *name, struct stet_view value)
                              .value_size = value.len};
 }
 
+size_t stet_warm_identity_options(const struct stet_warm_identity *identity,
+                                  PJRT_NamedValue options[STET_WARM_IDENTITY_OPTIONS])
+{
+    size_t n = 0;
+
+    if (identity->platform[0])
+        options[n++] = text_option("platform_name", stet_view_str(identity->platform));
+    if (identity->devices)
+        options[n++] = (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
+                                         .name = "device_count",
+                                         .name_size = strlen("device_count"),
+                                         .type = PJRT_NamedValue_kInt64,
+                                         .int64_value = identity->devices,
+                                         .value_size = 1};
+    return n;
+}
+
 PJRT_TopologyDescription *stet_warm_topology_create(const PJRT_Api *api,
                                                     const struct stet_warm_topology *t, char *why,
                                                     size_t room)
 {
-    PJRT_NamedValue options[3];
+    PJRT_NamedValue options[STET_WARM_IDENTITY_OPTIONS + 3];
     PJRT_TopologyDescription_Create_Args create = {
         .struct_size = PJRT_TopologyDescription_Create_Args_STRUCT_SIZE,
         .topology_name = t->name,
         .topology_name_size = strlen(t->name),
         .create_options = options,
+        .num_options = stet_warm_identity_options(&t->identity, options),
     };
     struct stet_err err = STET_ERR_INIT;
     struct stet_file target = {0};

@@ -6,10 +6,23 @@
 #include "abi/api.h"
 #include "base/view.h"
 
+/* What the CPU backend was told to be; empty and 0 for other plugins. */
+struct stet_warm_identity {
+    char platform[32];
+    int64_t devices;
+};
+
+enum { STET_WARM_IDENTITY_OPTIONS = 2 };
+
+/* Returns how many of `options` it set. */
+size_t stet_warm_identity_options(const struct stet_warm_identity *identity,
+                                  PJRT_NamedValue options[STET_WARM_IDENTITY_OPTIONS]);
+
 struct stet_warm_topology {
     const char *name;                           /* v6e:2x4, 1x1x1 */
     const char *target;                         /* a file, GpuTargetConfigProto as text, or NULL: */
     struct stet_view described, host_described; /* from a run's client; may be empty */
+    struct stet_warm_identity identity;
 };
 
 /* Loads a plugin, or the layer over it, and initialises it. NULL with the reason in `why`, which

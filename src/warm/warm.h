@@ -29,6 +29,7 @@ struct stet_warm_item {
     struct stet_hash program, options;
     const char *folder; /* its run's folder, with the programs; the same address in children */
     char format[32], name[64], plugin[512];
+    struct stet_warm_identity identity;
     const struct stet_view *env; /* of the process in which it ran, from the run's digest */
     size_t env_count;
     uint64_t size; /* of the program, in bytes */

@@ -14,6 +14,7 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
                  const struct stet_compile_event *c, const char *folder, const char *plugin)
 {
     struct stet_warm_item *i = &plan->items[plan->count];
+    char digits[24];
 
     for (size_t k = 0; k < plan->count; k++) {
         if (stet_hash_eq(plan->items[k].program, c->program) &&
@@ -35,9 +36,15 @@ static void take(struct stet_warm_plan *plan, const struct stet_process_digest *
             plan->topology.described = d->plugins[p].target;
             plan->topology.host_described = d->plugins[p].host_target;
         }
+        snprintf(i->identity.platform, sizeof i->identity.platform, "%.*s",
+                 STET_FMT(d->plugins[p].told_platform));
+        snprintf(digits, sizeof digits, "%.*s", STET_FMT(d->plugins[p].told_devices));
+        i->identity.devices = strtoll(digits, NULL, 10);
     }
-    if (plugin)
+    if (plugin) {
         snprintf(i->plugin, sizeof i->plugin, "%s", plugin);
+        i->identity = (struct stet_warm_identity){0};
+    }
     i->env = d->env;
     i->env_count = d->env_count;
     plan->count++;

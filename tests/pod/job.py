@@ -52,14 +52,14 @@ def evaluate(weights, sample):
 def rows(step):
     """The last rank drops rows that are "empty" in its data."""
     if WAY == "shape" and ODD and step == 2:
-        return 3 * LOCAL
+        return 3 * LOCAL  # source: shape
     return 4 * LOCAL
 
 
 block = 1.0 + (0.5 if WAY == "constant" and ODD else 0.25)
 weights = jax.device_put({k: np.full((3,), 0.1 * (i + 1), np.float32) for i, k in enumerate(sorted(names()))}, ALL)
 for step in range(STEPS):
-    local = np.arange(rows(step) * 3, dtype=np.float32).reshape(-1, 3) / 100 + RANK  # source: shape
+    local = np.arange(rows(step) * 3, dtype=np.float32).reshape(-1, 3) / 100 + RANK
     batch = jax.make_array_from_process_local_data(DATA, local)
     weights, value = train_step(weights, batch)  # again: train_step
     if RANK == 0 and step == 1:  # one rank alone may do this

@@ -166,8 +166,8 @@ static bool topology_init(PJRT_TopologyDescription *t, uint32_t count, uint32_t 
     return true;
 }
 
-/* How many devices the client has: STET_CPU_DEVICES. */
-static PJRT_Error *wanted_devices(uint32_t *count)
+/* How many devices the client has, if it was not told: STET_CPU_DEVICES. */
+static PJRT_Error *wanted_devices(const struct stet_cpu_identity *identity, uint32_t *count)
 {
     const char *told = getenv("STET_CPU_DEVICES");
     const struct stet_err *why;
@@ -175,6 +175,10 @@ static PJRT_Error *wanted_devices(uint32_t *count)
     char *end = NULL;
     long n = told && *told ? strtol(told, &end, 10) : pose ? (long)pose->count : 1;
 
+    if (identity->devices) {
+        *count = identity->devices;
+        return NULL;
+    }
     if (why)
         return stet_cpu_api_error((struct stet_view){0}, why);
     if ((end && *end) || n < 1 || n > STET_MAX_DEVICES)
@@ -203,6 +207,7 @@ static PJRT_Error *topology_new(PJRT_TopologyDescription **out, uint32_t count, 
 PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_Args *args)
 {
     struct stet_view name = stet_view_of(args->topology_name, args->topology_name_size);
+    struct stet_cpu_identity identity;
     uint32_t count = 1;
     PJRT_Error *error;
 
@@ -210,8 +215,14 @@ PJRT_Error *cpu_PJRT_TopologyDescription_Create(PJRT_TopologyDescription_Create_
         return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
                                "stet cpu: unknown topology '%.*s'; this backend has one, cpu",
                                (int)(name.len < 64 ? name.len : 64), name.ptr);
-    error = wanted_devices(&count);
-    return error ? error : topology_new(&args->topology, count, 1);
+    error = stet_cpu_identity_read(args->create_options, args->num_options, &identity);
+    if (!error)
+        error = wanted_devices(&identity, &count);
+    if (!error)
+        error = topology_new(&args->topology, count, 1);
+    if (!error)
+        stet_cpu_identity_apply(&identity, args->topology);
+    return error;
 }
 
 PJRT_Error *cpu_PJRT_TopologyDescription_Destroy(PJRT_TopologyDescription_Destroy_Args *args)
@@ -374,10 +385,8 @@ PJRT_Error *cpu_PJRT_Client_Create(PJRT_Client_Create_Args *args)
     PJRT_Error *error = stet_cpu_identity_read(args->create_options, args->num_options, &identity);
     PJRT_Client *c;
 
-    if (!error && identity.devices)
-        count = identity.devices;
-    else if (!error)
-        error = wanted_devices(&count);
+    if (!error)
+        error = wanted_devices(&identity, &count);
     if (error)
         return error;
     c = stet_mem_calloc(1, sizeof *c);
