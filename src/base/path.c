@@ -77,5 +77,6 @@ static bool is_in_interpreter(struct stet_view file)
 bool stet_path_is_installed(struct stet_view file)
 {
     return !file.len || is_below(file, "/site-packages/") || is_below(file, "/dist-packages/") ||
-           is_in_interpreter(file) || stet_view_starts(file, "<frozen");
+           is_below(file, "/python/stet_cpu/") || is_in_interpreter(file) ||
+           stet_view_starts(file, "<frozen");
 }

@@ -17,7 +17,8 @@ struct stet_view stet_path_below(struct stet_view path, const char *folder);
  * site-packages or dist-packages, or in the library of an interpreter (…/lib/python3.11/…)?
  * Packages in other folders (an editable install, PYTHONPATH) are source that the user can change,
  * so they count as the user's own. True for the parts of Python that have no file ("<frozen
- * importlib>") and for an empty name. */
+ * importlib>"), for the Python code of the CPU backend, through which a host callback is called,
+ * and for an empty name. */
 bool stet_path_is_installed(struct stet_view file);
 
 #endif

@@ -515,10 +515,12 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values)
 {
-    for (uint32_t i = 0; values && i < count; i++)
-        if (moved[i].numeric && stet_scalar_close(moved[i].from_number, values[0], 1e-6) &&
-            stet_scalar_close(moved[i].to_number, values[1], 1e-6))
-            return &moved[i];
+    for (int sign = 1; sign >= -1; sign -= 2) /* an optimizer subtracts its rate */
+        for (uint32_t i = 0; values && i < count; i++)
+            if (moved[i].numeric &&
+                stet_scalar_close(moved[i].from_number, sign * values[0], 1e-6) &&
+                stet_scalar_close(moved[i].to_number, sign * values[1], 1e-6))
+                return &moved[i];
     return NULL;
 }
 

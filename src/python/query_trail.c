@@ -274,7 +274,7 @@ static verdict variable(struct stet_python_trail *t, const struct stet_python_fo
 static verdict closure(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
     const struct stet_python_module *m;
-    stet_python_ref function = function_of(t->x->sources, what, &m);
+    stet_python_ref function = function_of(t->x->sources, what, &m), method = function;
     struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
@@ -285,10 +285,26 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
     body = stet_python_field(&m->ast, function, PY_FIELD_BODY);
     t->x->frame = &frame;
     number = stet_intern_find(&m->ast.names, name);
-    if (stet_python_is_method(m, function) && number != STET_INTERN_NONE &&
-        stet_python_parameter(m, function, number, &position) && !position)
-        return own_field(t, m, function);
+    while (method && number != STET_INTERN_NONE &&
+           !stet_python_parameter(m, method, number, &position))
+        method = stet_python_function_around(m, method);
+    if (method && number != STET_INTERN_NONE && stet_python_is_method(m, method) && !position)
+        return own_field(t, m, method); /* also of a function inside the method */
     return stet_python_trail_variable(t, body, name);
+}
+
+/* "keywords['k']", "args[0]" of the function that is called: what functools.partial was given. */
+static verdict of_called(struct stet_python_trail *t, const struct stet_python_followed *what,
+                         stet_python_ref statement, struct stet_view name)
+{
+    const struct stet_python_module *here = t->x->frame->module, *m;
+    stet_python_ref function = function_of(t->x->sources, what, &m);
+    bool bound;
+    stet_python_ref call = call_of(t, statement, m, function, &bound);
+
+    return call ? stet_python_trail_into(t, stet_python_field(&here->ast, call, PY_FIELD_FUNCTION),
+                                         (struct stet_python_part){PY_AT_FIELD, -1, name})
+                : stays;
 }
 
 static verdict field(struct stet_python_trail *t, const struct stet_python_followed *what)
@@ -296,6 +312,7 @@ static verdict field(struct stet_python_trail *t, const struct stet_python_follo
     struct stet_python_frame frame;
     stet_python_ref statement;
     struct stet_view name = begin_path(t, what->path);
+    verdict v;
 
     if (!enter(t, 0, &frame, &statement)) {
         const struct stet_python_module *m;
@@ -305,8 +322,30 @@ static verdict field(struct stet_python_trail *t, const struct stet_python_follo
             return stays;
         frame = (struct stet_python_frame){.module = m};
         t->x->frame = &frame;
+    } else {
+        v = of_called(t, what, statement, name);
+        if (v.how >= PY_COUNTS)
+            return v;
     }
     return stet_python_trail_any_field(t, name);
+}
+
+/* What a line makes; of containers the arrays in them, and not how many there are. */
+static verdict of_arrays(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+
+    switch (stet_python_kind(a, stet_python_bare(a, n))) {
+    case PY_LIST:
+    case PY_TUPLE:
+    case PY_DICTIONARY:
+    case PY_EXPRESSION_LIST:
+    case PY_LIST_COMPREHENSION:
+    case PY_DICT_COMPREHENSION:
+        return stet_python_trail_into(t, n, (struct stet_python_part){PY_AT_INDEX, -1, {0}});
+    default:
+        return stet_python_trail_of(t, n);
+    }
 }
 
 /* What a statement assigns or takes; otherwise what its first call is given. */
@@ -322,9 +361,9 @@ static verdict of_statement(struct stet_python_trail *t, stet_python_ref stateme
         enum stet_python_kind k = stet_python_kind(&m->ast, n);
 
         if (k == PY_ASSIGNMENT)
-            return stet_python_trail_of(t, stet_python_field(&m->ast, n, PY_FIELD_RIGHT));
+            return of_arrays(t, stet_python_field(&m->ast, n, PY_FIELD_RIGHT));
         if (k == PY_RETURN || k == PY_YIELD)
-            return stet_python_trail_of(t, stet_python_child(&m->ast, n));
+            return of_arrays(t, stet_python_child(&m->ast, n));
         if (k == PY_CALL)
             return stet_python_trail_of(t, n);
     }
@@ -370,7 +409,7 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
                                      : function ? STET_VIEW("<lambda>")
                                                 : STET_VIEW("<module>"),
                                      v->line,
-                                     v->how >= PY_COUNTS && !is_listed(t, v) &&
+                                     v->how >= PY_COUNTS && !is_listed(t, v) && !v->one_of &&
                                          (v->exact || (!v->guessed && !v->open))};
 }
 

@@ -195,7 +195,7 @@ const struct stet_python_module *stet_python_import(struct stet_python_sources *
     const struct stet_python_module *m;
     uint64_t key;
 
-    if (!folder.len)
+    if (!s || !folder.len)
         return NULL;
     key = stet_hash_mix(stet_hash_bytes(folder), stet_hash_bytes(dotted)).lo;
     if (stet_map_get(&s->absent, key) != STET_MAP_NONE)

@@ -54,7 +54,9 @@ struct stet_view stet_python_line_text(struct stet_python_sources *s, struct ste
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
                                                      struct stet_view text);
 /* Returns the module that `dotted` (an import's target, "..layers.norm") names or begins with, seen
- * from a file; *rest is what follows it. NULL when the project has no such file. */
+ * from a file; *rest is what follows it. NULL when the project has no such file, and for no
+ * sources.
+ */
 const struct stet_python_module *stet_python_import(struct stet_python_sources *s,
                                                     const struct stet_python_module *from,
                                                     struct stet_view dotted,

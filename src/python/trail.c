@@ -332,11 +332,29 @@ static verdict clauses(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
+/* {k: f(v) for k, v in table.items()} has the keys of the table: the table; 0 for other ones. */
+static stet_python_ref keyed_as(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &m->ast;
+    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY);
+    stet_python_ref clause = stet_python_child_of(a, n, PY_FOR_IN);
+    stet_python_ref left = clause ? stet_python_field(a, clause, PY_FIELD_LEFT) : 0;
+    stet_python_ref call = clause ? stet_python_field(a, clause, PY_FIELD_RIGHT) : 0;
+    uint32_t key =
+        stet_python_kind(a, body) == PY_PAIR ? stet_python_name(a, stet_python_child(a, body)) : 0;
+
+    if (!key || stet_python_kind(a, left) != PY_PATTERN_LIST ||
+        stet_python_name(a, stet_python_child(a, left)) != key ||
+        stet_python_kind(a, call) != PY_CALL)
+        return 0;
+    return stet_python_callee_object(m, call);
+}
+
 static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
     struct stet_python_part *head = stet_python_trail_head(t), kept;
-    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY);
+    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY), table;
     bool pair = stet_python_kind(a, body) == PY_PAIR, before = t->items;
     verdict v;
 
@@ -347,6 +365,10 @@ static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
     if (!head)
         return stet_python_verdict_join(t, n, stet_python_verdict_used(t, n, clauses(t, n)),
                                         stet_python_trail_of(t, body));
+    table = head->how == PY_AT_KEY ? keyed_as(t->x->frame->module, n) : 0;
+    v = table ? stet_python_trail_of(t, table) : stays;
+    if (v.how >= PY_COUNTS)
+        return v;
     kept = *head;
     t->parts--;
     t->items = kept.how == PY_AT_EACH && !t->still;
@@ -373,115 +395,6 @@ static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
-/* ---- subscripts ---- */
-
-/* x[:n], x[i:i + n]: the bounds are numbers. *open: one of them is missing. */
-static verdict bounds(struct stet_python_trail *t, stet_python_ref n, stet_python_ref slice,
-                      bool *open)
-{
-    const struct stet_python_ast *a = &t->x->frame->module->ast;
-    const char *text = a->text.ptr;
-    uint32_t colon = a->nodes[slice].start;
-    verdict v = stays;
-    unsigned given = 0;
-
-    for (stet_python_ref c = stet_python_child(a, slice); c; c = stet_python_next(a, c)) {
-        if (!given && memchr(text + a->nodes[slice].start, ':',
-                             (size_t)(a->nodes[c].start - a->nodes[slice].start)))
-            colon = 0; /* x[:n] */
-        given++;
-        v = stet_python_verdict_join(t, n, v, stet_python_trail_ask(t, c, PY_OF_VALUE));
-    }
-    *open = given < 2 && colon != 0; /* x[n:], x[:] */
-    return v;
-}
-
-static verdict sliced(struct stet_python_trail *t, stet_python_ref n, stet_python_ref value,
-                      stet_python_ref slice)
-{
-    bool open;
-    verdict v = bounds(t, n, slice, &open);
-
-    if (t->aspect != PY_OF_SIZE)
-        return t->aspect == PY_OF_VALUE && v.how >= PY_COUNTS ? stet_python_verdict_used(t, n, v)
-                                                              : stet_python_trail_of(t, value);
-    v = stet_python_verdict_used(t, n, v);
-    return v.how >= PY_COUNTS && !open
-               ? v
-               : stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
-}
-
-/* x[:, i], x[mask, 0] */
-static verdict indexed(struct stet_python_trail *t, stet_python_ref n, stet_python_ref value,
-                       stet_python_ref first)
-{
-    const struct stet_python_ast *a = &t->x->frame->module->ast;
-    verdict v = stays;
-    bool open;
-
-    for (stet_python_ref c = first; c; c = stet_python_next(a, c)) {
-        if (stet_python_kind(a, c) == PY_SLICE)
-            v = stet_python_verdict_join(t, n, v, bounds(t, n, c, &open));
-        else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK)
-            v = stet_python_verdict_join(t, n, v, stet_python_trail_ask(t, c, t->aspect));
-    }
-    v = stet_python_verdict_used(t, n, v);
-    return v.how >= PY_COUNTS ? v
-                              : stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
-}
-
-/* table[k]: each time another item of it. */
-static verdict looked_up(struct stet_python_trail *t, stet_python_ref n, stet_python_ref value,
-                         stet_python_ref index)
-{
-    struct stet_python_part each = {.how = PY_AT_EACH, .index = -1};
-    verdict v = stet_python_trail_ask(t, index, PY_OF_VALUE), item;
-
-    if (v.how < PY_COUNTS)
-        return stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_INDEX, -1, {0}});
-    item = stet_python_trail_into(t, value, each);
-    if (item.how == PY_VARIES)
-        return item;
-    /* one item of an array is not its size */
-    if (t->aspect != PY_OF_VALUE)
-        return item.how ? item : stet_python_verdict_at(t, n, PY_MAY_VARY);
-    return stet_python_verdict_used(t, n, v);
-}
-
-static verdict subscript(struct stet_python_trail *t, stet_python_ref n)
-{
-    const struct stet_python_module *m = t->x->frame->module;
-    const struct stet_python_ast *a = &m->ast;
-    stet_python_ref value = stet_python_field(a, n, PY_FIELD_VALUE);
-    stet_python_ref first = stet_python_next(a, value);
-    long index = stet_python_integer(m, first);
-    enum stet_python_kind k = stet_python_kind(a, first);
-    enum stet_python_seen seen = stet_python_trail_watch(t, n);
-    verdict v;
-
-    if (seen == PY_SEEN_SAME)
-        return stays;
-    if (k == PY_STRING)
-        v = stet_python_trail_into(
-            t, value, (struct stet_python_part){PY_AT_KEY, -1, stet_python_string(a, first)});
-    else if (k == PY_TUPLE || (first && stet_python_next(a, first)))
-        v = indexed(t, n, value, k == PY_TUPLE ? stet_python_child(a, first) : first);
-    else if (k == PY_SLICE)
-        v = sliced(t, n, value, first);
-    else if (index >= 0 || k == PY_UNARY)
-        v = stet_python_trail_into(
-            t, value,
-            (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
-    else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
-        v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
-        v = v.how >= PY_COUNTS ? v
-                               : stet_python_verdict_join(t, n, v, looked_up(t, n, value, first));
-    } else
-        v = looked_up(t, n, value, first);
-    v.exact |= seen == PY_SEEN_EXACT;
-    return v;
-}
-
 /* ---- all ---- */
 
 static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
@@ -494,7 +407,7 @@ static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
     case PY_ATTRIBUTE:
         return stet_python_trail_attribute(t, n);
     case PY_SUBSCRIPT:
-        return subscript(t, n);
+        return stet_python_trail_subscript(t, n);
     case PY_CALL:
         return stet_python_trail_call(t, n);
     case PY_CONDITIONAL:

@@ -27,6 +27,7 @@ struct stet_python_verdict {
     uint32_t line;      /* in that statement */
     bool guessed;       /* a step on the way was one of several that were possible */
     bool open;          /* another line could be edited as well */
+    bool one_of;        /* this line gives the new value, and others give others */
     bool counted;       /* computed from a counter */
     bool exact;         /* a variable was seen to change as what is asked about did */
     bool itself;        /* it is computed from what it was before */
@@ -98,6 +99,8 @@ struct stet_python_verdict stet_python_trail_name(struct stet_python_trail *t, s
 struct stet_python_verdict stet_python_trail_variable(struct stet_python_trail *t,
                                                       stet_python_ref n, struct stet_view name);
 struct stet_python_verdict stet_python_trail_attribute(struct stet_python_trail *t,
+                                                       stet_python_ref n);
+struct stet_python_verdict stet_python_trail_subscript(struct stet_python_trail *t,
                                                        stet_python_ref n);
 struct stet_python_verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n);
 /* What is iterated over: the first step of the path is each item of it. */

@@ -380,6 +380,30 @@ static stet_python_ref named_field(struct stet_python_trail *t, stet_python_ref 
                : 0;
 }
 
+/* What functools.partial is given: `keywords` and `args` of its object. */
+static bool bound_by(struct stet_python_trail *t, stet_python_ref n, verdict *v)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    const struct stet_python_part *head = stet_python_trail_head(t);
+    struct stet_python_part kept[2];
+    stet_python_ref given = 0;
+
+    if (t->parts < 2 || head->how != PY_AT_FIELD)
+        return false;
+    if (head[-1].how == PY_AT_KEY && stet_view_is(head->name, "keywords"))
+        given = stet_python_keyword(m, n, head[-1].name);
+    else if (head[-1].how == PY_AT_INDEX && head[-1].index >= 0 && stet_view_is(head->name, "args"))
+        given = stet_python_argument(m, n, (uint32_t)head[-1].index + 1);
+    if (!given)
+        return false;
+    memcpy(kept, head - 1, sizeof kept);
+    t->parts -= 2;
+    *v = stet_python_trail_of(t, stet_python_argument_value(m, given));
+    memcpy(&t->path[t->parts], kept, sizeof kept);
+    t->parts += 2;
+    return true;
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -390,6 +414,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 
     if (c.definition)
         return project_call(t, n, &c);
+    if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
+        return v;
     if (c.meaning == PY_MEANS_TAKES_NEXT)
         return stet_python_trail_into(t, stet_python_argument(m, n, 0),
                                       (struct stet_python_part){PY_AT_EACH, -1, {0}});

@@ -127,6 +127,8 @@ static verdict returned(struct stet_python_trail *t, const struct stet_python_fr
 
         v = stet_python_verdict_at(t, test ? test : chosen, PY_VARIES);
         v.open = true;
+    } else if (several > 1) {
+        v.one_of = true; /* the next value comes from another `return` */
     } else if (several == 1 && other && v.how == PY_VARIES && !v.exact && v.at == chosen) {
         /* an early return: what it passes on as it came differs from what the other one makes */
         if (stet_python_kind(a, stet_python_child(a, chosen)) == PY_IDENTIFIER &&

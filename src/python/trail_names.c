@@ -358,24 +358,36 @@ static verdict either(struct stet_python_trail *t, stet_python_ref use, verdict 
     return a;
 }
 
+/* The loops around a use, in which events are looked for one after the other. */
+struct turns {
+    stet_python_ref loop;  /* 0: the function */
+    stet_python_ref inner; /* whose events were looked at before; 0: none */
+};
+
+static bool is_in_turns(const struct stet_python_module *m, const struct turns *in,
+                        stet_python_ref n)
+{
+    return (!in->loop || stet_python_is_inside(m, n, in->loop)) &&
+           !(in->inner && stet_python_is_inside(m, n, in->inner));
+}
+
 /* The events before a use, the nearest first, until one that every path passes. */
 static verdict reaching(struct stet_python_trail *t, const struct stet_python_events *list,
-                        stet_python_ref use, stet_python_ref loop, bool *covered, bool *fresh)
+                        stet_python_ref use, const struct turns *in, bool *covered)
 {
     const struct stet_python_module *m = t->x->frame->module;
     verdict v = stays;
 
-    *covered = *fresh = false;
+    *covered = false;
     for (uint32_t i = list->count; i-- > 0 && !*covered;) {
         const struct stet_python_event *e = &list->items[i];
         bool any;
 
-        if (!comes_before(m, e, use) || excludes(m, e->node, use, common(m, e->node, use)) ||
-            !stet_python_event_concerns(t, e))
+        if (!is_in_turns(m, in, e->node) || !comes_before(m, e, use) ||
+            excludes(m, e->node, use, common(m, e->node, use)) || !stet_python_event_concerns(t, e))
             continue;
         v = either(t, use, v, reached(t, list, i, use, &any));
         *covered = e->binding && e->binding->how != PY_BIND_AUGMENTED && !any;
-        *fresh = *covered && (!loop || stet_python_is_inside(m, e->node, loop));
     }
     return v;
 }
@@ -395,16 +407,16 @@ static stet_python_ref loop_back(const struct stet_python_trail *t, stet_python_
 
 /* The events after the use in a loop around it: what the turn before left. */
 static verdict from_last_turn(struct stet_python_trail *t, const struct stet_python_events *list,
-                              stet_python_ref use, stet_python_ref loop)
+                              stet_python_ref use, const struct turns *in)
 {
     const struct stet_python_module *m = t->x->frame->module;
     verdict v = stays;
 
-    for (uint32_t i = 0; loop && i < list->count; i++) {
+    for (uint32_t i = 0; in->loop && i < list->count; i++) {
         const struct stet_python_event *e = &list->items[i];
         verdict one;
 
-        if (!stet_python_is_inside(m, e->node, loop) || comes_before(m, e, use) ||
+        if (!is_in_turns(m, in, e->node) || comes_before(m, e, use) ||
             !stet_python_event_concerns(t, e))
             continue;
         one = carried(t, list, i);
@@ -418,6 +430,28 @@ static verdict from_last_turn(struct stet_python_trail *t, const struct stet_pyt
         v = stet_python_verdict_join(t, use, v, one);
     }
     return v;
+}
+
+/* The innermost loop first: what differs in its turns decides before what ran around it. */
+static verdict in_turns(struct stet_python_trail *t, const struct stet_python_events *list,
+                        stet_python_ref use, bool *covered)
+{
+    struct turns in = {.loop = loop_back(t, use)};
+    verdict v = stays;
+
+    *covered = false;
+    for (;;) {
+        v = either(t, use, v, reaching(t, list, use, &in, covered));
+        if (*covered || !in.loop)
+            return v;
+        if (v.how < PY_COUNTS || v.guessed)
+            v = stet_python_verdict_join(t, use, v, from_last_turn(t, list, use, &in));
+        *covered = v.how >= PY_COUNTS && !v.guessed; /* whatever it was before the loop */
+        if (*covered)
+            return v;
+        in.inner = in.loop;
+        in.loop = turning_loop(t, in.loop);
+    }
 }
 
 /* A variable of a function around the use, or of a module: what other functions do to it, and what
@@ -458,19 +492,14 @@ static verdict in_scope(struct stet_python_trail *t, uint32_t name, stet_python_
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref function = stet_python_function_around(m, use);
     struct stet_python_events list;
-    stet_python_ref loop = loop_back(t, use);
     verdict v = stays;
-    bool fresh;
 
     *covered = true;
     events_of(t, name, scope, function, false, &list);
     for (uint32_t i = list.count; i-- > 0;)
         if (list.items[i].binding && in_comprehension(m, list.items[i].binding, use))
             return event_value(t, &list.items[i]);
-    *covered = false;
-    v = reaching(t, &list, use, loop, covered, &fresh);
-    if (v.how < PY_COUNTS && !fresh)
-        v = stet_python_verdict_join(t, use, v, from_last_turn(t, &list, use, loop));
+    v = in_turns(t, &list, use, covered);
     if (v.how < PY_COUNTS && (!*covered || function != scope))
         v = stet_python_verdict_join(t, use, v, from_outside(t, name, scope, function));
     return v;

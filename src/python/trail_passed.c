@@ -51,6 +51,25 @@ static uint32_t before_splat(const struct stet_python_module *m, stet_python_ref
     return n;
 }
 
+/* Has a method more arguments than it takes after its object? Then that is one of them: fn(self,
+ * x), where a decorator has the method as `fn`. */
+static bool passes_object(const struct stet_python_module *m, stet_python_ref call,
+                          const struct wanted *w)
+{
+    const struct stet_python_ast *a = &w->module->ast;
+    stet_python_ref list = stet_python_field(a, w->function, PY_FIELD_PARAMETERS);
+    uint32_t takes = 0;
+
+    for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c)) {
+        enum stet_python_kind k = stet_python_kind(a, c);
+
+        if (k == PY_LIST_SPLAT_PATTERN)
+            return false;
+        takes += k != PY_COMMENT && k != PY_DICT_SPLAT_PATTERN;
+    }
+    return before_splat(m, call) >= takes;
+}
+
 /* What the call passes, in the frame that holds the call. */
 static verdict given(struct stet_python_trail *t, stet_python_ref call, const struct wanted *w,
                      bool *passed)
@@ -193,6 +212,14 @@ static verdict from_all(struct stet_python_trail *t, const struct wanted *w, uin
     return v;
 }
 
+/* Can a call run another function than what it names: one that is not known, or is decorated? */
+static bool may_run(const struct stet_python_callee *c)
+{
+    if (!c->definition)
+        return c->effect <= PY_GIVES_UNKNOWN || c->object;
+    return stet_python_kind(&c->module->ast, c->module->parents[c->definition]) == PY_DECORATED;
+}
+
 /* In the frame that waits for this one: its waiting statement makes the call. */
 static verdict from_waiting(struct stet_python_trail *t, uint32_t seen, const struct wanted *w,
                             bool *known)
@@ -201,6 +228,7 @@ static verdict from_waiting(struct stet_python_trail *t, uint32_t seen, const st
     stet_python_ref statement = stet_python_trail_waits(t, seen + 1, &m), n = 0, maybe = 0;
     const struct stet_python_frame *before = t->x->frame;
     struct stet_python_frame caller = {.module = m, .seen = seen + 1};
+    struct wanted of = *w;
 
     *known = false;
     if (!statement || seen >= t->stack->waits)
@@ -214,18 +242,21 @@ static verdict from_waiting(struct stet_python_trail *t, uint32_t seen, const st
             continue;
         c = stet_python_trail_callee(t, n);
         *known = c.definition == w->function && c.module == w->module;
-        if (*known)
+        if (*known || (!maybe && may_run(&c))) {
             maybe = n;
-        else if (!c.definition && !maybe && (c.effect <= PY_GIVES_UNKNOWN || c.object))
-            maybe = n;
+            if (!*known && c.definition) /* by the function that its decorator made */
+                of.bound = c.bound;
+        }
     }
     t->x->frame = before;
     if (!maybe)
         return stays;
+    if (!*known && of.bound && w->bound && passes_object(m, maybe, w))
+        of.bound = 0;
     *known = true;
-    if (!w->position && w->bound)
+    if (!w->position && of.bound)
         return object_of(t, &caller, maybe);
-    return from_call(t, &caller, maybe, w, false);
+    return from_call(t, &caller, maybe, &of, false);
 }
 
 /* __getitem__, whose argument is the number of an item where a loop or a loader calls it. */

@@ -380,6 +380,7 @@ TEST(a_file_of_python_is_installed_or_the_users_own)
                                             "/opt/lib64/python3.13t/functools.py",
                                             "/opt/pypy/lib/pypy3.10/functools.py",
                                             "<frozen importlib._bootstrap>",
+                                            "/opt/lib/stet/python/stet_cpu/callbacks.py",
                                             "",
                                             NULL};
     static const char *const own[] = {"/home/me/train.py",

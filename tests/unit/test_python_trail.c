@@ -173,6 +173,80 @@ TEST(containers_are_followed)
            "extra['price']", PY_OF_VALUE);
 }
 
+TEST(the_turns_of_a_loop_decide_before_what_ran_around_it)
+{
+    /* cut from itself in each turn; how many rows there were is the same for all batches */
+    expect("class Rows:\n    def __init__(self, rows):\n        self.x = rows[:rng.integers(9)]\n"
+           "class Loader:\n    def __init__(self, rows, size):\n"
+           "        self.rows, self.size = rows, size\n"
+           "    def __iter__(self):\n        index = np.arange(len(self.rows.x))\n"
+           "        while index.size:\n"
+           "            head, index = index[:self.size], index[self.size:]  # here\n"
+           "            yield self.rows.x[head]\n"
+           "def total(loader):\n    return sum(step(x) for x in loader)  # call\n"
+           "rows = Rows(np.zeros(20))\nfor i in range(3):\n"
+           "    total(Loader(rows, 8))  # call2\n",
+           "x", PY_OF_SIZE);
+    /* the inner loop waits, and the outer one changes the value after it */
+    expect(
+        "@dataclasses.dataclass(frozen=True)\nclass Plan:\n    rate: float = 0.5\n"
+        "plan = Plan()\nfor i in range(3):\n    for x in load():\n        step(x, plan)  # call\n"
+        "    plan = dataclasses.replace(plan, rate=plan.rate * 0.7)  # here\n",
+        "n", PY_OF_VALUE);
+    expect("rate = random.random()\nfor i in range(3):\n    for x in load():\n"
+           "        step(x, rate)  # call\n    rate = rate / 2  # here\n",
+           "n", PY_OF_VALUE);
+    expect("rate = 2\nfor i in range(3):\n    rate = 7 - i  # here\n    for x in load():\n"
+           "        step(x, rate)  # call\n    rate = 1\n",
+           "n", PY_OF_VALUE);
+}
+
+TEST(a_mask_decides_how_many_it_selects)
+{
+    static const char *const bodies[] = {
+        "for rows in load():\n    keep = rows > 3\n    x = rows[keep]  # here\n"
+        "    step(x)  # call\n",
+        "for rows in load():\n    x = rows[(rows > 3) & ~(rows > 9)]  # here\n"
+        "    step(x)  # call\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+    /* a line that makes a container is asked about the arrays in it */
+    static const char *const lines[] = {
+        "for i in range(9):\n    rows = load(rng)\n    keep = np.arange(8) < 3 + i % 4\n"
+        "    rows = {k: jnp.asarray(v)[keep] for k, v in rows.items()}  # here # ask\n"
+        "    step(rows)  # call\n",
+        "for i in range(9):\n    n = 3 + i % 4  # here\n    rows = load(rng)\n"
+        "    rows = [np.ones(n), 3]  # ask\n    step(rows)  # call\n",
+    };
+
+    for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+        begin(HEAD, lines[i]);
+        expect_here(lines[i], followed(PY_HELD_LINE, "", PY_OF_SIZE));
+    }
+}
+
+TEST(what_a_partial_was_given_is_followed)
+{
+    static const char *const keywords[] = {
+        "@functools.lru_cache(maxsize=None)\ndef made(k):\n"
+        "    return jax.jit(functools.partial(step, n=k))\n"
+        "for i in range(9):\n    rate = 0.1 * 0.5 ** (i // 3)  # here\n"
+        "    out.append(made(rate)(torch.ones(3)))  # call\n",
+        "for i in range(9):\n    run = jax.jit(functools.partial(step, n=i // 3))  # here\n"
+        "    run(torch.ones(3))  # call\n",
+    };
+    static const char place[] = "for i in range(9):\n    first = 2 + i // 3  # here\n"
+                                "    jax.jit(functools.partial(step, first))(3)  # call\n";
+
+    for (size_t i = 0; i < sizeof keywords / sizeof *keywords; i++) {
+        begin(HEAD, keywords[i]);
+        expect_here(keywords[i], followed(PY_HELD_FIELD, "keywords['n']", PY_OF_VALUE));
+    }
+    begin(HEAD, place);
+    expect_here(place, followed(PY_HELD_FIELD, "args[0]", PY_OF_VALUE));
+}
+
 TEST(an_argument_is_followed_through_the_lines_that_wait)
 {
     static const char *const bodies[] = {
@@ -199,6 +273,64 @@ TEST(an_argument_is_followed_through_the_lines_that_wait)
     };
 
     EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(a_line_that_gives_one_of_several_values_is_not_certain)
+{
+    static const char *const bodies[] = {
+        "def pick(i):\n    match i % 4:\n        case 0:\n            return 1\n"
+        "        case 1 | 2:\n            return 2  # here\n        case k:\n"
+        "            return k + 1\n"
+        "for i in range(9):\n    step(torch.ones(3), pick(i))  # call\n",
+        "def pick(i):\n    if i > 5:\n        return 2  # here\n    return 1\n"
+        "for i in range(9):\n    step(torch.ones(3), pick(i))  # call\n",
+    };
+
+    for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+        struct stet_python_made made;
+        struct stet_python_stack stack;
+
+        begin(HEAD, bodies[i]);
+        stack = stack_of();
+        made = stet_python_follow(&sources, &stack,
+                                  &(struct stet_python_followed){.held = PY_HELD_ARGUMENT,
+                                                                 .path = STET_VIEW("n"),
+                                                                 .aspect = PY_OF_VALUE,
+                                                                 .file = here(),
+                                                                 .line = line_of("# def"),
+                                                                 .numbers = true,
+                                                                 .from = 1,
+                                                                 .to = 2});
+        EXPECT(made.sure == (i == 1));
+        expect_here(bodies[i], made);
+    }
+}
+
+TEST(the_object_of_a_method_is_known_in_the_functions_inside_it)
+{
+    static const char body[] =
+        "class Engine:\n    def __init__(self, rate):\n        self.configure(rate)\n"
+        "    def configure(self, rate):\n        self.rate = rate  # here\n"
+        "        self.run = jax.jit(self.make())\n"
+        "    def make(self):\n        def advance(x):  # def\n            return x * self.rate\n"
+        "        return advance\n"
+        "engine = Engine(0.5)\nfor i in range(9):\n    engine.run(2)  # call\n"
+        "    if i % 3 == 2:\n        engine.configure(engine.rate * 0.5)\n";
+
+    begin("import jax\n", body);
+    expect_here(body, followed(PY_HELD_CLOSURE, "self.rate", PY_OF_VALUE));
+}
+
+TEST(a_decorator_passes_the_object_of_a_method_itself)
+{
+    expect("def moved(fn):\n    def inner(self, rows, *rest):\n"
+           "        return fn(self, {k: put(v) for k, v in rows.items()}, *rest)  # call2\n"
+           "    return inner\n"
+           "class Learner:\n    @moved\n    def learn(self, rows):\n"
+           "        return step(1, extra=rows)  # call\n"
+           "learner = Learner()\nfor i in range(9):\n    rows = {'x': 1}\n    if i > 4:\n"
+           "        rows['mask'] = 2  # here\n    learner.learn(rows)  # call3\n",
+           "extra['mask']", PY_OF_VALUE);
 }
 
 TEST(a_value_in_an_expression_is_followed)

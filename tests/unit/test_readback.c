@@ -159,6 +159,7 @@ TEST(what_is_called_was_made_or_chosen_somewhere)
     EXPECT_INT(1, callee("g = jit(f)\ndef m():\n    y = g(x)\n", 3));
     EXPECT_INT(3, callee("g = jit(f)\nfor x in d:\n    c = g if x else f\n    y = c(x)\n", 4));
     EXPECT_INT(1, callee("s = jit(f)\ny = s.lower(x).compile()\n", 2));
+    EXPECT_INT(0, callee("from other import g\ny = g(x)\n", 2)); /* of a file that is not read */
     EXPECT_INT(0, callee("def g(x):\n    return x\ny = g(x)\n", 3));
     EXPECT_INT(2, callee("def g(s):\n    return jit(f, s)\ny = g(s)(x)\n", 3));
     EXPECT_INT(0, callee("def g(s):\n    if s:\n        return f\n    return h\ny = g(s)(x)\n", 5));

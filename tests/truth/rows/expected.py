@@ -24,6 +24,7 @@ class Row:
     never: tuple = ()
     lane: str = "jax"
     launches: int = 1  # 2: the second one has a warm store and gives the same answer
+    platforms: str = ""  # JAX_PLATFORMS: "stet,cpu" leaves XLA's own CPU client as JAX's platform `cpu`
 
 
 STATIC = ("__eq__", "__hash__")
@@ -58,7 +59,11 @@ ROWS = [
     Row("Q", "q_initialise.py"),
     Row("R", "r_strategies.py", [Want("identical-rehash", "state = strategy.tell(", ("static argument self", "__eq__"))],
         launches=2),
-    Row("S", "s_callback.py", summary=("JAX compiled 15 programs", "backend that Stet does not see", "s_callback.py:8")),
+    Row("S", "s_callback.py", [Want("dim-readback", "kept = values[: int(count)]"),
+                               Want("eager-storm", 'print("mean"', ("report",), edit="def report(")],
+        never=("handler", "backend that Stet does not see")),
+    Row("S", "s_callback.py", platforms="stet,cpu",
+        summary=("JAX compiled 15 programs", "backend that Stet does not see", "s_callback.py:8")),
     Row("M2", "m2_dropout.py", [Want("static-argument", "x = nn.Dropout(", ("noisy", "True -> False"))],
         never=("sharding-change", "graph-change")),
     Row("M8", "m8_cache.py", [Want("shape-drift", "seen = jnp.append(memory", ("dynamic_update_slice", "memory"))],
@@ -83,5 +88,5 @@ ROWS = [
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
     Row("X", "x_collected.py", [Want("hidden-branch", "out = out + 0.01 * jnp.sum(x ** 2)")]),
-    Row("Y", "y_given.py", [Want("last-batch", "yield page * 2")]),
+    Row("Y", "y_given.py", [Want("last-batch", "page, left = left[", edit="page, left = left[")]),
 ]

@@ -46,6 +46,8 @@ class Launch:
     def __init__(self, row, build, python, state):
         stet = build / "bin" / "stet"
         env = dict(os.environ, STET_STATE_DIR=str(state), PYTHONDONTWRITEBYTECODE="1")
+        if row.platforms:
+            env["JAX_PLATFORMS"] = row.platforms
         events = pathlib.Path(state) / "events.json"
         run = subprocess.run([stet, "run", "--cpu", f"--json-events={events}", "--", python, HERE / row.program],
                              cwd=HERE, env=env, capture_output=True, text=True)
