@@ -1,7 +1,6 @@
 /* One compile: what is compared, and what comes of it. */
 #include "abi/error.h"
 #include "base/mem.h"
-#include "decode/options.h"
 #include "fingerprint/traits.h"
 #include "intercept/identity.h"
 #include "intercept/memo.h"
@@ -84,25 +83,6 @@ static bool read_program(struct stet_pod_turn *t, struct stet_reading *reading)
     return print;
 }
 
-/* Ranks that compile by themselves have other devices. */
-static struct stet_hash options_alone(struct stet_view bytes)
-{
-    struct stet_hash h = {0};
-    struct stet_options o;
-
-    if (stet_options_decode(&o, bytes, NULL) != STET_OK)
-        return h;
-    for (size_t i = 0; i < o.count; i++) {
-        if (o.items[i].dropped || stet_view_contains(o.items[i].path, "device_assignment") ||
-            stet_view_ends(o.items[i].path, "device_ordinal"))
-            continue;
-        h = stet_hash_mix(h, stet_hash_bytes(o.items[i].path));
-        h = stet_hash_mix(h, stet_hash_bytes(o.items[i].value));
-    }
-    stet_options_release(&o);
-    return h;
-}
-
 static void read_options(struct stet_pod_turn *t, struct stet_view bytes)
 {
     struct stet_buf files = STET_BUF_INIT;
@@ -111,7 +91,7 @@ static void read_options(struct stet_pod_turn *t, struct stet_view bytes)
         return;
     t->entry.option_bytes = stet_hash_bytes(bytes);
     if (!t->scope)
-        t->entry.part[STET_POD_OPTIONS] = options_alone(bytes);
+        t->entry.part[STET_POD_OPTIONS] = stet_ranks_options(bytes);
     else if (stet_memo_options(bytes, &t->entry.part[STET_POD_OPTIONS], &files) != STET_OK)
         t->entry.part[STET_POD_OPTIONS] = (struct stet_hash){0};
     stet_buf_release(&files);

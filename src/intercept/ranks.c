@@ -278,10 +278,28 @@ static bool by_number(struct stet_ranks *r, int64_t world, struct stet_arena *a)
     return r->ranks != NULL;
 }
 
+struct stet_hash stet_ranks_options(struct stet_view bytes)
+{
+    struct stet_hash h = {0};
+    struct stet_options o;
+
+    if (stet_options_decode(&o, bytes, NULL) != STET_OK)
+        return h;
+    for (size_t i = 0; i < o.count; i++) {
+        if (o.items[i].dropped || stet_view_contains(o.items[i].path, "device_assignment") ||
+            stet_view_ends(o.items[i].path, "device_ordinal"))
+            continue;
+        h = stet_hash_mix(h, stet_hash_bytes(o.items[i].path));
+        h = stet_hash_mix(h, stet_hash_bytes(o.items[i].value));
+    }
+    stet_options_release(&o);
+    return h;
+}
+
 bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,
                    struct stet_view options, struct stet_arena *a)
 {
-    bool all = mode_is("all");
+    bool all = mode_is("all"), found;
 
     *r = (struct stet_ranks){0};
     if (mode_is("each") || compiles_alone(p, client))
@@ -290,6 +308,8 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
         return !stet_ranks_span(p, client);
     if (!all && !stet_ranks_span(p, client))
         return true;
-    return all ? by_number(r, stet_intercept_pod_world(), a)
-               : stet_ranks_joint(r, p, client, options, a);
+    found = all ? by_number(r, stet_intercept_pod_world(), a)
+                : stet_ranks_joint(r, p, client, options, a);
+    r->options = stet_ranks_options(options);
+    return found;
 }

@@ -29,7 +29,11 @@ void stet_ranks_leave(uint32_t client);
 struct stet_ranks {
     size_t count; /* 0: this process alone */
     uint32_t *ranks;
+    struct stet_hash options; /* set by stet_ranks_of */
 };
+
+/* Compile options without devices: a program of one process has other ones in each. */
+struct stet_hash stet_ranks_options(struct stet_view bytes);
 
 /* Those whose devices the program runs on. False if they are not known. */
 bool stet_ranks_joint(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *client,

@@ -293,10 +293,10 @@ bool stet_ranks_agree(const struct stet_ranks *r, const struct stet_key_parts *p
                       struct stet_pod_turn *turn)
 {
     /* A name that is the same on all ranks: not the key, because a store may be at another path
-     * there. */
+     * there, and a program of one process has other devices there. */
     struct stet_hash h = stet_hash_bytes(parts->part[STET_COMPONENT_PROGRAM]);
 
-    h = stet_hash_mix(h, stet_hash_bytes(parts->part[STET_COMPONENT_OPTIONS]));
+    h = stet_hash_mix(h, r->options);
     return hold(r, of_ranks(h, r), have, false, turn) == ALL;
 }
 
