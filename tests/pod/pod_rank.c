@@ -247,7 +247,7 @@ static PJRT_Error *fail(PJRT_CallbackError *make, PJRT_Error_Code code)
     return (*make)(code, "no", 2);
 }
 
-/* JAX frees its store before it destroys the client, so nobody may call it any more. */
+/* The client is destroyed: nobody may call the store any more. */
 static atomic_bool gone;
 
 /* True for a store that does what it should. */
@@ -459,8 +459,8 @@ static int rank(int argc, char **argv)
         printf("%s%.3f", i ? "," : "", ms[i]);
     printf("],\"all_ms\":%.1f}\n", now_ms() - begin);
     fflush(stdout);
-    atomic_store(&gone, true);
     harness_client_destroy(&h);
+    atomic_store(&gone, true);
     return 0;
 }
 

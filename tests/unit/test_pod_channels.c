@@ -389,6 +389,43 @@ TEST(a_folder_that_went_away_is_given_up)
     stet_buf_release(&out);
 }
 
+static int calls;
+
+static enum stet_rc counted_put(void *self, const char *key, struct stet_view value,
+                                struct stet_err *err)
+{
+    (void)self, (void)key, (void)value, (void)err;
+    calls++;
+    return STET_OK;
+}
+
+static enum stet_rc counted_get(void *self, const char *key, uint32_t wait_ms, struct stet_buf *out,
+                                struct stet_err *err)
+{
+    (void)self, (void)key, (void)wait_ms, (void)out, (void)err;
+    calls++;
+    return STET_NOT_FOUND;
+}
+
+/* JAX has freed its store when it destroys the client. */
+TEST(a_closed_channel_is_not_called)
+{
+    const struct stet_pod_channel_kind kind = {
+        .word = "lent", .value_most = 8, .lent = true, .put = counted_put, .get = counted_get};
+    struct stet_buf out = STET_BUF_INIT;
+    struct stet_pod_channel c;
+
+    stet_pod_channel_init(&c, &kind, NULL, "");
+    EXPECT_INT(STET_OK, stet_pod_channel_put(&c, "k", STET_VIEW("v")));
+    EXPECT_INT(STET_NOT_FOUND, stet_pod_channel_get(&c, "k", 0, &out));
+    EXPECT_INT(2, calls);
+    atomic_store(&c.closed, true);
+    EXPECT_INT(STET_IO, stet_pod_channel_put(&c, "k", STET_VIEW("v")));
+    EXPECT_INT(STET_IO, stet_pod_channel_get(&c, "k", 0, &out));
+    EXPECT_INT(2, calls);
+    EXPECT(!atomic_load(&c.given_up)); /* it is over, not broken */
+}
+
 TEST(keys_and_values_have_limits)
 {
     static char big[(16 << 20) + 1];
