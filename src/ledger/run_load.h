@@ -89,7 +89,7 @@ struct stet_plugin_event {
     struct stet_view target, host_target;
     /* the platform and the number of devices that the CPU backend was told to have; else empty */
     struct stet_view told_platform, told_devices;
-    uint64_t devices;
+    uint64_t devices, addressable; /* that the client sees; that are this process's */
 };
 
 /* What a process found out when it compared a compile with another rank's (`agreement` in

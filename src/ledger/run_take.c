@@ -132,6 +132,7 @@ static void on_client(struct stet_run_digest *d, struct stet_process_digest *p, 
     e->platform = keep(d, r->platform);
     e->platform_version = keep(d, r->platform_version);
     e->devices = r->devices;
+    e->addressable = r->addressable;
     for (size_t i = 0; i < r->topology_attributes.count; i++) {
         struct stet_view at = r->topology_attributes.items[i];
 

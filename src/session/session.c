@@ -29,10 +29,20 @@ static int by_time(const void *a, const void *b)
     return x->time_ns < y->time_ns ? -1 : x->time_ns > y->time_ns;
 }
 
-/* Did the ranks compare what they compile, without a word about this compile? */
+static bool shares_devices(const struct stet_process_digest *p)
+{
+    for (size_t i = 0; i < p->plugin_count; i++) {
+        if (p->plugins[i].devices > p->plugins[i].addressable)
+            return true;
+    }
+    return false;
+}
+
+/* Did the ranks compare what they compile, without a word about this compile? Ranks without devices
+ * in common need not compile the same, so nothing follows from their silence. */
 static bool is_agreed(const struct stet_process_digest *p, const struct stet_compile_event *c)
 {
-    if (!p->job_event.channel.len || p->job_event.why.len)
+    if (!p->job_event.channel.len || p->job_event.why.len || !shares_devices(p))
         return false;
     for (size_t i = 0; i < p->agreement_count; i++) {
         if (p->agreements[i].has_compile && p->agreements[i].compile == c->index)

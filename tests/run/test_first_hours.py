@@ -168,7 +168,7 @@ class Runs(unittest.TestCase):
         run(JAX_PLATFORMS="tpu")
         out = stet("diff", GOOD, "latest")
         self.assertEqual(out.returncode, 1, out.stdout)
-        self.assertIn("platform  stet -> tpu", out.stdout)
+        self.assertIn("platform  cpu -> tpu", out.stdout)
 
     def test_dumps_of_xlas_own_client_have_the_frameworks_names(self):  # M31
         run("drift", device=(), JAX_PLATFORMS="cpu")
