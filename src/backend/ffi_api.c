@@ -118,7 +118,10 @@ static XLA_FFI_Error *type_add(const XLA_FFI_Type_Register_Args *args)
 {
     struct type *t = type_named(args->name);
 
-    if (!t && (t = STET_VEC_ADD(&types))) {
+    if (!t) {
+        t = STET_VEC_ADD(&types);
+        if (!t)
+            return stet_ffi_error(EXHAUSTED, "out of memory");
         t->name = stet_mem_alloc(args->name.len + 1);
         if (!t->name) {
             types.count--;
@@ -128,8 +131,6 @@ static XLA_FFI_Error *type_add(const XLA_FFI_Type_Register_Args *args)
         t->name[args->name.len] = '\0';
         t->id = args->type_id->type_id ? args->type_id->type_id : FIRST_ID + (int64_t)types.count;
     }
-    if (!t)
-        return stet_ffi_error(EXHAUSTED, "out of memory");
     if (args->type_id->type_id && args->type_id->type_id != t->id)
         return stet_ffi_error(INVALID_ARGUMENT, "type %s has the id %lld already", t->name,
                               (long long)t->id);

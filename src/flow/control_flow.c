@@ -143,12 +143,14 @@ typedef bool alternative(struct stet_flow_walk *w, stet_python_ref test);
 static bool any_alternative(struct stet_flow_walk *w, stet_python_ref test, alternative *holds)
 {
     const struct stet_python_ast *a = w->ast;
+    bool left, right;
 
     test = stet_python_bare(a, test);
     if (stet_python_kind(a, test) != PY_BOOLEAN || stet_python_at(a, test)->op != 'o')
         return holds(w, test);
-    return any_alternative(w, stet_python_field(a, test, PY_FIELD_LEFT), holds) |
-           any_alternative(w, stet_python_field(a, test, PY_FIELD_RIGHT), holds);
+    left = any_alternative(w, stet_python_field(a, test, PY_FIELD_LEFT), holds);
+    right = any_alternative(w, stet_python_field(a, test, PY_FIELD_RIGHT), holds);
+    return left || right;
 }
 
 static bool is_compiling(struct stet_flow_walk *w, stet_python_ref test)

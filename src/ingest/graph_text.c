@@ -25,8 +25,9 @@ static size_t device_end(struct stet_view t, size_t i, size_t *keep)
     if (at == i + 1 || at + 1 >= t.len || t.ptr[at] != ':' || !is_digit(t.ptr[at + 1]))
         return 0;
     *keep = at;
-    while (++at < t.len && is_digit(t.ptr[at]))
-        continue;
+    at++;
+    while (at < t.len && is_digit(t.ptr[at]))
+        at++;
     return at;
 }
 

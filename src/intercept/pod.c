@@ -235,6 +235,17 @@ void stet_intercept_pod_finish(int ms)
         end((uint32_t)ms);
 }
 
+/* With the lock held: waits until the channel is chosen. */
+static void await_start(void)
+{
+    enum { READY_MS = 2000 };
+    struct timespec until = in_ms(READY_MS);
+    int rc = 0;
+
+    while (stet_pod.state == STET_POD_STARTING && rc != ETIMEDOUT)
+        rc = pthread_cond_timedwait(&stet_pod.moved, &stet_pod.lock, &until);
+}
+
 bool stet_intercept_pod_is_on(void)
 {
     return stet_pod.state == STET_POD_STARTING || stet_pod.state == STET_POD_ON;
@@ -245,8 +256,8 @@ bool stet_intercept_pod_may_agree(void)
     bool may;
 
     pthread_mutex_lock(&stet_pod.lock);
-    may = stet_pod.state == STET_POD_STARTING ||
-          (stet_pod.state == STET_POD_ON && stet_pod.channel.kind->whole);
+    await_start();
+    may = stet_pod.state == STET_POD_ON && stet_pod.channel.kind->whole;
     pthread_mutex_unlock(&stet_pod.lock);
     return may;
 }
@@ -263,14 +274,10 @@ int64_t stet_intercept_pod_world(void)
 
 struct stet_pod_channel *stet_intercept_pod_channel(void)
 {
-    enum { READY_MS = 2000 };
-    struct timespec until = in_ms(READY_MS);
     struct stet_pod_channel *c = NULL;
-    int rc = 0;
 
     pthread_mutex_lock(&stet_pod.lock);
-    while (stet_pod.state == STET_POD_STARTING && rc != ETIMEDOUT)
-        rc = pthread_cond_timedwait(&stet_pod.moved, &stet_pod.lock, &until);
+    await_start();
     if (stet_pod.state == STET_POD_ON && !stet_pod.stop && stet_pod.channel.kind->whole &&
         !atomic_load(&stet_pod.channel.given_up)) {
         c = &stet_pod.channel;

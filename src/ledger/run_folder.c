@@ -307,7 +307,7 @@ bool stet_ledger_run_is_alive(const struct stet_run *run)
     char host[256] = "";
 
     gethostname(host, sizeof host - 1);
-    if (*run->host && strcmp(run->host, host) != 0)
+    if (run->host && *run->host && strcmp(run->host, host) != 0)
         return is_alive_elsewhere(run);
     /* After the command has ended, its parent still has to record how. */
     return (run->pid > 0 && kill((pid_t)run->pid, 0) == 0) ||

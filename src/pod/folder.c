@@ -145,7 +145,8 @@ static void look_again(const char *folder)
     DIR *dir = opendir(folder);
 
     if (dir) {
-        (void)readdir(dir);
+        while (readdir(dir))
+            continue;
         closedir(dir);
     }
 }

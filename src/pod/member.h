@@ -14,11 +14,12 @@
 #include "pod/pod_message.h"
 
 enum stet_pod_finding {
-    STET_POD_SAME = 1, /* the leader has the same */
-    STET_POD_DIFFERS,  /* it has another in its place, or went on without it */
-    STET_POD_LATE,     /* it has not come */
-    STET_POD_MISSING,  /* ranks that have not come, found by a leader */
-    STET_POD_ALONE,    /* a program that this process may compile alone, and does */
+    STET_POD_OPEN,    /* not settled yet */
+    STET_POD_SAME,    /* the leader has the same */
+    STET_POD_DIFFERS, /* it has another in its place, or went on without it */
+    STET_POD_LATE,    /* it has not come */
+    STET_POD_MISSING, /* ranks that have not come, found by a leader */
+    STET_POD_ALONE,   /* a program that this process may compile alone, and does */
 };
 
 /* What another rank has, compared with the two that differ. */

@@ -116,8 +116,8 @@ static void hear_call(struct stet_pod_member *m, const char *text, uint64_t now)
         return;
     place = strtoull(text + 32, NULL, 10);
     s = stet_pod_member_scope_of(m, scope);
-    for (uint64_t n = m->entered; s && n-- > 0 && m->entered - n <= STET_POD_LOG;) {
-        struct stet_pod_record *r = stet_pod_member_record(m, n);
+    for (uint64_t back = 1; s && back <= m->entered && back <= STET_POD_LOG; back++) {
+        struct stet_pod_record *r = stet_pod_member_record(m, m->entered - back);
 
         if (!r || !stet_hash_eq(r->e.scope, scope) || r->e.place != place || r->called)
             continue;

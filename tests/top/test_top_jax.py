@@ -42,7 +42,7 @@ def main():
         wanted = [r"^ stet top .* running", rf"\nsteps +{max(STEPS)} ", rf"executions {sum(STEPS) + 2} ",
                   r"processes 2 of 2", r"\ncompiles +8 in .*, 4 programs +4 again, ",
                   rf"\n +0 +\d+ +{STEPS[0]} .* 4 .*running", rf"\n +1 +\d+ +{STEPS[1]} .* 4 .*running",
-                  r"\n train_step +3 +6 ", r"\n +0 +stet:0 +\[.*\] .* of ",
+                  r"\n train_step +3 +6 ", r"\n +0 +cpu:0 +\[.*\] .* of ",
                   rf"4× shape-drift in train_step, \S*train.py:{line}, waited .*\n +argument x dimension 0 (8 → 16|16 → 24): Pad "]
         deadline, text = time.time() + 90, ""
         while time.time() < deadline and not all(re.search(w, text) for w in wanted):

@@ -49,6 +49,7 @@ TEST(no_more_can_be_saved_than_the_temporaries_take)
     size_t n = advise(step, 1, 20000);
 
     EXPECT_INT(20000, of(STET_REMEDY_REMATERIALISE, n)->saves);
+    stet_program_release(&p);
 }
 
 TEST(each_remedy_has_its_saving)

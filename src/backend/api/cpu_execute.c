@@ -276,9 +276,9 @@ static enum stet_rc compute(struct launch *l, void *memory, struct stet_err *err
                               &l->callbacks.host, err);
 }
 
-/* `memory` is for temporaries; run_lock is held, by this thread's outer run if it is in a
- * callback. */
-static void run(struct launch *l, void *memory)
+/* `memory` is for temporaries, and the device's if `lent`; run_lock is held, by this thread's outer
+ * run if it is in a callback. */
+static void run(struct launch *l, void *memory, bool lent)
 {
     const PJRT_Device *before = talking;
     struct stet_err err = STET_ERR_INIT;
@@ -302,6 +302,8 @@ static void run(struct launch *l, void *memory)
         }
     }
     talking = before;
+    if (lent) /* before anybody can ask how much memory the device has */
+        scratch_done(l->device, memory, need);
     stet_backend_signal_set(l->done, code, text);
 }
 
@@ -309,11 +311,8 @@ static void run(struct launch *l, void *memory)
 static void run_and_free(struct launch *l)
 {
     PJRT_Device *d = l->device;
-    uint64_t need = l->code->info->scratch_bytes;
-    void *memory = scratch(d, need);
 
-    run(l, memory);
-    scratch_done(d, memory, need);
+    run(l, scratch(d, l->code->info->scratch_bytes), true);
     stet_cpu_cache_note_run(&d->cache);
     pthread_mutex_unlock(&d->run_lock);
     launch_free(l);
@@ -493,7 +492,7 @@ static void run_nested(struct launch *l)
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
 
-    run(l, memory);
+    run(l, memory, false);
     free(memory);
     launch_free(l);
 }
