@@ -44,18 +44,20 @@ static enum stet_rc check_version(struct stet_view name, XLA_FFI_Handler *handle
 static enum stet_rc keep(struct stet_view name, const XLA_FFI_Handler_Bundle *bundle,
                          struct stet_err *err)
 {
-    bool fits = true;
+    XLA_FFI_Handler_Bundle *place;
     uint32_t n;
 
     if (!names.items)
         stet_intern_init(&names, (size_t)1 << 24);
     n = stet_intern_add(&names, name);
-    if (n == bundles.count)
-        fits = STET_VEC_ADD(&bundles) != NULL;
-    if (n == STET_INTERN_NONE || !fits)
+    if (n < bundles.count)
+        place = &bundles.items[n];
+    else
+        place = n == STET_INTERN_NONE ? NULL : STET_VEC_ADD(&bundles);
+    if (!place)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for function \"%.*s\"",
                          STET_FMT(name));
-    bundles.items[n] = *bundle;
+    *place = *bundle;
     return STET_OK;
 }
 

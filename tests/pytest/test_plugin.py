@@ -86,7 +86,7 @@ class Plugin(unittest.TestCase):
     def check(self, out):
         """What every way of running the project must print."""
         self.assertIn("4 compiles of functions, where at most 2 are allowed:", out)
-        self.assertRegex(out, r"4× shape-drift in step, test_model.py:5\n +argument x dimension 0  4 -> 5\n(.*\n){3} +fix: Pad ")
+        self.assertRegex(out, r"4× shape-drift in step, test_model.py:14\n +argument x dimension 0  4 -> 5\n(.*\n){3} +fix: Pad ")
         self.assertEqual(set(re.findall(r"^FAILED test_model.py::(\w+)", out, re.M)), {"test_drifting_sizes", "test_wrong"})
         self.assertRegex(out, r"= stet =+\n\d+ compiles \(\d+ of functions, \d+ of single operations\), waited ")
         self.assertRegex(out, r"\n +\d+\.\d\d s  jit_step, test_model.py:\d+\n")
