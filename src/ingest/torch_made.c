@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/hash.h"
+#include "ingest/guard_text.h"
 #include "python/queries.h"
 
 #include <stdlib.h>
@@ -80,15 +81,37 @@ static bool number_of(struct stet_view text, double *out)
 
 /* ---- the call ---- */
 
-/* Was an earlier entry of the frame compiled for a call from another line? */
+enum { CALLS_MOST = 64 };
+
+static uint32_t calls_of(const struct stet_torch *t, const struct stet_torch_compile *c,
+                         struct stet_python_watched *out)
+{
+    const struct stet_torch_place *code = &t->frames[c->frame].code;
+
+    return stet_python_call_lines(t->sources, code->file, (uint32_t)code->line,
+                                  c->call.line ? c->call.file : c->near.file, out, CALLS_MOST);
+}
+
+/* Was an earlier entry of the frame compiled for a call from another line? Where torch leaves the
+ * earlier call out, two lines that call the function are enough. */
 static bool called_elsewhere(const struct stet_torch *t, uint32_t compile)
 {
-    const struct stet_torch_compile *c = &t->compiles[compile];
+    const struct stet_torch_compile *c = &t->compiles[compile], *e;
+    struct stet_python_watched calls[CALLS_MOST];
+    bool left_out = false;
+    uint32_t count;
 
     for (uint32_t i = t->frames[c->frame].first; i != STET_TORCH_NONE && i != compile;
-         i = t->compiles[i].next)
-        if (t->compiles[i].call.line && (t->compiles[i].call.line != c->call.line ||
-                                         !stet_view_eq(t->compiles[i].call.file, c->call.file)))
+         i = e->next) {
+        e = &t->compiles[i];
+        if (e->call.line &&
+            (e->call.line != c->call.line || !stet_view_eq(e->call.file, c->call.file)))
+            return true;
+        left_out |= !e->call.line;
+    }
+    count = left_out && c->call.line ? calls_of(t, c, calls) : 0;
+    for (uint32_t i = 1; i < count; i++)
+        if (calls[i].line != calls[0].line || !stet_view_eq(calls[i].file, calls[0].file))
             return true;
     return false;
 }
@@ -113,6 +136,29 @@ static void fill_stack(const struct stet_torch *t, uint32_t compile,
     out->count = out->waits;
 }
 
+/* The only line that sets the mode around any call of the function: it is not known which of them
+ * were made. */
+static struct stet_python_made any_gradient_mode(const struct stet_torch *t, uint32_t compile)
+{
+    struct stet_python_watched calls[CALLS_MOST];
+    uint32_t count = calls_of(t, &t->compiles[compile], calls);
+    struct stet_python_made made = {.line = 0};
+
+    for (uint32_t i = 0; i < count; i++) {
+        struct stet_python_stack stack = {.waits = 1, .count = 1};
+        struct stet_python_made one;
+
+        stack.frames[0] = calls[i];
+        one = stet_python_gradient_mode(t->sources, &stack);
+        if (one.line && made.line && (one.line != made.line || !stet_view_eq(one.file, made.file)))
+            return (struct stet_python_made){.line = 0};
+        if (one.line)
+            made = one;
+    }
+    made.sure = false;
+    return made;
+}
+
 /* This call has gradients as usual: an earlier one had not. */
 static struct stet_python_made gradient_mode(const struct stet_torch *t, uint32_t compile,
                                              const struct stet_python_followed *what)
@@ -120,14 +166,16 @@ static struct stet_python_made gradient_mode(const struct stet_torch *t, uint32_
     struct stet_python_stack stack;
     struct stet_python_made made;
     uint32_t i = t->frames[t->compiles[compile].frame].first;
+    bool left_out = !t->compiles[compile].call.line;
 
     fill_stack(t, compile, what, &stack);
     made = stet_python_gradient_mode(t->sources, &stack);
     for (; !made.line && i != STET_TORCH_NONE && i != compile; i = t->compiles[i].next) {
         fill_stack(t, i, what, &stack);
         made = stet_python_gradient_mode(t->sources, &stack);
+        left_out |= !t->compiles[i].call.line;
     }
-    return made;
+    return !made.line && left_out && !what->resumed ? any_gradient_mode(t, compile) : made;
 }
 
 /* ---- values ---- */
@@ -226,15 +274,17 @@ struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t com
     uint32_t at;
 
     *sure = false;
-    f.elsewhere = !f.resumed && called_elsewhere(t, compile);
     if (!t->sources || !why->has_guard || stet_view_starts(why->what, "___stack"))
         return (struct stet_torch_place){{"", 0}, {"", 0}, 0};
+    f.elsewhere = !f.resumed && called_elsewhere(t, compile);
     key = key_of(t, compile, why, &f);
     at = stet_map_get(&t->sources->made_answers, key);
     if (at != STET_MAP_NONE) {
         made = t->sources->made.items[at];
     } else {
         made = find(t, compile, why, &f);
+        if (made.line && stet_ingest_guard_is_library(made.file))
+            made = (struct stet_python_made){.line = 0}; /* no line to edit */
         STET_VEC_PUSH(&t->sources->made, made);
         if (!t->sources->made.failed)
             stet_map_put(&t->sources->made_answers, key, (uint32_t)t->sources->made.count - 1);

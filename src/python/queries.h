@@ -173,6 +173,11 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
+/* Lists the lines that call the function whose code begins at a line: in its own file, then in
+ * `near`. Returns how many there are, `most` at most. */
+uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                struct stet_view near, struct stet_python_watched *out,
+                                uint32_t most);
 /* Finds the only call of a function: in what line `line_near` of file `near` calls, otherwise in
  * its own file and that one. False for none and for several. */
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,

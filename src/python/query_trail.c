@@ -1,5 +1,6 @@
 /* Begins a trail: from what a framework's call, a guard or a frame shows to the expression that
  * holds it. */
+#include "base/path.h"
 #include "python/trail.h"
 
 typedef struct stet_python_verdict verdict;
@@ -486,6 +487,8 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 
+        if (stet_path_is_installed(stet_view_str(m->path)))
+            continue; /* what a library does with parameters of its own */
         for (size_t i = 0; m->parsed && i < m->calls.count; i++) {
             stet_python_ref call = m->calls.items[i], on = stet_python_argument(m, call, 0);
 
@@ -503,10 +506,11 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
 
 /* ---- the call ---- */
 
-/* Counts the calls of a function in a file, or inside another function of it. */
+/* Counts the calls of a function in a file, or inside another function of it. The first `most` are
+ * written to `out`. */
 static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python_module *where,
                            stet_python_ref inside, const struct stet_python_module *m,
-                           stet_python_ref function, struct stet_python_watched *out)
+                           stet_python_ref function, struct stet_python_watched *out, uint32_t most)
 {
     struct stet_python_frame frame = {.module = where};
     uint32_t count = 0;
@@ -517,8 +521,9 @@ static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python
             stet_python_trail_runs(t, where->calls.items[i], m, function)) {
             stet_python_ref n = stet_python_statement_of(where, where->calls.items[i]);
 
-            *out = (struct stet_python_watched){.file = stet_view_str(where->path),
-                                                .line = stet_python_line(where, n)};
+            if (count < most)
+                out[count] = (struct stet_python_watched){.file = stet_view_str(where->path),
+                                                          .line = stet_python_line(where, n)};
             count++;
         }
     return count;
@@ -542,10 +547,28 @@ static bool within(struct stet_python_trail *t, const struct stet_python_module 
         c = stet_python_trail_callee(t, n);
         if (c.definition && c.definition != function &&
             stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&
-            call_sites(t, c.module, c.definition, m, function, out) == 1)
+            call_sites(t, c.module, c.definition, m, function, out, 1) == 1)
             return true;
     }
     return false;
+}
+
+uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                struct stet_view near, struct stet_python_watched *out,
+                                uint32_t most)
+{
+    static const struct stet_python_stack nothing;
+    struct stet_python_question q;
+    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
+    const struct stet_python_module *m = stet_python_open(s, file);
+    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
+    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
+    uint32_t count = function ? call_sites(&t, m, 0, m, function, out, most) : 0;
+
+    count = count < most ? count : most;
+    if (function && other && other != m)
+        count += call_sites(&t, other, 0, m, function, out + count, most - count);
+    return count < most ? count : most;
 }
 
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
@@ -558,14 +581,14 @@ bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file,
     const struct stet_python_module *m = stet_python_open(s, file);
     const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
     stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    uint32_t count;
+    struct stet_python_watched calls[2];
 
     if (!function)
         return false;
     if (other && line_near && within(&t, other, line_near, m, function, out))
         return true;
-    count = call_sites(&t, m, 0, m, function, out);
-    if (other && other != m)
-        count += call_sites(&t, other, 0, m, function, out);
-    return count == 1;
+    if (stet_python_call_lines(s, file, line, near, calls, 2) != 1)
+        return false;
+    *out = calls[0];
+    return true;
 }

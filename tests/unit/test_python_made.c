@@ -20,6 +20,20 @@ TEST(a_call_that_the_trace_leaves_out_is_the_only_one)
     finish();
 }
 
+TEST(all_lines_that_call_a_function_are_listed)
+{
+    struct stet_python_watched calls[2] = {{.line = 0}};
+
+    begin(HEAD, "step(torch.ones(4))  # one\nprint(torch.ones(4))\n"
+                "with torch.no_grad():\n    step(torch.ones(4, 2))  # two\n");
+    EXPECT_INT(2, stet_python_call_lines(&sources, here(), line_of("# def"), here(), calls, 2));
+    EXPECT_INT(line_of("# one"), calls[0].line);
+    EXPECT_INT(line_of("# two"), calls[1].line);
+    EXPECT_INT(1, stet_python_call_lines(&sources, here(), line_of("# def"), here(), calls, 1));
+    EXPECT_INT(0, stet_python_call_lines(&sources, here(), 1, here(), calls, 2));
+    finish();
+}
+
 #define NET                                                                                        \
     "import torch\nclass Net(torch.nn.Module):\n    def __init__(self):\n"                         \
     "        super().__init__()\n        self.gain = 1.0\n"                                        \
