@@ -38,16 +38,6 @@ static bool tap_reads(const struct stet_conv *c, const int64_t *out, const int64
     return true;
 }
 
-static bool next_tap(const struct stet_conv *c, int64_t *tap)
-{
-    for (uint32_t i = c->spatial; i-- > 0;) {
-        if (++tap[i] < c->window[i])
-            return true;
-        tap[i] = 0;
-    }
-    return false;
-}
-
 static int64_t result_at(const struct stet_conv *c, const int64_t *out)
 {
     int64_t at = 0;
@@ -84,7 +74,7 @@ static void channels_position(const struct ways_job *j, int64_t image, const int
                 n = 0;
             }
         }
-        end = !next_tap(c, tap);
+        end = !stet_shape_next(tap, c->window, c->spatial);
     }
     sum(y, xs, ws, n, c->groups, more);
 }
@@ -163,7 +153,7 @@ static void swapped_position(const struct ways_job *j, const int64_t *out, int64
                 add_product(j, r, images, y, more);
                 more = true;
             }
-        } while (next_tap(c, tap));
+        } while (stet_shape_next(tap, c->window, c->spatial));
     }
     add_product(j, r, images, y, more);
 }

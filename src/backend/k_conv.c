@@ -2,23 +2,14 @@
  * kernel a matrix [out features, taps * in features]. Twin: ref/dot.c. */
 #include "backend/conv.h"
 
+#include "base/divisor.h"
+
 /* ---- grids: positions whose windows have the same taps in the input ---- */
-
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
 
 /* Positions `every` apart meet the elements of a dilated input with the same taps. */
 static int64_t period(const struct stet_conv *c, uint32_t i)
 {
-    return c->in_dilation[i] / common_divisor(c->in_dilation[i], c->stride[i]);
+    return c->in_dilation[i] / stet_divisor_common(c->in_dilation[i], c->stride[i]);
 }
 
 int64_t stet_conv_phases(const struct stet_conv *c)
@@ -95,16 +86,6 @@ static char *copy_features(const struct stet_conv *c, char *d, const char *s, in
     return d + (size_t)n * to;
 }
 
-static bool next(int64_t *at, const int64_t *dims, uint32_t rank)
-{
-    for (uint32_t i = rank; i-- > 0;) {
-        if (++at[i] < dims[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
-}
-
 /* ---- the kernel ---- */
 
 /* Rows: out features of each group; columns: tap-major, then in feature. */
@@ -125,7 +106,7 @@ static void pack_kernel(const struct stet_conv *c, const struct stet_conv_grid *
                 at += (c->reversal[i] ? c->window[i] - 1 - t : t) * c->w_spatial[i];
             }
             d = copy_features(c, d, w + at * (int64_t)from, c->w_in);
-        } while (next(tap, g->taps, c->spatial));
+        } while (stet_shape_next(tap, g->taps, c->spatial));
     }
 }
 
@@ -191,7 +172,7 @@ static char *copy_window(const struct conv_job *j, char *d, const char *x, const
         } else {
             d = copy_features(c, d, x + offset * (int64_t)from, c->x_feature);
         }
-    } while (next(tap, g->taps, rank));
+    } while (stet_shape_next(tap, g->taps, rank));
     return d;
 }
 
@@ -269,7 +250,7 @@ static void conv_block(const struct conv_job *j, int64_t task, char *lane)
     int64_t at[STET_MAX_SPATIAL] = {0};
 
     position(g, c->spatial, first, at);
-    for (int64_t p = 0; p < count && depth; p++, next(at, g->count, c->spatial))
+    for (int64_t p = 0; p < count && depth; p++, stet_shape_next(at, g->count, c->spatial))
         d = copy_window(j, d, j->x + x * (int64_t)from, at);
     if (is_dense(c, g)) {
         product.ldc = c->y_spatial[c->spatial - 1];
@@ -279,7 +260,7 @@ static void conv_block(const struct conv_job *j, int64_t task, char *lane)
     }
     stet_gemm(&product);
     position(g, c->spatial, first, at);
-    for (int64_t p = 0; p < count; p++, next(at, g->count, c->spatial)) {
+    for (int64_t p = 0; p < count; p++, stet_shape_next(at, g->count, c->spatial)) {
         int64_t to = 0;
 
         for (uint32_t i = 0; i < c->spatial; i++)

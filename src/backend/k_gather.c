@@ -36,6 +36,20 @@ static void add_component(const struct stet_gather_params *g, struct places *p, 
 #undef ADD
 }
 
+/* Adds where the dimensions of the grid before `last` are at position `rest` of them. */
+static void add_outer(const struct stet_gather_params *g, uint32_t last, int64_t rest,
+                      int64_t *index, int64_t *other, int64_t *operand)
+{
+    for (uint32_t d = last; d-- > 0;) {
+        int64_t x = rest % g->batch_dims[d];
+
+        rest /= g->batch_dims[d];
+        *index += x * g->index_strides[d];
+        *other += x * g->result_strides[d];
+        *operand += x * g->batching_step[d];
+    }
+}
+
 /* The windows of `n` index vectors, beginning with number `start`. */
 static void find_places(const struct stet_gather_params *g, const void *indices, int64_t start,
                         int64_t n, struct places *p)
@@ -51,14 +65,7 @@ static void find_places(const struct stet_gather_params *g, const void *indices,
         int64_t run = inner - at < n - i ? inner - at : n - i;
         int64_t index = at * index_step, other = at * other_step, operand = at * operand_step;
 
-        for (uint32_t d = last; d-- > 0;) {
-            int64_t x = rest % g->batch_dims[d];
-
-            rest /= g->batch_dims[d];
-            index += x * g->index_strides[d];
-            other += x * g->result_strides[d];
-            operand += x * g->batching_step[d];
-        }
+        add_outer(g, last, rest, &index, &other, &operand);
         for (int64_t j = 0; j < run; j++) {
             p->operand[i + j] = operand + j * operand_step;
             p->other[i + j] = other + j * other_step;
@@ -136,14 +143,7 @@ static void gather_line(const struct gather_job *j, int64_t start, int64_t n)
     const int32_t *indices = j->bufs[1];
     uint32_t *to = j->bufs[2];
 
-    for (uint32_t d = last; d-- > 0;) {
-        int64_t x = rest % g->batch_dims[d];
-
-        rest /= g->batch_dims[d];
-        index += x * g->index_strides[d];
-        other += x * g->result_strides[d];
-        operand += x * g->batching_step[d];
-    }
+    add_outer(g, last, rest, &index, &other, &operand);
     from += operand, indices += index, to += other;
     for (int64_t i = 0; i < n; i++) {
         int64_t x = indices[i * g->index_strides[last]];

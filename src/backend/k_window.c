@@ -10,16 +10,6 @@ static void unravel(int64_t i, const int64_t *dims, uint32_t rank, int64_t *at)
     }
 }
 
-static bool next(int64_t *at, const int64_t *dims, uint32_t rank)
-{
-    for (uint32_t i = rank; i-- > 0;) {
-        if (++at[i] < dims[i])
-            return true;
-        at[i] = 0;
-    }
-    return false;
-}
-
 /* Where the window at `out` reads with `tap`: the input's coordinate along d, or -1. */
 static int64_t input_at(const struct stet_window *w, uint32_t d, int64_t out, int64_t tap)
 {
@@ -128,7 +118,7 @@ static void window_task(void *context, uint64_t task)
     do
         if (load_lanes(j, &s, out, first, n, tap, inside))
             fold_lanes(j, &s, n, inside);
-    while (next(tap, w->size, w->rank));
+    while (stet_shape_next(tap, w->size, w->rank));
     for (uint32_t i = 0; i < w->count; i++) {
         size_t bytes = stet_dtype_bytes(w->types[i]);
         char *d = j->bufs[2 * w->count + i];
@@ -196,7 +186,7 @@ static void window_run(const struct window_job *j, const int64_t *out, int64_t f
             memcpy(d, so_far, (size_t)n * bytes), so_far = d;
         op(d + (size_t)low * bytes, so_far + (size_t)low * bytes, x, NULL, (size_t)(high - low));
         so_far = d;
-    } while (next(tap, w->size, w->rank));
+    } while (stet_shape_next(tap, w->size, w->rank));
     if (so_far != d)
         memcpy(d, so_far, (size_t)n * bytes);
 }
@@ -218,7 +208,7 @@ static void run_task(void *context, uint64_t task)
         window_run(j, out, first, n,
                    (char *)j->bufs[2] + (size_t)(row * w->out.dims[last] + first) * bytes);
         if ((t + 1) % j->pieces == 0)
-            next(out, w->out.dims, last);
+            stet_shape_next(out, w->out.dims, last);
     }
 }
 
@@ -374,7 +364,7 @@ static void pool_window(const struct pool_job *j, const int64_t *out, const floa
             chosen[k] = at + k;
         }
         any = true;
-    } while (next(tap, w->size, w->rank));
+    } while (stet_shape_next(tap, w->size, w->rank));
     for (int64_t k = 0; any && k < n; k++)
         j->out[chosen[k]] += source[k];
 }
@@ -441,11 +431,11 @@ static void k_select_and_scatter(const void *params, void *const *bufs, struct s
                 chosen = at;
                 stet_to_register(c.best, in + (size_t)at * bytes, w->types[0], 1);
             }
-        } while (next(tap, w->size, w->rank));
+        } while (stet_shape_next(tap, w->size, w->rank));
         if (chosen >= 0)
             add_to(&c, d + (size_t)chosen * bytes, source);
         source += bytes;
-    } while (next(out, w->out.dims, w->rank));
+    } while (stet_shape_next(out, w->out.dims, w->rank));
 }
 
 const struct stet_kernel stet_kernel_window = {"reduce_window", k_window};

@@ -95,6 +95,17 @@ struct stet_shape_text {
 };
 struct stet_shape_text stet_shape_text(const struct stet_shape *s);
 
+/* The next position of a grid, the last dimension first; false after the last one. */
+static inline bool stet_shape_next(int64_t *at, const int64_t *dims, uint32_t rank)
+{
+    for (uint32_t i = rank; i-- > 0;) {
+        if (++at[i] < dims[i])
+            return true;
+        at[i] = 0;
+    }
+    return false;
+}
+
 static inline bool stet_dtype_is_float(enum stet_dtype t)
 {
     return t >= STET_DT_F4E2M1FN && t <= STET_DT_F64;

@@ -1,6 +1,7 @@
 /* Makes the curve: sorts and merges the shapes, has the sets made, and chooses one. */
 #include "buckets/buckets.h"
 
+#include "base/divisor.h"
 #include "base/mem.h"
 #include "buckets/line.h"
 #include "buckets/several.h"
@@ -268,17 +269,6 @@ struct stet_buckets_set stet_buckets_powers(struct stet_buckets_curve *c)
     return stet_buckets_price(c, powers, n);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
-{
-    while (b) {
-        int64_t rest = a % b;
-
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 enum stet_buckets_form stet_buckets_form(const struct stet_buckets_curve *c, int64_t *step)
 {
     bool powers = c->rank == 1 && c->shape_count >= 3;
@@ -288,7 +278,7 @@ enum stet_buckets_form stet_buckets_form(const struct stet_buckets_curve *c, int
         int64_t size = c->shapes[i].dims[0];
 
         powers &= (size & (size - 1)) == 0;
-        *step = common_divisor(*step, size);
+        *step = stet_divisor_common(*step, size);
     }
     if (powers)
         return STET_BUCKETS_POWERS;

@@ -310,6 +310,7 @@ bool stet_ranks_of(struct stet_ranks *r, struct stet_plugin *p, PJRT_Client *cli
         return true;
     found = all ? by_number(r, stet_intercept_pod_world(), a)
                 : stet_ranks_joint(r, p, client, options, a);
-    r->options = stet_ranks_options(options);
+    if (found && r->count)
+        r->options = stet_ranks_options(options);
     return found;
 }

@@ -145,8 +145,9 @@ static void look_again(const char *folder)
     DIR *dir = opendir(folder);
 
     if (dir) {
-        while (readdir(dir))
-            continue;
+        const struct dirent *first = readdir(dir); /* asks the server */
+
+        (void)first;
         closedir(dir);
     }
 }
