@@ -5,9 +5,9 @@ usage: lift.py BUILD_DIR OUT_DIR [cases] [transformer] [shapes]     BUILD_DIR ha
 
 `cases` prints a row of each function: the compiles of 50 values without and with --lift, of 50 more in a second run with
 --lift and the first one's store, and how many results are equal bit by bit; its runs share the machine. `transformer`
-prints the median time of a first call, of runs one after the other. `shapes` has a short batch every tenth step, and prints how
-long its second learning rate waits: plain, lifted, and lifted without compiles in the background. The exit code is 1 if a drifting value made more than
-two compiles, or more than one in the second run."""
+prints the median time of a first call, of runs one after the other. `shapes` has a short batch every fourth step, and prints
+how long its second learning rate waits: plain, lifted, and lifted without compiles in the background. The exit code is 1 if a
+drifting value made more than two compiles, or more than one in the second run."""
 
 import concurrent.futures
 import os
@@ -80,10 +80,10 @@ def transformer():
 def shapes():
     for kind, options, variables in (("plain", (), {}), ("lifted", ("--lift",), {}),
                                      ("nothing in the background", ("--lift",), {"STET_LIFT_BACKGROUND": "off"})):
-        done = start(TRANSFORMER, "shapes-" + kind.split()[0], "--no-store", *options, SHORT_EVERY=10, **variables)
+        done = start(TRANSFORMER, "shapes-" + kind.split()[0], "--no-store", *options, STEPS=12, SHORT_EVERY=4, **variables)
         times = np.load(done.results)["time"]
-        print(f"{kind}: the short batch's first call {times[9] * 1e3:.0f} ms, its second learning rate {times[19] * 1e3:.0f} ms, "
-              f"its third {times[29] * 1e3:.0f} ms")
+        print(f"{kind}: the short batch's first call {times[3] * 1e3:.0f} ms, its second learning rate {times[7] * 1e3:.0f} ms, "
+              f"its third {times[11] * 1e3:.0f} ms")
     return True
 
 

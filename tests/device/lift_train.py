@@ -2,7 +2,8 @@
 
 usage: lift_train.py OUT.npz     writes each loss, the weights at the end, and the time of each step
 
-With SHORT_EVERY=N, each N-th batch has half the size, as the last batch of an epoch."""
+STEPS=N sets the number of steps, 30 unless set. With SHORT_EVERY=N, each N-th batch has half the size, as the
+last batch of an epoch."""
 
 import os
 import sys
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 import train
 
-STEPS = 30
+STEPS = int(os.environ.get("STEPS", 30))
 SHORT_EVERY = int(os.environ.get("SHORT_EVERY", 0))
 
 
