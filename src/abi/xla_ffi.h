@@ -1,4 +1,4 @@
-/* XLA's foreign function interface (FFI), version 0.3, in our own words: how a runtime calls a
+/* XLA's foreign function interface (FFI), version 0.4, in our own words: how a runtime calls a
  * function that a library registered under a name. A program names it in a custom call.
  *
  * The library gets a call frame with its arguments, results and attributes, and the table of the
@@ -12,7 +12,7 @@
 
 #include "abi/pjrt_base.h"
 
-enum { XLA_FFI_API_MAJOR = 0, XLA_FFI_API_MINOR = 3 };
+enum { XLA_FFI_API_MAJOR = 0, XLA_FFI_API_MINOR = 4 };
 
 typedef enum {
     XLA_FFI_Extension_Metadata = 1,
@@ -149,7 +149,8 @@ enum {
 typedef XLA_FFI_Error *XLA_FFI_Handler(XLA_FFI_CallFrame *frame);
 
 typedef struct XLA_FFI_Handler_Bundle {
-    XLA_FFI_Handler *stages[XLA_FFI_STAGES]; /* only EXECUTE is required */
+    /* Only EXECUTE is required. 0.4 has a fifth one behind them, for graphs of a GPU. */
+    XLA_FFI_Handler *stages[XLA_FFI_STAGES];
 } XLA_FFI_Handler_Bundle;
 
 /* A frame with this extension asks only what the handler is. */
@@ -181,6 +182,7 @@ typedef struct XLA_FFI_Error_GetMessage_Args {
     XLA_FFI_HEAD;
     XLA_FFI_Error *error;
     const char *message; /* out */
+    int errc;            /* out; since 0.4 */
 } XLA_FFI_Error_GetMessage_Args;
 
 typedef struct XLA_FFI_Error_Destroy_Args {
@@ -278,6 +280,14 @@ typedef struct XLA_FFI_DeviceOrdinal_Get_Args {
     int32_t device_ordinal; /* out */
 } XLA_FFI_DeviceOrdinal_Get_Args;
 
+/* Since 0.4: data of a runtime for the functions that know it. */
+typedef struct XLA_FFI_FindExtension_Args {
+    XLA_FFI_HEAD;
+    XLA_FFI_ExecutionContext *ctx;
+    int64_t extension_type;
+    const void *extension; /* out; NULL if there is none */
+} XLA_FFI_FindExtension_Args;
+
 struct XLA_FFI_Api {
     XLA_FFI_HEAD;
     XLA_FFI_Api_Version api_version;
@@ -300,7 +310,8 @@ struct XLA_FFI_Api {
     XLA_FFI_Error *(*XLA_FFI_Future_SetError)(XLA_FFI_Future_SetError_Args *args);
     XLA_FFI_Error *(*XLA_FFI_RunId_Get)(XLA_FFI_RunId_Get_Args *args);
     XLA_FFI_Error *(*XLA_FFI_DeviceOrdinal_Get)(XLA_FFI_DeviceOrdinal_Get_Args *args);
+    XLA_FFI_Error *(*XLA_FFI_FindExtension)(XLA_FFI_FindExtension_Args *args); /* since 0.4 */
 };
-PJRT_SIZED(XLA_FFI_Api, XLA_FFI_DeviceOrdinal_Get);
+PJRT_SIZED(XLA_FFI_Api, XLA_FFI_FindExtension);
 
 #endif

@@ -59,6 +59,8 @@ static XLA_FFI_Error *error_create(XLA_FFI_Error_Create_Args *args)
 static void error_message(XLA_FFI_Error_GetMessage_Args *args)
 {
     args->message = args->error->text;
+    if (args->struct_size >= offsetof(XLA_FFI_Error_GetMessage_Args, errc) + sizeof args->errc)
+        args->errc = args->error->code;
 }
 
 static void error_destroy(XLA_FFI_Error_Destroy_Args *args)
@@ -254,6 +256,12 @@ static XLA_FFI_Error *device_ordinal(XLA_FFI_DeviceOrdinal_Get_Args *args)
     return NULL;
 }
 
+static XLA_FFI_Error *find_extension(XLA_FFI_FindExtension_Args *args)
+{
+    args->extension = NULL;
+    return NULL;
+}
+
 /* ---- futures: a function may go on after it returned ---- */
 
 struct XLA_FFI_Future {
@@ -344,6 +352,7 @@ const XLA_FFI_Api *stet_ffi_api(void)
         .XLA_FFI_Future_SetError = future_error,
         .XLA_FFI_RunId_Get = run_id,
         .XLA_FFI_DeviceOrdinal_Get = device_ordinal,
+        .XLA_FFI_FindExtension = find_extension,
     };
 
     return &api;

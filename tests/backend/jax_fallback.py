@@ -1,6 +1,7 @@
 """A program that XLA's CPU runs and the CPU backend cannot, under JAX; prints what came of it as JSON.
 
-It calls a function of the old kind, without XLA's foreign function interface: only XLA's CPU client can call it."""
+It calls a function of the old kind, without XLA's foreign function interface: only XLA's CPU client can call it. It
+also registers a function that was built for a newer interface than the backend's."""
 import ctypes
 import json
 import sys
@@ -19,12 +20,45 @@ def triple(out, ins):
         out[i] = 3 * ins[0][i]
 
 
-def capsule(function):
+def capsule(function, name=None):
     new = ctypes.pythonapi.PyCapsule_New
     new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
-    return new(ctypes.cast(function, ctypes.c_void_p), None, None)
+    return new(ctypes.cast(function, ctypes.c_void_p), name, None)
 
 
+class Version(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("major", ctypes.c_int), ("minor", ctypes.c_int)]
+
+
+class Api(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.c_void_p), ("version", Version)]
+
+
+class Metadata(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("version", Version), ("traits", ctypes.c_uint32)]
+
+
+class Extension(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("type", ctypes.c_int), ("next", ctypes.c_void_p), ("metadata", ctypes.POINTER(Metadata))]
+
+
+class Frame(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("extension", ctypes.POINTER(Extension)), ("api", ctypes.POINTER(Api))]
+
+
+asked = []
+
+
+@ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(Frame))
+def newer(frame):
+    """Answers each runtime which interface it was built for: XLA, which asks first, the one that XLA has."""
+    version = frame.contents.extension.contents.metadata.contents.version
+    version.major, version.minor = 0, frame.contents.api.contents.version.minor + len(asked)
+    asked.append(version.minor)
+    return None
+
+
+jax.ffi.register_ffi_target("newer", capsule(newer, b"xla._CUSTOM_CALL_TARGET"), platform="cpu", api_version=1)
 jax.ffi.register_ffi_target("triple_of_old", capsule(triple), platform="cpu", api_version=0)
 shape = jax.ShapeDtypeStruct((SIZE,), np.float32)
 call = jax.ffi.ffi_call("triple_of_old", shape, custom_call_api_version=1)
@@ -49,7 +83,7 @@ def text_of(function, *args):
 
 
 x = np.arange(SIZE, dtype=np.float32)
-found = {"platform": jax.default_backend(), "devices": [str(d) for d in jax.devices()]}
+found = {"asked": asked, "platform": jax.default_backend(), "devices": [str(d) for d in jax.devices()]}
 found["error"] = text_of(tripled, x)
 if not found["error"]:
     found["right"] = np.array_equal(tripled(x), 3 * x + 1)

@@ -48,6 +48,12 @@ class Fallback(unittest.TestCase):
         self.assertEqual(named, ["jit__lambda", "jit_tripled"])
         self.assertNotIn("nobody_has_this", summary)
 
+    def test_a_function_of_a_newer_interface_does_not_fail_its_registration(self):
+        found, _ = self.run_with("test")
+        # XLA and the backend were asked, and the backend has an older interface than the function.
+        self.assertGreaterEqual(len(found["asked"]), 2, found["asked"])
+        self.assertTrue(found["right"])
+
     def test_strict_fails_it_instead(self):
         for options in (("test", "--strict"), ("run", "--cpu", "--strict", "--no-store")):
             found, summary = self.run_with(*options)

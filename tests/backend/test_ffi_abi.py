@@ -1,4 +1,4 @@
-"""src/abi/xla_ffi.h has the layout of the header that jaxlib installs.
+"""src/abi/xla_ffi.h has the layout of the header that jaxlib installs, which may be of an older version.
 
 usage: test_ffi_abi.py SOURCE_DIR [unittest arguments]     with a Python that has jaxlib
 """
@@ -16,6 +16,18 @@ REAL = os.path.join(os.path.dirname(jaxlib.__file__), "include")
 OTHER_NAMES = {  # ours: theirs
     ("XLA_FFI_State_Args", None): ("XLA_FFI_State_Set_Args", None),
     ("XLA_FFI_Handler_Bundle", "stages"): ("XLA_FFI_Handler_Bundle", "instantiate"),
+}
+SINCE_4 = {("XLA_FFI_Error_GetMessage_Args", "errc"), ("XLA_FFI_Api", "XLA_FFI_FindExtension")}
+STRUCTS_SINCE_4 = {"XLA_FFI_FindExtension_Args"}
+LARGER_SINCE_4 = {"XLA_FFI_Handler_Bundle", "XLA_FFI_Handler_Register_Args"}  # a stage that the backend does not call
+OTHER_NAMES_4 = {
+    ("XLA_FFI_Extension_Base", None): ("XLA_FFI_InternalExtension", None),
+    ("XLA_FFI_Error_GetMessage_Args", None): ("XLA_FFI_Error_GetDetails_Args", None),
+    ("XLA_FFI_ExecutionContext_Get_Args", None): ("XLA_FFI_InvokeContext_Get_Args", None),
+    ("XLA_FFI_FindExtension_Args", None): ("XLA_FFI_InvokeContext_FindExtension_Args", None),
+    ("XLA_FFI_Api", "XLA_FFI_Error_GetMessage"): ("XLA_FFI_Api", "XLA_FFI_Error_GetDetails"),
+    ("XLA_FFI_Api", "XLA_FFI_ExecutionContext_Get"): ("XLA_FFI_Api", "XLA_FFI_InvokeContext_Get"),
+    ("XLA_FFI_Api", "XLA_FFI_FindExtension"): ("XLA_FFI_Api", "XLA_FFI_InvokeContext_FindExtension"),
 }
 
 
@@ -43,16 +55,28 @@ def probe(includes, header, lines):
         return subprocess.run([f"{folder}/probe"], check=True, capture_output=True, text=True).stdout.splitlines()
 
 
+def minor():
+    return int(probe(REAL, "xla/ffi/api/c_api.h", ['printf("%d\\n", XLA_FFI_API_MINOR);'])[0])
+
+
 class Layout(unittest.TestCase):
     def test_every_field_is_where_the_real_header_has_it(self):
         ours, theirs, names = [], [], []
+        old = minor() < 4
+        other = OTHER_NAMES if old else OTHER_NAMES | OTHER_NAMES_4
+        grown = {name for name, _ in SINCE_4} if old else LARGER_SINCE_4
         for name, members in structs():
-            real = OTHER_NAMES.get((name, None), (name, None))[0]
-            ours.append(f'printf("%zu\\n", sizeof({name}));')
-            theirs.append(f'printf("%zu\\n", sizeof({real}));')
-            names.append(name)
+            if old and name in STRUCTS_SINCE_4:
+                continue
+            real = other.get((name, None), (name, None))[0]
+            if name not in grown:
+                ours.append(f'printf("%zu\\n", sizeof({name}));')
+                theirs.append(f'printf("%zu\\n", sizeof({real}));')
+                names.append(name)
             for member in members:
-                real_member = OTHER_NAMES.get((name, member), (None, member))[1]
+                if (old and (name, member) in SINCE_4) or (not old and (name, member) == ("XLA_FFI_Handler_Register_Args", "traits")):
+                    continue
+                real_member = other.get((name, member), (None, member))[1]
                 ours.append(f'printf("%zu\\n", offsetof({name}, {member}));')
                 theirs.append(f'printf("%zu\\n", offsetof({real}, {real_member}));')
                 names.append(f"{name}.{member}")
@@ -62,9 +86,11 @@ class Layout(unittest.TestCase):
 
     def test_sizes_that_callers_write_and_numbers_agree(self):
         names = ["XLA_FFI_CallFrame_STRUCT_SIZE", "XLA_FFI_Buffer_STRUCT_SIZE", "XLA_FFI_Args_STRUCT_SIZE", "XLA_FFI_Attrs_STRUCT_SIZE",
-                 "XLA_FFI_Api_STRUCT_SIZE", "XLA_FFI_Metadata_STRUCT_SIZE", "XLA_FFI_Metadata_Extension_STRUCT_SIZE", "XLA_FFI_AttrType_ARRAY",
+                 "XLA_FFI_Metadata_STRUCT_SIZE", "XLA_FFI_Metadata_Extension_STRUCT_SIZE", "XLA_FFI_AttrType_ARRAY",
                  "XLA_FFI_AttrType_DICTIONARY", "XLA_FFI_AttrType_SCALAR", "XLA_FFI_AttrType_STRING", "XLA_FFI_ExecutionStage_EXECUTE",
-                 "XLA_FFI_Extension_Metadata", "XLA_FFI_API_MAJOR", "XLA_FFI_API_MINOR"]
+                 "XLA_FFI_Extension_Metadata", "XLA_FFI_API_MAJOR"]
+        if minor() >= 4:
+            names += ["XLA_FFI_Api_STRUCT_SIZE", "XLA_FFI_API_MINOR"]
         lines = [f'printf("%d\\n", (int){name});' for name in names]
         got, want = probe(os.path.join(SOURCE, "src"), "abi/xla_ffi.h", lines), probe(REAL, "xla/ffi/api/c_api.h", lines)
         self.assertEqual(dict(zip(names, got)), dict(zip(names, want)))

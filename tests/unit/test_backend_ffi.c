@@ -374,7 +374,7 @@ TEST(what_can_not_be_called_is_refused_by_name)
     EXPECT_INT(STET_BAD_INPUT, stet_ffi_register(stet_view_str("x"), &none, &err));
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_UNSUPPORTED, stet_ffi_register(stet_view_str("x"), &later, &err));
-    EXPECT_STR("function \"x\" was built for FFI 0.4; this backend has 0.3", err.text);
+    EXPECT_STR("function \"x\" was built for FFI 0.5; this backend has 0.4", err.text);
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         struct text t = {.n = 0};
         struct stet_program p;
@@ -390,6 +390,25 @@ TEST(what_can_not_be_called_is_refused_by_name)
         EXPECT(strstr(err.text, programs[i][1]));
         stet_program_release(&p);
     }
+}
+
+/* A function that was built for 0.3 has no room for the code of an error. */
+TEST(a_caller_gets_as_much_of_an_error_as_it_has_room_for)
+{
+    const XLA_FFI_Api *api = stet_ffi_api();
+    XLA_FFI_Error *error = stet_ffi_error(9, "not now");
+    XLA_FFI_Error_GetMessage_Args args = {
+        .struct_size = offsetof(XLA_FFI_Error_GetMessage_Args, errc), .error = error, .errc = -1};
+    XLA_FFI_FindExtension_Args extension = {.struct_size = sizeof extension, .extension = &args};
+
+    api->XLA_FFI_Error_GetMessage(&args);
+    EXPECT_STR("not now", args.message);
+    EXPECT_INT(-1, args.errc);
+    args.struct_size = sizeof args;
+    api->XLA_FFI_Error_GetMessage(&args);
+    EXPECT_INT(9, args.errc);
+    EXPECT(!api->XLA_FFI_FindExtension(&extension) && !extension.extension);
+    stet_ffi_error_free(error);
 }
 
 /* ---- a function that goes on after it returned, and threads ---- */
