@@ -3,7 +3,8 @@
 Python runs this file at its start, before it opens main.py. The parent imports the framework, opens no device, and
 waits here. A forked child takes folder, environment and files from the command that asked for it (ask.py) and
 returns from this file: Python then goes on to open the case's main.py, as it does without a fork, with no frame of
-ours on the stack. The layer is safe to fork here: it does nothing before a framework looks for a device.
+ours on the stack. Stet does nothing in the parent: the layer waits for a framework to look for a device, and the
+functions that make the CPU backend JAX's platform `cpu`, which load it, are called in the child.
 
 Python knows the script's path since its start. The parent is started with a path of so many slashes that any
 other fits in its place; the child writes the case's path over it, wherever Python's own copies of its arguments are.
@@ -68,7 +69,16 @@ def run_instead(script):
     sys.orig_argv[-1:] = sys.argv
 
 
-def become(connection):
+def hold_hooks():
+    """Takes away the finder by which Stet's own sitecustomize changes modules after their import; its globals, or None."""
+    for finder in sys.meta_path:
+        if type(finder).__name__ == "AfterImport":
+            sys.meta_path.remove(finder)
+            return type(finder).find_spec.__globals__
+    return None
+
+
+def become(connection, hooks):
     """In the child: the process that the request describes."""
     request = receive(connection)
     connection.close()
@@ -83,6 +93,9 @@ def become(connection):
     os.chdir(request["folder"])
     if "torch" in sys.modules:  # its path was read when torch was imported; the file is opened at the first event
         sys.modules["torch._logging._internal"].LOG_TRACE_HANDLER.root_dir = wanted["TORCH_TRACE"]
+    for name in hooks["WAITING"] if hooks else ():
+        if name in sys.modules:
+            hooks["call"](sys.modules[name])
     run_instead(os.path.join(request["folder"], "main.py"))
     here = os.path.dirname(os.path.abspath(__file__))
     sys.path[:] = [path for path in sys.path if os.path.abspath(path) != here]
@@ -116,6 +129,7 @@ def serve(listener, limit_s):
 
 
 def main():
+    hooks = hold_hooks()
     for name in MODULES[os.environ["TRUTH_LANE"]]:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -126,7 +140,7 @@ def main():
     listener = socket.socket(socket.AF_UNIX)
     listener.bind(os.environ["TRUTH_SOCKET"])
     listener.listen(64)
-    become(serve(listener, int(os.environ["TRUTH_LIMIT_S"])))
+    become(serve(listener, int(os.environ["TRUTH_LIMIT_S"])), hooks)
 
 
 if "TRUTH_SOCKET" in os.environ:
