@@ -33,7 +33,7 @@ def arguments():
 def run(stet, python, folder, options, pytest, where):
     environment = dict(os.environ, STET_STATE_DIR=str(where), JAX_NUM_GENERATED_CASES="4")
     environment.pop("STET_LIFT", None)
-    command = [stet, "run", "--cpu", "--no-store", *options, "--", python, "-m", "pytest", "-q",
+    command = [stet, "run", "--cpu", "--no-store", "--quiet", *options, "--", python, "-m", "pytest", "-q",
                "-p", "no:cacheprovider", "--rootdir", folder, *pytest]  # names are relative to the root
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
                           check=False)
