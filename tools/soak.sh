@@ -21,7 +21,9 @@ for preset in "${presets[@]}"; do
             --threads "${SOAK_THREADS:-64}" --forks "${SOAK_FORKS:-200}"
     done
     # lifted programs against plain ones, on the CPU backend
-    STET_LIFT_PROGRAMS="${SOAK_LIFTS:-100000}" "build/$preset/bin/test_lift_random"
+    seed=$RANDOM
+    echo "$preset lifted programs, seed $seed"
+    STET_LIFT_PROGRAMS="${SOAK_LIFTS:-100000}" STET_LIFT_SEED=$seed "build/$preset/bin/test_lift_random"
     [[ $preset != tsan ]] || continue # Python is not built for it
     if [[ $preset == release ]]; then
         cmake --build --preset release --target stet stet_cpu >/dev/null

@@ -291,29 +291,56 @@ static bool folds(const struct folded *f, const struct stet_op *op)
     return any && !op->region_count && op->result_count == 1;
 }
 
+static bool is_barrier(const struct stet_op *op)
+{
+    return op->known == STET_STABLEHLO_OPTIMIZATION_BARRIER;
+}
+
+/* Adds what a compiler would compute of `op`. A barrier passes on each operand by itself. False if
+ * an integer is made of a float there, or if that is not known. */
+static bool fold(struct folded *f, const struct stet_op *op)
+{
+    if (!is_barrier(op) && !folds(f, op))
+        return true;
+    if (is_to_integer(op))
+        return false;
+    for (uint32_t i = 0; i < op->result_count; i++) {
+        if (is_barrier(op) && !is_folded(f, stet_op_operand(op, i)))
+            continue;
+        if (f->count == FOLDED_MAX)
+            return false;
+        f->values[f->count++] = &op->results[i];
+    }
+    return true;
+}
+
+/* Is the operation that uses the constant computed at run time in the plain program, too? */
+static bool runs_in_the_plain_program(const struct stet_op *op)
+{
+    for (uint32_t i = 0; i < op->operand_count && !is_barrier(op); i++) {
+        if (!stet_lift_constant_of(op, i))
+            return true;
+    }
+    return false;
+}
+
 /* Would a compiler convert the use, or what it computes from it, to an integer? What a float
  * outside the range of the integers becomes depends on what computes it. If it is not known, yes.
  */
 static bool becomes_integer(const struct stet_lift_use *use)
 {
-    const struct stet_block *block = use->op->parent;
+    const struct stet_op *op = use->op;
+    const struct stet_block *block = op->parent;
     struct folded f = {0};
 
-    for (uint32_t i = 0; i < use->op->operand_count; i++) {
-        if (!stet_lift_constant_of(use->op, i))
-            return false; /* it is computed at run time in the plain program, too */
-    }
-    if (is_to_integer(use->op) || use->op->region_count || use->op->result_count != 1)
-        return is_to_integer(use->op);
-    f.values[f.count++] = &use->op->results[0];
+    if (runs_in_the_plain_program(op))
+        return false;
+    if (is_to_integer(op) || op->region_count || (op->result_count != 1 && !is_barrier(op)))
+        return is_to_integer(op);
+    f.values[f.count++] = &op->results[is_barrier(op) ? use->index : 0];
     for (uint32_t i = 0; i < block->op_count; i++) { /* before the use, nothing is folded */
-        const struct stet_op *op = block->ops[i];
-
-        if (!folds(&f, op))
-            continue;
-        if (is_to_integer(op) || f.count == FOLDED_MAX)
+        if (!fold(&f, block->ops[i]))
             return true;
-        f.values[f.count++] = &op->results[0];
     }
     return false;
 }

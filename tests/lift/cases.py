@@ -107,6 +107,27 @@ def closed_over(i):
     return jax.jit(closed_over)(X)
 
 
+def images(i):
+    """A data set of images that a training step of a convolution closes over."""
+    data = np.random.default_rng(i).standard_normal((4, 2, 6, 6)).astype(np.float32)
+
+    def images(w):
+        return jax.value_and_grad(lambda v: (jax.nn.relu(jax.lax.conv(data, v, (1, 1), "SAME")) ** 2).mean())(w)
+
+    return jax.jit(images)(X[:, :2, None, None] * np.ones((3, 3), np.float32))
+
+
+def rematerialized(i):
+    """What a checkpointed function closes over passes through a barrier."""
+    data = np.random.default_rng(i).standard_normal((5, 8)).astype(np.float32)
+
+    def rematerialized(w):
+        layer = jax.checkpoint(lambda v: jnp.tanh(jnp.asarray(data) @ v).sum() * (1 + i / 7))
+        return jax.value_and_grad(layer)(w)
+
+    return jax.jit(rematerialized)(X)
+
+
 def mask(i):
     chosen = np.random.default_rng(i).random((8, 6)) > 0.5
 
@@ -162,8 +183,8 @@ def shape(i):
     return jax.jit(shape)(LONG)
 
 
-CASES = [learning_rate, counter, temperature, loss_scale, position, static_argument, closed_over, splat,
-         iota_start, pad_start, slice_start, dynamic_slice_start, mask, loop, donated, dropout, factored,
+CASES = [learning_rate, counter, temperature, loss_scale, position, static_argument, closed_over, images,
+         rematerialized, splat, iota_start, pad_start, slice_start, dynamic_slice_start, mask, loop, donated, dropout, factored,
          callback, shape]
 
 

@@ -33,8 +33,8 @@ def arguments():
 def run(stet, python, folder, options, pytest, where):
     environment = dict(os.environ, STET_STATE_DIR=str(where), JAX_NUM_GENERATED_CASES="4")
     environment.pop("STET_LIFT", None)
-    command = [stet, "run", "--cpu", "--no-store", *options, "--", python, "-m", "pytest", "-q",
-               "-p", "no:cacheprovider", *pytest]
+    command = [stet, "run", "--cpu", "--no-store", "--quiet", *options, "--", python, "-m", "pytest", "-q",
+               "-p", "no:cacheprovider", "--rootdir", folder, *pytest]  # names are relative to the root
     return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True,
                           check=False)
 
@@ -43,7 +43,7 @@ def sample(a, where):
     """The names of `count` tests, the same ones for the same seed."""
     done = run(a.build / "bin/stet", a.python, a.folder, [], ["--collect-only", *a.files], where / "collect")
     names = sorted(line for line in done.stdout.splitlines() if "::" in line)
-    if len(names) < a.count:
+    if len(names) < max(a.count, 1):
         sys.exit(f"{len(names)} tests found\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     return random.Random(a.seed).sample(names, a.count) if a.count else names
 
@@ -55,12 +55,14 @@ def outcomes(a, where, name, options, chosen):
     chosen_file.write_text("\n".join(chosen))
     done = run(a.build / "bin/stet", a.python, a.folder, options,
                ["--junitxml", str(report), "@" + str(chosen_file)], where / name)
+    found = {}
     if not report.exists():
         sys.exit(done.stdout[-2000:] + done.stderr[-2000:])
-    found = {}
     for case in xml.etree.ElementTree.parse(report).getroot().iter("testcase"):
         kinds = [child.tag for child in case if child.tag in ("failure", "error", "skipped")]
         found[case.get("classname") + "::" + case.get("name")] = kinds[0] if kinds else "passed"
+    if len(found) != len(chosen):
+        sys.exit(f"{len(found)} of {len(chosen)} tests ran\n{done.stdout[-2000:]}{done.stderr[-2000:]}")
     shown = subprocess.run([a.build / "bin/stet", "show", "--format=json"], cwd=a.folder, check=True,
                            env=dict(os.environ, STET_STATE_DIR=str(where / name)),
                            capture_output=True, text=True)

@@ -16,8 +16,8 @@ COMMAND = [PYTHON, pathlib.Path(__file__).resolve().parent / "cases.py"]
 VALUES, AGAIN = int(os.environ.get("VALUES", 12)), int(os.environ.get("AGAIN", 3))
 NEVER = {"shape", "callback"}  # a value that decides a size; Python is called
 LIFTED = {"learning_rate", "counter", "temperature", "loss_scale", "position", "static_argument",
-          "closed_over", "splat", "iota_start", "pad_start", "slice_start", "dynamic_slice_start", "mask",
-          "loop", "donated", "dropout", "factored"}
+          "closed_over", "images", "rematerialized", "splat", "iota_start", "pad_start", "slice_start",
+          "dynamic_slice_start", "mask", "loop", "donated", "dropout", "factored"}
 
 
 class Lift(unittest.TestCase):

@@ -55,6 +55,25 @@ def table(i):
     return (lambda x: jnp.maximum(x @ values, 0)), (X,)
 
 
+def images(i):
+    values = np.random.default_rng(i).standard_normal((4, 1, 6, 6)).astype(np.float32)
+
+    def f(x):
+        kernel = x[:3, :3][None, None]
+        return jax.value_and_grad(lambda v: (jax.lax.conv(values, v, (1, 1), "SAME") ** 2).mean())(kernel)
+
+    return f, (X,)
+
+
+def rematerialized(i):
+    values = np.random.default_rng(i).standard_normal((5, X.shape[0])).astype(np.float32)
+
+    def f(x):
+        return jax.value_and_grad(jax.checkpoint(lambda v: jnp.tanh(jnp.asarray(values) @ v).sum()))(x)
+
+    return f, (X,)
+
+
 def dropout(rate):
     def f(x):
         kept = jax.random.bernoulli(jax.random.split(jax.random.key(0))[0], 1 - rate, x.shape)
@@ -81,6 +100,8 @@ CASES = [
     ("dropout", [dropout(v) for v in (0.5, 0.25)]),
     ("beside a custom call", [factored(v) for v in (2.0, 3.0)]),
     ("a closed-over array", [table(v) for v in (1, 2)]),
+    ("closed-over images of a convolution", [images(v) for v in (1, 2)]),
+    ("a closed-over array and jax.checkpoint", [rematerialized(v) for v in (1, 2)]),
     one("x * c", lambda x, c: x * c, (1.1, 1.3)),
     one("x + c", lambda x, c: x + c, (1.1, 1.3)),
     one("x / c", lambda x, c: x / c, (1.1, 1.3)),

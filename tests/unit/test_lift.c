@@ -383,6 +383,17 @@ static const char folded_to_integer[] =
            "%2 = stablehlo.convert %1 : (tensor<4xf32>) -> tensor<4xi32>\n"
            "%3 = stablehlo.add %arg0, %2 : tensor<4xi32>\n"
            "return %3 : tensor<4xi32>\n}\n");
+
+/* A barrier passes it on, beside what is known only at run time. */
+static const char barrier_to_integer[] =
+    MODULE("%arg0: tensor<4xi32>) -> tensor<4xi32> {\n"
+           "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
+           "%0:2 = stablehlo.optimization_barrier %arg0, %c : tensor<4xi32>, tensor<4xf32>\n"
+           "%1:2 = stablehlo.optimization_barrier %0#1, %0#0 : tensor<4xf32>, tensor<4xi32>\n"
+           "%2 = stablehlo.convert %1#0 : (tensor<4xf32>) -> tensor<4xi32>\n"
+           "%3 = stablehlo.add %1#1, %2 : tensor<4xi32>\n"
+           "return %3 : tensor<4xi32>\n}\n");
+
 static const char result_layout[] =
     MODULE("%arg0: tensor<4xf32>) -> (tensor<4xf32> {mhlo.layout_mode = \"auto\"}) {\n"
            "%c = stablehlo.constant dense<@1> : tensor<4xf32>\n"
@@ -404,6 +415,7 @@ static const struct {
     {"the initial value of a reduction", initial, "0.0", "1.0", "the initial value"},
     {"a float that becomes an integer", to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"one that is computed before", folded_to_integer, "1.0", "3.0e10", "converted to an integer"},
+    {"one behind barriers", barrier_to_integer, "1.0", "3.0e10", "converted to an integer"},
     {"a layout that the compiler chooses", own_layout, "1.0 auto", "2.0 auto", "a layout of its"},
     {"such a layout of a result", result_layout, "1.0", "2.0", "a layout of its"},
     {"a shape that a custom call reads", shape_of_call, "1", "2", "or reads shapes"},

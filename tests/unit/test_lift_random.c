@@ -1,6 +1,6 @@
 /* Random programs with random values, for one device and for two: a lifted program gives the plain
- * program's results, bit by bit. STET_LIFT_PROGRAMS sets how many; the long form is part of `make
- * soak`. */
+ * program's results, bit by bit. STET_LIFT_PROGRAMS sets how many, STET_LIFT_SEED which ones; the
+ * long form is part of `make soak`. */
 #include "backend_help.h"
 
 #include "lift/lift.h"
@@ -133,11 +133,19 @@ static bool try_structure(enum kind kind, uint64_t structure, unsigned *lifts)
     return same;
 }
 
+static unsigned long setting(const char *name, unsigned long otherwise)
+{
+    const char *text = getenv(name);
+
+    return text ? strtoul(text, NULL, 10) : otherwise;
+}
+
 TEST(lifted_programs_give_the_plain_results)
 {
-    const char *setting = getenv("STET_LIFT_PROGRAMS");
-    unsigned long programs = setting ? strtoul(setting, NULL, 10) : 300;
+    unsigned long programs = setting("STET_LIFT_PROGRAMS", 300);
     unsigned lifts[KINDS] = {0};
+
+    seed ^= (uint64_t)setting("STET_LIFT_SEED", 0) << 20;
 
     /* Half of them are for one device. */
     for (unsigned long i = 0; i < programs && !stet_test_failures; i++) {
