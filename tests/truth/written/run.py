@@ -53,7 +53,7 @@ class Said:
         told = {place(s) for s in self.stories}
         self.texts = {"run": {(c, name(f), int(n)) for c, f, n in SUMMARY.findall(said)},
                       "markdown": {(c, name(f), int(n)) for c, f, n in
-                                   MARKDOWN.findall(self.ask("explain", "--export=markdown"))},
+                                   MARKDOWN.findall(self.ask("explain", "--export=markdown").replace("\\_", "_"))},
                       "report": {place(s) for s in report["causes"] if not s["benign"]}}
         # The summary of `stet run` has the most expensive stories alone.
         self.differ = [k for k, v in self.texts.items() if v - told or (k != "run" and told - v)]
