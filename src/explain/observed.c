@@ -346,7 +346,8 @@ static enum stet_python_seen watch_field(void *context, struct stet_view class_n
         is = below(&v->is, object, path);
         was = below(&v->was, then, path);
         one = was && is ? compare(o, was, is, aspect) : PY_UNSEEN;
-        seen = one > seen ? one : seen;
+        if (one > seen)
+            seen = one;
     }
     return seen;
 }

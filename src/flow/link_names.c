@@ -16,32 +16,33 @@ static uint64_t class_owner(uint32_t file, uint32_t index)
     return (uint64_t)file << 32 | index;
 }
 
+static const struct entry *find(const struct linker *l, struct stet_hash key)
+{
+    uint32_t at = 0, i;
+
+    while ((i = stet_map_next(&l->places, key.lo, &at)) != STET_MAP_NONE)
+        if (stet_hash_eq(l->names.items[i].key, key))
+            return &l->names.items[i];
+    return NULL;
+}
+
 /* The first definition of a name is kept. */
 static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
                 struct stet_flow_place at)
 {
     struct stet_hash key = key_of(kind, owner, name);
-    size_t i = (size_t)key.lo & l->mask;
 
-    while (l->table[i].kind) {
-        if (stet_hash_eq(l->table[i].key, key))
-            return;
-        i = (i + 1) & l->mask;
-    }
-    l->table[i] = (struct entry){key, at, (uint8_t)kind};
+    if (find(l, key))
+        return;
+    stet_map_add(&l->places, key.lo, (uint32_t)l->names.count);
+    STET_VEC_PUSH(&l->names, (struct entry){key, at});
 }
 
 static const struct entry *get(struct linker *l, enum entry_kind kind, uint64_t owner,
                                struct stet_view name)
 {
-    struct stet_hash key = key_of(kind, owner, name);
-
     l->steps++;
-    for (size_t i = (size_t)key.lo & l->mask; l->table[i].kind; i = (i + 1) & l->mask) {
-        if (stet_hash_eq(l->table[i].key, key))
-            return &l->table[i];
-    }
-    return NULL;
+    return find(l, key_of(kind, owner, name));
 }
 
 static bool names_itself(const struct stet_flow_summary *s, const struct stet_flow_import *i)
@@ -76,20 +77,9 @@ static void index_file(struct linker *l, uint32_t f)
 
 bool stet_flow_linker_index(struct linker *l)
 {
-    size_t wanted = l->file_count, size = 1024;
-
-    for (size_t f = 0; f < l->file_count; f++)
-        wanted += (size_t)l->files[f].code->fn_count + l->files[f].code->class_count +
-                  l->files[f].code->import_count;
-    while (size < wanted * 2)
-        size *= 2;
-    l->table = stet_mem_calloc(size, sizeof *l->table);
-    if (!l->table)
-        return false;
-    l->mask = size - 1;
     for (uint32_t f = 0; f < l->file_count; f++)
         index_file(l, f);
-    return true;
+    return !l->names.failed && !l->places.failed;
 }
 
 /* Resolves "pkg.mod.name" through re-exports; NULL if it is not among the files. */

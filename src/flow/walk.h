@@ -358,6 +358,10 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn);
 /* Runs the statements among the children; also those of try, match and what the parser could not
  * place. */
 void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block);
+/* branches.c */
+void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n);
+/* Notes what holds in the rest of a block, when the branch of this `if` has left it. */
+void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n);
 /* loops.c */
 void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n);
 void stet_flow_run_while(struct stet_flow_walk *w, stet_python_ref n);

@@ -122,19 +122,24 @@ static stet_python_ref call_of(struct stet_python_trail *t, stet_python_ref stat
     return maybe;
 }
 
-/* The frame of the stack with this number. */
-static bool enter(struct stet_python_trail *t, size_t number, struct stet_python_frame *frame,
-                  stet_python_ref *statement)
+/* The trail owns its first frame, because the question keeps pointing to it. */
+static void begin(struct stet_python_trail *t, struct stet_python_frame frame)
+{
+    t->first = frame;
+    t->x->frame = &t->first;
+}
+
+/* Begins in the frame of the stack with this number. */
+static bool enter(struct stet_python_trail *t, size_t number, stet_python_ref *statement)
 {
     const struct stet_python_module *m = NULL;
 
     *statement = stet_python_trail_waits(t, (uint32_t)number + 1, &m);
     if (!*statement)
         return false;
-    *frame = (struct stet_python_frame){.module = m,
+    begin(t, (struct stet_python_frame){.module = m,
                                         .function = stet_python_function_around(m, *statement),
-                                        .seen = (uint32_t)number + 1};
-    t->x->frame = frame;
+                                        .seen = (uint32_t)number + 1});
     return true;
 }
 
@@ -186,12 +191,11 @@ static verdict resumed(struct stet_python_trail *t, const struct stet_python_fol
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m);
-    struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
 
     if (!function)
         return stays;
-    t->x->frame = &frame;
+    begin(t, (struct stet_python_frame){.module = m, .function = function});
     return stet_python_trail_variable(t, stet_python_statement_at(m, what->line), name);
 }
 
@@ -199,13 +203,13 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m), statement, call;
-    struct stet_python_frame frame, called;
+    struct stet_python_frame called;
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
     bool bound;
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement))
+    if (!enter(t, 0, &statement))
         return stays;
     call = call_of(t, statement, m, function, &bound);
     number = function ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
@@ -219,10 +223,10 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
     if (!call)
         return stays;
     called = (struct stet_python_frame){
-        .module = m, .function = function, .call = call, .caller = &frame, .bound = bound};
+        .module = m, .function = function, .call = call, .caller = &t->first, .bound = bound};
     t->x->frame = &called;
     v = stet_python_trail_parameter(t, function, number, position);
-    t->x->frame = &frame;
+    t->x->frame = &t->first;
     return v.how == PY_STAYS ? passed_here(t, call, name, position, bound) : v;
 }
 
@@ -254,20 +258,20 @@ static verdict field_of_object(struct stet_python_trail *t, const struct stet_py
 /* A name as a statement of a frame sees it. */
 static verdict variable(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement, n = 0, use = 0;
     struct stet_view name = begin_path(t, what->path);
-
+    const struct stet_python_module *m;
     verdict v;
 
-    if (!enter(t, what->frame, &frame, &statement))
+    if (!enter(t, what->frame, &statement))
         return stays;
     v = field_of_object(t, what);
     if (v.how >= PY_COUNTS)
         return v;
-    while (stet_python_own_next(frame.module, statement, &n))
-        if (stet_python_kind(&frame.module->ast, n) == PY_IDENTIFIER &&
-            stet_view_eq(stet_python_text(&frame.module->ast, n), name))
+    m = t->first.module;
+    while (stet_python_own_next(m, statement, &n))
+        if (stet_python_kind(&m->ast, n) == PY_IDENTIFIER &&
+            stet_view_eq(stet_python_text(&m->ast, n), name))
             use = n;
     return stet_python_trail_variable(t, use ? use : statement, name);
 }
@@ -276,7 +280,6 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m), method = function;
-    struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
     stet_python_ref body;
@@ -284,7 +287,7 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
     if (!function)
         return stays;
     body = stet_python_field(&m->ast, function, PY_FIELD_BODY);
-    t->x->frame = &frame;
+    begin(t, (struct stet_python_frame){.module = m, .function = function});
     number = stet_intern_find(&m->ast.names, name);
     while (method && number != STET_INTERN_NONE &&
            !stet_python_parameter(m, method, number, &position))
@@ -310,19 +313,17 @@ static verdict of_called(struct stet_python_trail *t, const struct stet_python_f
 
 static verdict field(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement;
     struct stet_view name = begin_path(t, what->path);
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement)) {
+    if (!enter(t, 0, &statement)) {
         const struct stet_python_module *m;
 
         (void)function_of(t->x->sources, what, &m);
         if (!m)
             return stays;
-        frame = (struct stet_python_frame){.module = m};
-        t->x->frame = &frame;
+        begin(t, (struct stet_python_frame){.module = m});
     } else {
         v = of_called(t, what, statement, name);
         if (v.how >= PY_COUNTS)
@@ -375,14 +376,15 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
 {
     const struct stet_python_module *m = stet_python_open(t->x->sources, what->at_file);
     stet_python_ref statement = m ? stet_python_statement_at(m, what->at_line) : 0;
-    struct stet_python_frame frame = {.module = m};
+    stet_python_ref function;
     verdict v;
 
     if (!statement)
         return stays;
-    frame.function = stet_python_function_around(m, statement);
-    frame.seen = stet_python_trail_seen(t, m, frame.function);
-    t->x->frame = &frame;
+    function = stet_python_function_around(m, statement);
+    begin(t, (struct stet_python_frame){.module = m,
+                                        .function = function,
+                                        .seen = stet_python_trail_seen(t, m, function)});
     v = of_statement(t, statement);
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
 }
@@ -417,11 +419,10 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
 /* All that assigns a field of this name. */
 static struct stet_python_made field_answer(struct stet_python_trail *t, struct stet_view name)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement;
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement))
+    if (!enter(t, 0, &statement))
         return (struct stet_python_made){.line = 0};
     v = stet_python_trail_any_field(t, name);
     return answer(t, &v);
@@ -481,7 +482,6 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                   .from = what->from,
                                   .to = what->to};
     struct stet_python_events list = {.count = 0};
-    struct stet_python_frame frame;
     verdict v;
 
     for (uint32_t k = 0; k < s->count; k++) {
@@ -498,8 +498,7 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                 stet_python_events_add(&list, (struct stet_python_event){m, NULL, call, on});
         }
     }
-    frame = (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL};
-    t.x->frame = &frame;
+    begin(&t, (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL});
     v = list.count ? stet_python_events_remote(&t, &list) : stays;
     return v.how >= PY_COUNTS ? answer(&t, &v) : field_answer(&t, STET_VIEW("requires_grad"));
 }
@@ -512,10 +511,9 @@ static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python
                            stet_python_ref inside, const struct stet_python_module *m,
                            stet_python_ref function, struct stet_python_watched *out, uint32_t most)
 {
-    struct stet_python_frame frame = {.module = where};
     uint32_t count = 0;
 
-    t->x->frame = &frame;
+    begin(t, (struct stet_python_frame){.module = where});
     for (size_t i = 0; i < where->calls.count; i++)
         if ((!inside || stet_python_is_inside(where, where->calls.items[i], inside)) &&
             stet_python_trail_runs(t, where->calls.items[i], m, function)) {
@@ -535,15 +533,14 @@ static bool within(struct stet_python_trail *t, const struct stet_python_module 
                    struct stet_python_watched *out)
 {
     stet_python_ref statement = stet_python_statement_at(near, line), n = 0;
-    struct stet_python_frame frame = {.module = near};
+    stet_python_ref around = statement ? stet_python_function_around(near, statement) : 0;
 
-    frame.function = statement ? stet_python_function_around(near, statement) : 0;
     while (statement && stet_python_own_next(near, statement, &n)) {
         struct stet_python_callee c;
 
         if (stet_python_kind(&near->ast, n) != PY_CALL)
             continue;
-        t->x->frame = &frame;
+        begin(t, (struct stet_python_frame){.module = near, .function = around});
         c = stet_python_trail_callee(t, n);
         if (c.definition && c.definition != function &&
             stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&

@@ -64,6 +64,7 @@ enum { STET_PYTHON_RESOLVED = 256 };
 struct stet_python_trail {
     struct stet_python_flow *x;
     const struct stet_python_stack *stack;
+    struct stet_python_frame first; /* where the trail begins */
     enum stet_python_aspect aspect;
     struct stet_python_part path[STET_PYTHON_PARTS]; /* the last one comes first */
     unsigned parts;

@@ -103,7 +103,7 @@ static int by_place(const void *a, const void *b)
 
 static bool find_axes(struct stet_run_sizes *s, struct stet_size_function *f)
 {
-    struct column *columns, *axes[STET_BUCKETS_RANK];
+    struct column *columns, *axes[STET_BUCKETS_RANK] = {0};
     uint32_t count, at;
     bool fine = take_columns(s, f, &columns, &count);
 
