@@ -166,6 +166,18 @@ static bool by_number_of_size(struct asking *a)
     return take(a, best, STET_SURE_LIKELY);
 }
 
+/* The arguments of the waiting call, where a library took them apart before it jitted them. */
+static bool by_call(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        if (a->f->moved[i].wrapped && is_changed_array(a->f, &a->f->moved[i]))
+            return take(a,
+                        follow(a, (struct stet_python_followed){.held = PY_HELD_CALL,
+                                                                .aspect = aspect_of(a->f->cause)}),
+                        STET_SURE_LIKELY);
+    return false;
+}
+
 /* ---- numbers ---- */
 
 /* Did the values of this argument become constants of the two programs? */
@@ -248,6 +260,15 @@ static bool by_wrapped(struct asking *a)
     return false;
 }
 
+/* How the function was jitted differs: what chose another one of several. */
+static bool by_callee(struct asking *a)
+{
+    return take(a,
+                follow(a, (struct stet_python_followed){.held = PY_HELD_CALLEE,
+                                                        .aspect = PY_OF_VALUE}),
+                STET_SURE_CERTAIN);
+}
+
 static void begin(struct asking *a, struct stet_history *h, struct stet_finding *f)
 {
     *a = (struct asking){.h = h, .f = f};
@@ -288,9 +309,12 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a);
+        found = by_array(&a) || by_number_of_size(&a) || by_call(&a);
+    else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
+        found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
     stet_observed_release(&a.seen);

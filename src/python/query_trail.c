@@ -387,6 +387,53 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
 }
 
+/* The call that waits in the innermost frame. */
+static stet_python_ref waiting_call(struct stet_python_trail *t,
+                                    const struct stet_python_followed *what,
+                                    struct stet_python_frame *frame)
+{
+    const struct stet_python_module *m;
+    stet_python_ref function = function_of(t->x->sources, what, &m), statement;
+    bool bound;
+
+    return enter(t, 0, frame, &statement) ? call_of(t, statement, m, function, &bound) : 0;
+}
+
+/* A library's function around the called one took the arguments apart: the one that differs. */
+static verdict call_arguments(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    struct stet_python_frame frame;
+    stet_python_ref call = waiting_call(t, what, &frame), list;
+    const struct stet_python_ast *a;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &frame.module->ast;
+    list = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+    for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_LIST_SPLAT)
+            v = stet_python_verdict_join(
+                t, call, v,
+                stet_python_trail_into(t, stet_python_child(a, c),
+                                       (struct stet_python_part){PY_AT_INDEX, -1, {0}}));
+        else
+            v = stet_python_verdict_join(
+                t, call, v, stet_python_trail_of(t, stet_python_argument_value(frame.module, c)));
+    return v;
+}
+
+/* Which function a call runs: `steps[kind](x)`. */
+static verdict callee(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    struct stet_python_frame frame;
+    stet_python_ref call = waiting_call(t, what, &frame);
+
+    return call ? stet_python_trail_of(
+                      t, stet_python_field(&frame.module->ast, call, PY_FIELD_FUNCTION))
+                : stays;
+}
+
 /* Values that a module lists, and a function takes: either may be what to edit. */
 static bool is_listed(const struct stet_python_trail *t, const verdict *v)
 {
@@ -459,6 +506,12 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
     case PY_HELD_LINE:
         v = line(&t, what);
         break;
+    case PY_HELD_CALL:
+        v = call_arguments(&t, what);
+        break;
+    case PY_HELD_CALLEE:
+        v = callee(&t, what);
+        break;
     }
     /* a counter that is passed as it is: the call passes it */
     if (v.how == PY_COUNTS && !v.at && what->held == PY_HELD_ARGUMENT &&
@@ -502,93 +555,4 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
     t.x->frame = &frame;
     v = list.count ? stet_python_events_remote(&t, &list) : stays;
     return v.how >= PY_COUNTS ? answer(&t, &v) : field_answer(&t, STET_VIEW("requires_grad"));
-}
-
-/* ---- the call ---- */
-
-/* Counts the calls of a function in a file, or inside another function of it. The first `most` are
- * written to `out`. */
-static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python_module *where,
-                           stet_python_ref inside, const struct stet_python_module *m,
-                           stet_python_ref function, struct stet_python_watched *out, uint32_t most)
-{
-    struct stet_python_frame frame = {.module = where};
-    uint32_t count = 0;
-
-    t->x->frame = &frame;
-    for (size_t i = 0; i < where->calls.count; i++)
-        if ((!inside || stet_python_is_inside(where, where->calls.items[i], inside)) &&
-            stet_python_trail_runs(t, where->calls.items[i], m, function)) {
-            stet_python_ref n = stet_python_statement_of(where, where->calls.items[i]);
-
-            if (count < most)
-                out[count] = (struct stet_python_watched){.file = stet_view_str(where->path),
-                                                          .line = stet_python_line(where, n)};
-            count++;
-        }
-    return count;
-}
-
-/* A function that a line calls makes the call: the only one in it. */
-static bool within(struct stet_python_trail *t, const struct stet_python_module *near,
-                   uint32_t line, const struct stet_python_module *m, stet_python_ref function,
-                   struct stet_python_watched *out)
-{
-    stet_python_ref statement = stet_python_statement_at(near, line), n = 0;
-    struct stet_python_frame frame = {.module = near};
-
-    frame.function = statement ? stet_python_function_around(near, statement) : 0;
-    while (statement && stet_python_own_next(near, statement, &n)) {
-        struct stet_python_callee c;
-
-        if (stet_python_kind(&near->ast, n) != PY_CALL)
-            continue;
-        t->x->frame = &frame;
-        c = stet_python_trail_callee(t, n);
-        if (c.definition && c.definition != function &&
-            stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&
-            call_sites(t, c.module, c.definition, m, function, out, 1) == 1)
-            return true;
-    }
-    return false;
-}
-
-uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                                struct stet_view near, struct stet_python_watched *out,
-                                uint32_t most)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    uint32_t count = function ? call_sites(&t, m, 0, m, function, out, most) : 0;
-
-    count = count < most ? count : most;
-    if (function && other && other != m)
-        count += call_sites(&t, other, 0, m, function, out + count, most - count);
-    return count < most ? count : most;
-}
-
-bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                           struct stet_view near, uint32_t line_near,
-                           struct stet_python_watched *out)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    struct stet_python_watched calls[2];
-
-    if (!function)
-        return false;
-    if (other && line_near && within(&t, other, line_near, m, function, out))
-        return true;
-    if (stet_python_call_lines(s, file, line, near, calls, 2) != 1)
-        return false;
-    *out = calls[0];
-    return true;
 }
