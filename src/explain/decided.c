@@ -25,10 +25,8 @@ static enum stet_python_aspect aspect_of(enum stet_cause cause)
     case STET_CAUSE_SHARDING_CHANGE:
     case STET_CAUSE_LAYOUT_CHANGE:
         return PY_OF_PLACE;
-    case STET_CAUSE_OPTIONAL_KEY:
-        return PY_OF_VALUE;
     default:
-        return PY_OF_SIZE;
+        return stet_cause_is(cause, STET_CAUSE_OF_PRESENCE) ? PY_OF_VALUE : PY_OF_SIZE;
     }
 }
 
@@ -66,6 +64,7 @@ static struct stet_python_made follow(struct asking *a, struct stet_python_follo
 {
     const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
 
+    what.presence = stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE);
     what.file = a->called.file;
     what.line = a->called.line;
     what.elsewhere = was && !stet_place_eq(&was->trigger, &is->trigger);

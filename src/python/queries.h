@@ -153,7 +153,7 @@ struct stet_python_followed {
     uint32_t at_line;
     bool numbers; /* it changed from one number to another */
     double from, to;
-    struct stet_view type; /* of the new value: "int", "float", "bool", another; empty: unknown */
+    bool presence;  /* it came or went */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
 };

@@ -420,7 +420,7 @@ static verdict call_arguments(struct stet_python_trail *t, const struct stet_pyt
         else
             v = stet_python_verdict_join(
                 t, call, v, stet_python_trail_of(t, stet_python_argument_value(frame.module, c)));
-    return v;
+    return v.how >= PY_COUNTS ? v : stays;
 }
 
 /* Which function a call runs: `steps[kind](x)`. */
@@ -429,9 +429,18 @@ static verdict callee(struct stet_python_trail *t, const struct stet_python_foll
     struct stet_python_frame frame;
     stet_python_ref call = waiting_call(t, what, &frame);
 
-    return call ? stet_python_trail_of(
-                      t, stet_python_field(&frame.module->ast, call, PY_FIELD_FUNCTION))
-                : stays;
+    const struct stet_python_ast *a;
+    stet_python_ref function;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &frame.module->ast;
+    function = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+    if (stet_python_kind(a, function) == PY_SUBSCRIPT) /* what chooses, before the table */
+        v = stet_python_trail_ask(
+            t, stet_python_next(a, stet_python_field(a, function, PY_FIELD_VALUE)), PY_OF_VALUE);
+    return v.how >= PY_COUNTS ? v : stet_python_trail_of(t, function);
 }
 
 /* Values that a module lists, and a function takes: either may be what to edit. */
@@ -486,7 +495,8 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .numbers = what->numbers,
                                   .from = what->from,
                                   .to = what->to,
-                                  .elsewhere = what->elsewhere};
+                                  .elsewhere = what->elsewhere,
+                                  .presence = what->presence};
     const struct stet_python_module *m;
     verdict v = stays;
 

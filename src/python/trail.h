@@ -31,6 +31,10 @@ struct stet_python_verdict {
     bool counted;       /* computed from a counter */
     bool exact;         /* a variable was seen to change as what is asked about did */
     bool itself;        /* it is computed from what it was before */
+    bool data;          /* a device computed it, or it came in a request */
+    bool queued;        /* it came through a queue */
+    bool sets;          /* the same each time; `at` places it where it was not */
+    bool absent;        /* it gives None, where one asks whether there is something */
 };
 
 /* One step into a value. */
@@ -73,6 +77,7 @@ struct stet_python_trail {
     bool still;     /* the items of a loop that ends before the call are all there */
     bool items;     /* each item of a comprehension is another turn */
     bool once;      /* what is followed ran before the loop, and is the same in each turn */
+    bool presence;  /* whether there is something, not what */
     bool decides;   /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;

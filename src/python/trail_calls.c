@@ -225,7 +225,12 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
         return ask_same(t, stet_python_argument(m, n, 1));
     if (c->meaning == PY_MEANS_CONVERTS && first) {
         v = ask_same(t, first);
-        return v.how >= PY_COUNTS ? v : stacked(t, n, first);
+        v = v.how >= PY_COUNTS ? v : stacked(t, n, first);
+        if (v.queued) { /* what comes in a request is as long as it is: here it becomes an array */
+            v = stet_python_verdict_at(t, n, PY_VARIES);
+            v.open = true;
+        }
+        return v;
     }
     if (c->meaning == PY_MEANS_COUNTS) /* range(n) */
         return as_size(t, n, arguments_from(t, n, 0, ask_value));
@@ -262,6 +267,10 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
         v = stet_python_verdict_used(t, n, ask_value(t, given));
         if (v.how >= PY_COUNTS || t->aspect == PY_OF_TYPE)
             return v;
+        if (t->aspect == PY_OF_PLACE && moves) {
+            v = stet_python_verdict_at(t, n, PY_STAYS);
+            v.sets = true;
+        }
     }
     if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN &&
         t->aspect == PY_OF_PLACE)
@@ -365,6 +374,12 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
             return stet_python_trail_made(t, n, c);
         return stet_python_verdict_used(t, n, arguments_from(t, n, 0, ask_value));
     }
+    if (t->aspect == PY_OF_VALUE && !t->parts &&
+        (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
+        v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
+        v.data = true;
+        return v;
+    }
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
     return v;
@@ -404,6 +419,22 @@ static bool bound_by(struct stet_python_trail *t, stet_python_ref n, verdict *v)
     return true;
 }
 
+/* row.pop("k"), rows.pop() */
+static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python_ref object)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref key = stet_python_argument(m, n, 0);
+    struct stet_view text = key ? stet_python_string(&m->ast, key) : (struct stet_view){0};
+    verdict v;
+
+    if (text.len)
+        return stet_python_trail_into(t, object, (struct stet_python_part){PY_AT_KEY, -1, text});
+    v = stet_python_trail_into(t, object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    v.queued = true;
+    v.open = true; /* which item was taken was not seen */
+    return v;
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -421,8 +452,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
                                       (struct stet_python_part){PY_AT_EACH, -1, {0}});
     if (stet_python_takes_item(c.meaning) && stet_python_trail_put(t, c.object, &v))
         return v;
-    if (stet_python_changes_items(c.meaning) && c.object) /* rows.pop() */
-        return stet_python_trail_into(t, c.object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    if (stet_python_changes_items(c.meaning) && c.object)
+        return taken(t, n, c.object);
     if (c.meaning == PY_MEANS_REPLACES)
         return replaced(t, n);
     if (c.meaning == PY_MEANS_REPLACES_FIELDS ||
