@@ -165,6 +165,24 @@ static bool by_number_of_size(struct asking *a)
     return take(a, best, STET_SURE_LIKELY);
 }
 
+/* The arguments that the two programs show, where Python's values show no difference: two
+ * placements of one kind. */
+static bool by_changed(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->change_count; i++) {
+        const struct stet_reported_change *c = &a->f->changes[i];
+
+        if (c->kind == STET_CHANGE_ARGUMENT && c->follows == STET_NO_FACET &&
+            take(a,
+                 follow(a, (struct stet_python_followed){.held = PY_HELD_ARGUMENT,
+                                                         .path = c->of.name,
+                                                         .aspect = aspect_of(a->f->cause)}),
+                 STET_SURE_LIKELY))
+            return true;
+    }
+    return false;
+}
+
 /* The arguments of the waiting call, where a library took them apart before it jitted them. */
 static bool by_call(struct asking *a)
 {
@@ -294,6 +312,21 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
+bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_place before = f->source;
+    enum stet_sure sure = f->source_sure;
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = by_array(&a) && !stet_python_line_reads(&h->sources, f->source.file, f->source.line);
+    f->source = before;
+    f->source_sure = sure;
+    stet_observed_release(&a.seen);
+    return found;
+}
+
 /* Was another function of the definition called? What it holds decides, not the caller's variables.
  */
 static bool is_anew(const struct asking *a)
@@ -308,7 +341,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a) || by_call(&a);
+        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);
     else

@@ -12,4 +12,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f);
 bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
                              const struct stet_place *at);
 
+/* Does a line that reads nothing back decide the size of the argument that changed? */
+bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f);
+
 #endif

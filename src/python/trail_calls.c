@@ -267,9 +267,10 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
         v = stet_python_verdict_used(t, n, ask_value(t, given));
         if (v.how >= PY_COUNTS || t->aspect == PY_OF_TYPE)
             return v;
-        if (t->aspect == PY_OF_PLACE && moves) {
-            v = stet_python_verdict_at(t, n, PY_STAYS);
+        if (t->aspect == PY_OF_PLACE && c->effect == PY_GIVES_MOVES) {
+            v = stet_python_verdict_at(t, n, PY_STAYS); /* wherever it was before */
             v.sets = true;
+            return v;
         }
     }
     if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN &&
@@ -374,7 +375,7 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
             return stet_python_trail_made(t, n, c);
         return stet_python_verdict_used(t, n, arguments_from(t, n, 0, ask_value));
     }
-    if (t->aspect == PY_OF_VALUE && !t->parts &&
+    if (t->aspect == PY_OF_VALUE &&
         (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
         v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
         v.data = true;
