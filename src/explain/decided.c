@@ -277,6 +277,29 @@ static bool by_wrapped(struct asking *a)
     return false;
 }
 
+/* The same program and arguments: an object that the waiting line passes, and that is made anew. */
+static bool by_new_object(struct asking *a)
+{
+    const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
+    struct stet_view name;
+    uint32_t at = 0;
+
+    if (!was || was->process != is->process || a->f->cause != STET_CAUSE_IDENTICAL_REHASH)
+        return false;
+    while (stet_explain_new_object(was->values, is->values, &at, &name)) {
+        uint32_t line = stet_python_binding_line(&a->h->sources, is->trigger.file, is->trigger.line,
+                                                 name);
+
+        if (line)
+            return take(a,
+                        (struct stet_python_made){.file = is->trigger.file,
+                                                  .function = is->trigger.function,
+                                                  .line = line},
+                        STET_SURE_LIKELY);
+    }
+    return false;
+}
+
 /* How the function was jitted differs: what chose another one of several. */
 static bool by_callee(struct asking *a)
 {
@@ -346,7 +369,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
         found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
-                by_value(&a, STET_SCOPE_ARGUMENT, true) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_new_object(&a) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
                 (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
     stet_observed_release(&a.seen);

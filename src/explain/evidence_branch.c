@@ -181,8 +181,8 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Does this program run in turn after turn of the loop, at least in one of five? What runs before
- * the loop or after it, or once in many turns, does not hold the loop up. */
+/* Does this program run in turn after turn of the loop, at least in every other? What runs before
+ * the loop or after it, once in a pass or in every third turn, does not hold the loop up. */
 static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
@@ -198,7 +198,7 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (visits > 2 && last <= 5 * (visits - 1));
+    return s->group == group || mine < 2 || (visits > 2 && last <= 2 * (visits - 1));
 }
 
 /* Reading back inside the loop: the program is only the line that waits for it. */
@@ -353,6 +353,8 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
             "which program runs depends on a value read back in %.*s (they "
             "alternated %u time%s)",
             STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
+        if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT)) /* that argument has a line of its own */
+            f->source = (struct stet_place){0};
     } else if (f->facts.new_lines) {
         stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),
                           "%u line%s that no program had before", f->facts.new_lines,

@@ -223,6 +223,10 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
     t->x->frame = &called;
     v = stet_python_trail_parameter(t, function, number, position);
     t->x->frame = &frame;
+    if (v.queued) { /* what comes in a request is what it is: here it enters the program */
+        v = stet_python_verdict_at(t, call, PY_VARIES);
+        v.open = true;
+    }
     return v.how == PY_STAYS ? passed_here(t, call, name, position, bound) : v;
 }
 

@@ -420,6 +420,24 @@ static bool bound_by(struct stet_python_trail *t, stet_python_ref n, verdict *v)
     return true;
 }
 
+/* Row(*columns): a field is one of the items. */
+static verdict spread(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    stet_python_ref list = stet_python_field(a, n, PY_FIELD_ARGUMENTS);
+    stet_python_ref splat = list ? stet_python_child_of(a, list, PY_LIST_SPLAT) : 0;
+    struct stet_python_part kept;
+    verdict v;
+
+    if (!splat)
+        return stays;
+    kept = t->path[--t->parts];
+    v = stet_python_trail_into(t, stet_python_child(a, splat),
+                               (struct stet_python_part){PY_AT_INDEX, -1, {0}});
+    t->path[t->parts++] = kept;
+    return v;
+}
+
 /* row.pop("k"), rows.pop() */
 static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python_ref object)
 {
@@ -494,7 +512,7 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY)) {
         /* a library's copy of an object has the same fields */
         field = c.object ? c.object : stet_python_argument(m, n, 0);
-        v = field ? stet_python_trail_of(t, field) : stays;
+        v = field ? stet_python_trail_of(t, field) : spread(t, n);
         return v.how ? v : stet_python_verdict_at(t, n, PY_MAY_VARY);
     }
     return library_call(t, n, &c);
