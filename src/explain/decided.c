@@ -277,6 +277,60 @@ static bool by_wrapped(struct asking *a)
     return false;
 }
 
+/* A variable that held the values of an argument: the line that last assigned it before a frame's
+ * waiting line. */
+static bool by_binding(struct asking *a, const struct stet_moved *argument)
+{
+    const struct stet_finding *f = a->f;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        const struct stet_python_watched *w;
+        struct stet_python_made made = {.line = 0};
+        size_t frame;
+
+        if (m->scope != STET_SCOPE_LOCAL || !stet_view_eq(m->from, argument->from) ||
+            !stet_view_eq(m->to, argument->to) ||
+            !stet_observed_frame(&a->seen, m->scope, m->frame, &frame))
+            continue;
+        w = &a->seen.stack.frames[frame];
+        made.file = w->file;
+        if (frame < a->seen.is->lines.count && a->seen.is->lines.items[frame].line == w->line)
+            made.function = a->seen.is->lines.items[frame].function;
+        made.line = stet_python_binding_line(&a->h->sources, w->file, w->line, m->path);
+        if (take(a, made, STET_SURE_LIKELY))
+            return true;
+    }
+    return false;
+}
+
+/* A flag of a model that a library switches: the line that switches it. */
+static bool by_mode(struct asking *a)
+{
+    bool flag = false;
+
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        flag |= a->f->moved[i].flag && a->f->moved[i].scope == STET_SCOPE_LOCAL &&
+                memchr(a->f->moved[i].path.ptr, '.', a->f->moved[i].path.len);
+    return flag && stet_cause_question(a->f->cause) == STET_QUESTION_BRANCH &&
+           take(a,
+                stet_python_training(&a->h->sources, &a->seen.stack, (struct stet_view){0}),
+                STET_SURE_LIKELY);
+}
+
+/* The variables of the frames. If an argument is known to differ, only those that held it. */
+static bool by_variable(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+
+        if (m->scope == STET_SCOPE_ARGUMENT && m->static_argument && m->numeric &&
+            concerns(a->f, m))
+            return by_binding(a, m);
+    }
+    return by_value(a, STET_SCOPE_LOCAL, false);
+}
+
 /* The same program and arguments: an object that the waiting line passes, and that is made anew. */
 static bool by_new_object(struct asking *a)
 {
@@ -335,6 +389,18 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
+bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
+{
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
+                 STET_SURE_LIKELY);
+    stet_observed_release(&a.seen);
+    return found;
+}
+
 bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_place before = f->source;
@@ -371,7 +437,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
                 by_value(&a, STET_SCOPE_ARGUMENT, true) || by_new_object(&a) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
-                (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
+                (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);
     return found;
 }

@@ -1,6 +1,7 @@
 /* Operations that differ without another reason: finds the new lines, and what decided
  * that they run. */
 #include "explain/history_internal.h"
+#include "explain/decided.h"
 #include "explain/readback.h"
 
 /* A first compile in the loop is reported when the loop waited this long for it. Chosen between the
@@ -326,6 +327,19 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Operations went, and no argument differs: a line switches a model to its evaluation. */
+static bool switched(struct stet_history *h, struct stet_finding *f)
+{
+    if (f->cause != STET_CAUSE_GRAPH_CHANGE || stet_sighting_of(h, f)->eager ||
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX || !stet_explain_mode(h, f))
+        return false;
+    stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
+                      "no argument that was seen differs, and line %u switches a model between "
+                      "training and evaluation",
+                      f->source.line);
+    return true;
+}
+
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -360,6 +374,8 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
                           "%u line%s that no program had before", f->facts.new_lines,
                           f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
+        return;
+    } else if (switched(h, f)) {
         return;
     }
     if (stet_cause_is(f->cause, STET_CAUSE_OTHER_CODE) &&

@@ -34,6 +34,7 @@ struct stet_python_verdict {
     bool data;          /* a device computed it, or it came in a request */
     bool queued;        /* it came through a queue */
     bool sets;          /* the same each time; `at` places it where it was not */
+    bool grows;         /* a container that gets more items */
     bool absent;        /* it gives None, where one asks whether there is something */
 };
 

@@ -95,6 +95,8 @@ static verdict length(struct stet_python_trail *t, stet_python_ref call)
     if (t->cancels_in == m && t->cancels && stet_python_name(&m->ast, of) == t->cancels)
         return stays;
     v = stet_python_trail_ask(t, of, PY_OF_SIZE);
+    if (v.grows && v.how == PY_VARIES)
+        v.how = PY_COUNTS; /* what is computed from the length decides */
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
 
@@ -190,15 +192,21 @@ static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref size = stet_python_keyword(m, n, STET_VIEW("size"));
     verdict v = stays;
+    unsigned several = 0;
 
     if (!size)
         size = stet_python_keyword(m, n, STET_VIEW("shape"));
     if (size)
         return as_size(t, n, ask_value(t, size));
     for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++) {
-        stet_python_ref argument = stet_python_argument(m, n, i);
+        verdict one = as_size(t, n, ask_value(t, stet_python_argument(m, n, i)));
 
-        v = stet_python_verdict_join(t, n, v, as_size(t, n, ask_value(t, argument)));
+        several += one.how >= PY_COUNTS;
+        v = stet_python_verdict_join(t, n, v, one);
+    }
+    if (several > 1) { /* of what is drawn, and how many */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.open = true;
     }
     return v;
 }

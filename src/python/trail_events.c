@@ -301,7 +301,10 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
         v = stet_python_verdict_at(t, e->node, PY_COUNTS);
     } else if (augmented || (!b && !e->value)) {
         v = stet_python_event_value(t, e);
-        v = v.how == PY_VARIES && !augmented ? v : stet_python_verdict_at(t, e->node, PY_VARIES);
+        if (v.how != PY_VARIES || augmented) {
+            v = stet_python_verdict_at(t, e->node, PY_VARIES);
+            v.grows = !augmented;
+        }
     } else {
         v = stet_python_event_value(t, e);
         if (v.how == PY_COUNTS && !v.at)
