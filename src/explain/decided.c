@@ -304,6 +304,16 @@ static bool by_binding(struct asking *a, const struct stet_moved *argument)
     return false;
 }
 
+/* The same for the array that changed. */
+static bool by_held_array(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        if (a->f->moved[i].scope == STET_SCOPE_ARGUMENT &&
+            is_changed_array(a->f, &a->f->moved[i]) && by_binding(a, &a->f->moved[i]))
+            return true;
+    return false;
+}
+
 /* A flag of a model that a library switches: the line that switches it. */
 static bool by_mode(struct asking *a)
 {
@@ -313,8 +323,7 @@ static bool by_mode(struct asking *a)
         flag |= a->f->moved[i].flag && a->f->moved[i].scope == STET_SCOPE_LOCAL &&
                 memchr(a->f->moved[i].path.ptr, '.', a->f->moved[i].path.len);
     return flag && stet_cause_question(a->f->cause) == STET_QUESTION_BRANCH &&
-           take(a,
-                stet_python_training(&a->h->sources, &a->seen.stack, (struct stet_view){0}),
+           take(a, stet_python_training(&a->h->sources, &a->seen.stack, (struct stet_view){0}),
                 STET_SURE_LIKELY);
 }
 
@@ -341,8 +350,8 @@ static bool by_new_object(struct asking *a)
     if (!was || was->process != is->process || a->f->cause != STET_CAUSE_IDENTICAL_REHASH)
         return false;
     while (stet_explain_new_object(was->values, is->values, &at, &name)) {
-        uint32_t line = stet_python_binding_line(&a->h->sources, is->trigger.file, is->trigger.line,
-                                                 name);
+        uint32_t line =
+            stet_python_binding_line(&a->h->sources, is->trigger.file, is->trigger.line, name);
 
         if (line)
             return take(a,
@@ -357,10 +366,9 @@ static bool by_new_object(struct asking *a)
 /* How the function was jitted differs: what chose another one of several. */
 static bool by_callee(struct asking *a)
 {
-    return take(a,
-                follow(a, (struct stet_python_followed){.held = PY_HELD_CALLEE,
-                                                        .aspect = PY_OF_VALUE}),
-                STET_SURE_CERTAIN);
+    return take(
+        a, follow(a, (struct stet_python_followed){.held = PY_HELD_CALLEE, .aspect = PY_OF_VALUE}),
+        STET_SURE_CERTAIN);
 }
 
 static void begin(struct asking *a, struct stet_history *h, struct stet_finding *f)
@@ -430,7 +438,8 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a);
+        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a) ||
+                by_held_array(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);
     else

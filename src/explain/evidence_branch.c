@@ -1,7 +1,7 @@
 /* Operations that differ without another reason: finds the new lines, and what decided
  * that they run. */
-#include "explain/history_internal.h"
 #include "explain/decided.h"
+#include "explain/history_internal.h"
 #include "explain/readback.h"
 
 /* A first compile in the loop is reported when the loop waited this long for it. Chosen between the
@@ -367,7 +367,8 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
             "which program runs depends on a value read back in %.*s (they "
             "alternated %u time%s)",
             STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
-        if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT)) /* that argument has a line of its own */
+        if (stet_cause_is(f->cause,
+                          STET_CAUSE_OF_ARGUMENT)) /* that argument has a line of its own */
             f->source = (struct stet_place){0};
     } else if (f->facts.new_lines) {
         stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),

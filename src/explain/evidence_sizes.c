@@ -1,6 +1,6 @@
 /* Shapes that changed: where the size came from. */
-#include "explain/history_internal.h"
 #include "explain/decided.h"
+#include "explain/history_internal.h"
 #include "explain/readback.h"
 
 #include "explain/words.h"

@@ -85,6 +85,19 @@ static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v
 
 /* ---- values ---- */
 
+/* What __len__ of a class of the project returns; stays when there is none. */
+static verdict own_length(struct stet_python_trail *t, stet_python_ref call, stet_python_ref object)
+{
+    const struct stet_python_module *m = NULL;
+    stet_python_ref class_node = stet_python_trail_class(t, object, &m);
+    stet_python_ref method =
+        class_node ? stet_python_trail_method(t, &m, class_node, STET_VIEW("__len__")) : 0;
+    struct stet_python_frame frame = {
+        .module = m, .function = method, .call = call, .caller = t->x->frame, .bound = 1};
+
+    return method ? stet_python_trail_returns(t, &frame) : stays;
+}
+
 /* len(x) */
 static verdict length(struct stet_python_trail *t, stet_python_ref call)
 {
@@ -94,6 +107,9 @@ static verdict length(struct stet_python_trail *t, stet_python_ref call)
 
     if (t->cancels_in == m && t->cancels && stet_python_name(&m->ast, of) == t->cancels)
         return stays;
+    v = own_length(t, call, of);
+    if (v.how)
+        return v;
     v = stet_python_trail_ask(t, of, PY_OF_SIZE);
     if (v.grows && v.how == PY_VARIES)
         v.how = PY_COUNTS; /* what is computed from the length decides */

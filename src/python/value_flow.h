@@ -130,7 +130,7 @@ struct stet_python_callee {
     enum stet_python_meaning meaning;
     const struct stet_python_transform *transform;
     bool compiled; /* a jitted form of the definition */
-    bool guessed;  /* the only method of this name in the project; the object's class is not known */
+    bool guessed; /* the only method of this name in the project; the object's class is not known */
 };
 
 struct stet_python_callee stet_python_resolve(struct stet_python_flow *x, stet_python_ref call);
