@@ -1,5 +1,6 @@
 /* Operations that differ without another reason: finds the new lines, and what decided
  * that they run. */
+#include "explain/decided.h"
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
@@ -181,8 +182,8 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Does this program run in turn after turn of the loop, at least in one of five? What runs before
- * the loop or after it, or once in many turns, does not hold the loop up. */
+/* Does this program run in turn after turn of the loop, at least in every other? What runs before
+ * the loop or after it, once in a pass or in every third turn, does not hold the loop up. */
 static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
@@ -198,7 +199,7 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (visits > 2 && last <= 5 * (visits - 1));
+    return s->group == group || mine < 2 || (visits > 2 && last <= 2 * (visits - 1));
 }
 
 /* Reading back inside the loop: the program is only the line that waits for it. */
@@ -326,6 +327,19 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Operations went, and no argument differs: a line switches a model to its evaluation. */
+static bool switched(struct stet_history *h, struct stet_finding *f)
+{
+    if (f->cause != STET_CAUSE_GRAPH_CHANGE || stet_sighting_of(h, f)->eager ||
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX || !stet_explain_mode(h, f))
+        return false;
+    stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
+                      "no argument that was seen differs, and line %u switches a model between "
+                      "training and evaluation",
+                      f->source.line);
+    return true;
+}
+
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -353,11 +367,16 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
             "which program runs depends on a value read back in %.*s (they "
             "alternated %u time%s)",
             STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
+        if (stet_cause_is(f->cause,
+                          STET_CAUSE_OF_ARGUMENT)) /* that argument has a line of its own */
+            f->source = (struct stet_place){0};
     } else if (f->facts.new_lines) {
         stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),
                           "%u line%s that no program had before", f->facts.new_lines,
                           f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
+        return;
+    } else if (switched(h, f)) {
         return;
     }
     if (stet_cause_is(f->cause, STET_CAUSE_OTHER_CODE) &&

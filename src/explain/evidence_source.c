@@ -148,8 +148,9 @@ static bool jitted(struct stet_history *h, struct stet_finding *f)
     if (line)
         at.line = line;
     /* How the function was jitted shows no argument's placement. */
-    return at_line(
-        f, at, stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
+    return at_line(f, at,
+                   line && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
+                                                                         : STET_SURE_LIKELY);
 }
 
 /* Another function of one definition was called: the line that made it. */

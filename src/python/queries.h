@@ -138,6 +138,8 @@ enum stet_python_held {
     PY_HELD_CLOSURE,  /* a variable of a function around the called one, or of its module */
     PY_HELD_FIELD,    /* a field, of an object that is not known */
     PY_HELD_LINE,     /* what a line assigns, takes or passes */
+    PY_HELD_CALL,     /* an argument of the call that waits, whichever */
+    PY_HELD_CALLEE,   /* the function that it calls */
 };
 
 struct stet_python_followed {
@@ -151,6 +153,7 @@ struct stet_python_followed {
     uint32_t at_line;
     bool numbers; /* it changed from one number to another */
     double from, to;
+    bool presence;  /* it came or went */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
 };

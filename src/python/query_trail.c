@@ -122,8 +122,7 @@ static stet_python_ref call_of(struct stet_python_trail *t, stet_python_ref stat
     return maybe;
 }
 
-/* The trail owns its first frame, because the question keeps pointing to it. */
-static void begin(struct stet_python_trail *t, struct stet_python_frame frame)
+void stet_python_trail_begin(struct stet_python_trail *t, struct stet_python_frame frame)
 {
     t->first = frame;
     t->x->frame = &t->first;
@@ -137,9 +136,10 @@ static bool enter(struct stet_python_trail *t, size_t number, stet_python_ref *s
     *statement = stet_python_trail_waits(t, (uint32_t)number + 1, &m);
     if (!*statement)
         return false;
-    begin(t, (struct stet_python_frame){.module = m,
-                                        .function = stet_python_function_around(m, *statement),
-                                        .seen = (uint32_t)number + 1});
+    stet_python_trail_begin(
+        t, (struct stet_python_frame){.module = m,
+                                      .function = stet_python_function_around(m, *statement),
+                                      .seen = (uint32_t)number + 1});
     return true;
 }
 
@@ -195,7 +195,7 @@ static verdict resumed(struct stet_python_trail *t, const struct stet_python_fol
 
     if (!function)
         return stays;
-    begin(t, (struct stet_python_frame){.module = m, .function = function});
+    stet_python_trail_begin(t, (struct stet_python_frame){.module = m, .function = function});
     return stet_python_trail_variable(t, stet_python_statement_at(m, what->line), name);
 }
 
@@ -227,6 +227,10 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
     t->x->frame = &called;
     v = stet_python_trail_parameter(t, function, number, position);
     t->x->frame = &t->first;
+    if (v.queued) { /* what comes in a request is what it is: here it enters the program */
+        v = stet_python_verdict_at(t, call, PY_VARIES);
+        v.open = true;
+    }
     return v.how == PY_STAYS ? passed_here(t, call, name, position, bound) : v;
 }
 
@@ -287,7 +291,7 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
     if (!function)
         return stays;
     body = stet_python_field(&m->ast, function, PY_FIELD_BODY);
-    begin(t, (struct stet_python_frame){.module = m, .function = function});
+    stet_python_trail_begin(t, (struct stet_python_frame){.module = m, .function = function});
     number = stet_intern_find(&m->ast.names, name);
     while (method && number != STET_INTERN_NONE &&
            !stet_python_parameter(m, method, number, &position))
@@ -323,7 +327,7 @@ static verdict field(struct stet_python_trail *t, const struct stet_python_follo
         (void)function_of(t->x->sources, what, &m);
         if (!m)
             return stays;
-        begin(t, (struct stet_python_frame){.module = m});
+        stet_python_trail_begin(t, (struct stet_python_frame){.module = m});
     } else {
         v = of_called(t, what, statement, name);
         if (v.how >= PY_COUNTS)
@@ -382,11 +386,64 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
     if (!statement)
         return stays;
     function = stet_python_function_around(m, statement);
-    begin(t, (struct stet_python_frame){.module = m,
-                                        .function = function,
-                                        .seen = stet_python_trail_seen(t, m, function)});
+    stet_python_trail_begin(
+        t, (struct stet_python_frame){
+               .module = m, .function = function, .seen = stet_python_trail_seen(t, m, function)});
     v = of_statement(t, statement);
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
+}
+
+/* The call that waits in the innermost frame. */
+static stet_python_ref waiting_call(struct stet_python_trail *t,
+                                    const struct stet_python_followed *what)
+{
+    const struct stet_python_module *m;
+    stet_python_ref function = function_of(t->x->sources, what, &m), statement;
+    bool bound;
+
+    return enter(t, 0, &statement) ? call_of(t, statement, m, function, &bound) : 0;
+}
+
+/* A library's function around the called one took the arguments apart: the one that differs. */
+static verdict call_arguments(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what), list;
+    const struct stet_python_module *m = t->first.module;
+    const struct stet_python_ast *a;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &m->ast;
+    list = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+    for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_LIST_SPLAT)
+            v = stet_python_verdict_join(
+                t, call, v,
+                stet_python_trail_into(t, stet_python_child(a, c),
+                                       (struct stet_python_part){PY_AT_INDEX, -1, {0}}));
+        else
+            v = stet_python_verdict_join(t, call, v,
+                                         stet_python_trail_of(t, stet_python_argument_value(m, c)));
+    return v.how >= PY_COUNTS ? v : stays;
+}
+
+/* Which function a call runs: `steps[kind](x)`. */
+static verdict callee(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what);
+    const struct stet_python_ast *a;
+    stet_python_ref function;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &t->first.module->ast;
+    function = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+    if (stet_python_kind(a, function) == PY_SUBSCRIPT) /* what chooses, before the table */
+        v = stet_python_trail_ask(
+            t, stet_python_next(a, stet_python_field(a, function, PY_FIELD_VALUE)), PY_OF_VALUE);
+    return v.how >= PY_COUNTS ? v : stet_python_trail_of(t, function);
 }
 
 /* Values that a module lists, and a function takes: either may be what to edit. */
@@ -440,7 +497,8 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .numbers = what->numbers,
                                   .from = what->from,
                                   .to = what->to,
-                                  .elsewhere = what->elsewhere};
+                                  .elsewhere = what->elsewhere,
+                                  .presence = what->presence};
     const struct stet_python_module *m;
     verdict v = stays;
 
@@ -459,6 +517,12 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
         break;
     case PY_HELD_LINE:
         v = line(&t, what);
+        break;
+    case PY_HELD_CALL:
+        v = call_arguments(&t, what);
+        break;
+    case PY_HELD_CALLEE:
+        v = callee(&t, what);
         break;
     }
     /* a counter that is passed as it is: the call passes it */
@@ -498,94 +562,8 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                 stet_python_events_add(&list, (struct stet_python_event){m, NULL, call, on});
         }
     }
-    begin(&t, (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL});
+    stet_python_trail_begin(
+        &t, (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL});
     v = list.count ? stet_python_events_remote(&t, &list) : stays;
     return v.how >= PY_COUNTS ? answer(&t, &v) : field_answer(&t, STET_VIEW("requires_grad"));
-}
-
-/* ---- the call ---- */
-
-/* Counts the calls of a function in a file, or inside another function of it. The first `most` are
- * written to `out`. */
-static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python_module *where,
-                           stet_python_ref inside, const struct stet_python_module *m,
-                           stet_python_ref function, struct stet_python_watched *out, uint32_t most)
-{
-    uint32_t count = 0;
-
-    begin(t, (struct stet_python_frame){.module = where});
-    for (size_t i = 0; i < where->calls.count; i++)
-        if ((!inside || stet_python_is_inside(where, where->calls.items[i], inside)) &&
-            stet_python_trail_runs(t, where->calls.items[i], m, function)) {
-            stet_python_ref n = stet_python_statement_of(where, where->calls.items[i]);
-
-            if (count < most)
-                out[count] = (struct stet_python_watched){.file = stet_view_str(where->path),
-                                                          .line = stet_python_line(where, n)};
-            count++;
-        }
-    return count;
-}
-
-/* A function that a line calls makes the call: the only one in it. */
-static bool within(struct stet_python_trail *t, const struct stet_python_module *near,
-                   uint32_t line, const struct stet_python_module *m, stet_python_ref function,
-                   struct stet_python_watched *out)
-{
-    stet_python_ref statement = stet_python_statement_at(near, line), n = 0;
-    stet_python_ref around = statement ? stet_python_function_around(near, statement) : 0;
-
-    while (statement && stet_python_own_next(near, statement, &n)) {
-        struct stet_python_callee c;
-
-        if (stet_python_kind(&near->ast, n) != PY_CALL)
-            continue;
-        begin(t, (struct stet_python_frame){.module = near, .function = around});
-        c = stet_python_trail_callee(t, n);
-        if (c.definition && c.definition != function &&
-            stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&
-            call_sites(t, c.module, c.definition, m, function, out, 1) == 1)
-            return true;
-    }
-    return false;
-}
-
-uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                                struct stet_view near, struct stet_python_watched *out,
-                                uint32_t most)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    uint32_t count = function ? call_sites(&t, m, 0, m, function, out, most) : 0;
-
-    count = count < most ? count : most;
-    if (function && other && other != m)
-        count += call_sites(&t, other, 0, m, function, out + count, most - count);
-    return count < most ? count : most;
-}
-
-bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                           struct stet_view near, uint32_t line_near,
-                           struct stet_python_watched *out)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    struct stet_python_watched calls[2];
-
-    if (!function)
-        return false;
-    if (other && line_near && within(&t, other, line_near, m, function, out))
-        return true;
-    if (stet_python_call_lines(s, file, line, near, calls, 2) != 1)
-        return false;
-    *out = calls[0];
-    return true;
 }

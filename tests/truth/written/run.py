@@ -97,7 +97,8 @@ def place(story):
 
 
 def plain(function):
-    return function.rsplit(".", 1)[-1]
+    """JAX names the program of a lambda `_lambda`."""
+    return {"_lambda": "<lambda>"}.get(function, function).rsplit(".", 1)[-1]
 
 
 def judge(said):
