@@ -189,6 +189,7 @@ static bool tensor(struct stet_guard *g, struct stet_view v)
     word = find(rest, "xpected ");
     if (word != NONE) {
         rest = from(rest, word + 8);
+        rest = upto(rest, find(rest, ". Guard failed on a parameter")); /* torch's advice follows */
         word = find(rest, ", actual ");
         g->expected = stet_view_trim(upto(rest, word));
         if (word != NONE)
