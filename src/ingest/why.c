@@ -301,6 +301,8 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
         return cause_of_length(t, why);
     case STET_GUARD_EQUALS:
         return cause_of_value(t, compile, why);
+    case STET_GUARD_MARKING:
+        return STET_CAUSE_MARK_DYNAMIC_VIOLATION;
     case STET_GUARD_ALIAS:
         return STET_CAUSE_GRAPH_CHANGE;
     default:

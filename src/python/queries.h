@@ -173,6 +173,9 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
+/* The line that marks a dimension of a tensor as dynamic; sure if it is the only one. */
+struct stet_python_made stet_python_marks_dynamic(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack);
 /* Lists the lines that call the function whose code begins at a line: in its own file, then in
  * `near`. Returns how many there are, `most` at most. */
 uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,

@@ -1,4 +1,5 @@
 /* Finds the line that sets a mode of torch for a call: gradients, training. */
+#include "base/path.h"
 #include "python/trail.h"
 
 typedef struct stet_python_made made;
@@ -219,4 +220,35 @@ made stet_python_training(struct stet_python_sources *s, const struct stet_pytho
             return made_at(m, near, true);
     }
     return count == 1 ? made_at(of, only, false) : none;
+}
+
+/* ---- marks ---- */
+
+struct stet_python_made stet_python_marks_dynamic(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack)
+{
+    made found = none;
+    char room[160];
+
+    for (size_t i = 0; i < stack->waits; i++) /* so that they are among the modules */
+        stet_python_open(s, stack->frames[i].file);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct stet_python_module *m = s->modules[k];
+
+        for (size_t i = 0; m->parsed && i < m->calls.count; i++) {
+            stet_python_ref call = m->calls.items[i];
+            stet_python_ref f = stet_python_field(&m->ast, call, PY_FIELD_FUNCTION);
+
+            if (stet_path_is_installed(stet_view_str(m->path)) ||
+                stet_python_library_meaning(stet_python_imported(m, f, room)) !=
+                    PY_MEANS_MARKS_DYNAMIC)
+                continue;
+            if (found.line) {
+                found.sure = false;
+                return found;
+            }
+            found = made_at(m, call, true);
+        }
+    }
+    return found;
 }

@@ -129,6 +129,28 @@ TEST(lines_that_take_gradients_away_are_found)
 #undef CLEARS
 }
 
+TEST(the_line_that_marks_a_dimension_is_found)
+{
+    static const char body[] = "from torch._dynamo import mark_dynamic as m\n"
+                               "def gather(x, mark_dynamic):\n    mark_dynamic(x, 0)\n"
+                               "    if len(x) > 4:\n        m(x, 0)  # marks\n"
+                               "    return x\nprint(gather(1, print))  # ask\n%s";
+    struct stet_python_stack stack = {.waits = 1, .count = 1};
+    struct stet_python_made made;
+    char source[512];
+
+    for (int again = 0; again < 2; again++) {
+        snprintf(source, sizeof source, body, again ? "torch._dynamo.mark_dynamic(1, 0)\n" : "");
+        begin(torch_head, source);
+        stack.frames[0].file = here();
+        stack.frames[0].line = line_of("# ask");
+        made = stet_python_marks_dynamic(&sources, &stack);
+        EXPECT_INT(line_of("# marks"), made.line);
+        EXPECT_INT(!again, made.sure);
+        finish();
+    }
+}
+
 TEST(lines_after_a_loop_that_trains_are_found)
 {
     bool inside;
