@@ -216,8 +216,10 @@ static struct stet_python_made of_variable(const struct stet_torch *t, uint32_t 
         global || (role == PY_NAME_FREE && !what.resumed) ? PY_HELD_CLOSURE : PY_HELD_ARGUMENT;
     if (what.held == PY_HELD_CLOSURE || c->passes || !c->call.line || what.resumed)
         made = stet_python_follow(t->sources, &stack, &what);
-    if (!made.line && what.aspect == PY_OF_GRADIENT) {
-        made = stet_python_asks_gradient(t->sources, &stack, &what);
+    if (!made.sure && what.aspect == PY_OF_GRADIENT) {
+        struct stet_python_made asks = stet_python_asks_gradient(t->sources, &stack, &what);
+
+        made = asks.line ? asks : made; /* rather than the line that makes the parameter */
     } else if (!made.line && attribute_of(what.path).len) {
         what.path = attribute_of(what.path);
         what.held = PY_HELD_FIELD;
