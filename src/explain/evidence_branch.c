@@ -2,6 +2,7 @@
  * that they run. */
 #include "explain/decided.h"
 #include "explain/history_internal.h"
+#include "explain/observed.h"
 #include "explain/readback.h"
 
 /* A first compile in the loop is reported when the loop waited this long for it. Chosen between the
@@ -202,6 +203,21 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
     return s->group == group || mine < 2 || (visits > 2 && last <= 2 * (visits - 1));
 }
 
+/* Is it read after the loop that trains? That is once for a pass over the data, however short the
+ * pass is. */
+static bool after_training(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_observed seen;
+    bool after = false, inside = false;
+
+    stet_observed_init(&seen, h, f);
+    for (size_t i = 0; i < seen.stack.waits && !after && !inside; i++)
+        after = stet_python_after_training(&h->sources, seen.stack.frames[i].file,
+                                           seen.stack.frames[i].line, &inside);
+    stet_observed_release(&seen);
+    return after;
+}
+
 /* Reading back inside the loop: the program is only the line that waits for it. */
 static bool host_sync(struct stet_history *h, struct stet_finding *f)
 {
@@ -214,6 +230,8 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
      * code reads there. */
     if (!(stet_history_is_eager(s) && stet_explain_read_at(h, s->process, &s->trigger, 2)) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
+        return false;
+    if (after_training(h, f))
         return false;
     stet_finding_hear(h, f, STET_ANSWER(HOST_SYNC, RUN, CERTAIN),
                       "this line ran %llu times as a program of its own, and its result was read "

@@ -176,6 +176,9 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
+/* The line that marks a dimension of a tensor as dynamic; sure if it is the only one. */
+struct stet_python_made stet_python_marks_dynamic(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack);
 /* Lists the lines that call the function whose code begins at a line: in its own file, then in
  * `near`. Returns how many there are, `most` at most. */
 uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
@@ -284,6 +287,12 @@ bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_p
 bool stet_python_step_feeds(struct stet_python_sources *s, const struct stet_python_step *step);
 /* Does it make an optimizer take its step? */
 bool stet_python_step_updates(struct stet_python_sources *s, const struct stet_python_step *step);
+/* Does the line come after a loop that makes an optimizer take its steps, in the same turn of what
+ * is around both? *inside: the line is in a loop of its function. */
+bool stet_python_after_training(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                bool *inside);
+/* Does it take gradients away, so that the next ones are made anew? */
+bool stet_python_step_clears(struct stet_python_sources *s, const struct stet_python_step *step);
 /* Does it pass the operation a number that may differ each time? */
 bool stet_python_step_gives(struct stet_python_sources *s, const struct stet_python_step *step,
                             struct stet_view operation);

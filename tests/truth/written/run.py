@@ -88,7 +88,7 @@ class Said:
 
 
 def name(path):
-    return path.rsplit("/", 1)[-1]
+    return path.replace("\\_", "_").rsplit("/", 1)[-1]  # Markdown escapes it
 
 
 def place(story):
