@@ -259,6 +259,10 @@ static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call
         return false;
     f = &l->files[p.file].code->fns[p.fn];
     to = &l->states[p.file][f->nest];
+    /* Code that is not compiled calls a part of compiled code: that call compiles nothing. */
+    if (!traced && l->states[p.file][p.fn].lanes &&
+        l->states[p.file][p.fn].why.caller.file != FLOW_NONE)
+        counts = false;
     for (uint32_t i = 0; i < c->arg_count; i++) {
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);
