@@ -301,6 +301,7 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         host |= v.f.traits & FLOW_TRAIT_HOST;
         elsewhere |= v.kind == FLOW_V_TENSOR && !(v.f.traits & FLOW_TRAIT_HOST);
     }
+    host |= how == PY_MEANS_DRAWS_ARRAY && stet_view_starts(dotted, "torch.");
     f.traits = host && !elsewhere ? FLOW_TRAIT_HOST : 0;
     if (!stet_view_starts(dotted, "jax.") && !(w->facts & FLOW_USES_TPU))
         f.flags &= (uint16_t)~FLOW_F_DEVICE;

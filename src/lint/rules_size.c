@@ -15,8 +15,31 @@ struct stet_view lint_array_library(struct stet_flow_walk *w, stet_python_ref ca
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
 
+/* mask.nonzero().flatten().tolist(): numbers of Python, so that no array has this size. host-sync
+ * reports it. */
+static bool is_read_back(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref up = w->module->parents[n];
+         stet_python_kind(a, up) == PY_ATTRIBUTE || stet_python_kind(a, up) == PY_CALL;
+         up = w->module->parents[up]) {
+        enum stet_python_effect effect =
+            stet_python_kind(a, up) == PY_CALL && stet_python_callee_object(w->module, up)
+                ? stet_python_library_method(stet_python_library_callee(w->module, up, room))
+                : PY_GIVES_NOTHING_KNOWN;
+
+        if (effect == PY_GIVES_ARRAYS || effect == PY_GIVES_SCALAR || effect == PY_GIVES_HOSTED)
+            return true;
+    }
+    return false;
+}
+
 static void report_gather(struct stet_flow_walk *w, stet_python_ref n, bool library, uint64_t deps)
 {
+    if (is_read_back(w, n))
+        return;
     lint_report(w, LINT_RULE_mask_gather, n, FLOW_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }

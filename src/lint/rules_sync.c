@@ -71,6 +71,25 @@ static bool is_returned(const struct stet_flow_walk *w, stet_python_ref n)
                PY_GIVES_ARRAYS;
 }
 
+/* if isinstance(x, Tensor): x = x.cpu().numpy() — a conversion, for a caller that wants one. */
+static bool converts_itself(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = 0, of = 0;
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = m->parents[up]) {
+        if (stet_python_kind(a, up) == PY_ASSIGNMENT)
+            left = stet_python_field(a, up, PY_FIELD_LEFT);
+        if (left && (stet_python_kind(a, up) == PY_IF || stet_python_kind(a, up) == PY_ELIF)) {
+            of = stet_flow_checked_array(w, stet_python_field(a, up, PY_FIELD_CONDITION));
+            break;
+        }
+    }
+    return of && stet_python_name(a, left) && stet_python_name(a, left) == stet_python_name(a, of);
+}
+
 /* str(x.item()), f"{x.item()}", hash(tuple(x.tolist())): a text or a key, which no program
  * computes. Where only some users compile the module, this part is meant for the host. */
 static bool becomes_text(const struct stet_flow_walk *w, stet_python_ref n)
@@ -116,7 +135,7 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
         return; /* not at every step: logging-branch reports it */
     if (is_in_message_of_branch(w, n))
         return;
-    if (becomes_text(w, n) || is_returned(w, n))
+    if (becomes_text(w, n) || is_returned(w, n) || converts_itself(w, n))
         lanes &= (uint8_t)~FLOW_MODULE;
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
                            "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),

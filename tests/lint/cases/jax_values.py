@@ -392,3 +392,33 @@ def shown(tree, x):
     logger.info("shapes: %s", jax.tree.map(jnp.shape, tree))  # clean: traced-print
     logger.info("doubled: %s", jax.tree.map(jnp.sin, x))  # expect: traced-print
     return x
+
+
+@jax.jit
+def masked(x, mask=None):
+    return x if mask is None else x * mask
+
+
+def in_turns(parts, masks, wanted):
+    for i, part in enumerate(parts):
+        masked(part, mask=None if masks is None else masks[i])  # clean: optional-key
+        masked(part, mask=None if i % 2 else wanted)  # expect: optional-key
+
+
+def inner_size(x, n):
+    return x * 3 if n == 4 else x  # clean: late-branch
+
+
+@jax.jit
+def with_inner(x):
+    return inner_size(x, 4)
+
+
+def middle(x, n):
+    return inner_size(x, n)
+
+
+def outer_loop(x):
+    for n in range(9):
+        x = middle(x, n)
+    return x

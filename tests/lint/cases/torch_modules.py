@@ -140,7 +140,16 @@ class Augments(nn.Module):
         limit = x.min().item()  # expect: host-sync
         return self.on_host(x) + limit
 
+    def places(self, x: torch.Tensor, mask):
+        where = (x > 0).nonzero().flatten().tolist()  # expect: host-sync
+        found = (x > 1).nonzero()  # expect: mask-gather
+        policy = int(torch.randint(4, ()))  # clean: host-sync
+        if isinstance(mask, torch.Tensor):
+            mask = mask.cpu().numpy()  # clean: host-sync
+        return found, where[policy], mask
+
     def on_host(self, x: torch.Tensor):
+        self.places(x, x)
         return x.cpu().numpy()  # clean: host-sync
 
 
