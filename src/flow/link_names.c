@@ -121,9 +121,12 @@ bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted)
 
 bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted)
 {
-    const struct entry *e = resolve(l, ENTRY_FN, dotted, 0);
+    bool denies = dotted.len && dotted.ptr[0] == FLOW_DENIAL;
+    const struct entry *e =
+        resolve(l, ENTRY_FN, denies ? stet_view_of(dotted.ptr + 1, dotted.len - 1) : dotted, 0);
+    const struct stet_flow_fn *f = e ? &l->files[e->at.file].code->fns[e->at.fn] : NULL;
 
-    return e && l->files[e->at.file].code->fns[e->at.fn].asks_compiling;
+    return f && (denies ? f->denies_compiling : f->asks_compiling);
 }
 
 static enum class_kind known_base(struct stet_view base)

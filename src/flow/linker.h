@@ -32,7 +32,8 @@ struct linker {
 
 /* link_names.c */
 bool stet_flow_linker_index(struct linker *l);
-/* Does this function of the files return whether the code is being compiled? */
+/* Does this function of the files return whether the code is being compiled; after FLOW_DENIAL,
+ * whether it is not? */
 bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted);
 /* What a call reaches; .file is FLOW_NONE if it is not among the files. */
 struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,
