@@ -1,6 +1,7 @@
 /* Counts operations, lines, constants and repeats of one program. */
 #include "session/program_stats.h"
 
+#include "base/known.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/vec.h"
@@ -17,9 +18,11 @@ static struct stet_session_stats_count *find(const struct counter *c, uint64_t k
 {
     uint32_t at = 0, i;
 
-    while ((i = stet_map_next(&c->places, key, &at)) != STET_MAP_NONE)
+    while ((i = stet_map_next(&c->places, key, &at)) != STET_MAP_NONE) {
+        STET_KNOWN(c->counts.items); /* each number in the map is a place */
         if (c->counts.items[i].line == line && stet_view_eq(c->counts.items[i].text, text))
             return &c->counts.items[i];
+    }
     return NULL;
 }
 
