@@ -113,25 +113,6 @@ static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
     return false;
 }
 
-/* Does the block leave the function or the turn of the loop at its end? */
-static bool leaves(const struct stet_flow_walk *w, stet_python_ref block)
-{
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref last = stet_python_child(a, block);
-
-    while (last && stet_python_next(a, last))
-        last = stet_python_next(a, last);
-    switch (stet_python_kind(a, last)) {
-    case PY_RETURN:
-    case PY_RAISE:
-    case PY_CONTINUE:
-    case PY_BREAK:
-        return true;
-    default:
-        return false;
-    }
-}
-
 /* A test of the alternatives `a or b or c`, or the only one. */
 typedef bool alternative(struct stet_flow_walk *w, stet_python_ref test);
 
@@ -187,7 +168,7 @@ void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
 
     if (stet_python_child_of(a, n, PY_ELSE) || stet_python_child_of(a, n, PY_ELIF) ||
-        !leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
+        !stet_flow_leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
         return;
     w->quiet += any_alternative(w, test, is_compiling);
     any_alternative(w, test, guards_rest);
@@ -204,10 +185,12 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
     bool unless;
     uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
+    uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
+    uint32_t then = unless ? guard : denial, otherwise = unless ? denial : guard;
     uint64_t deps;
 
     w->quiet += negated;
-    w->guard = guard && unless ? guard : outer_guard;
+    w->guard = then ? then : outer_guard;
     stet_flow_eval(w, test);
     stet_flow_condition(w, test);
     w->guard = outer_guard;
@@ -224,8 +207,8 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
         w->branch_start = stet_python_at(a, c)->start;
         switch (stet_python_kind(a, c)) {
         case PY_BLOCK:
-            silent = negated || shuts_itself(w, test, c);
-            w->guard = guard && unless ? guard : outer_guard;
+            silent = negated || shuts_itself(w, test, c) || stet_flow_fails(w, c);
+            w->guard = then ? then : outer_guard;
             w->quiet += silent;
             w->once += once;
             w->absent += asks_absent(w, test);
@@ -237,13 +220,16 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
             break;
         case PY_ELIF:
         case PY_ELSE:
-            w->guard = guard && !unless ? guard : outer_guard;
-            w->quiet += about_compiling && !negated;
+            w->guard = otherwise ? otherwise : outer_guard;
+            silent = (about_compiling && !negated) ||
+                     (stet_python_kind(a, c) == PY_ELSE &&
+                      stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
+            w->quiet += silent;
             if (stet_python_kind(a, c) == PY_ELIF)
                 stet_flow_run_if(w, c);
             else
                 stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
-            w->quiet -= about_compiling && !negated;
+            w->quiet -= silent;
             w->guard = outer_guard;
             break;
         default:
