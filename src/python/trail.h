@@ -84,7 +84,7 @@ struct stet_python_trail {
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
-    uint32_t steps, depth, resolved;
+    uint32_t steps, depth, resolved, searched;
     struct stet_python_resolved known[STET_PYTHON_RESOLVED];
 };
 
