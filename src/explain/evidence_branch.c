@@ -183,13 +183,27 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
-/* Does this program run in turn after turn of the loop, at least in every other? What runs before
- * the loop or after it, once in a pass or in every third turn, does not hold the loop up. */
-static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+/* Is the line in the loop that makes the step, as far as the source shows? What comes after an
+ * inner loop runs once in a pass. */
+static bool in_loop_of(struct stet_history *h, const struct stet_place *line,
+                       const struct stet_place *step)
+{
+    uint32_t loop = stet_python_loop_of_line(&h->sources, step->file, step->line);
+
+    return !loop || !stet_view_eq(step->file, line->file) ||
+           stet_python_loop_of_line(&h->sources, line->file, line->line) == loop;
+}
+
+/* Does this program run in turn after turn of the loop, at least in one of five? What runs before
+ * the loop or after it, or once in many turns, does not hold the loop up. Of what runs once in a
+ * pass, every pass must be short. */
+static bool in_turns(struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
-    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    const struct stet_sighting *step = &h->sightings[stet_history_loop(h, s->process) - 1];
+    uint32_t group = step->group;
     uint64_t turns = 0, last = 0, visits = 0, mine = 0;
+    uint64_t most = in_loop_of(h, &s->trigger, &step->trigger) ? 5 : 2;
 
     for (size_t i = 0; o && i < o->count; i++) {
         if (o->items[i] == number) {
@@ -200,7 +214,7 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (visits > 2 && last <= 2 * (visits - 1));
+    return s->group == group || mine < 2 || (visits > 2 && last <= most * (visits - 1));
 }
 
 /* Is it read after the loop that trains? That is once for a pass over the data, however short the

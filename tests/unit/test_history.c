@@ -198,10 +198,6 @@ TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
     f = read_back(NULL, 3, "bbbbaaaaaaaabbbbaaaaaaaabbbb");
     EXPECT_CLASS("nothing", f);
     end(&r);
-    f = read_back(NULL, 3, "aaabaaabaaabaaab");
-    EXPECT_CLASS("hidden-branch", f);
-    EXPECT(f->benign);
-    end(&r);
     f = read_back(NULL, 3, "aabaabaab");
     EXPECT_CLASS("host-sync", f);
     end(&r);
