@@ -10,9 +10,13 @@ static PJRT_Error *register_function(const char *name, size_t name_size, void *c
     XLA_FFI_Handler_Bundle bundle;
 
     memcpy(bundle.stages, stages, sizeof bundle.stages);
-    if (stet_ffi_register(stet_view_of(name, name_size), &bundle, &err) == STET_OK)
+    switch (stet_ffi_register(stet_view_of(name, name_size), &bundle, &err)) {
+    case STET_OK:
+    case STET_UNSUPPORTED: /* it stays unknown: XLA's own client runs the programs that call it */
         return NULL;
-    return stet_cpu_api_error((struct stet_view){0}, &err);
+    default:
+        return stet_cpu_api_error((struct stet_view){0}, &err);
+    }
 }
 
 static PJRT_Error *register_type(const char *name, size_t name_size, int64_t *id, const void *info)
