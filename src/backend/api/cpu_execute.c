@@ -207,6 +207,27 @@ static bool take_all(struct launch *l, struct stet_view answer)
     return fits && !stet_reader_left(&r);
 }
 
+/* Devices that do not meet: each process computes for its own, and gives the others' the same
+ * inputs. */
+static void stand_in(struct launch *l)
+{
+    const struct stet_plan_info *info = l->code->info;
+    uint32_t lane = 0;
+
+    while (own_place(l, lane) < 0)
+        lane++;
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        union { /* the memory is ours, through `foreign` */
+            const void *read;
+            void *write;
+        } to = {l->in_data[i]};
+
+        if (own_place(l, i / l->code->inputs) < 0 && info->inputs[i].bytes)
+            memcpy(to.write, l->in_data[lane * l->code->inputs + i % l->code->inputs],
+                   info->inputs[i].bytes);
+    }
+}
+
 /* Waits until all processes have come to this launch, as a collective does. */
 static enum stet_rc meet(struct launch *l, struct stet_err *err)
 {
@@ -219,6 +240,10 @@ static enum stet_rc meet(struct launch *l, struct stet_err *err)
                              .name = l->code->name};
     enum stet_rc rc;
 
+    if (!l->code->meets) {
+        stand_in(l);
+        return STET_OK;
+    }
     for (uint32_t i = 0; i < l->inputs; i++) {
         if (own_place(l, i / l->code->inputs) >= 0 && info->inputs[i].bytes)
             stet_buf_add(&own, l->in_data[i], info->inputs[i].bytes);
@@ -239,6 +264,8 @@ static bool count_launch(struct launch *l)
     PJRT_Client *c = l->device->client;
     bool counted;
 
+    if (!l->code->meets)
+        return true;
     pthread_mutex_lock(&c->launch_lock);
     l->number = stet_map_get(&c->launches, l->joint->set);
     l->number = l->number == STET_MAP_NONE ? 0 : l->number;
