@@ -258,6 +258,7 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
+    bool meets;                  /* its devices need each other's values */
     bool zeros;                  /* the plan is the border alone; nothing is computed */
     bool fallback;               /* likewise; another client computes (cpu_fallback.c) */
     uint64_t handle;             /* its name for the program */

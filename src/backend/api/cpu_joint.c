@@ -90,6 +90,27 @@ static bool take_all(struct stet_cpu_launch *l, struct stet_view answer)
     return fits && !stet_reader_left(&r);
 }
 
+/* Devices that do not meet: each process computes for its own, and gives the others' the same
+ * inputs. */
+static void stand_in(struct stet_cpu_launch *l)
+{
+    const struct stet_plan_info *info = l->code->info;
+    uint32_t lane = 0;
+
+    while (stet_cpu_joint_place(l, lane) < 0)
+        lane++;
+    for (uint32_t i = 0; i < l->inputs; i++) {
+        union { /* the memory is ours, through `foreign` */
+            const void *read;
+            void *write;
+        } to = {l->in_data[i]};
+
+        if (stet_cpu_joint_place(l, i / l->code->inputs) < 0 && info->inputs[i].bytes)
+            memcpy(to.write, l->in_data[lane * l->code->inputs + i % l->code->inputs],
+                   info->inputs[i].bytes);
+    }
+}
+
 enum stet_rc stet_cpu_joint_meet(struct stet_cpu_launch *l, struct stet_err *err)
 {
     const struct stet_plan_info *info = l->code->info;
@@ -101,6 +122,10 @@ enum stet_rc stet_cpu_joint_meet(struct stet_cpu_launch *l, struct stet_err *err
                              .name = l->code->name};
     enum stet_rc rc;
 
+    if (!l->code->meets) {
+        stand_in(l);
+        return STET_OK;
+    }
     for (uint32_t i = 0; i < l->inputs; i++) {
         if (stet_cpu_joint_place(l, i / l->code->inputs) >= 0 && info->inputs[i].bytes)
             stet_buf_add(&own, l->in_data[i], info->inputs[i].bytes);
@@ -120,6 +145,8 @@ bool stet_cpu_joint_count(struct stet_cpu_launch *l)
     PJRT_Client *c = l->device->client;
     bool counted;
 
+    if (!l->code->meets)
+        return true;
     pthread_mutex_lock(&c->launch_lock);
     l->number = stet_map_get(&c->launches, l->joint->set);
     l->number = l->number == STET_MAP_NONE ? 0 : l->number;
