@@ -64,7 +64,8 @@ static struct stet_python_made follow(struct asking *a, struct stet_python_follo
 {
     const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
 
-    what.presence = stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE);
+    what.presence =
+        what.aspect == PY_OF_VALUE && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE);
     what.file = a->called.file;
     what.line = a->called.line;
     what.elsewhere = was && !stet_place_eq(&was->trigger, &is->trigger);
@@ -88,13 +89,23 @@ static void with_numbers(struct stet_python_followed *what, const struct stet_mo
     }
 }
 
-/* A value that moved: where it is held, and what of it is asked. */
-static struct stet_python_made follow_moved(struct asking *a, const struct stet_moved *m,
-                                            enum stet_python_aspect aspect)
+/* The list of an item that came or went, as `batch['views']` of `batch['views'][2]`; empty for
+ * none. */
+static struct stet_view list_of(struct stet_view path)
 {
-    struct stet_python_followed what = {.path = m->path, .aspect = aspect};
+    size_t i = path.len;
 
-    with_numbers(&what, m);
+    if (!i || path.ptr[i - 1] != ']')
+        return (struct stet_view){0};
+    while (--i && path.ptr[i - 1] >= '0' && path.ptr[i - 1] <= '9')
+        continue;
+    return i && path.ptr[i - 1] == '[' && i < path.len - 1 ? stet_view_of(path.ptr, i - 1)
+                                                           : (struct stet_view){0};
+}
+
+static struct stet_python_made follow_path(struct asking *a, const struct stet_moved *m,
+                                           struct stet_python_followed what)
+{
     switch (m->scope) {
     case STET_SCOPE_ARGUMENT:
         what.held = PY_HELD_ARGUMENT;
@@ -108,15 +119,29 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
     case STET_SCOPE_CLOSURE:
     case STET_SCOPE_GLOBAL:
         what.held = PY_HELD_CLOSURE;
-        if (stet_view_starts(m->path, "fun.")) {
+        if (stet_view_starts(what.path, "fun.")) {
             what.held = PY_HELD_FIELD;
-            what.path = stet_view_of(m->path.ptr + 4, m->path.len - 4);
+            what.path = stet_view_of(what.path.ptr + 4, what.path.len - 4);
         }
         break;
     case STET_SCOPE_CALLED:
         return (struct stet_python_made){.line = 0};
     }
     return follow(a, what);
+}
+
+/* A value that moved: where it is held, and what of it is asked. */
+static struct stet_python_made follow_moved(struct asking *a, const struct stet_moved *m,
+                                            enum stet_python_aspect aspect)
+{
+    struct stet_python_followed what = {.path = m->path, .aspect = aspect};
+    struct stet_python_made made = {.line = 0};
+    struct stet_view list = list_of(m->path);
+
+    if (m->one_sided && list.len && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE))
+        made = follow_path(a, m, (struct stet_python_followed){.path = list, .aspect = PY_OF_SIZE});
+    with_numbers(&what, m);
+    return made.line ? made : follow_path(a, m, what);
 }
 
 /* ---- arrays ---- */

@@ -205,6 +205,17 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
     return stet_python_verdict_join(t, n, v, stet_python_trail_of(t, left));
 }
 
+/* A number that is computed from listed ones is decided where it is computed; the list may be data.
+ */
+static verdict computed(struct stet_python_trail *t, stet_python_ref n, verdict v)
+{
+    if (!v.listed || v.how != PY_VARIES || t->aspect != PY_OF_VALUE)
+        return stet_python_verdict_used(t, n, v);
+    v = stet_python_verdict_at(t, n, PY_VARIES);
+    v.open = true;
+    return v;
+}
+
 static verdict binary(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
@@ -216,7 +227,7 @@ static verdict binary(struct stet_python_trail *t, stet_python_ref n)
         return repeated(t, n);
     if (t->aspect == PY_OF_SIZE && op == '+')
         return filled(t, n, left, right);
-    return stet_python_verdict_used(t, n, children(t, n));
+    return computed(t, n, children(t, n));
 }
 
 /* Of a container as written: are its items different ones? */
@@ -242,6 +253,15 @@ static verdict splats(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
+/* Each time another item of a container as written. */
+static verdict each_listed(const struct stet_python_trail *t, stet_python_ref n)
+{
+    verdict v = stet_python_verdict_at(t, n, PY_VARIES);
+
+    v.listed = true;
+    return v;
+}
+
 /* An item of a list or tuple as written. */
 static verdict item_of(struct stet_python_trail *t, stet_python_ref n)
 {
@@ -251,7 +271,7 @@ static verdict item_of(struct stet_python_trail *t, stet_python_ref n)
     verdict v = stays;
 
     if (head.how == PY_AT_EACH && items_differ(a, n) && !t->still)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+        return each_listed(t, n);
     t->parts--;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (stet_python_kind(a, c) == PY_COMMENT)
@@ -284,7 +304,7 @@ static verdict dictionary(struct stet_python_trail *t, stet_python_ref n)
                                        : stet_python_verdict_used(t, n, children(t, n));
     kept = *head;
     if (kept.how == PY_AT_EACH && items_differ(a, n) && !t->still)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+        return each_listed(t, n);
     t->parts--;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         stet_python_ref key = stet_python_child(a, c);

@@ -35,6 +35,7 @@ struct stet_python_verdict {
     bool queued;        /* it came through a queue */
     bool sets;          /* the same each time; `at` places it where it was not */
     bool grows;         /* a container that gets more items */
+    bool listed;        /* an item of a container whose items the source lists */
     bool absent;        /* it gives None, where one asks whether there is something */
 };
 

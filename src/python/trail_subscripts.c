@@ -86,12 +86,14 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
 {
     const struct stet_python_ast *a = &m->ast;
     const struct stet_python_binding *b;
-    char op;
+    char room[160], op;
 
     n = stet_python_bare(a, n);
     switch (stet_python_kind(a, n)) {
     case PY_COMPARISON:
         return true;
+    case PY_CALL:
+        return stet_python_compares(stet_python_library_callee(m, n, room));
     case PY_IDENTIFIER:
         b = depth < 4 ? stet_python_only_binding(m, n) : NULL;
         return b && b->how == PY_BIND_VALUE && b->position < 0 && is_mask(m, b->value, depth + 1);

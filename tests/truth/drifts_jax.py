@@ -120,17 +120,21 @@ def slice_start(plan):
     value = plan.decide("$begin_at", "$i % 5", "2")
     route = plan.pick(by_static_argument, by_factory)
     route(plan, "$start", value)
-    plan.truth = Truth("slice-start", ("slice-start", "static-argument") if route is by_static_argument else ("slice-start",), planted=4)
+    # The catalogue's remedy, dynamic_slice, is an edit of the slice itself.
+    plan.truth = Truth("slice-start", ("slice-start", "static-argument") if route is by_static_argument else ("slice-start",), planted=4,
+                       source=("source", "origin"))
 
 
 # A Python loop that is unrolled a varying number of times.
 def python_loop(plan):
     inner = plan.pick("    {V} = {V} + 0.1 * jnp.sin({V})  #@origin", "    {V} = jnp.tanh({V}) * 1.1  #@origin")
-    use_in(plan, ["for $_round in range($reps):  #@origin", inner])
+    use_in(plan, ["for $_round in range($reps):  #@loop", inner])
     value = plan.decide("$rounds", plan.pick("2 + $i % 3", "1 + $i // 3"), "2")
     route = plan.pick(by_static_argument, by_factory)
     route(plan, "$reps", value)
-    plan.truth = Truth("python-loop", ("python-loop", "static-argument") if route is by_static_argument else ("python-loop",), planted=2)
+    # The catalogue's remedy, scan or fori_loop, is an edit of the loop itself.
+    plan.truth = Truth("python-loop", ("python-loop", "static-argument") if route is by_static_argument else ("python-loop",), planted=2,
+                       origin=("origin", "loop"), source=("source", "loop"))
 
 
 # A value is read back, and a Python `if` on it chooses what is compiled.

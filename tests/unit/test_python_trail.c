@@ -77,6 +77,33 @@ TEST(sizes_are_followed_to_the_line_that_decides_them)
     EACH(bodies, "x", PY_OF_SIZE);
 }
 
+TEST(what_a_table_gives_is_decided_where_it_is_computed)
+{
+    static const char *const bodies[] = {
+        "tokens = [18, 24, 30]\nfor i in range(3):\n    room = int(-(-tokens[i] * 1.25 // 4))  # "
+        "here\n"
+        "    step(1, n=room)  # call\n",
+        "table = {i: 2 + i % 3 for i in range(9)}\n"
+        "def make(size):\n    return rng.normal(size=size)\n"
+        "def batches():\n    for i in range(9):\n        yield make(8)\n"
+        "def main():\n    for i, batch in enumerate(batches()):\n"
+        "        n = table[i]  # here\n        step(batch, n)  # call\n"
+        "main()\n",
+    };
+
+    EACH(bodies, "n", PY_OF_VALUE);
+}
+
+TEST(a_mask_of_a_librarys_test_selects_where_it_is_used)
+{
+    expect("hours = np.arange(90)\nlevel = rng.normal(size=90)\n"
+           "def weeks():\n    for w in range(9):\n        cut = slice(w * 10, (w + 1) * 10)\n"
+           "        t, h = hours[cut], level[cut]\n        good = np.isfinite(h)\n"
+           "        yield t[good]  # here\n"
+           "for x in weeks():\n    step(x)  # call\n",
+           "x", PY_OF_SIZE);
+}
+
 TEST(the_length_of_a_container_that_grows_decides_where_it_is_used)
 {
     static const char *const bodies[] = {
