@@ -4,7 +4,7 @@
 # SOAK_EXECUTES, SOAK_COMPILES, SOAK_THREADS, SOAK_FORKS, SOAK_LIFTS: 1e7, 1e4, 64, 200, 100000
 # unless said.
 # Then a zoo of hostile Python objects, under every Python here and in STET_TEST_PYTHONS: SOAK_ZOO (2000) compiles with a
-# fresh seed, which it prints.
+# fresh seed, which it prints. For release also jobs of several processes in their long form (tests/pod).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 presets=("$@")
@@ -33,6 +33,12 @@ for preset in "${presets[@]}"; do
         for device in xla tpu; do
             VALUES=50 python3 tests/lift/test_lift_torch.py build/release "build/env/torch$device/bin/python" $device
         done
+        # jobs of several processes
+        cmake --build --preset release --target pod_rank fake_pjrt bench_pod >/dev/null
+        build/release/bin/bench_pod table
+        POD_RANKS=512 python3 tests/pod/test_light.py build/release
+        POD_LONG=1 python3 tests/pod/test_pod.py build/release build/env/jax/bin/python
+        POD_LONG=1 python3 tests/pod/test_torchrun.py build/release build/env/torchtpu/bin/python
     fi
     sanitizer=
     [[ $preset != asan ]] || sanitizer=$(cc -print-file-name=libasan.so)

@@ -54,10 +54,7 @@ def register_functions(client, backend):
         client._xla.register_custom_call_target(name, fn, platform, api_version, traits)
         if api_version == 1:
             stages = fn if isinstance(fn, dict) else {"execute": fn}
-            try:
-                backend.register_function(name, {stage: pointer_of(capsule) for stage, capsule in stages.items()})
-            except ValueError:  # of a newer interface: programs that call it run on XLA's own client
-                pass
+            backend.register_function(name, {stage: pointer_of(capsule) for stage, capsule in stages.items()})
 
     def type_(name, registration):
         client._xla.register_custom_type(name, registration)

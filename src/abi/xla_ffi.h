@@ -1,4 +1,4 @@
-/* XLA's foreign function interface (FFI), version 0.4, in our own words: how a runtime calls a
+/* XLA's foreign function interface (FFI), version 0.5, in our own words: how a runtime calls a
  * function that a library registered under a name. A program names it in a custom call.
  *
  * The library gets a call frame with its arguments, results and attributes, and the table of the
@@ -12,7 +12,7 @@
 
 #include "abi/pjrt_base.h"
 
-enum { XLA_FFI_API_MAJOR = 0, XLA_FFI_API_MINOR = 4 };
+enum { XLA_FFI_API_MAJOR = 0, XLA_FFI_API_MINOR = 5 };
 
 typedef enum {
     XLA_FFI_Extension_Metadata = 1,
@@ -288,6 +288,13 @@ typedef struct XLA_FFI_FindExtension_Args {
     const void *extension; /* out; NULL if there is none */
 } XLA_FFI_FindExtension_Args;
 
+/* Since 0.5: options of one execution, beside the attributes of the call. */
+typedef struct XLA_FFI_CustomOptions_Get_Args {
+    XLA_FFI_HEAD;
+    XLA_FFI_ExecutionContext *ctx;
+    const XLA_FFI_Attrs *attrs; /* out */
+} XLA_FFI_CustomOptions_Get_Args;
+
 struct XLA_FFI_Api {
     XLA_FFI_HEAD;
     XLA_FFI_Api_Version api_version;
@@ -311,7 +318,8 @@ struct XLA_FFI_Api {
     XLA_FFI_Error *(*XLA_FFI_RunId_Get)(XLA_FFI_RunId_Get_Args *args);
     XLA_FFI_Error *(*XLA_FFI_DeviceOrdinal_Get)(XLA_FFI_DeviceOrdinal_Get_Args *args);
     XLA_FFI_Error *(*XLA_FFI_FindExtension)(XLA_FFI_FindExtension_Args *args); /* since 0.4 */
+    XLA_FFI_Error *(*XLA_FFI_CustomOptions_Get)(XLA_FFI_CustomOptions_Get_Args *args);
 };
-PJRT_SIZED(XLA_FFI_Api, XLA_FFI_FindExtension);
+PJRT_SIZED(XLA_FFI_Api, XLA_FFI_CustomOptions_Get);
 
 #endif

@@ -262,6 +262,14 @@ static XLA_FFI_Error *find_extension(XLA_FFI_FindExtension_Args *args)
     return NULL;
 }
 
+static XLA_FFI_Error *custom_options(XLA_FFI_CustomOptions_Get_Args *args)
+{
+    static const XLA_FFI_Attrs none = {.struct_size = XLA_FFI_Attrs_STRUCT_SIZE};
+
+    args->attrs = &none;
+    return NULL;
+}
+
 /* ---- futures: a function may go on after it returned ---- */
 
 struct XLA_FFI_Future {
@@ -353,6 +361,7 @@ const XLA_FFI_Api *stet_ffi_api(void)
         .XLA_FFI_RunId_Get = run_id,
         .XLA_FFI_DeviceOrdinal_Get = device_ordinal,
         .XLA_FFI_FindExtension = find_extension,
+        .XLA_FFI_CustomOptions_Get = custom_options,
     };
 
     return &api;

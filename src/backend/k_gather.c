@@ -2,6 +2,7 @@
  * ref/index.c. */
 #include "backend/body_run.h"
 #include "backend/params.h"
+#include "base/known.h"
 
 /* Index vectors are read so many at a time. */
 enum { SOME = 256 };
@@ -60,7 +61,8 @@ static void find_places(const struct stet_gather_params *g, const void *indices,
     int64_t other_step = g->batch_rank ? g->result_strides[last] : 0;
     int64_t operand_step = g->batch_rank ? g->batching_step[last] : 0;
 
-    for (int64_t i = 0; i < n;) { /* along the innermost dimension of the grid */
+    STET_KNOWN(inner > 0 && start >= 0); /* an empty grid has no tasks */
+    for (int64_t i = 0; i < n;) {        /* along the innermost dimension of the grid */
         int64_t at = (start + i) % inner, rest = (start + i) / inner;
         int64_t run = inner - at < n - i ? inner - at : n - i;
         int64_t index = at * index_step, other = at * other_step, operand = at * operand_step;

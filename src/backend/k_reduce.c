@@ -5,6 +5,7 @@
  * runs of the line fold into one element each; when it is kept ("columns"), runs are added to runs.
  */
 #include "backend/params.h"
+#include "base/known.h"
 
 struct fold {
     const struct stet_reduce *r;
@@ -81,8 +82,10 @@ static void pick(char *d, const char *s, size_t bytes, size_t step, size_t n)
 /* How many elements pairs() takes at once: the first of all pairs fit the scratch, and the body. */
 static size_t pairs_most(const struct stet_reduce *r)
 {
-    size_t most = ACC / r->count, body = r->body->prog.tile;
+    size_t most, body = r->body->prog.tile;
 
+    STET_KNOWN(r->count); /* lowering refuses a reduction of nothing */
+    most = ACC / r->count;
     return 2 * (most < body ? most : body);
 }
 
@@ -440,6 +443,7 @@ static void columns_task(void *context, uint64_t task)
     char *acc[32];
 
     begin(f, &s);
+    STET_KNOWN(r->count);
     for (uint32_t i = 0; i < r->count; i++)
         acc[i] = s.acc[0] + i * (16 * ACC / 32);
     for (int64_t t = (int64_t)task * f->grain;

@@ -3,6 +3,7 @@
  */
 #include "backend/body_run.h"
 #include "backend/params.h"
+#include "base/known.h"
 
 /* A key of 32 bits and its position as one number: unlike keys, no two are equal. */
 typedef uint64_t pair;
@@ -276,6 +277,7 @@ static void sort_line(struct sorter *t, int way)
         pairs = sort_pairs(t->first, t->second, s->length);
     if (way == BY_WIDE_PAIRS)
         wide = sort_wide(t->first, t->second, s->length);
+    STET_KNOWN(pairs || wide || order); /* there is no fourth way */
     for (uint32_t i = 0; i < s->count; i++) {
         size_t bytes = s->bytes[i];
         const char *in = (const char *)t->bufs[i] + (size_t)t->offset * bytes;

@@ -181,6 +181,8 @@ static bool equal_nodes(const struct stet_gnode *a, const struct stet_gnode *b)
     }
 }
 
+/* Not base/map.h: the nodes are linked through their own `chain`, so that a lookup allocates
+ * nothing and the table is in the arena of the plan. */
 static void find_equal(struct simplifier *s, struct stet_gnode *n)
 {
     uint64_t at = hash_of(n) & s->mask;

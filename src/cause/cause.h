@@ -81,6 +81,7 @@ enum stet_cause_step {
     STET_STEP_FEEDS_SIZE, /* the same, if an argument's size changed */
     STET_STEP_SELECTS,    /* selects elements by their values */
     STET_STEP_UPDATES,    /* lets the optimizer take its step */
+    STET_STEP_CLEARS,     /* takes the gradients away */
     STET_STEP_COMPUTES,   /* passes a number to the operation that differs */
 };
 

@@ -117,11 +117,18 @@ static bool needs_source(enum stet_cause cause)
            stet_cause_is(cause, STET_CAUSE_MAY_COUNT);
 }
 
+/* PyTorch/XLA's programs have no lines, and the line that waits is not the one to edit. */
+static bool is_not_found(const struct stet_finding *f)
+{
+    return !f->origin.line && stet_cause_step(f->cause) != STET_STEP_NONE;
+}
+
 enum stet_sure stet_finding_confidence(const struct stet_finding *f)
 {
-    enum stet_sure line = f->source.line                         ? f->source_sure
-                          : needs_source(f->cause) && !f->benign ? STET_SURE_LIKELY
-                                                                 : STET_SURE_CERTAIN;
+    bool none = !f->benign && (needs_source(f->cause) || is_not_found(f));
+    enum stet_sure line = f->source.line ? f->source_sure
+                          : none         ? STET_SURE_LIKELY
+                                         : STET_SURE_CERTAIN;
 
     return f->sure < line ? f->sure : line;
 }

@@ -25,10 +25,8 @@ static enum stet_python_aspect aspect_of(enum stet_cause cause)
     case STET_CAUSE_SHARDING_CHANGE:
     case STET_CAUSE_LAYOUT_CHANGE:
         return PY_OF_PLACE;
-    case STET_CAUSE_OPTIONAL_KEY:
-        return PY_OF_VALUE;
     default:
-        return PY_OF_SIZE;
+        return stet_cause_is(cause, STET_CAUSE_OF_PRESENCE) ? PY_OF_VALUE : PY_OF_SIZE;
     }
 }
 
@@ -66,6 +64,7 @@ static struct stet_python_made follow(struct asking *a, struct stet_python_follo
 {
     const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
 
+    what.presence = stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE);
     what.file = a->called.file;
     what.line = a->called.line;
     what.elsewhere = was && !stet_place_eq(&was->trigger, &is->trigger);
@@ -166,6 +165,36 @@ static bool by_number_of_size(struct asking *a)
     return take(a, best, STET_SURE_LIKELY);
 }
 
+/* The arguments that the two programs show, where Python's values show no difference: two
+ * placements of one kind. */
+static bool by_changed(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->change_count; i++) {
+        const struct stet_reported_change *c = &a->f->changes[i];
+
+        if (c->kind == STET_CHANGE_ARGUMENT && c->follows == STET_NO_FACET &&
+            take(a,
+                 follow(a, (struct stet_python_followed){.held = PY_HELD_ARGUMENT,
+                                                         .path = c->of.name,
+                                                         .aspect = aspect_of(a->f->cause)}),
+                 STET_SURE_LIKELY))
+            return true;
+    }
+    return false;
+}
+
+/* The arguments of the waiting call, where a library took them apart before it jitted them. */
+static bool by_call(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        if (a->f->moved[i].wrapped && is_changed_array(a->f, &a->f->moved[i]))
+            return take(a,
+                        follow(a, (struct stet_python_followed){.held = PY_HELD_CALL,
+                                                                .aspect = aspect_of(a->f->cause)}),
+                        STET_SURE_LIKELY);
+    return false;
+}
+
 /* ---- numbers ---- */
 
 /* Did the values of this argument become constants of the two programs? */
@@ -248,6 +277,100 @@ static bool by_wrapped(struct asking *a)
     return false;
 }
 
+/* A variable that held the values of an argument: the line that last assigned it before a frame's
+ * waiting line. */
+static bool by_binding(struct asking *a, const struct stet_moved *argument)
+{
+    const struct stet_finding *f = a->f;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+        const struct stet_python_watched *w;
+        struct stet_python_made made = {.line = 0};
+        size_t frame;
+
+        if (m->scope != STET_SCOPE_LOCAL || !stet_view_eq(m->from, argument->from) ||
+            !stet_view_eq(m->to, argument->to) ||
+            !stet_observed_frame(&a->seen, m->scope, m->frame, &frame))
+            continue;
+        w = &a->seen.stack.frames[frame];
+        made.file = w->file;
+        if (frame < a->seen.is->lines.count && a->seen.is->lines.items[frame].line == w->line)
+            made.function = a->seen.is->lines.items[frame].function;
+        made.line = stet_python_binding_line(&a->h->sources, w->file, w->line, m->path);
+        if (take(a, made, STET_SURE_LIKELY))
+            return true;
+    }
+    return false;
+}
+
+/* The same for the array that changed. */
+static bool by_held_array(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        if (a->f->moved[i].scope == STET_SCOPE_ARGUMENT &&
+            is_changed_array(a->f, &a->f->moved[i]) && by_binding(a, &a->f->moved[i]))
+            return true;
+    return false;
+}
+
+/* A flag of a model that a library switches: the line that switches it. */
+static bool by_mode(struct asking *a)
+{
+    bool flag = false;
+
+    for (uint32_t i = 0; i < a->f->moved_count; i++)
+        flag |= a->f->moved[i].flag && a->f->moved[i].scope == STET_SCOPE_LOCAL &&
+                memchr(a->f->moved[i].path.ptr, '.', a->f->moved[i].path.len);
+    return flag && stet_cause_question(a->f->cause) == STET_QUESTION_BRANCH &&
+           take(a, stet_python_training(&a->h->sources, &a->seen.stack, (struct stet_view){0}),
+                STET_SURE_LIKELY);
+}
+
+/* The variables of the frames. If an argument is known to differ, only those that held it. */
+static bool by_variable(struct asking *a)
+{
+    for (uint32_t i = 0; i < a->f->moved_count; i++) {
+        const struct stet_moved *m = &a->f->moved[i];
+
+        if (m->scope == STET_SCOPE_ARGUMENT && m->static_argument && m->numeric &&
+            concerns(a->f, m))
+            return by_binding(a, m);
+    }
+    return by_value(a, STET_SCOPE_LOCAL, false);
+}
+
+/* The same program and arguments: an object that the waiting line passes, and that is made anew. */
+static bool by_new_object(struct asking *a)
+{
+    const struct stet_sighting *was = a->seen.was, *is = a->seen.is;
+    struct stet_view name;
+    uint32_t at = 0;
+
+    if (!was || was->process != is->process || a->f->cause != STET_CAUSE_IDENTICAL_REHASH)
+        return false;
+    while (stet_explain_new_object(was->values, is->values, &at, &name)) {
+        uint32_t line =
+            stet_python_binding_line(&a->h->sources, is->trigger.file, is->trigger.line, name);
+
+        if (line)
+            return take(a,
+                        (struct stet_python_made){.file = is->trigger.file,
+                                                  .function = is->trigger.function,
+                                                  .line = line},
+                        STET_SURE_LIKELY);
+    }
+    return false;
+}
+
+/* How the function was jitted differs: what chose another one of several. */
+static bool by_callee(struct asking *a)
+{
+    return take(
+        a, follow(a, (struct stet_python_followed){.held = PY_HELD_CALLEE, .aspect = PY_OF_VALUE}),
+        STET_SURE_CERTAIN);
+}
+
 static void begin(struct asking *a, struct stet_history *h, struct stet_finding *f)
 {
     *a = (struct asking){.h = h, .f = f};
@@ -274,6 +397,33 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
+bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
+{
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
+                 STET_SURE_LIKELY);
+    stet_observed_release(&a.seen);
+    return found;
+}
+
+bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_place before = f->source;
+    enum stet_sure sure = f->source_sure;
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = by_array(&a) && !stet_python_line_reads(&h->sources, f->source.file, f->source.line);
+    f->source = before;
+    f->source_sure = sure;
+    stet_observed_release(&a.seen);
+    return found;
+}
+
 /* Was another function of the definition called? What it holds decides, not the caller's variables.
  */
 static bool is_anew(const struct asking *a)
@@ -288,11 +438,15 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a);
+        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a) ||
+                by_held_array(&a);
+    else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
+        found = by_callee(&a);
     else
         found = by_value(&a, STET_SCOPE_ARGUMENT, false) || by_constant(&a) || by_wrapped(&a) ||
+                by_value(&a, STET_SCOPE_ARGUMENT, true) || by_new_object(&a) ||
                 by_value(&a, STET_SCOPE_CLOSURE, false) || by_value(&a, STET_SCOPE_GLOBAL, false) ||
-                (!is_anew(&a) && by_value(&a, STET_SCOPE_LOCAL, false));
+                (!is_anew(&a) && (by_mode(&a) || by_variable(&a)));
     stet_observed_release(&a.seen);
     return found;
 }

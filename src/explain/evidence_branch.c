@@ -1,6 +1,8 @@
 /* Operations that differ without another reason: finds the new lines, and what decided
  * that they run. */
+#include "explain/decided.h"
 #include "explain/history_internal.h"
+#include "explain/observed.h"
 #include "explain/readback.h"
 
 /* A first compile in the loop is reported when the loop waited this long for it. Chosen between the
@@ -181,13 +183,27 @@ static bool is_of_its_line(const struct stet_sighting *s)
     return stet_history_is_eager(s) || s->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
+/* Is the line in the loop that makes the step, as far as the source shows? What comes after an
+ * inner loop runs once in a pass. */
+static bool in_loop_of(struct stet_history *h, const struct stet_place *line,
+                       const struct stet_place *step)
+{
+    uint32_t loop = stet_python_loop_of_line(&h->sources, step->file, step->line);
+
+    return !loop || !stet_view_eq(step->file, line->file) ||
+           stet_python_loop_of_line(&h->sources, line->file, line->line) == loop;
+}
+
 /* Does this program run in turn after turn of the loop, at least in one of five? What runs before
- * the loop or after it, or once in many turns, does not hold the loop up. */
-static bool in_turns(const struct stet_history *h, const struct stet_sighting *s, uint32_t number)
+ * the loop or after it, or once in many turns, does not hold the loop up. Of what runs once in a
+ * pass, every pass must be short. */
+static bool in_turns(struct stet_history *h, const struct stet_sighting *s, uint32_t number)
 {
     const struct stet_order *o = order_of(h, s);
-    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    const struct stet_sighting *step = &h->sightings[stet_history_loop(h, s->process) - 1];
+    uint32_t group = step->group;
     uint64_t turns = 0, last = 0, visits = 0, mine = 0;
+    uint64_t most = in_loop_of(h, &s->trigger, &step->trigger) ? 5 : 2;
 
     for (size_t i = 0; o && i < o->count; i++) {
         if (o->items[i] == number) {
@@ -198,7 +214,22 @@ static bool in_turns(const struct stet_history *h, const struct stet_sighting *s
             turns++;
         }
     }
-    return s->group == group || mine < 2 || (visits > 2 && last <= 5 * (visits - 1));
+    return s->group == group || mine < 2 || (visits > 2 && last <= most * (visits - 1));
+}
+
+/* Is it read after the loop that trains? That is once for a pass over the data, however short the
+ * pass is. */
+static bool after_training(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_observed seen;
+    bool after = false, inside = false;
+
+    stet_observed_init(&seen, h, f);
+    for (size_t i = 0; i < seen.stack.waits && !after && !inside; i++)
+        after = stet_python_after_training(&h->sources, seen.stack.frames[i].file,
+                                           seen.stack.frames[i].line, &inside);
+    stet_observed_release(&seen);
+    return after;
 }
 
 /* Reading back inside the loop: the program is only the line that waits for it. */
@@ -213,6 +244,8 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
      * code reads there. */
     if (!(stet_history_is_eager(s) && stet_explain_read_at(h, s->process, &s->trigger, 2)) &&
         !stet_python_line_reads(&h->sources, s->trigger.file, s->trigger.line))
+        return false;
+    if (after_training(h, f))
         return false;
     stet_finding_hear(h, f, STET_ANSWER(HOST_SYNC, RUN, CERTAIN),
                       "this line ran %llu times as a program of its own, and its result was read "
@@ -326,6 +359,19 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Operations went, and no argument differs: a line switches a model to its evaluation. */
+static bool switched(struct stet_history *h, struct stet_finding *f)
+{
+    if (f->cause != STET_CAUSE_GRAPH_CHANGE || stet_sighting_of(h, f)->eager ||
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX || !stet_explain_mode(h, f))
+        return false;
+    stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
+                      "no argument that was seen differs, and line %u switches a model between "
+                      "training and evaluation",
+                      f->source.line);
+    return true;
+}
+
 void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -353,11 +399,16 @@ void stet_evidence_branch(struct stet_history *h, struct stet_finding *f)
             "which program runs depends on a value read back in %.*s (they "
             "alternated %u time%s)",
             STET_FMT(stet_explain_read_words(h, f)), switches, switches == 1 ? "" : "s");
+        if (stet_cause_is(f->cause,
+                          STET_CAUSE_OF_ARGUMENT)) /* that argument has a line of its own */
+            f->source = (struct stet_place){0};
     } else if (f->facts.new_lines) {
         stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, RUN, CERTAIN),
                           "%u line%s that no program had before", f->facts.new_lines,
                           f->facts.new_lines == 1 ? "" : "s");
     } else if (comes_late(h, f)) {
+        return;
+    } else if (switched(h, f)) {
         return;
     }
     if (stet_cause_is(f->cause, STET_CAUSE_OTHER_CODE) &&

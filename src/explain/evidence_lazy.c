@@ -1,6 +1,7 @@
 /* PyTorch/XLA traces lazily and its programs have no lines: the loop that waits, and what it calls,
  * show where a value entered. */
 #include "explain/history_internal.h"
+#include "explain/observed.h"
 
 /* What the waiting line's loop reaches; NULL for other frameworks. */
 static const struct stet_python_reach *reach_of(struct stet_history *h,
@@ -39,20 +40,51 @@ static bool was_cut(const struct stet_history *h, const struct stet_sighting *s,
 typedef bool step_fn(struct stet_history *h, const struct stet_sighting *s,
                      const struct stet_python_reach *r, const struct stet_python_step *step);
 
-/* The only statement in reach of a kind; no line for none or several. */
-static struct stet_place only_step(struct stet_history *h, const struct stet_sighting *s,
-                                   step_fn *is_it)
+/* The only statement in reach of a kind; no line for none or *several. */
+static struct stet_place only_step_of(struct stet_history *h, const struct stet_sighting *s,
+                                      const struct stet_python_reach *r, step_fn *is_it,
+                                      bool *several)
 {
-    const struct stet_python_reach *r = reach_of(h, s);
     struct stet_place found = {.line = 0};
 
     for (uint32_t i = 0; r && i < r->count; i++) {
         if (!is_it(h, s, r, &r->steps[i]))
             continue;
-        if (found.line)
+        *several = found.line != 0;
+        if (*several)
             return (struct stet_place){.line = 0};
         found = place_of(&r->steps[i]);
     }
+    return found;
+}
+
+static struct stet_place only_step(struct stet_history *h, const struct stet_sighting *s,
+                                   step_fn *is_it)
+{
+    bool several = false;
+
+    return only_step_of(h, s, reach_of(h, s), is_it, &several);
+}
+
+/* The same in the loops around the lines that wait, the innermost first: the step may be in what
+ * another turn of an outer loop calls. */
+static struct stet_place only_step_around(struct stet_history *h, struct stet_finding *f,
+                                          step_fn *is_it)
+{
+    struct stet_place found = {.line = 0};
+    struct stet_python_reach r = {0};
+    struct stet_observed seen;
+    bool several = false;
+
+    stet_observed_init(&seen, h, f);
+    for (size_t i = 0; i < seen.stack.waits && !found.line && !several; i++) {
+        const struct stet_python_watched *at = &seen.stack.frames[i];
+
+        stet_python_reach_from(&h->sources, at->file, at->line, &r);
+        found = only_step_of(h, stet_sighting_of(h, f), &r, is_it, &several);
+    }
+    stet_python_reach_release(&r);
+    stet_observed_release(&seen);
     return found;
 }
 
@@ -81,6 +113,13 @@ static bool updates(struct stet_history *h, const struct stet_sighting *s,
 {
     (void)s, (void)r;
     return stet_python_step_updates(&h->sources, step);
+}
+
+static bool clears(struct stet_history *h, const struct stet_sighting *s,
+                   const struct stet_python_reach *r, const struct stet_python_step *step)
+{
+    (void)s, (void)r;
+    return stet_python_step_clears(&h->sources, step);
 }
 
 /* A place in another file is not a line of the trigger's. */
@@ -145,16 +184,48 @@ static struct stet_view operation_of(const struct stet_reported_change *c)
     return dot ? stet_view_of(dot + 1, (size_t)(v.ptr + v.len - dot) - 1) : v;
 }
 
+static struct stet_place step_of_changes(struct stet_history *h, const struct stet_finding *f,
+                                         const struct stet_python_reach *r, bool *several)
+{
+    struct stet_place at = {.line = 0};
+
+    if (f->cause == STET_CAUSE_TOPK_K)
+        at = step_of(h, r, STET_VIEW("topk"), several);
+    for (uint32_t i = 0; !at.line && i < f->change_count; i++)
+        at = step_of(h, r, operation_of(&f->changes[i]), several);
+    return at;
+}
+
+/* In the generators that were suspended: they compute what the loop takes from them. */
+static struct stet_place step_of_generators(struct stet_history *h, struct stet_finding *f,
+                                            bool *several)
+{
+    struct stet_place found = {.line = 0};
+    struct stet_python_reach r = {0};
+    struct stet_observed seen;
+
+    stet_observed_init(&seen, h, f);
+    for (size_t i = seen.stack.waits; i < seen.stack.count && !found.line; i++) {
+        const struct stet_python_watched *at = &seen.stack.frames[i];
+
+        stet_python_reach_from(&h->sources, at->file, at->line, &r);
+        found = step_of_changes(h, f, &r, several);
+    }
+    stet_python_reach_release(&r);
+    stet_observed_release(&seen);
+    return found;
+}
+
 static void find_operation(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_python_reach *r = reach_of(h, stet_sighting_of(h, f));
     struct stet_place at = {.line = 0};
     bool several = false;
 
-    if (r && f->cause == STET_CAUSE_TOPK_K)
-        at = step_of(h, r, STET_VIEW("topk"), &several);
-    for (uint32_t i = 0; r && !at.line && i < f->change_count; i++)
-        at = step_of(h, r, operation_of(&f->changes[i]), &several);
+    if (r)
+        at = step_of_changes(h, f, r, &several);
+    if (!at.line)
+        at = step_of_generators(h, f, &several);
     if (!several) /* it may be any of them: none is named */
         point_at(h, f, at);
 }
@@ -196,6 +267,9 @@ void stet_evidence_lazy(struct stet_history *h, struct stet_finding *f)
         break;
     case STET_STEP_UPDATES:
         point_at(h, f, only_step(h, s, updates));
+        break;
+    case STET_STEP_CLEARS:
+        point_at(h, f, only_step_around(h, f, clears));
         break;
     case STET_STEP_COMPUTES:
         find_operation(h, f);

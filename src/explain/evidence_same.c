@@ -85,7 +85,7 @@ void stet_evidence_same(struct stet_history *h, struct stet_finding *f)
         if (!is_made_anew(s->traits) && s->trigger.line)
             f->origin = s->trigger; /* the function is made once, and jitted again here */
     } else {
-        stet_finding_hear(h, f, STET_ANSWER(IDENTICAL_REHASH, PROGRAMS, CERTAIN),
+        stet_finding_hear(h, f, STET_ANSWER(IDENTICAL_REHASH, PROGRAMS, LIKELY),
                           "the same program as compile %llu, byte for byte or except for names",
                           (unsigned long long)h->sightings[f->against].index);
         /* One operation outside any jitted function, of another weak type: nothing to hoist. */

@@ -1,4 +1,5 @@
 /* Shapes that changed: where the size came from. */
+#include "explain/decided.h"
 #include "explain/history_internal.h"
 #include "explain/readback.h"
 
@@ -69,6 +70,13 @@ static bool is_lazy(const struct stet_history *h, const struct stet_finding *f)
     return stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA;
 }
 
+/* Something that was read back reaches the call, but another line decides the size of what it is
+ * given. */
+static bool is_sized_by_host(struct stet_history *h, struct stet_finding *f)
+{
+    return !is_lazy(h, f) && f->facts.argument_shape && stet_explain_sized_without_read(h, f);
+}
+
 /* The size is passed to the call and was read back from the device. Evidence: the source shows that
  * an array is read, a program ran in that line, or (unless `ran` is required) the line reads a
  * size. */
@@ -80,7 +88,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
     struct stet_read seen;
 
     *rests = STET_RESTS_VALUES;
-    if (stet_explain_read_passed(h, f, true, &seen)) {
+    if (stet_explain_read_passed(h, f, true, &seen) && (seen.sure || !is_sized_by_host(h, f))) {
         f->reads = seen.line;
         f->source = seen.at;
         if (is_lazy(h, f))
@@ -97,7 +105,8 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
     if (f->against != STET_NONE &&
         stet_explain_made_anew(h->sightings[f->against].values, s->values))
         return false;
-    if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read))
+    if (!stet_python_argument_reads(&h->sources, s->trigger.file, s->trigger.line, &read) ||
+        is_sized_by_host(h, f))
         return false;
     f->reads = read.here;
     *rests = STET_RESTS_SOURCE;

@@ -133,6 +133,14 @@ static bool sliced(struct stet_finding *f)
     return f->cause == STET_CAUSE_SLICE_START && at_line(f, f->origin, STET_SURE_CERTAIN);
 }
 
+/* The line that takes the gradients away, where the source shows one. */
+static bool cleared(const struct stet_history *h, struct stet_finding *f)
+{
+    return stet_cause_step(f->cause) == STET_STEP_CLEARS &&
+           stet_sighting_of(h, f)->traits->framework == STET_FRAMEWORK_TORCH_XLA &&
+           at_line(f, f->origin, STET_SURE_CERTAIN);
+}
+
 /* ---- the call ---- */
 
 /* The line that chose or made the function called, or the call itself. */
@@ -148,8 +156,9 @@ static bool jitted(struct stet_history *h, struct stet_finding *f)
     if (line)
         at.line = line;
     /* How the function was jitted shows no argument's placement. */
-    return at_line(
-        f, at, stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_LIKELY : STET_SURE_CERTAIN);
+    return at_line(f, at,
+                   line && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
+                                                                         : STET_SURE_LIKELY);
 }
 
 /* Another function of one definition was called: the line that made it. */
@@ -178,7 +187,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (looped(h, f) || sliced(f) || stet_explain_decided(h, f) || made_elsewhere(h, f) ||
-        jitted(h, f) || made_anew(h, f))
+    if (looped(h, f) || sliced(f) || cleared(h, f) || stet_explain_decided(h, f) ||
+        made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;
 }

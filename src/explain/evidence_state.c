@@ -52,6 +52,14 @@ static bool sum_from_number(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
+/* Gradients that begin as zeros are constants of the first program alone. */
+static bool begins_once(const struct stet_finding *f, const struct stet_sighting *first,
+                        const struct stet_turns *turns)
+{
+    return turns->known && f->facts.came && first->executions == 1 && turns->switches == 1 &&
+           turns->others == turns->others_before && turns->mine > 1;
+}
+
 void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -65,7 +73,8 @@ void stet_evidence_state(struct stet_history *h, struct stet_finding *f)
         return;
     first = &h->sightings[f->against];
     turns = stet_turns_of(h, f);
-    if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0)) {
+    if (f->facts.accumulates && (f->facts.came == 0) != (f->facts.went == 0) &&
+        !begins_once(f, first, &turns)) {
         stet_finding_hear(
             h, f,
             (struct stet_finding_answer){STET_CAUSE_GRAD_CREATE_ACCUMULATE, .rests = STET_RESTS_RUN,

@@ -292,8 +292,12 @@ static void compare_types(const struct stet_journal_value *a, const struct stet_
     bool arrays = a->kind == STET_VALUE_ARRAY && b->kind == STET_VALUE_ARRAY;
 
     m->traced_alike = is_weak_form(a, b) || is_weak_form(b, a);
-    m->typed = arrays ? a->weak != b->weak || !stet_view_eq(a->text, b->text)
-                      : (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
+    if (arrays)
+        m->typed = a->weak != b->weak || !stet_view_eq(a->text, b->text);
+    else if (is_number(a) && is_number(b))
+        m->typed = a->kind != b->kind || !stet_view_eq(a->type, b->type);
+    else
+        m->typed = (is_number(a) || is_number(b)) && m->array && !m->traced_alike;
 }
 
 static bool is_present(const struct stet_journal_value *v)

@@ -44,4 +44,9 @@ struct stet_view stet_explain_moved_root(const struct stet_moved *m);
  * object, of the same definition? Within one process. */
 bool stet_explain_made_anew(struct stet_view before, struct stet_view now);
 
+/* Finds the next local variable that had another object of the same class at the two compiles, and
+ * no array in it; begin with *at 0. The name borrows from `now`. */
+bool stet_explain_new_object(struct stet_view before, struct stet_view now, uint32_t *at,
+                             struct stet_view *variable);
+
 #endif

@@ -271,9 +271,11 @@ static enum stet_python_seen compare(const struct stet_observed *o,
                : stet_view_eq(was->text, is->text) && was->weak == is->weak ? PY_SEEN_SAME
                                                                             : PY_SEEN_EXACT;
     case PY_OF_PLACE:
-        return !arrays                               ? PY_UNSEEN
-               : stet_view_eq(was->place, is->place) ? PY_UNSEEN
-                                                     : PY_SEEN_EXACT;
+        if (!arrays)
+            return PY_UNSEEN;
+        if (!was->place.len && !is->place.len)
+            return PY_SEEN_SAME; /* both are of the host */
+        return stet_view_eq(was->place, is->place) ? PY_UNSEEN : PY_SEEN_EXACT;
     case PY_OF_GRADIENT:
         break;
     }
@@ -346,7 +348,8 @@ static enum stet_python_seen watch_field(void *context, struct stet_view class_n
         is = below(&v->is, object, path);
         was = below(&v->was, then, path);
         one = was && is ? compare(o, was, is, aspect) : PY_UNSEEN;
-        seen = one > seen ? one : seen;
+        if (one > seen)
+            seen = one;
     }
     return seen;
 }

@@ -68,7 +68,7 @@ static void put_costs(struct stet_json *j, const struct stet_fit_program *p)
     stet_json_known(j, "fragments", p->costs != NULL, p->fragments);
     stet_json_number(j, "fragments_cpu_s", (double)p->fragments_ns / 1e9);
     stet_json_array(j, "lines");
-    for (size_t i = 0; i < p->cost_count && i < 50; i++) {
+    for (size_t i = 0; p->costs && i < p->cost_count && i < 50; i++) {
         const struct stet_fit_cost *c = &p->costs[i];
 
         stet_json_object(j, NULL);

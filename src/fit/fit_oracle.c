@@ -268,6 +268,8 @@ static _Noreturn void listen_here(const struct stet_fit_oracle *o, int ready)
 
     prctl(PR_SET_PDEATHSIG, SIGKILL); /* a fit that is killed leaves nothing behind */
     signal(SIGPIPE, SIG_IGN);
+    if (quiet < 0)
+        _exit(1);
     dup2(quiet, STDIN_FILENO);
     dup2(quiet, STDOUT_FILENO);
     dup2(quiet, STDERR_FILENO);

@@ -183,7 +183,7 @@ static enum stet_rc bisect(struct stet_fit_search *s, const struct stet_fit_opti
     rc = fits(s, bad, o, &fine, err);
     while (rc == STET_OK && !fine && bad - good > 1) {
         int64_t middle = good + (bad - good) / 2;
-        bool half;
+        bool half = false;
 
         rc = fits(s, middle, o, &half, err);
         if (half)

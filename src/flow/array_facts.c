@@ -268,7 +268,10 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
                     first = stet_python_argument(w->module, call, 0);
     struct stet_flow_facts f = {0};
     bool host = false, elsewhere = stet_python_keyword(w->module, call, STET_VIEW("device"));
+    const struct stet_python_transform *t = stet_python_transform(dotted);
 
+    if (t && t->kind == PY_MAPS && stet_flow_maps_to_host(w, call))
+        return f;
     if (first && is_cut(how)) {
         f = stet_flow_value_of(w, first).f;
         if (!stet_view_starts(dotted, "jax."))
@@ -298,6 +301,7 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         host |= v.f.traits & FLOW_TRAIT_HOST;
         elsewhere |= v.kind == FLOW_V_TENSOR && !(v.f.traits & FLOW_TRAIT_HOST);
     }
+    host |= how == PY_MEANS_DRAWS_ARRAY && stet_view_starts(dotted, "torch.");
     f.traits = host && !elsewhere ? FLOW_TRAIT_HOST : 0;
     if (!stet_view_starts(dotted, "jax.") && !(w->facts & FLOW_USES_TPU))
         f.flags &= (uint16_t)~FLOW_F_DEVICE;
@@ -387,6 +391,7 @@ struct stet_flow_facts stet_flow_facts_subscript(struct stet_flow_walk *w, stet_
     struct stet_flow_facts f = stet_flow_value_of(w, value).f;
 
     f.dims = 0;
+    f.flags &= (uint16_t)~(FLOW_F_MAYBE_NONE | FLOW_F_NONE); /* None has no items */
     if (f.traits & FLOW_TRAIT_DICT)
         return (struct stet_flow_facts){.flags = f.flags &
                                                  (FLOW_F_DEVICE | FLOW_F_EAGER | FLOW_F_SHORT)};

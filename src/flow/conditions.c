@@ -172,3 +172,44 @@ stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, u
     }
     return 0;
 }
+
+bool stet_flow_leaves(const struct stet_flow_walk *w, stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref last = stet_python_child(a, block);
+
+    while (last && stet_python_next(a, last))
+        last = stet_python_next(a, last);
+    switch (stet_python_kind(a, last)) {
+    case PY_RETURN:
+    case PY_RAISE:
+    case PY_CONTINUE:
+    case PY_BREAK:
+        return true;
+    default:
+        return false;
+    }
+}
+
+bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref last = block ? stet_python_child(a, block) : 0;
+
+    while (last && stet_python_next(a, last))
+        last = stet_python_next(a, last);
+    if (stet_python_kind(a, last) != PY_RAISE)
+        return false;
+    for (stet_python_ref c = block; stet_flow_within(w, c, block); c++) {
+        switch (a->nodes[c].kind) {
+        case PY_RETURN:
+        case PY_CONTINUE:
+        case PY_BREAK:
+        case PY_TRY:
+            return false;
+        default:
+            break;
+        }
+    }
+    return true;
+}

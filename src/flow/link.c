@@ -46,7 +46,8 @@ enum stet_rc stet_flow_link(struct stet_flow_linked *out, const struct stet_flow
     for (size_t f = 0; l.classes && f < file_count; f++)
         stet_mem_free(l.classes[f]);
     stet_mem_free(l.classes);
-    stet_mem_free(l.table);
+    STET_VEC_RELEASE(&l.names);
+    stet_map_release(&l.places);
     STET_VEC_RELEASE(&l.queue);
     *out = (struct stet_flow_linked){l.states, l.guards, file_count, l.steps};
     return fine && !l.failed ? STET_OK : stet_fail(err, STET_NO_MEMORY, "out of memory");

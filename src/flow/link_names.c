@@ -16,32 +16,33 @@ static uint64_t class_owner(uint32_t file, uint32_t index)
     return (uint64_t)file << 32 | index;
 }
 
+static const struct entry *find(const struct linker *l, struct stet_hash key)
+{
+    uint32_t at = 0, i;
+
+    while ((i = stet_map_next(&l->places, key.lo, &at)) != STET_MAP_NONE)
+        if (stet_hash_eq(l->names.items[i].key, key))
+            return &l->names.items[i];
+    return NULL;
+}
+
 /* The first definition of a name is kept. */
 static void put(struct linker *l, enum entry_kind kind, uint64_t owner, struct stet_view name,
                 struct stet_flow_place at)
 {
     struct stet_hash key = key_of(kind, owner, name);
-    size_t i = (size_t)key.lo & l->mask;
 
-    while (l->table[i].kind) {
-        if (stet_hash_eq(l->table[i].key, key))
-            return;
-        i = (i + 1) & l->mask;
-    }
-    l->table[i] = (struct entry){key, at, (uint8_t)kind};
+    if (find(l, key))
+        return;
+    stet_map_add(&l->places, key.lo, (uint32_t)l->names.count);
+    STET_VEC_PUSH(&l->names, (struct entry){key, at});
 }
 
 static const struct entry *get(struct linker *l, enum entry_kind kind, uint64_t owner,
                                struct stet_view name)
 {
-    struct stet_hash key = key_of(kind, owner, name);
-
     l->steps++;
-    for (size_t i = (size_t)key.lo & l->mask; l->table[i].kind; i = (i + 1) & l->mask) {
-        if (stet_hash_eq(l->table[i].key, key))
-            return &l->table[i];
-    }
-    return NULL;
+    return find(l, key_of(kind, owner, name));
 }
 
 static bool names_itself(const struct stet_flow_summary *s, const struct stet_flow_import *i)
@@ -76,20 +77,9 @@ static void index_file(struct linker *l, uint32_t f)
 
 bool stet_flow_linker_index(struct linker *l)
 {
-    size_t wanted = l->file_count, size = 1024;
-
-    for (size_t f = 0; f < l->file_count; f++)
-        wanted += (size_t)l->files[f].code->fn_count + l->files[f].code->class_count +
-                  l->files[f].code->import_count;
-    while (size < wanted * 2)
-        size *= 2;
-    l->table = stet_mem_calloc(size, sizeof *l->table);
-    if (!l->table)
-        return false;
-    l->mask = size - 1;
     for (uint32_t f = 0; f < l->file_count; f++)
         index_file(l, f);
-    return true;
+    return !l->names.failed && !l->places.failed;
 }
 
 /* Resolves "pkg.mod.name" through re-exports; NULL if it is not among the files. */
@@ -131,9 +121,12 @@ bool stet_flow_linker_is_plain(struct linker *l, struct stet_view dotted)
 
 bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted)
 {
-    const struct entry *e = resolve(l, ENTRY_FN, dotted, 0);
+    bool denies = dotted.len && dotted.ptr[0] == FLOW_DENIAL;
+    const struct entry *e =
+        resolve(l, ENTRY_FN, denies ? stet_view_of(dotted.ptr + 1, dotted.len - 1) : dotted, 0);
+    const struct stet_flow_fn *f = e ? &l->files[e->at.file].code->fns[e->at.fn] : NULL;
 
-    return e && l->files[e->at.file].code->fns[e->at.fn].asks_compiling;
+    return f && (denies ? f->denies_compiling : f->asks_compiling);
 }
 
 static enum class_kind known_base(struct stet_view base)

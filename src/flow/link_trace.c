@@ -250,7 +250,7 @@ static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call
     struct stet_flow_place p;
     const struct stet_flow_fn *f;
     struct stet_flow_state *to;
-    bool repeated;
+    bool repeated, plain;
 
     if (c->all_tensors)
         return false; /* the call names the function and does not call it */
@@ -259,7 +259,10 @@ static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call
         return false;
     f = &l->files[p.file].code->fns[p.fn];
     to = &l->states[p.file][f->nest];
-    for (uint32_t i = 0; i < c->arg_count; i++) {
+    /* Code that is not compiled calls a part of compiled code: that call compiles nothing. */
+    plain = !traced && l->states[p.file][p.fn].lanes &&
+            l->states[p.file][p.fn].why.caller.file != FLOW_NONE;
+    for (uint32_t i = 0; !plain && i < c->arg_count; i++) {
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);
 

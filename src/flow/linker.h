@@ -3,7 +3,7 @@
 #ifndef STET_FLOW_LINKER_H
 #define STET_FLOW_LINKER_H
 
-#include "base/hash.h"
+#include "base/map.h"
 #include "base/vec.h"
 #include "flow/link.h"
 
@@ -11,7 +11,6 @@
 struct entry {
     struct stet_hash key;
     struct stet_flow_place at;
-    uint8_t kind;
 };
 
 enum entry_kind { ENTRY_NONE, ENTRY_FILE, ENTRY_FN, ENTRY_CLASS, ENTRY_METHOD, ENTRY_IMPORT };
@@ -24,8 +23,8 @@ struct linker {
     struct stet_flow_state **states; /* by file and function */
     uint8_t **classes;               /* by file and class: enum class_kind */
     bool **guards; /* by file and guard: it returns whether the code is being compiled */
-    struct entry *table;
-    size_t mask;
+    STET_VEC(struct entry) names;
+    struct stet_map places; /* in `names`, by a part of the key */
     STET_VEC(struct stet_flow_place) queue;
     uint64_t steps;
     bool failed;
@@ -33,7 +32,8 @@ struct linker {
 
 /* link_names.c */
 bool stet_flow_linker_index(struct linker *l);
-/* Does this function of the files return whether the code is being compiled? */
+/* Does this function of the files return whether the code is being compiled; after FLOW_DENIAL,
+ * whether it is not? */
 bool stet_flow_linker_asks_compiling(struct linker *l, struct stet_view dotted);
 /* What a call reaches; .file is FLOW_NONE if it is not among the files. */
 struct stet_flow_place stet_flow_linker_callee(struct linker *l, uint32_t file,

@@ -136,6 +136,24 @@ bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
     return returns(w, function, meaning, 0);
 }
 
+bool stet_flow_denies(const struct stet_flow_walk *w, stet_python_ref function,
+                      enum stet_python_meaning meaning)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = function; stet_flow_within(w, c, function); c++) {
+        stet_python_ref value =
+            a->nodes[c].kind == PY_RETURN ? stet_python_bare(a, stet_python_child(a, c)) : 0;
+        stet_python_ref denied = stet_python_kind(a, value) == PY_NOT
+                                     ? stet_python_bare(a, stet_python_child(a, value))
+                                     : 0;
+
+        if (stet_python_kind(a, denied) == PY_CALL && any_means(w, denied, meaning, 1))
+            return true;
+    }
+    return false;
+}
+
 /* The dotted name of a function of another file that the condition calls; empty for none. */
 static struct stet_view asked_elsewhere(const struct stet_flow_walk *w, stet_python_ref test,
                                         char room[160], bool *negated)
@@ -161,14 +179,11 @@ static struct stet_view asked_elsewhere(const struct stet_flow_walk *w, stet_pyt
     return stet_flow_is_library(dotted) ? (struct stet_view){0} : dotted;
 }
 
-uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated)
+/* The number of the guard; 0 for an empty name. */
+static uint32_t add_guard(struct stet_flow_walk *w, struct stet_view dotted)
 {
     struct stet_flow_summary *s = w->out;
-    struct stet_view dotted;
-    char room[160];
 
-    *negated = false;
-    dotted = asked_elsewhere(w, test, room, negated);
     if (!dotted.len)
         return 0;
     for (uint32_t i = 0; i < s->guard_count && stet_flow_spend(w); i++)
@@ -178,6 +193,23 @@ uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *n
         return 0;
     s->guards[s->guard_count] = stet_arena_copy(&s->arena, dotted);
     return ++s->guard_count;
+}
+
+uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated)
+{
+    char room[160];
+
+    *negated = false;
+    return add_guard(w, asked_elsewhere(w, test, room, negated));
+}
+
+uint32_t stet_flow_denial(struct stet_flow_walk *w, uint32_t guard)
+{
+    char room[161];
+    int len =
+        snprintf(room, sizeof room, "%c%.*s", FLOW_DENIAL, STET_FMT(w->out->guards[guard - 1]));
+
+    return len > 0 && (size_t)len < sizeof room ? add_guard(w, stet_view_of(room, (size_t)len)) : 0;
 }
 
 static bool is_false(const struct stet_flow_walk *w, stet_python_ref value)

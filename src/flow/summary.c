@@ -43,7 +43,8 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->tensor_mask);
     stet_buf_varint(out, f->scalar_mask);
     stet_buf_varint(out, (uint64_t)f->disabled | (uint64_t)f->is_method << 1 |
-                             (uint64_t)f->nested << 2 | (uint64_t)f->asks_compiling << 3);
+                             (uint64_t)f->nested << 2 | (uint64_t)f->asks_compiling << 3 |
+                             (uint64_t)f->denies_compiling << 4);
 }
 
 static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
@@ -138,6 +139,7 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->is_method = bits & 2;
     f->nested = bits & 4;
     f->asks_compiling = bits & 8;
+    f->denies_compiling = bits & 16;
 }
 
 static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct stet_flow_call *c)

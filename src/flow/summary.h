@@ -13,6 +13,8 @@
  * and all functions nested in it (a nest) share one numbering. */
 #define FLOW_ALWAYS ((uint64_t)1 << 63)
 #define FLOW_BITS   63u
+/* The first character of a guard that holds where its function returns True. */
+#define FLOW_DENIAL '!'
 
 /* How code comes to be traced. */
 enum stet_flow_lane {
@@ -50,7 +52,8 @@ struct stet_flow_fn {
     bool disabled;            /* not traced: a decorator says so, or it takes a picture */
     bool is_method;
     bool nested;
-    bool asks_compiling; /* returns whether this code is being compiled */
+    bool asks_compiling;   /* returns whether this code is being compiled */
+    bool denies_compiling; /* returns whether it is not */
 };
 
 /* `position` counts the callee's parameters as written at the call (without self), or is -1 and the
@@ -89,7 +92,7 @@ struct stet_flow_summary {
     struct stet_flow_fn *fns; /* the first one is the module */
     struct stet_flow_call *calls;
     /* Guards: functions of other files, by their dotted names. Code under a guard runs only where
-     * the function returns False. */
+     * the function returns False; after FLOW_DENIAL, where it returns True. */
     struct stet_view *guards;
     uint32_t import_count, class_count, fn_count, call_count, guard_count;
     bool broken;    /* the parser found errors */

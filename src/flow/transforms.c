@@ -320,6 +320,22 @@ static struct stet_flow_value make_jit(struct stet_flow_walk *w, stet_python_ref
     return (struct stet_flow_value){.kind = FLOW_V_JITTED, .index = index};
 }
 
+bool stet_flow_maps_to_host(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    char room[160];
+    struct stet_view name =
+        stet_python_full_name(w->module, stet_python_argument(w->module, call, 0), room);
+
+    switch (stet_python_library(name)) {
+    case PY_GIVES_SCALAR:
+    case PY_GIVES_SIZE:
+    case PY_GIVES_RANK:
+        return true;
+    default:
+        return false;
+    }
+}
+
 bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted,
                          struct stet_flow_value *out)
 {
@@ -337,6 +353,8 @@ bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct 
     case PY_TRACES:
     case PY_MAPS:
         *out = trace_all(w, call, t);
+        if (t->kind == PY_MAPS && stet_flow_maps_to_host(w, call))
+            *out = (struct stet_flow_value){.kind = FLOW_V_PYTHON};
         return true;
     case PY_PARTIAL: {
         struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);

@@ -99,8 +99,10 @@ static bool summarize_functions(struct stet_flow_walk *w, uint32_t *used)
         f->nest = nest_of(w, i);
         f->nested = f->nest != i;
         f->line = stet_python_at(a, w->fns[i].node)->row + 1;
-        f->asks_compiling = i && !f->nested && w->fns[i].owner == FLOW_NONE &&
-                            stet_flow_returns(w, w->fns[i].node, PY_MEANS_COMPILING);
+        if (i && !f->nested && w->fns[i].owner == FLOW_NONE) {
+            f->asks_compiling = stet_flow_returns(w, w->fns[i].node, PY_MEANS_COMPILING);
+            f->denies_compiling = stet_flow_denies(w, w->fns[i].node, PY_MEANS_COMPILING);
+        }
         f->first_bit = used[f->nest];
         for (stet_python_ref c = parameters ? stet_python_child(a, parameters) : 0; c;
              c = stet_python_next(a, c))

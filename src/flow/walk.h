@@ -260,6 +260,11 @@ stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_pyt
  * the parameters that it is. */
 stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps);
 
+/* Does the block leave the function or the turn of the loop at its end? */
+bool stet_flow_leaves(const struct stet_flow_walk *w, stet_python_ref block);
+/* Does the block run only on the way to an error? Nothing that a step pays for is in it. */
+bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block);
+
 /* meanings.c */
 /* The longest dotted name that begins with this identifier. */
 stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python_ref n);
@@ -272,9 +277,14 @@ bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
 /* Does this function return whether something has this meaning: returns is_compiling()? */
 bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
                        enum stet_python_meaning meaning);
+/* … or the opposite: returns not is_compiling()? */
+bool stet_flow_denies(const struct stet_flow_walk *w, stet_python_ref function,
+                      enum stet_python_meaning meaning);
 /* The guard in the condition `not f()`, where f is a function of another file; *negated is false
  * for `f()`. Returns its number, or 0. */
 uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated);
+/* The opposite guard: code under it runs only where the same function returns True. */
+uint32_t stet_flow_denial(struct stet_flow_walk *w, uint32_t guard);
 /* Are objects of this class with equal fields equal, with one hash? */
 bool stet_flow_compares_by_value(const struct stet_flow_walk *w, uint32_t class_index);
 
@@ -348,6 +358,8 @@ struct stet_flow_value stet_flow_eval_call(struct stet_flow_walk *w, stet_python
 /* transforms.c: jit and similar; true when the call is one */
 bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted,
                          struct stet_flow_value *out);
+/* jax.tree.map(float, tree), jax.tree.map(jnp.shape, tree): values of Python, not arrays. */
+bool stet_flow_maps_to_host(const struct stet_flow_walk *w, stet_python_ref call);
 /* Is it a library whose functions are known or irrelevant, not a part of the project? */
 bool stet_flow_is_library(struct stet_view dotted);
 void stet_flow_decorators(struct stet_flow_walk *w, uint32_t fn);
@@ -358,6 +370,10 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn);
 /* Runs the statements among the children; also those of try, match and what the parser could not
  * place. */
 void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block);
+/* branches.c */
+void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n);
+/* Notes what holds in the rest of a block, when the branch of this `if` has left it. */
+void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n);
 /* loops.c */
 void stet_flow_run_for(struct stet_flow_walk *w, stet_python_ref n);
 void stet_flow_run_while(struct stet_flow_walk *w, stet_python_ref n);

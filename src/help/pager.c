@@ -53,7 +53,6 @@ static pid_t start(const char *pager, int *to)
         dup2(ends[0], STDIN_FILENO);
         close(ends[0]);
         close(ends[1]);
-        setenv("LESS", "FRX", 0);
         execl("/bin/sh", "sh", "-c", pager, (char *)NULL);
         _exit(127);
     }
@@ -66,11 +65,13 @@ static pid_t start(const char *pager, int *to)
 
 bool stet_help_pager_show(const struct stet_buf *text)
 {
-    const char *pager = getenv("PAGER");
+    const char *pager;
     void (*before)(int);
     int to = -1, status = 0;
     pid_t pid;
 
+    setenv("LESS", "FRX", 0); /* before getenv, whose result it may invalidate */
+    pager = getenv("PAGER");
     if (pager && (!*pager || !strcmp(pager, "cat")))
         return false;
     if (text->failed || fits(text))

@@ -189,10 +189,10 @@ static void trim_alike(struct stet_view *a, struct stet_view *b)
     }
 }
 
-static void moved(struct stet_cache_why *why, const struct stet_torch_component *a,
-                  const struct stet_torch_component *b)
+static void moved(struct stet_cache_why *why, struct stet_view name,
+                  const struct stet_torch_component *a, const struct stet_torch_component *b)
 {
-    struct stet_cache_move m = {.name = (a ? a : b)->name, .from = {"", 0}, .to = {"", 0}};
+    struct stet_cache_move m = {.name = name, .from = {"", 0}, .to = {"", 0}};
 
     if (why->count++ >= STET_CACHE_MOVES)
         return;
@@ -215,11 +215,11 @@ static void compare(struct slice a, struct slice b, struct stet_cache_why *why)
         int order = a.at == a.end ? 1 : b.at == b.end ? -1 : by_name(a.at, b.at);
 
         if (order == 0 && a.at->digest.ptr != b.at->digest.ptr)
-            moved(why, a.at, b.at);
+            moved(why, a.at->name, a.at, b.at);
         else if (order < 0 && !b.part)
-            moved(why, a.at, NULL);
+            moved(why, a.at->name, a.at, NULL);
         else if (order > 0 && !a.part)
-            moved(why, NULL, b.at);
+            moved(why, b.at->name, NULL, b.at);
         a.at += order <= 0;
         b.at += order >= 0;
     }

@@ -189,6 +189,7 @@ static bool tensor(struct stet_guard *g, struct stet_view v)
     word = find(rest, "xpected ");
     if (word != NONE) {
         rest = from(rest, word + 8);
+        rest = upto(rest, find(rest, ". Guard failed on a parameter")); /* torch's advice follows */
         word = find(rest, ", actual ");
         g->expected = stet_view_trim(upto(rest, word));
         if (word != NONE)
@@ -235,6 +236,7 @@ static bool function_like(struct stet_guard *g, struct stet_view v)
         {"TYPE_MISMATCH(", STET_GUARD_TYPE},
         {"___check_obj_id(", STET_GUARD_IDENTITY},
         {"Duplicate tensor", STET_GUARD_ALIAS},
+        {"_has_dynamo_dim_marking is ", STET_GUARD_MARKING},
         {"GLOBAL_STATE changed", STET_GUARD_STATE},
         {"___key_to_id(", STET_GUARD_KEY},
         {"set(", STET_GUARD_KEY},
@@ -259,6 +261,11 @@ static bool function_like(struct stet_guard *g, struct stet_view v)
             g->expected = STET_VIEW("Tensor");
             if (found != NONE)
                 g->actual = stet_view_trim(from(rest, found + 6));
+        } else if (known[i].kind == STET_GUARD_MARKING) {
+            bool came = find(v, " is present on runtime tensor") != NONE;
+
+            g->expected = came ? STET_VIEW("absent") : STET_VIEW("present");
+            g->actual = came ? STET_VIEW("present") : STET_VIEW("absent");
         } else if (known[i].kind != STET_GUARD_ALIAS) {
             g->source = argument(v);
         }

@@ -11,6 +11,7 @@ enum stet_guard_kind {
     STET_GUARD_RANK,
     STET_GUARD_DTYPE,
     STET_GUARD_DEVICE,
+    STET_GUARD_MARKING, /* a tensor has dimensions marked dynamic, or no longer */
     STET_GUARD_REQUIRES_GRAD,
     STET_GUARD_DISPATCH, /* dispatch key set: inference mode, subclasses */
     STET_GUARD_STATE,    /* GLOBAL_STATE changed: grad_mode */

@@ -406,7 +406,12 @@ static void take_event(struct stet_torch_log *log, const struct stet_trace_recor
 {
     struct stet_view name = stet_torch_event_name(r->payload);
 
-    if (stet_view_is(name, "automatic_dynamic")) {
+    if (stet_view_is(name, "compile_attempt_0")) {
+        uint32_t compile = compile_of(log, r, false);
+
+        if (compile != STET_TORCH_NONE)
+            stet_torch_began(log->t, compile, r->payload);
+    } else if (stet_view_is(name, "automatic_dynamic")) {
         uint32_t compile = compile_of(log, r, false);
 
         if (compile != STET_TORCH_NONE)

@@ -348,6 +348,23 @@ struct stet_view stet_torch_event_name(struct stet_view payload)
     return name;
 }
 
+void stet_torch_began(struct stet_torch *t, uint32_t compile, struct stet_view payload)
+{
+    struct stet_torch_compile *c = &t->compiles[compile];
+    struct stet_view key;
+    struct stet_jscan j;
+
+    stet_ingest_jscan_init(&j, payload);
+    if (c->start_us || !stet_ingest_jscan_object(&j))
+        return;
+    while (stet_ingest_jscan_key(&j, &key)) {
+        if (stet_view_is(key, "ts"))
+            c->start_us = microseconds(&j, F_START_US);
+        else
+            stet_ingest_jscan_skip(&j);
+    }
+}
+
 static void drift_args(struct stet_torch *t, struct stet_torch_drift *d, struct stet_jscan *j)
 {
     struct stet_view key;

@@ -45,6 +45,10 @@ void stet_torch_what(const struct stet_torch_why *why, struct stet_buf *out)
 
     if (!why->has_guard)
         return;
+    if (k == STET_GUARD_MARKING) {
+        stet_buf_str(out, "mark_dynamic of a tensor");
+        return;
+    }
     if ((k == STET_GUARD_OTHER || k == STET_GUARD_ALIAS) || !why->what.len) {
         stet_buf_view(out, why->guard.expr);
         return;
@@ -79,6 +83,9 @@ void stet_torch_fix(const struct stet_torch *t, const struct stet_torch_why *why
         stet_buf_view(out, t->breaks[why->broken].hint); /* torch's own hint is the best */
         return;
     }
+    if (why->guard.kind == STET_GUARD_MARKING)
+        fix = "mark the dimension in every call or in none: torch compiles a program for tensors "
+              "with mark_dynamic and one for those without";
     for (; *fix; fix++) {
         if (!strncmp(fix, "{name}", 6)) {
             bare(why, out);

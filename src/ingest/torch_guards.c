@@ -1,5 +1,6 @@
 /* Why an old torch (2.4, 2.5) compiled again: its traces have the guards of every entry but not
  * which of them failed. It is the guard of an earlier entry that the new entry contradicts. */
+#include "base/known.h"
 #include "ingest/torch_internal.h"
 
 #include <stdio.h>
@@ -127,6 +128,7 @@ static bool bounds(const struct stet_torch_held *h, struct stet_view subject)
 static struct stet_view size_seen(const struct stet_torch *t, uint32_t compile,
                                   struct stet_view source)
 {
+    STET_KNOWN(source.ptr || !source.len);
     for (size_t i = t->size_count; i-- > 0;) {
         if (t->sizes[i].compile == compile && stet_view_eq(t->sizes[i].source, source))
             return t->sizes[i].size;
@@ -261,9 +263,11 @@ void stet_torch_described(struct stet_torch_log *log, uint32_t compile, struct s
 {
     struct stet_torch *t = log->t;
     struct stet_view source = part(body, "\"source\": \"", "\"");
+    struct stet_view id = upto(part(body, "\"id\": ", "}"), ",");
     uint32_t i;
 
-    if (!stet_view_eq(upto(part(body, "\"id\": ", "}"), ","), log->described_id))
+    STET_KNOWN(id.ptr || !id.len);
+    if (!stet_view_eq(id, log->described_id))
         return;
     i = stet_torch_grow(t, (void **)&t->sizes, &t->size_count, &t->size_room, sizeof *t->sizes);
     if (i != STET_TORCH_NONE)

@@ -71,6 +71,8 @@ void stet_torch_reasons(struct stet_torch *t, uint32_t compile, struct stet_view
 uint32_t stet_torch_add_break(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 /* The name of a chromium event. */
 struct stet_view stet_torch_event_name(struct stet_view payload);
+/* The event "compile_attempt_0": when the compile began, until its metrics say so. */
+void stet_torch_began(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 /* The instant event "automatic_dynamic". */
 void stet_torch_drifted(struct stet_torch *t, uint32_t compile, struct stet_view payload);
 /* Reads a key's list of components; with STET_TORCH_NONE it is skipped. */

@@ -216,8 +216,10 @@ static struct stet_python_made of_variable(const struct stet_torch *t, uint32_t 
         global || (role == PY_NAME_FREE && !what.resumed) ? PY_HELD_CLOSURE : PY_HELD_ARGUMENT;
     if (what.held == PY_HELD_CLOSURE || c->passes || !c->call.line || what.resumed)
         made = stet_python_follow(t->sources, &stack, &what);
-    if (!made.line && what.aspect == PY_OF_GRADIENT) {
-        made = stet_python_asks_gradient(t->sources, &stack, &what);
+    if (!made.sure && what.aspect == PY_OF_GRADIENT) {
+        struct stet_python_made asks = stet_python_asks_gradient(t->sources, &stack, &what);
+
+        made = asks.line ? asks : made; /* rather than the line that makes the parameter */
     } else if (!made.line && attribute_of(what.path).len) {
         what.path = attribute_of(what.path);
         what.held = PY_HELD_FIELD;
@@ -235,6 +237,10 @@ static struct stet_python_made find(const struct stet_torch *t, uint32_t compile
 
     if (why->cause == STET_CAUSE_GRAD_MODE || stet_view_contains(why->guard.source, "grad_mode"))
         return gradient_mode(t, compile, what);
+    if (why->guard.kind == STET_GUARD_MARKING) {
+        fill_stack(t, compile, what, &stack);
+        return stet_python_marks_dynamic(t->sources, &stack);
+    }
     if (why->guard.kind == STET_GUARD_STATE)
         return (struct stet_python_made){.line = 0};
     if (stet_view_ends(why->what, ".training")) {
@@ -259,6 +265,23 @@ static uint64_t key_of(const struct stet_torch *t, uint32_t compile,
     return stet_hash_mix_u64(h, (uint64_t)why->guard.kind << 34 | (uint64_t)c->passes << 33 |
                                     (uint64_t)f->elsewhere << 32 | (uint64_t)why->cause)
         .lo;
+}
+
+/* Does a value that is no number take three or more values? It is chosen among a list of them, and
+ * the function that has a program for each may be what to edit. */
+static bool is_one_of_many(const struct stet_torch *t, uint32_t compile,
+                           const struct stet_torch_why *why)
+{
+    enum { MANY = 3, MOST = 64 };
+    uint32_t last = t->frames[t->compiles[compile].frame].last, n = 0;
+    struct stet_view v;
+    double number;
+
+    if (why->guard.kind != STET_GUARD_EQUALS || number_of(why->guard.expected, &number))
+        return false;
+    for (uint32_t at = 0; n < MANY && stet_torch_next_value(t, last, why, MOST, &at, &v);)
+        n++;
+    return n >= MANY;
 }
 
 struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t compile,
@@ -289,7 +312,8 @@ struct stet_torch_place stet_torch_made(const struct stet_torch *t, uint32_t com
         if (!t->sources->made.failed)
             stet_map_put(&t->sources->made_answers, key, (uint32_t)t->sources->made.count - 1);
     }
-    *sure = made.sure;
+    /* What is computed from an array has a layout that follows from its own. */
+    *sure = made.sure && aspect_of(why) != PY_OF_PLACE && !is_one_of_many(t, compile, why);
     return made.line ? (struct stet_torch_place){made.file, made.function, made.line}
                      : (struct stet_torch_place){{"", 0}, {"", 0}, 0};
 }

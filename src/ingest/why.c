@@ -301,6 +301,8 @@ static enum stet_cause cause_of_guard(const struct stet_torch *t, uint32_t compi
         return cause_of_length(t, why);
     case STET_GUARD_EQUALS:
         return cause_of_value(t, compile, why);
+    case STET_GUARD_MARKING:
+        return STET_CAUSE_MARK_DYNAMIC_VIOLATION;
     case STET_GUARD_ALIAS:
         return STET_CAUSE_GRAPH_CHANGE;
     default:
@@ -394,23 +396,63 @@ static enum stet_torch_knob knob_of(const struct stet_torch *t, const struct ste
     return is_integer(why->guard.expected) ? STET_KNOB_DYNAMIC : STET_KNOB_PGO;
 }
 
+/* The guard of a failure alone, without what it shows. */
+static void read_guard(const struct stet_torch *t, uint32_t failure, struct stet_torch_why *why)
+{
+    *why = (struct stet_torch_why){.has_guard = true, .broken = STET_TORCH_NONE};
+    stet_ingest_guard_parse(&why->guard, t->failures[failure].text);
+    why->what = why->guard.source;
+    why->dim = why->guard.dim;
+}
+
 static bool is_of_state(const struct stet_torch *t, uint32_t failure)
 {
-    struct stet_guard g;
+    struct stet_torch_why why;
 
-    stet_ingest_guard_parse(&g, t->failures[failure].text);
-    return g.kind == STET_GUARD_STATE;
+    read_guard(t, failure, &why);
+    return why.guard.kind == STET_GUARD_STATE;
+}
+
+/* Was some entry of the frame compiled for the value that came? A gradient is asked for or not: if
+ * any other entry was not of the kind that failed, it was of the kind that came. */
+static bool is_served(const struct stet_torch *t, uint32_t compile, uint32_t failure)
+{
+    enum { NEAREST = 16 };
+    bool is_either;
+    struct stet_torch_why why;
+    struct stet_view came, v;
+
+    read_guard(t, failure, &why);
+    came = why.guard.actual;
+    is_either = why.guard.kind == STET_GUARD_REQUIRES_GRAD && !came.len;
+    if (!came.len && !is_either &&
+        !stet_torch_value(t, compile, t->compiles[compile].number, &why, &came))
+        return false;
+    for (uint32_t at = 0; stet_torch_next_value(t, compile, &why, NEAREST, &at, &v);) {
+        if (at > t->compiles[compile].number) /* its own value */
+            break;
+        if (is_either ? !stet_view_eq(v, why.guard.expected) : same_value(v, came))
+            return true;
+    }
+    return false;
 }
 
 /* Returns the entry that should have served: the newest one, listed first. torch checks the global
  * state before all else, so an entry that failed there was made for another mode, and one that got
- * further for this one. */
-static uint32_t nearest_entry(const struct stet_torch *t, uint32_t first)
+ * further for this one. An entry that failed on a value which another entry was compiled for was
+ * made for another call: the loop alternates between them. */
+static uint32_t nearest_entry(const struct stet_torch *t, uint32_t compile)
 {
-    for (uint32_t i = first; i != STET_TORCH_NONE; i = t->failures[i].next)
-        if (!is_of_state(t, i))
+    uint32_t first = t->compiles[compile].failures, mode = STET_TORCH_NONE;
+
+    for (uint32_t i = first; i != STET_TORCH_NONE; i = t->failures[i].next) {
+        if (is_of_state(t, i))
+            continue;
+        if (!is_served(t, compile, i))
             return i;
-    return first;
+        mode = mode == STET_TORCH_NONE ? i : mode;
+    }
+    return mode == STET_TORCH_NONE ? first : mode;
 }
 
 /* One compile has as many failures as there are entries. Others than the nearest may show what it
@@ -432,12 +474,14 @@ void stet_torch_explain(const struct stet_torch *t, uint32_t compile, struct ste
         why->origin.line = def_line(t, &f->code);
         return;
     }
-    nearest = nearest_entry(t, c->failures);
+    nearest = nearest_entry(t, compile);
     judge(t, compile, nearest, why);
-    for (uint32_t i = t->failures[nearest].next; i != STET_TORCH_NONE; i = t->failures[i].next) {
+    for (uint32_t i = c->failures; i != STET_TORCH_NONE; i = t->failures[i].next) {
         struct stet_torch_why other = {.dim = -1};
         bool known = false;
 
+        if (i == nearest)
+            continue;
         if (why->guard.kind != STET_GUARD_STATE && is_of_state(t, i))
             continue;
         judge(t, compile, i, &other);

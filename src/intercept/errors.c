@@ -1,7 +1,6 @@
 /* Errors that the plugin returns: recorded with code and message, and passed on unchanged. Errors
  * that the layer itself creates (enforce.c) are handled here and never reach the plugin. */
 #include "abi/error.h"
-#include "base/mem.h"
 #include "intercept/layer.h"
 #include "intercept/plugin.h"
 #include "intercept/pyline.h"
@@ -53,22 +52,6 @@ bool stet_plugin_drop(struct stet_plugin *p, PJRT_Error *error)
     return error != NULL;
 }
 
-/* The line that ran out of memory: an execution has no stack of its own in the journal. */
-static void add_line(struct stet_event *e)
-{
-    void *thread = stet_intercept_pyline_thread();
-    struct stet_pyline_cache *cache = thread ? stet_mem_calloc(1, sizeof *cache) : NULL;
-    struct stet_pyline lines[STET_PYLINES_MOST];
-    char file[STET_PYLINE_FILE];
-
-    if (cache && stet_intercept_pyline_read(cache, thread, lines)) {
-        stet_intercept_pyline_text(lines[0].file, file, sizeof file);
-        e->record.plugin_error.file = stet_arena_copy(&e->arena, stet_view_str(file));
-        e->record.plugin_error.line = lines[0].line;
-    }
-    stet_mem_free(cache);
-}
-
 static void record(struct stet_plugin *p, const struct stet_plugin_failure *in,
                    const PJRT_Error *error)
 {
@@ -92,7 +75,8 @@ static void record(struct stet_plugin *p, const struct stet_plugin_failure *in,
     };
     e->record.plugin_error.message = stet_journal_env_mask(&e->arena, text);
     if (e->record.plugin_error.code == PJRT_Error_Code_RESOURCE_EXHAUSTED)
-        add_line(e);
+        stet_intercept_pyline_here(&e->arena, &e->record.plugin_error.file,
+                                   &e->record.plugin_error.line);
     stet_event_send(e);
 }
 

@@ -4,7 +4,6 @@
  * number and sends a record. It raises nothing, keeps nothing and calls nothing of the user's. */
 #include "intercept/phases.h"
 
-#include "base/mem.h"
 #include "base/view.h"
 #include "intercept/layer.h"
 #include "intercept/pyline.h"
@@ -67,21 +66,6 @@ static bool is_elsewhere(uint64_t duration_ns)
     return last + CLOCKS_DIFFER_NS + duration_ns < stet_journal_now();
 }
 
-static void add_line(struct stet_event *e)
-{
-    void *thread = stet_intercept_pyline_thread();
-    struct stet_pyline_cache *cache = thread ? stet_mem_calloc(1, sizeof *cache) : NULL;
-    struct stet_pyline lines[STET_PYLINES_MOST];
-    char file[STET_PYLINE_FILE];
-
-    if (cache && stet_intercept_pyline_read(cache, thread, lines)) {
-        stet_intercept_pyline_text(lines[0].file, file, sizeof file);
-        e->record.phase.file = stet_arena_copy(&e->arena, stet_view_str(file));
-        e->record.phase.line = lines[0].line;
-    }
-    stet_mem_free(cache);
-}
-
 static void send(uint64_t kind, double seconds, const char *function)
 {
     uint64_t ns = seconds > 0 && seconds < 1e9 ? (uint64_t)(seconds * 1e9) : 0;
@@ -99,7 +83,7 @@ static void send(uint64_t kind, double seconds, const char *function)
         .thread = stet_threads_id(),
     };
     if (kind == COMPILING)
-        add_line(e);
+        stet_intercept_pyline_here(&e->arena, &e->record.phase.file, &e->record.phase.line);
     stet_event_send(e);
 }
 

@@ -63,6 +63,14 @@ static void take_name(struct stet_pod_turn *t, struct stet_view module)
     snprintf(t->entry.name, sizeof t->entry.name, "%.*s", STET_FMT(name));
 }
 
+/* TorchTPU compiles every program for the devices of all ranks. One that needs no other rank may be
+ * compiled by one rank alone. */
+static void leave_scope(struct stet_pod_turn *t, const struct stet_program *program)
+{
+    if (t->scope && !stet_program_meets(program))
+        t->scope = 0;
+}
+
 /* False if the program is not compared. */
 static bool read_program(struct stet_pod_turn *t, struct stet_reading *reading)
 {
@@ -74,6 +82,7 @@ static bool read_program(struct stet_pod_turn *t, struct stet_reading *reading)
         t->entry.part[STET_POD_PROGRAM] = t->entry.bytes;
         return t->scope;
     }
+    leave_scope(t, program);
     take_name(t, stet_op_symbol(program->module));
     if (!t->scope && is_eager(program))
         return false;

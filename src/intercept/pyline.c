@@ -1,6 +1,7 @@
 /* See pyline.h. */
 #include "intercept/pyline.h"
 
+#include "base/mem.h"
 #include "base/path.h"
 #include "journal/pylayout.h"
 #include "journal/values_record.h"
@@ -306,4 +307,19 @@ void stet_intercept_pyline_text(const void *string, char *out, size_t room)
     if (text.len)
         memcpy(out, text.ptr, text.len);
     out[text.len] = '\0';
+}
+
+void stet_intercept_pyline_here(struct stet_arena *arena, struct stet_view *file, uint64_t *line)
+{
+    void *thread = stet_intercept_pyline_thread();
+    struct stet_pyline_cache *cache = thread ? stet_mem_calloc(1, sizeof *cache) : NULL;
+    struct stet_pyline lines[STET_PYLINES_MOST];
+    char text[STET_PYLINE_FILE];
+
+    if (cache && stet_intercept_pyline_read(cache, thread, lines)) {
+        stet_intercept_pyline_text(lines[0].file, text, sizeof text);
+        *file = stet_arena_copy(arena, stet_view_str(text));
+        *line = lines[0].line;
+    }
+    stet_mem_free(cache);
 }

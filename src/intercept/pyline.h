@@ -8,6 +8,7 @@
 #ifndef STET_INTERCEPT_PYLINE_H
 #define STET_INTERCEPT_PYLINE_H
 
+#include "base/arena.h"
 #include "intercept/python.h"
 
 #include <stdint.h>
@@ -61,5 +62,9 @@ unsigned stet_intercept_pyline_read(struct stet_pyline_cache *cache, const void 
 /* Copies a Python string that is plain ASCII; an empty text for any other, or when it is too long.
  */
 void stet_intercept_pyline_text(const void *string, char *out, size_t room);
+
+/* The user's innermost line that this thread runs, for an event that has no stack of its own in the
+ * journal. The text is the arena's. Both stay as they are when the line is not known. */
+void stet_intercept_pyline_here(struct stet_arena *arena, struct stet_view *file, uint64_t *line);
 
 #endif

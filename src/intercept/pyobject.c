@@ -414,17 +414,32 @@ static void read_slots(struct stet_pyread *r, const struct stet_pytype *k, PyObj
     }
 }
 
+static bool is_number(const struct stet_pyread *r, PyObject *o)
+{
+    const struct stet_intercept_python *py = r->py;
+
+    return stet_intercept_pyread_is(py, o, py->PyLong_Type) ||
+           stet_intercept_pyread_is(py, o, py->PyFloat_Type) ||
+           stet_intercept_pyread_is(py, o, py->PyBool_Type);
+}
+
+/* Numbers first: they are small and decide more than what a library keeps in its objects. */
 static void read_fields(struct stet_pyread *r, const struct stet_pytype *k, PyObject *dict,
                         unsigned depth, unsigned inside)
 {
     const struct stet_intercept_python *py = r->py;
     PyObject *key, *value;
-    Py_ssize_t at = 0, n = py->PyDict_Size(dict), i;
+    Py_ssize_t n = py->PyDict_Size(dict), i = 0;
 
-    for (i = 0; i < n && i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value);
-         i++) {
-        if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
-            read_field(r, key, value, n - i, depth, inside);
+    for (int numbers = 1; numbers >= 0; numbers--) {
+        Py_ssize_t at = 0;
+
+        while (i < n && i < ITEMS_MAX && r->left && py->PyDict_Next(dict, &at, &key, &value))
+            if (is_number(r, value) == numbers) {
+                if (stet_intercept_pyread_is(py, key, py->PyUnicode_Type))
+                    read_field(r, key, value, n - i, depth, inside);
+                i++;
+            }
     }
     end_container(r, k, n, i == n);
 }

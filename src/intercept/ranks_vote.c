@@ -35,6 +35,7 @@ static struct {
 } asked[ASKED_MAX];
 static size_t asked_count;
 static atomic_bool given_up; /* a rank did not answer: from now on no compile waits for others */
+static atomic_bool stuck;    /* a call of the channel did not return: it is not called any more */
 
 struct ballot {
     atomic_int holders;
@@ -255,7 +256,8 @@ static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, b
 {
     uint64_t begin = stet_journal_now();
     uint32_t times = times_asked(what), limit = wait_ms();
-    struct ballot *b = times == UINT32_MAX ? NULL : new_ballot(r, what, times);
+    struct ballot *b =
+        times == UINT32_MAX || atomic_load(&stuck) ? NULL : new_ballot(r, what, times);
     char outcome;
 
     if (!b)
@@ -272,6 +274,7 @@ static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, b
     }
     if (!stet_flag_wait(&b->done, (int)limit + EXTRA_MS)) {
         stet_fault(STET_FAULT_POD);
+        atomic_store(&stuck, true);
         give_up();
         outcome = NONE;
     } else {

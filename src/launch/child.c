@@ -24,11 +24,13 @@ enum { FORWARDED = sizeof forwarded / sizeof *forwarded };
 enum {
     WAIT_MS = 50,    /* for the witness: managers of control groups signal one process at a time */
     WINDOW_MS = 100, /* one event: `timeout` signals its child, then the whole group */
+    OURS_MS = 1000,  /* so long after the end of the command, a signal is meant for us */
 };
 
 static volatile pid_t forward_to;
-static int to_forwarder = -1; /* a pipe of arrivals */
-static pid_t owner;           /* the process of the handler; a forked child differs */
+static _Atomic uint64_t ended_ns; /* when the command ended */
+static int to_forwarder = -1;     /* a pipe of arrivals */
+static pid_t owner;               /* the process of the handler; a forked child differs */
 static struct stet_witness witness;
 /* Prevents a signal to a reused pid. */
 static pthread_mutex_t reaping = PTHREAD_MUTEX_INITIALIZER;
@@ -47,6 +49,10 @@ static void on_signal(int number, siginfo_t *info, void *context)
     int saved = errno;
 
     (void)context;
+    if (ended_ns && a.ns - ended_ns > OURS_MS * UINT64_C(1000000)) {
+        signal(number, SIG_DFL);
+        raise(number); /* when this handler returns */
+    }
     if (info->si_code <= 0 && info->si_pid != forward_to && forward_to > 0 && getpid() == owner &&
         write(to_forwarder, &a, sizeof a) != sizeof a)
         kill(forward_to, number);
@@ -151,8 +157,10 @@ static pid_t reap(struct stet_launch_child *c, int flags)
     pthread_mutex_lock(&reaping);
     ended = waitpid(c->pid, &c->status, flags);
     saved = errno;
-    if (ended == c->pid || (ended < 0 && saved != EINTR))
+    if (ended == c->pid || (ended < 0 && saved != EINTR)) {
         forward_to = 0;
+        ended_ns = stet_clock_ns();
+    }
     pthread_mutex_unlock(&reaping);
     if (!forward_to)
         stet_launch_witness_stop(&witness);

@@ -1,4 +1,5 @@
 /* Which uses become arguments, and the values of these arguments for one program. */
+#include "base/known.h"
 #include "lift/lift_internal.h"
 #include "program/build.h"
 
@@ -160,9 +161,10 @@ static struct stet_view expand(struct stet_arena *arena, const struct stet_attr 
     uint64_t n;
     char *to;
 
-    if (!value->splat || !stet_type_elements(stet_attr_type(value), &n) || n == 1)
+    if (!value->splat || !one.len || !stet_type_elements(stet_attr_type(value), &n) || n == 1)
         return one;
     to = stet_arena_raw(arena, n, one.len);
+    STET_KNOWN(one.ptr);
     for (uint64_t i = 0; to && i < n; i++)
         memcpy(to + i * one.len, one.ptr, one.len);
     return stet_view_of(to, to ? n * one.len : 0);
@@ -203,6 +205,9 @@ static bool same_value(const struct stet_lift_use *u, enum stet_lift_side side,
     bytes = stet_attr_bytes(u->value[side]);
     if (kind == STET_LIFT_SPLAT || !u->value[side]->splat)
         return u->value[side]->splat == (kind == STET_LIFT_SPLAT) && stet_view_eq(bytes, known);
+    if (!bytes.len)
+        return !known.len;
+    STET_KNOWN(bytes.ptr && known.ptr);
     for (size_t i = 0; i < known.len; i += bytes.len) {
         if (known.len - i < bytes.len || memcmp(known.ptr + i, bytes.ptr, bytes.len) != 0)
             return false;

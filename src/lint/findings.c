@@ -2,6 +2,7 @@
  * their lines. */
 #include "lint/findings.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "lint/rules.h"
 
@@ -190,45 +191,30 @@ static int by_place(const void *a, const void *b)
     return x->rule < y->rule ? -1 : x->rule > y->rule;
 }
 
-/* Counts how many findings of this rule and text came before, in a table with twice as many
- * slots. */
-struct seen {
-    struct stet_hash key;
-    uint64_t count;
-};
-
 /* Makes an identity that survives edits elsewhere: rule, path, the line's text, and its number
- * among equal ones. */
-static void identify(struct linking *l, struct stet_lint_finding *f, struct seen *table,
-                     size_t mask)
+ * among equal ones. `seen` counts the findings of each rule and text so far. */
+static void identify(struct stet_lint_finding *f, struct stet_map *seen)
 {
     struct stet_hash h = stet_hash_bytes(stet_view_str(lint_rule_table[f->rule].code));
-    size_t i;
+    uint32_t earlier;
 
     h = stet_hash_mix(h, stet_hash_bytes(stet_view_str(f->path)));
     h = stet_hash_mix(h, stet_hash_bytes(f->source));
-    for (i = (size_t)h.lo & mask; table[i].count && !stet_hash_eq(table[i].key, h);
-         i = (i + 1) & mask)
-        l->steps++;
-    table[i].key = h;
-    stet_hash_format(stet_hash_mix_u64(h, table[i].count++), f->id);
+    earlier = stet_map_get(seen, h.lo);
+    if (earlier == STET_MAP_NONE)
+        earlier = 0;
+    stet_map_put(seen, h.lo, earlier + 1);
+    stet_hash_format(stet_hash_mix_u64(h, earlier), f->id);
 }
 
 static void identify_all(struct linking *l, struct stet_lint_finding *first, size_t count)
 {
-    size_t size = 16;
-    struct seen *table;
+    struct stet_map seen = {0};
 
-    while (size < count * 2)
-        size *= 2;
-    table = stet_mem_calloc(size, sizeof *table);
-    if (!table) {
-        l->failed = true;
-        return;
-    }
     for (size_t i = 0; i < count; i++)
-        identify(l, &first[i], table, size - 1);
-    stet_mem_free(table);
+        identify(&first[i], &seen);
+    l->failed |= seen.failed;
+    stet_map_release(&seen);
 }
 
 static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_finding *out,

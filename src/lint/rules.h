@@ -50,14 +50,24 @@ void lint_fed_static(struct stet_flow_walk *w, stet_python_ref call);
 /* The line where the function joins its parameter with more and gives it back as this part of its
  * result; 0 for none (rules_growth.c). */
 uint32_t lint_grows(const struct stet_flow_walk *w, uint32_t fn, unsigned position, int part);
-/* Does it touch an array, or call the array libraries? `numbers` are parameters that are none
+/* The full name of the function of JAX or torch that is called; empty for all others
  * (rules_size.c). */
+struct stet_view lint_array_library(struct stet_flow_walk *w, stet_python_ref call, char room[160]);
+/* Is the name somewhere inside n? (rules_size.c) */
+bool lint_holds_name(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name);
+/* Of x[n:n + 4], the 4: the slice is as long wherever it starts. 0 for all others: another start of
+ * x[n:] is another size, and needs a program of its own (rules_size.c). */
+stet_python_ref lint_slice_length(const struct stet_flow_walk *w, stet_python_ref start);
+/* Does it touch an array, or call the array libraries? `numbers` are parameters that are none
+ * (rules_loop.c). */
 bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers);
 /* Is a variable of a loop around this place in it? (rules_size.c) */
 bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
 /* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
  * loop? Others are set again when something else is loaded (rules_baked.c). */
 bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
+/* depth += 1, and depth -= 1 in the same function: it returns to what it was (rules_torch.c). */
+bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);

@@ -136,6 +136,26 @@ static bool guards_itself(const struct stet_flow_walk *w, stet_python_ref n, uin
     return false;
 }
 
+/* Is each change of the global taken back by the function that makes it? */
+static bool counts_depth(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+    bool undone = false;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        stet_python_ref statement = m->parents[m->bindings.items[i - 1].target];
+
+        if (m->bindings.items[i - 1].attribute ||
+            !stet_python_function_around(m, m->bindings.items[i - 1].target))
+            continue;
+        if (stet_python_kind(w->ast, statement) != PY_AUGMENTED || !lint_is_undone(w, statement))
+            return false;
+        undone = true;
+    }
+    return undone;
+}
+
 void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     uint32_t name = stet_python_name(w->ast, n);
@@ -150,7 +170,8 @@ void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
     }
     b = stet_flow_scope_find(&w->fns[0].scope, name);
     if (!b || b->value.kind > FLOW_V_PYTHON ||
-        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)) || guards_itself(w, n, name))
+        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)) || guards_itself(w, n, name) ||
+        counts_depth(w, name))
         return;
     lint_minor(lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
                            "the global `%.*s` is reassigned elsewhere in this file",

@@ -81,6 +81,27 @@ static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
     return host;
 }
 
+/* def f(x=unset): if x == unset — asks whether the caller gave it. No array is a default. */
+static bool asks_for_default(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = stet_python_child(a, n), right = left ? stet_python_next(a, left) : 0;
+    stet_python_ref parameters = w->fns[w->fn].parameters;
+
+    for (stet_python_ref c = parameters ? stet_python_child(a, parameters) : 0;
+         c && right && stet_python_kind(a, n) == PY_COMPARISON; c = stet_python_next(a, c)) {
+        stet_python_ref given = stet_python_field(a, c, PY_FIELD_VALUE);
+        stet_python_ref name = stet_python_field(a, c, PY_FIELD_NAME);
+        enum stet_python_kind k = given ? stet_python_kind(a, given) : PY_NONE_;
+
+        if ((k == PY_IDENTIFIER || k == PY_ATTRIBUTE) && name &&
+            stet_view_eq(stet_python_text(a, name), stet_python_text(a, left)) &&
+            stet_view_eq(stet_python_text(a, given), stet_python_text(a, right)))
+            return true;
+    }
+    return false;
+}
+
 void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -118,7 +139,7 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
                                   !compared_with_number(w, n) || reads_field(w, n)))
         return;
-    if (w->step_loops && is_on_host(w, n))
+    if ((w->step_loops && is_on_host(w, n)) || asks_for_default(w, n))
         return;
     lint_report(w, LINT_RULE_value_branch, n,
                 is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v), LINT_TENSOR,

@@ -306,11 +306,32 @@ static bool is_settled(struct stet_flow_walk *w, stet_python_ref arg)
     return b && b->at < stet_python_at(w->ast, w->outer_loop)->start;
 }
 
+/* f(x, mask=None if masks is None else masks[i]): a name that no turn changes decides. */
+static bool is_decided_before(struct stet_flow_walk *w, stet_python_ref arg)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref value = stet_python_bare(a, stet_python_argument_value(w->module, arg));
+    stet_python_ref test = stet_python_kind(a, value) == PY_CONDITIONAL
+                               ? stet_python_next(a, stet_python_child(a, value))
+                               : 0;
+
+    for (stet_python_ref c = test; test && stet_flow_within(w, c, test); c++) {
+        uint32_t name = a->nodes[c].field == PY_FIELD_ATTRIBUTE ? 0 : stet_python_name(a, c);
+        const struct stet_flow_binding *b = name ? stet_flow_lookup(w, w->fn, name) : NULL;
+
+        if (stet_python_kind(a, c) == PY_CALL ||
+            (b && b->at >= stet_python_at(a, w->outer_loop)->start))
+            return false;
+    }
+    return test != 0;
+}
+
 static void look_key(struct stet_flow_walk *w, const struct feed *f)
 {
     if (f->v.f.flags & FLOW_F_KEYS)
         report_fed(w, LINT_RULE_optional_key, f, "has a field on one path only");
-    else if ((f->v.f.flags & FLOW_F_MAYBE_NONE) && w->loops && !replaces_itself(w, f->arg))
+    else if ((f->v.f.flags & FLOW_F_MAYBE_NONE) && w->loops && !replaces_itself(w, f->arg) &&
+             !is_decided_before(w, f->arg))
         lint_minor(report_fed(w, LINT_RULE_optional_key, f, "is None in some calls only"),
                    is_settled(w, f->arg) ? LINT_MINOR : LINT_FULL);
     else if (f->first && (f->v.f.traits & f->first->f.traits & FLOW_TRAIT_DICT) && f->v.f.dims &&

@@ -7,7 +7,7 @@ static bool is_array_library(struct stet_view dotted)
            stet_view_starts(dotted, "jax.lax.");
 }
 
-static struct stet_view library_name(struct stet_flow_walk *w, stet_python_ref call, char room[160])
+struct stet_view lint_array_library(struct stet_flow_walk *w, stet_python_ref call, char room[160])
 {
     struct stet_view dotted =
         stet_python_imported(w->module, stet_python_field(w->ast, call, PY_FIELD_FUNCTION), room);
@@ -15,8 +15,31 @@ static struct stet_view library_name(struct stet_flow_walk *w, stet_python_ref c
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
 
+/* mask.nonzero().flatten().tolist(): numbers of Python, so that no array has this size. host-sync
+ * reports it. */
+static bool is_read_back(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref up = w->module->parents[n];
+         stet_python_kind(a, up) == PY_ATTRIBUTE || stet_python_kind(a, up) == PY_CALL;
+         up = w->module->parents[up]) {
+        enum stet_python_effect effect =
+            stet_python_kind(a, up) == PY_CALL && stet_python_callee_object(w->module, up)
+                ? stet_python_library_method(stet_python_library_callee(w->module, up, room))
+                : PY_GIVES_NOTHING_KNOWN;
+
+        if (effect == PY_GIVES_ARRAYS || effect == PY_GIVES_SCALAR || effect == PY_GIVES_HOSTED)
+            return true;
+    }
+    return false;
+}
+
 static void report_gather(struct stet_flow_walk *w, stet_python_ref n, bool library, uint64_t deps)
 {
+    if (is_read_back(w, n))
+        return;
     lint_report(w, LINT_RULE_mask_gather, n, FLOW_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
 }
@@ -92,7 +115,7 @@ void rule_mask_gather(struct stet_flow_walk *w, stet_python_ref n)
         return;
     array = stet_flow_array_call(w, n);
     meaning = stet_python_call_meaning(w->module, n);
-    dotted = library_name(w, n, room);
+    dotted = lint_array_library(w, n, room);
     v = stet_python_callee_object(w->module, n)
             ? stet_flow_value_of(w, stet_python_callee_object(w->module, n))
             : (struct stet_flow_value){0};
@@ -143,7 +166,7 @@ void rule_topk_k(struct stet_flow_walk *w, stet_python_ref n)
         return;
     k = stet_python_keyword(w->module, n, STET_VIEW("k"));
     if (!k)
-        k = stet_python_argument(w->module, n, library_name(w, n, room).len ? 1 : 0);
+        k = stet_python_argument(w->module, n, lint_array_library(w, n, room).len ? 1 : 0);
     if (!k || is_clamped(w, k))
         return;
     v = stet_flow_value_of(w, k);
@@ -170,6 +193,15 @@ static bool is_keyword(const struct stet_flow_walk *w, stet_python_ref argument,
                stet_python_text(w->ast, stet_python_field(w->ast, argument, PY_FIELD_NAME)), name);
 }
 
+/* A number of the function around this one, which no parameter gives: it was read before this code
+ * is traced. */
+static bool is_captured(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v)
+{
+    uint32_t name = stet_python_name(w->ast, n);
+
+    return name && v.deps == FLOW_ALWAYS && !stet_flow_scope_find(&w->fns[w->fn].scope, name);
+}
+
 void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_array *array = stet_flow_array_call(w, n);
@@ -179,7 +211,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
 
     if (!array || !(array->role & (PY_SIZED | PY_SPLITS)))
         return;
-    library = library_name(w, n, room);
+    library = lint_array_library(w, n, room);
     if (stet_view_starts(library, "torch.") &&
         stet_python_library_meaning(library) == PY_MEANS_ONE_HOT &&
         !stet_python_argument(w->module, n, 1) &&
@@ -204,7 +236,7 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             break; /* the fill value is not a size */
         if (array->role & PY_ONLY_KEYWORDS && !is_keyword(w, c, "size"))
             continue; /* the bounds are not sizes */
-        if (v.kind == FLOW_V_HOST && v.deps) {
+        if (v.kind == FLOW_V_HOST && v.deps && !is_captured(w, value ? value : c, v)) {
             /* In JAX, a field of a tree that becomes a size is a Python number. */
             lint_report(w, LINT_RULE_size_from_value, n,
                         v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
@@ -265,7 +297,7 @@ static bool is_share(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-static bool holds_name(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
+bool lint_holds_name(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     const struct stet_python_ast *a = w->ast;
 
@@ -302,7 +334,7 @@ static bool cuts_at(const struct stet_flow_walk *w, stet_python_ref n, uint32_t 
 
     if (around == PY_LAMBDA || around == PY_RETURN)
         return false; /* the condition of a loop */
-    return (op == '<' || op == '>') && holds_name(w, n, name);
+    return (op == '<' || op == '>') && lint_holds_name(w, n, name);
 }
 
 /* top_k(x, limit), one_hot(x, limit), x.lt(limit) */
@@ -327,7 +359,8 @@ static bool limits(const struct stet_flow_walk *w, uint32_t name)
         if (a->nodes[n].kind == PY_COMPARISON && a->nodes[n].start >= tested && cuts_at(w, n, name))
             return true;
         if (a->nodes[n].kind == PY_CALL &&
-            holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name) && is_limited_by(w, n))
+            lint_holds_name(w, stet_python_field(a, n, PY_FIELD_ARGUMENTS), name) &&
+            is_limited_by(w, n))
             return true;
     }
     return false;
@@ -402,31 +435,61 @@ bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n)
 
         left = clause ? stet_python_field(a, clause, PY_FIELD_LEFT) : left;
         for (stet_python_ref c = n; left && stet_flow_within(w, c, n); c++)
-            if (stet_python_name(a, c) && holds_name(w, left, stet_python_name(a, c)))
+            if (stet_python_name(a, c) && lint_holds_name(w, left, stet_python_name(a, c)))
                 return true;
     }
     return false;
 }
 
-/* x[n:n + 4]: as long wherever it starts. Another start of x[n:] is another size, and needs a
- * program of its own. */
-static bool keeps_size(const struct stet_flow_walk *w, stet_python_ref start)
+stet_python_ref lint_slice_length(const struct stet_flow_walk *w, stet_python_ref start)
 {
     const struct stet_python_ast *a = w->ast;
-    stet_python_ref stop = stet_python_bare(a, stet_python_next(a, start));
-    stet_python_ref left = stet_python_kind(a, stop) == PY_BINARY && a->nodes[stop].op == '+'
-                               ? stet_python_field(a, stop, PY_FIELD_LEFT)
-                               : 0;
+    stet_python_ref stop = stet_python_bare(a, stet_python_next(a, start)), left = 0, right = 0;
     struct stet_view from = stet_python_text(a, start);
 
     start = stet_python_bare(a, start);
     if (stop && stet_python_kind(a, start) == PY_BINARY && a->nodes[start].op == '-' &&
         stet_view_eq(stet_python_text(a, stet_python_field(a, start, PY_FIELD_LEFT)),
                      stet_python_text(a, stop)))
-        return true; /* x[n - 4:n] */
-    return left &&
-           (stet_view_eq(stet_python_text(a, left), from) ||
-            stet_view_eq(stet_python_text(a, stet_python_field(a, stop, PY_FIELD_RIGHT)), from));
+        return stet_python_field(a, start, PY_FIELD_RIGHT); /* x[n - 4:n] */
+    if (stet_python_kind(a, stop) == PY_BINARY && a->nodes[stop].op == '+') {
+        left = stet_python_field(a, stop, PY_FIELD_LEFT);
+        right = stet_python_field(a, stop, PY_FIELD_RIGHT);
+    }
+    if (left && stet_view_eq(stet_python_text(a, left), from))
+        return right;
+    return left && stet_view_eq(stet_python_text(a, right), from) ? left : 0;
+}
+
+/* x[k:2 * k]: what moves the start makes the size, too. A traced start would not help. */
+static bool start_is_size(const struct stet_flow_walk *w, stet_python_ref start, uint64_t deps)
+{
+    stet_python_ref length = lint_slice_length(w, start);
+
+    if (!length)
+        length = stet_python_next(w->ast, start);
+    return length && (stet_flow_value_of(w, length).deps & deps & ~FLOW_ALWAYS);
+}
+
+/* x[k:k + 1, k:n]: or so in another dimension. */
+static bool starts_are_sizes(const struct stet_flow_walk *w, stet_python_ref n, uint64_t deps)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE)); c;
+         c = stet_python_next(a, c)) {
+        stet_python_ref start = stet_python_kind(a, c) == PY_SLICE ? stet_python_child(a, c) : 0;
+
+        if (!start)
+            continue;
+        if (stet_python_at(a, start)->start != stet_python_at(a, c)->start
+                ? stet_flow_value_of(w, start).deps & deps & ~FLOW_ALWAYS
+                : start_is_size(w, start, deps) ||
+                      (!lint_slice_length(w, start) && stet_python_next(a, start) &&
+                       (stet_flow_value_of(w, start).deps & deps & ~FLOW_ALWAYS)))
+            return true;
+    }
+    return false;
 }
 
 void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
@@ -455,129 +518,12 @@ void rule_slice_start(struct stet_flow_walk *w, stet_python_ref n)
             lint_report(w, LINT_RULE_slice_start, n, FLOW_XLA, LINT_ANY, 0,
                         "`%.*s` starts elsewhere at each turn", STET_FMT(lint_quote(w, n)));
         else if (v.deps && v.kind != FLOW_V_SHAPE && stet_flow_is_tensor(sliced) &&
-                 !lint_follows_loop(w, start))
+                 !lint_follows_loop(w, start) && !starts_are_sizes(w, n, v.deps))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_JAX | FLOW_XLA,
-                        keeps_size(w, start) ? LINT_STATIC : LINT_VARYING, v.deps,
+                        lint_slice_length(w, start) ? LINT_STATIC : LINT_VARYING, v.deps,
                         "`%.*s` starts at a static argument", STET_FMT(lint_quote(w, n)));
         else if (moving_attribute(w, start))
             lint_report(w, LINT_RULE_slice_start, n, FLOW_TRACED, LINT_ANY, 0,
                         "`%.*s` starts at an attribute that moves", STET_FMT(lint_quote(w, n)));
     }
-}
-
-/* for key in batch: batch[key], or key == "image" — these are the names of a dictionary. */
-static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
-{
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
-    uint32_t key = stet_python_name(a, stet_python_field(a, loop, PY_FIELD_LEFT));
-    struct stet_view whole = stet_python_text(a, stet_python_field(a, loop, PY_FIELD_RIGHT));
-
-    for (stet_python_ref c = body; key && body && stet_flow_within(w, c, body); c++) {
-        stet_python_ref value =
-            a->nodes[c].kind == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
-        stet_python_ref first = a->nodes[c].kind == PY_COMPARISON ? stet_python_child(a, c) : 0;
-
-        if (value && stet_python_name(a, stet_python_next(a, value)) == key &&
-            stet_view_eq(stet_python_text(a, value), whole))
-            return true;
-        if (first && stet_python_name(a, first) == key &&
-            stet_python_kind(a, stet_python_next(a, first)) == PY_STRING)
-            return true;
-    }
-    return false;
-}
-
-bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers)
-{
-    const struct stet_python_ast *a = w->ast;
-    char room[160];
-
-    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
-        const struct stet_flow_binding *b =
-            stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
-                ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
-                : NULL;
-
-        if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers))
-            return true;
-        if (a->nodes[c].kind == PY_CALL && library_name(w, c, room).len)
-            return true;
-    }
-    return false;
-}
-
-/* x.shape[-1] or x.size(-1), or a name of it: features, channels, the taps of a filter. The model
- * decides it, and not the batch. */
-static bool is_last_size(struct stet_flow_walk *w, stet_python_ref n)
-{
-    const struct stet_python_ast *a = w->ast;
-    const struct stet_flow_binding *b =
-        stet_python_name(a, n) ? stet_flow_lookup(w, w->fn, stet_python_name(a, n)) : NULL;
-    stet_python_ref index = 0;
-
-    if (b)
-        n = b->writes == 1 ? b->value.from : 0;
-    if (stet_python_kind(a, n) == PY_SUBSCRIPT)
-        index = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE));
-    else if (stet_python_kind(a, n) == PY_CALL && stet_python_callee_object(w->module, n))
-        index = stet_python_argument(w->module, n, 0);
-    return stet_view_is(stet_python_text(a, index), "-1");
-}
-
-/* range(0, n, step): one turn for each part of a large array, so that less memory is needed. */
-static bool walks_in_parts(const struct stet_flow_walk *w, stet_python_ref range)
-{
-    stet_python_ref step = stet_python_argument(w->module, range, 2);
-
-    return step && stet_python_integer(w->module, step) != 1 &&
-           stet_python_kind(w->ast, step) != PY_UNARY;
-}
-
-/* A loop over range(): how often its body is part of the program. */
-static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct stet_flow_value v)
-{
-    stet_python_ref to = stet_python_argument(w->module, range, 1);
-
-    if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
-        lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
-                    v.deps, "the loop is unrolled `%.*s` times, a Python argument",
-                    STET_FMT(lint_quote(w, range)));
-        return;
-    }
-    if (v.kind == FLOW_V_SHAPE &&
-        is_last_size(w, to ? to : stet_python_argument(w->module, range, 0)))
-        return;
-    /* PyTorch has no other loop for the parts; JAX has lax.map. Each shape has a program of its own
-     * anyway. */
-    lint_minor(lint_report(w, LINT_RULE_python_loop, range,
-                           walks_in_parts(w, range) ? FLOW_JAX | FLOW_FLAX : FLOW_TRACED,
-                           LINT_TENSOR, v.deps, "the loop is unrolled `%.*s` times, which %s",
-                           STET_FMT(lint_quote(w, range)),
-                           v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
-               v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL);
-}
-
-void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
-{
-    const struct stet_python_ast *a = w->ast;
-    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
-    struct stet_flow_value v = stet_flow_value_of(w, right);
-    bool range = stet_python_kind(a, right) == PY_CALL &&
-                 stet_python_call_meaning(w->module, right) == PY_MEANS_COUNTS;
-
-    if (w->step_loops) {
-        if (range && (v.flags & FLOW_STEPS) && v.kind <= FLOW_V_PYTHON)
-            lint_report(w, LINT_RULE_python_loop, right, 0, LINT_ANY, 0,
-                        "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
-        return;
-    }
-    if (range && !lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
-                                        v.kind == FLOW_V_TENSOR ? v.deps : 0))
-        return; /* it fills lists and tables of the host, and makes no program longer */
-    if (range && v.deps)
-        counted_loop(w, right, v);
-    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n))
-        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
-                    "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
 }

@@ -85,7 +85,24 @@ static bool is_derived(struct stet_flow_walk *w, stet_python_ref value)
     if (stet_python_kind(a, made) == PY_CONDITIONAL)
         return true;
     return stet_python_kind(a, made) == PY_CALL &&
-           stet_flow_call_effect(w, made) <= PY_GIVES_UNKNOWN;
+           (stet_flow_call_effect(w, made) <= PY_GIVES_UNKNOWN ||
+            stet_python_call_meaning(w->module, made) == PY_MEANS_SMALLEST); /* min(size, rest) */
+}
+
+/* for axis in range(x.ndim): as few programs as x has dimensions, and no array could be the axis.
+ */
+static bool runs_over_axes(const struct stet_flow_walk *w, stet_python_ref value)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = w->loop ? stet_python_field(a, w->loop, PY_FIELD_LEFT) : 0;
+    stet_python_ref right = w->loop ? stet_python_field(a, w->loop, PY_FIELD_RIGHT) : 0;
+    stet_python_ref count =
+        stet_python_kind(a, right) == PY_CALL ? stet_python_argument(w->module, right, 0) : 0;
+    struct stet_flow_value v = count ? stet_flow_value_of(w, count) : (struct stet_flow_value){0};
+
+    return stet_python_name(a, left) && stet_python_name(a, left) == stet_python_name(a, value) &&
+           stet_python_call_meaning(w->module, right) == PY_MEANS_COUNTS &&
+           v.kind == FLOW_V_PYTHON && (v.f.traits & FLOW_TRAIT_MEASURE);
 }
 
 static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_python_ref value)
@@ -110,6 +127,8 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
     }
     if (v.kind == FLOW_V_HOST && (v.flags & FLOW_WEAK) && !w->loops)
         return; /* a field of something: nothing shows that it is an array */
+    if (runs_over_axes(w, value))
+        return;
     if ((w->loops && v.kind <= FLOW_V_PYTHON && (v.flags & FLOW_VARIES)) || v.kind == FLOW_V_HOST ||
         (v.kind == FLOW_V_SHAPE && (v.flags & FLOW_DYNAMIC)))
         lint_minor(lint_report(w, LINT_RULE_static_varies, value, 0, LINT_ANY, 0,

@@ -46,6 +46,88 @@ static bool is_in_message_of_branch(struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* The lanes that a read of this value matters to. What torch made on the host, from no argument
+ * (torch.randint(9, (1,)).item()), waits for no device: it only breaks the graph of a function that
+ * is compiled in this source. */
+static uint8_t lanes_reading(struct stet_flow_value v)
+{
+    return v.deps == FLOW_ALWAYS && (v.f.traits & FLOW_TRAIT_HOST)
+               ? FLOW_TRACED & ~(FLOW_MODULE | FLOW_XLA)
+               : FLOW_TRACED;
+}
+
+/* return x.cpu().numpy(): the function is there to give its caller an array of the host. */
+static bool is_returned(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n], top = n;
+    char room[160];
+
+    for (; stet_python_kind(a, up) == PY_ATTRIBUTE || stet_python_kind(a, up) == PY_CALL;
+         up = w->module->parents[up])
+        top = up;
+    return stet_python_kind(a, up) == PY_RETURN && stet_python_kind(a, top) == PY_CALL &&
+           stet_python_library_method(stet_python_library_callee(w->module, top, room)) ==
+               PY_GIVES_ARRAYS;
+}
+
+/* if isinstance(x, Tensor): x = x.cpu().numpy() — a conversion, for a caller that wants one. */
+static bool converts_itself(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = 0, of = 0;
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
+         up = m->parents[up]) {
+        if (stet_python_kind(a, up) == PY_ASSIGNMENT)
+            left = stet_python_field(a, up, PY_FIELD_LEFT);
+        if (left && (stet_python_kind(a, up) == PY_IF || stet_python_kind(a, up) == PY_ELIF)) {
+            of = stet_flow_checked_array(w, stet_python_field(a, up, PY_FIELD_CONDITION));
+            break;
+        }
+    }
+    return of && stet_python_name(a, left) && stet_python_name(a, left) == stet_python_name(a, of);
+}
+
+/* str(x.item()), f"{x.item()}", hash(tuple(x.tolist())): a text or a key, which no program
+ * computes. Where only some users compile the module, this part is meant for the host. */
+static bool becomes_text(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref up = w->module->parents[n]; up; up = w->module->parents[up]) {
+        struct stet_view name;
+
+        switch (stet_python_kind(a, up)) {
+        case PY_INTERPOLATION:
+            return true;
+        case PY_CALL:
+            name =
+                stet_python_full_name(w->module, stet_python_field(a, up, PY_FIELD_FUNCTION), room);
+            if (stet_view_is(name, "builtins.str") || stet_view_is(name, "builtins.hash") ||
+                stet_view_is(name, "builtins.repr"))
+                return true;
+            if (stet_python_callee_object(w->module, up) == 0 &&
+                !stet_view_starts(name, "builtins."))
+                return false;
+            break;
+        case PY_SUBSCRIPT:
+        case PY_ATTRIBUTE:
+        case PY_BINARY:
+        case PY_TUPLE:
+        case PY_LIST:
+        case PY_PARENTHESIZED:
+        case PY_ARGUMENTS:
+            break;
+        default:
+            return false;
+        }
+    }
+    return false;
+}
+
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
                         enum lint_mode mode, uint64_t deps)
 {
@@ -53,6 +135,8 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
         return; /* not at every step: logging-branch reports it */
     if (is_in_message_of_branch(w, n))
         return;
+    if (becomes_text(w, n) || is_returned(w, n) || converts_itself(w, n))
+        lanes &= (uint8_t)~FLOW_MODULE;
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
                            "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),
                w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
@@ -91,7 +175,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
     if (sync_eager(w, n, v))
         return true;
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
-        report_sync(w, n, FLOW_TRACED, LINT_TENSOR, v.deps);
+        report_sync(w, n, lanes_reading(v), LINT_TENSOR, v.deps);
     else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
         report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
@@ -180,7 +264,7 @@ void rule_host_sync(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_flow_is_tensor(v) && !(v.flags & (FLOW_GUESS | FLOW_TREE)))
         report_sync(w, n,
                     is_field(w, first) ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX)
-                                       : lint_needing_lanes(v),
+                                       : lint_needing_lanes(v) & lanes_reading(v),
                     LINT_TENSOR, v.deps);
 }
 

@@ -42,8 +42,27 @@ static bool grows_to_fit(const struct stet_flow_walk *w, stet_python_ref n, stru
     return false;
 }
 
+bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = stet_python_function_around(w->module, n);
+    char op = a->nodes[n].op;
+    struct stet_view name = stet_python_text(a, stet_python_field(a, n, PY_FIELD_LEFT)),
+                     by = stet_python_text(a, stet_python_field(a, n, PY_FIELD_RIGHT));
+
+    for (stet_python_ref c = fn;
+         a->nodes[n].kind == PY_AUGMENTED && fn && stet_flow_within(w, c, fn); c++)
+        if (a->nodes[c].kind == PY_AUGMENTED && a->nodes[c].op == (op == '+' ? '-' : '+') &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)), name) &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_RIGHT)), by))
+            return true;
+    return false;
+}
+
 static void report_counter(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name)
 {
+    if (lint_is_undone(w, n))
+        return;
     lint_report(w, LINT_RULE_python_counter, n, FLOW_TRACED, LINT_ANY, 0,
                 "`%.*s` is a Python number that changes at each call", STET_FMT(name));
 }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 /* More programs than live.c explains. */
-enum { KNOWN_SLOTS = 1 << 16 };
+enum { KNOWN_PROGRAMS = 1 << 15 };
 
 struct stet_pulse *stet_pulse_new(const char *run, uint64_t started_ns)
 {
@@ -29,9 +29,9 @@ struct stet_pulse *stet_pulse_new(const char *run, uint64_t started_ns)
     p->causes = stet_mem_calloc(STET_PULSE_CAUSES, sizeof *p->causes);
     p->torch = stet_mem_calloc(STET_PULSE_PROCESSES, sizeof *p->torch);
     p->batch = stet_mem_calloc(STET_EXECS_MAX, sizeof *p->batch);
-    p->known = stet_mem_calloc(KNOWN_SLOTS, sizeof *p->known);
+    p->known.cap = KNOWN_PROGRAMS;
     if (!p->processes || !p->devices || !p->families || !p->cells || !p->causes || !p->torch ||
-        !p->batch || !p->known) {
+        !p->batch) {
         stet_pulse_free(p);
         return NULL;
     }
@@ -54,7 +54,7 @@ void stet_pulse_free(struct stet_pulse *p)
     stet_mem_free(p->shares);
     stet_mem_free(p->torch);
     stet_mem_free(p->batch);
-    stet_mem_free(p->known);
+    stet_map_release(&p->known);
     stet_mem_free(p);
 }
 
@@ -261,16 +261,8 @@ struct stet_live_tap stet_pulse_tap(struct stet_pulse *p)
 /* True when the program was not known before. */
 static bool is_new_program(struct stet_pulse *p, struct stet_hash program)
 {
-    uint64_t key = program.lo ? program.lo : 1;
-    size_t slot = key & (KNOWN_SLOTS - 1);
-
-    while (p->known[slot] && p->known[slot] != key)
-        slot = (slot + 1) & (KNOWN_SLOTS - 1);
-    if (p->known[slot] || p->known_count >= KNOWN_SLOTS / 2)
-        return false;
-    p->known[slot] = key;
-    p->known_count++;
-    return true;
+    return stet_map_get(&p->known, program.lo) == STET_MAP_NONE &&
+           stet_map_put(&p->known, program.lo, 0);
 }
 
 static void on_sighting(struct stet_pulse *p, const struct stet_sighting *s)

@@ -4,6 +4,7 @@
 #ifndef STET_MONITOR_PULSE_H
 #define STET_MONITOR_PULSE_H
 
+#include "base/map.h"
 #include "ingest/torch.h"
 #include "ledger/steps_live.h"
 #include "monitor/live.h"
@@ -119,8 +120,7 @@ struct stet_pulse {
     const struct stet_run_digest *digest; /* the live one's; valid until its next poll */
     /* Private to the pulse. */
     struct stet_exec *batch;
-    uint64_t *known; /* hashes of programs, open addressing */
-    size_t known_count;
+    struct stet_map known;  /* by a program's hash; the numbers mean nothing */
     uint32_t sightings;     /* sightings of the history already counted */
     uint64_t torch_records; /* records of the model at the last update */
     uint64_t live_changes;  /* stet_live_changes then */

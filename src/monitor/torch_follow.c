@@ -52,7 +52,8 @@ struct stet_monitor_torch {
     struct stet_live *live; /* --json-events */
     void (*differ)(const struct stet_divergence *d);
     struct stet_map differences; /* that were reported */
-    size_t compared;             /* compiles when ranks were last compared */
+    uint64_t ended;              /* compiles */
+    uint64_t compared;           /* what there was when ranks were last compared */
     uint32_t breaks_told;
 };
 
@@ -90,6 +91,7 @@ static void notice(void *context, struct stet_torch *t, uint32_t compile)
     const struct stet_torch_compile *c = &t->compiles[compile];
     struct stet_torch_why why;
 
+    r->ended++;
     if (!stet_session_torch_is_again(c))
         return;
     if (r->live)
@@ -218,17 +220,22 @@ static void tell_difference(void *context, const struct stet_divergence *d)
         stet_live_difference(r->live, d);
 }
 
-/* A pair is considered once both ranks have compiled. */
+/* A pair is considered as soon as both ranks have a graph, and again when their settings are known.
+ */
 static void compare_graphs(struct stet_monitor_torch *r)
 {
-    struct stet_torch_divergence_sink sink = {r, is_new_difference, tell_difference, NULL};
+    struct stet_torch_divergence_sink sink = {
+        .context = r, .is_new = is_new_difference, .visit = tell_difference};
+    const struct stet_torch *t = &r->torch;
+    uint64_t known = t->compile_count + r->ended + t->graph_bytes + t->torch_key_count;
     struct stet_arena arena;
 
-    if (r->compared == r->torch.compile_count)
+    if (r->compared == known)
         return;
-    r->compared = r->torch.compile_count;
+    r->compared = known;
     stet_arena_init(&arena, (size_t)4 << 20);
     sink.arena = &arena;
+    sink.now_ns = stet_clock_wall_ns();
     stet_session_torch_differences(&r->torch, &sink);
     stet_arena_release(&arena);
 }
@@ -398,6 +405,7 @@ void stet_monitor_torch_end(struct stet_monitor_torch *r, bool fine)
         stet_torch_files_finish(r->files, NULL);
     tell_held(r, true);
     look_at_ranks(r, true);
+    compare_graphs(r);
     if (r->links)
         stet_session_torch_link_logs(&r->torch, r->links, NULL);
     else

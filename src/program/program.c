@@ -77,6 +77,24 @@ bool stet_program_walk(const struct stet_program *p,
     return !p->module || walk(p->module, visit, context);
 }
 
+static bool is_apart(const struct stet_op *op, void *context)
+{
+    (void)context;
+    return !(stet_op_facts(op) & STET_OP_COLLECTIVE) && op->known != STET_SDY_MESH &&
+           !stet_op_attr(op, "mhlo.sharding") && !stet_op_attr(op, "sdy.sharding");
+}
+
+bool stet_program_meets(const struct stet_program *p)
+{
+    bool divided = false;
+
+    for (size_t i = 0; i < p->argument_count; i++)
+        divided |= p->arguments[i].sharding != NULL;
+    for (size_t i = 0; i < p->output_count; i++)
+        divided |= p->outputs[i].sharding != NULL;
+    return divided || !stet_program_walk(p, is_apart, NULL);
+}
+
 /* ---- index ---- */
 
 /* A function has a symbol and a body. Meshes have no body, and modules are not called. */

@@ -497,4 +497,8 @@ bool stet_attr_eq(const struct stet_attr *a, const struct stet_attr *b);
 bool stet_program_walk(const struct stet_program *p,
                        bool (*visit)(const struct stet_op *op, void *context), void *context);
 
+/* May its devices need each other's values? They do not if no operation communicates and nothing in
+ * the program has a sharding: then each device computes by itself. */
+bool stet_program_meets(const struct stet_program *p);
+
 #endif

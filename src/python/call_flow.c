@@ -356,7 +356,7 @@ static struct stet_python_value instance(struct stet_python_flow *x, stet_python
     return v;
 }
 
-static bool is_compiled(struct stet_python_flow *x, const struct stet_python_callee *c)
+bool stet_python_is_compiled(struct stet_python_flow *x, const struct stet_python_callee *c)
 {
     const struct stet_python_frame *before = x->frame;
     struct stet_python_frame frame = {.module = c->module};
@@ -421,7 +421,7 @@ static struct stet_python_value project_call(struct stet_python_flow *x, stet_py
 
     if (stet_python_kind(&c->module->ast, c->definition) == PY_CLASS)
         return instance(x, call, c);
-    if (is_compiled(x, c))
+    if (stet_python_is_compiled(x, c))
         return (struct stet_python_value){.from = PY_FROM_DEVICE};
     for (const struct stet_python_frame *f = x->frame; f; f = f->caller)
         if (++deep > 12 || (f->function == c->definition && f->module == c->module))

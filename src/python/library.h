@@ -96,6 +96,7 @@ enum stet_python_meaning {
     PY_MEANS_INSERTS_ITEM, /* adds its second argument */
     PY_MEANS_ADDS_ITEMS,
     PY_MEANS_DROPS_ITEMS,
+    PY_MEANS_LOOPS,           /* a loop that the compiler sees as one operation */
     PY_MEANS_LOOKS_UP,        /* gives the value of a key, or a default if there is no such key */
     PY_MEANS_PAIRS,           /* gives pairs: a key and its value */
     PY_MEANS_PASSES_ITEMS,    /* gives the items of its first argument */

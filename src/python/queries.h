@@ -138,6 +138,8 @@ enum stet_python_held {
     PY_HELD_CLOSURE,  /* a variable of a function around the called one, or of its module */
     PY_HELD_FIELD,    /* a field, of an object that is not known */
     PY_HELD_LINE,     /* what a line assigns, takes or passes */
+    PY_HELD_CALL,     /* an argument of the call that waits, whichever */
+    PY_HELD_CALLEE,   /* the function that it calls */
 };
 
 struct stet_python_followed {
@@ -151,6 +153,7 @@ struct stet_python_followed {
     uint32_t at_line;
     bool numbers; /* it changed from one number to another */
     double from, to;
+    bool presence;  /* it came or went */
     bool resumed;   /* the called function's code begins in the middle of it */
     bool elsewhere; /* another line called it before */
 };
@@ -173,6 +176,9 @@ struct stet_python_made stet_python_training(struct stet_python_sources *s,
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,
                                                   const struct stet_python_followed *what);
+/* The line that marks a dimension of a tensor as dynamic; sure if it is the only one. */
+struct stet_python_made stet_python_marks_dynamic(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack);
 /* Lists the lines that call the function whose code begins at a line: in its own file, then in
  * `near`. Returns how many there are, `most` at most. */
 uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
@@ -281,6 +287,12 @@ bool stet_python_step_selects(struct stet_python_sources *s, const struct stet_p
 bool stet_python_step_feeds(struct stet_python_sources *s, const struct stet_python_step *step);
 /* Does it make an optimizer take its step? */
 bool stet_python_step_updates(struct stet_python_sources *s, const struct stet_python_step *step);
+/* Does the line come after a loop that makes an optimizer take its steps, in the same turn of what
+ * is around both? *inside: the line is in a loop of its function. */
+bool stet_python_after_training(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                bool *inside);
+/* Does it take gradients away, so that the next ones are made anew? */
+bool stet_python_step_clears(struct stet_python_sources *s, const struct stet_python_step *step);
 /* Does it pass the operation a number that may differ each time? */
 bool stet_python_step_gives(struct stet_python_sources *s, const struct stet_python_step *step,
                             struct stet_view operation);

@@ -199,3 +199,45 @@ bool stet_python_code_reads_size(struct stet_python_sources *s, const struct ste
                 stet_python_resolve(stet_python_ask(&q, s, m), n).meaning == PY_MEANS_INTEGER;
     return found;
 }
+
+/* ---- training ---- */
+
+static bool trains(struct stet_python_sources *s, const struct stet_python_module *m,
+                   stet_python_ref loop)
+{
+    stet_python_ref body = stet_python_field(&m->ast, loop, PY_FIELD_BODY);
+    stet_python_ref first = body ? stet_python_child(&m->ast, body) : 0;
+    struct stet_python_reach r = {0};
+    bool found = false;
+
+    if (first)
+        stet_python_reach_from(s, stet_view_str(m->path), stet_python_line(m, first), &r);
+    for (uint32_t i = 0; i < r.count && !found; i++)
+        found = stet_python_step_updates(s, &r.steps[i]);
+    stet_python_reach_release(&r);
+    return found;
+}
+
+bool stet_python_after_training(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                                bool *inside)
+{
+    const struct stet_python_module *m = stet_python_open(s, file);
+    stet_python_ref at = m ? stet_python_statement_at(m, line) : 0;
+
+    *inside = false;
+    for (stet_python_ref n = at; n; n = stet_python_statement_of(m, m->parents[n])) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        *inside = n != at && (k == PY_FOR || k == PY_WHILE);
+        if (*inside || k == PY_FUNCTION)
+            return false;
+        for (stet_python_ref q = stet_python_child(&m->ast, m->parents[n]); q && q != n;
+             q = stet_python_next(&m->ast, q)) {
+            enum stet_python_kind before = stet_python_kind(&m->ast, q);
+
+            if ((before == PY_FOR || before == PY_WHILE) && trains(s, m, q))
+                return true;
+        }
+    }
+    return false;
+}

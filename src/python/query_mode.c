@@ -1,4 +1,5 @@
 /* Finds the line that sets a mode of torch for a call: gradients, training. */
+#include "base/path.h"
 #include "python/trail.h"
 
 typedef struct stet_python_made made;
@@ -27,6 +28,48 @@ static stet_python_ref waits(struct stet_python_sources *s, const struct stet_py
 }
 
 /* ---- gradients ---- */
+
+/* optimizer.zero_grad(), unless it keeps them as zeros. */
+static bool takes_gradients(struct stet_python_flow *x, stet_python_ref call)
+{
+    const struct stet_python_module *m = x->frame->module;
+    struct stet_python_callee c = stet_python_resolve(x, call);
+    stet_python_ref kept = stet_python_keyword(m, call, STET_VIEW("set_to_none"));
+
+    if (c.definition || c.effect != PY_GIVES_CLEARS)
+        return false;
+    kept = kept ? kept : stet_python_argument(m, call, 0);
+    return stet_python_kind(&m->ast, stet_python_argument_value(m, kept)) != PY_FALSE;
+}
+
+/* parameter.grad = None */
+static bool sets_none(const struct stet_python_ast *a, stet_python_ref n)
+{
+    stet_python_ref left = stet_python_field(a, n, PY_FIELD_LEFT);
+
+    return stet_python_kind(a, left) == PY_ATTRIBUTE &&
+           stet_python_kind(a, stet_python_field(a, n, PY_FIELD_RIGHT)) == PY_NONE_ &&
+           stet_view_is(stet_python_text(a, stet_python_field(a, left, PY_FIELD_ATTRIBUTE)),
+                        "grad");
+}
+
+bool stet_python_step_clears(struct stet_python_sources *s, const struct stet_python_step *step)
+{
+    const struct stet_python_module *m = step->module;
+    struct stet_python_question q;
+    struct stet_python_flow *x = stet_python_ask(&q, s, m);
+    stet_python_ref n = 0;
+
+    while (stet_python_own_next(m, step->statement, &n)) {
+        enum stet_python_kind k = stet_python_kind(&m->ast, n);
+
+        x->steps = 0;
+        if ((k == PY_CALL && takes_gradients(x, n)) ||
+            (k == PY_ASSIGNMENT && sets_none(&m->ast, n)))
+            return true;
+    }
+    return false;
+}
 
 static bool sets_gradient(const struct stet_python_module *m, stet_python_ref n)
 {
@@ -177,4 +220,35 @@ made stet_python_training(struct stet_python_sources *s, const struct stet_pytho
             return made_at(m, near, true);
     }
     return count == 1 ? made_at(of, only, false) : none;
+}
+
+/* ---- marks ---- */
+
+struct stet_python_made stet_python_marks_dynamic(struct stet_python_sources *s,
+                                                  const struct stet_python_stack *stack)
+{
+    made found = none;
+    char room[160];
+
+    for (size_t i = 0; i < stack->waits; i++) /* so that they are among the modules */
+        stet_python_open(s, stack->frames[i].file);
+    for (uint32_t k = 0; k < s->count; k++) {
+        const struct stet_python_module *m = s->modules[k];
+
+        for (size_t i = 0; m->parsed && i < m->calls.count; i++) {
+            stet_python_ref call = m->calls.items[i];
+            stet_python_ref f = stet_python_field(&m->ast, call, PY_FIELD_FUNCTION);
+
+            if (stet_path_is_installed(stet_view_str(m->path)) ||
+                stet_python_library_meaning(stet_python_imported(m, f, room)) !=
+                    PY_MEANS_MARKS_DYNAMIC)
+                continue;
+            if (found.line) {
+                found.sure = false;
+                return found;
+            }
+            found = made_at(m, call, true);
+        }
+    }
+    return found;
 }

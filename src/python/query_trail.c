@@ -122,19 +122,24 @@ static stet_python_ref call_of(struct stet_python_trail *t, stet_python_ref stat
     return maybe;
 }
 
-/* The frame of the stack with this number. */
-static bool enter(struct stet_python_trail *t, size_t number, struct stet_python_frame *frame,
-                  stet_python_ref *statement)
+void stet_python_trail_begin(struct stet_python_trail *t, struct stet_python_frame frame)
+{
+    t->first = frame;
+    t->x->frame = &t->first;
+}
+
+/* Begins in the frame of the stack with this number. */
+static bool enter(struct stet_python_trail *t, size_t number, stet_python_ref *statement)
 {
     const struct stet_python_module *m = NULL;
 
     *statement = stet_python_trail_waits(t, (uint32_t)number + 1, &m);
     if (!*statement)
         return false;
-    *frame = (struct stet_python_frame){.module = m,
-                                        .function = stet_python_function_around(m, *statement),
-                                        .seen = (uint32_t)number + 1};
-    t->x->frame = frame;
+    stet_python_trail_begin(
+        t, (struct stet_python_frame){.module = m,
+                                      .function = stet_python_function_around(m, *statement),
+                                      .seen = (uint32_t)number + 1});
     return true;
 }
 
@@ -186,12 +191,11 @@ static verdict resumed(struct stet_python_trail *t, const struct stet_python_fol
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m);
-    struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
 
     if (!function)
         return stays;
-    t->x->frame = &frame;
+    stet_python_trail_begin(t, (struct stet_python_frame){.module = m, .function = function});
     return stet_python_trail_variable(t, stet_python_statement_at(m, what->line), name);
 }
 
@@ -199,13 +203,13 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m), statement, call;
-    struct stet_python_frame frame, called;
+    struct stet_python_frame called;
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
     bool bound;
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement))
+    if (!enter(t, 0, &statement))
         return stays;
     call = call_of(t, statement, m, function, &bound);
     number = function ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
@@ -219,10 +223,14 @@ static verdict argument(struct stet_python_trail *t, const struct stet_python_fo
     if (!call)
         return stays;
     called = (struct stet_python_frame){
-        .module = m, .function = function, .call = call, .caller = &frame, .bound = bound};
+        .module = m, .function = function, .call = call, .caller = &t->first, .bound = bound};
     t->x->frame = &called;
     v = stet_python_trail_parameter(t, function, number, position);
-    t->x->frame = &frame;
+    t->x->frame = &t->first;
+    if (v.queued) { /* what comes in a request is what it is: here it enters the program */
+        v = stet_python_verdict_at(t, call, PY_VARIES);
+        v.open = true;
+    }
     return v.how == PY_STAYS ? passed_here(t, call, name, position, bound) : v;
 }
 
@@ -254,20 +262,20 @@ static verdict field_of_object(struct stet_python_trail *t, const struct stet_py
 /* A name as a statement of a frame sees it. */
 static verdict variable(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement, n = 0, use = 0;
     struct stet_view name = begin_path(t, what->path);
-
+    const struct stet_python_module *m;
     verdict v;
 
-    if (!enter(t, what->frame, &frame, &statement))
+    if (!enter(t, what->frame, &statement))
         return stays;
     v = field_of_object(t, what);
     if (v.how >= PY_COUNTS)
         return v;
-    while (stet_python_own_next(frame.module, statement, &n))
-        if (stet_python_kind(&frame.module->ast, n) == PY_IDENTIFIER &&
-            stet_view_eq(stet_python_text(&frame.module->ast, n), name))
+    m = t->first.module;
+    while (stet_python_own_next(m, statement, &n))
+        if (stet_python_kind(&m->ast, n) == PY_IDENTIFIER &&
+            stet_view_eq(stet_python_text(&m->ast, n), name))
             use = n;
     return stet_python_trail_variable(t, use ? use : statement, name);
 }
@@ -276,7 +284,6 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
 {
     const struct stet_python_module *m;
     stet_python_ref function = function_of(t->x->sources, what, &m), method = function;
-    struct stet_python_frame frame = {.module = m, .function = function};
     struct stet_view name = begin_path(t, what->path);
     uint32_t number, position = 0;
     stet_python_ref body;
@@ -284,7 +291,7 @@ static verdict closure(struct stet_python_trail *t, const struct stet_python_fol
     if (!function)
         return stays;
     body = stet_python_field(&m->ast, function, PY_FIELD_BODY);
-    t->x->frame = &frame;
+    stet_python_trail_begin(t, (struct stet_python_frame){.module = m, .function = function});
     number = stet_intern_find(&m->ast.names, name);
     while (method && number != STET_INTERN_NONE &&
            !stet_python_parameter(m, method, number, &position))
@@ -310,19 +317,17 @@ static verdict of_called(struct stet_python_trail *t, const struct stet_python_f
 
 static verdict field(struct stet_python_trail *t, const struct stet_python_followed *what)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement;
     struct stet_view name = begin_path(t, what->path);
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement)) {
+    if (!enter(t, 0, &statement)) {
         const struct stet_python_module *m;
 
         (void)function_of(t->x->sources, what, &m);
         if (!m)
             return stays;
-        frame = (struct stet_python_frame){.module = m};
-        t->x->frame = &frame;
+        stet_python_trail_begin(t, (struct stet_python_frame){.module = m});
     } else {
         v = of_called(t, what, statement, name);
         if (v.how >= PY_COUNTS)
@@ -375,16 +380,70 @@ static verdict line(struct stet_python_trail *t, const struct stet_python_follow
 {
     const struct stet_python_module *m = stet_python_open(t->x->sources, what->at_file);
     stet_python_ref statement = m ? stet_python_statement_at(m, what->at_line) : 0;
-    struct stet_python_frame frame = {.module = m};
+    stet_python_ref function;
     verdict v;
 
     if (!statement)
         return stays;
-    frame.function = stet_python_function_around(m, statement);
-    frame.seen = stet_python_trail_seen(t, m, frame.function);
-    t->x->frame = &frame;
+    function = stet_python_function_around(m, statement);
+    stet_python_trail_begin(
+        t, (struct stet_python_frame){
+               .module = m, .function = function, .seen = stet_python_trail_seen(t, m, function)});
     v = of_statement(t, statement);
     return v.how >= PY_COUNTS ? v : stet_python_verdict_at(t, statement, PY_MAY_VARY);
+}
+
+/* The call that waits in the innermost frame. */
+static stet_python_ref waiting_call(struct stet_python_trail *t,
+                                    const struct stet_python_followed *what)
+{
+    const struct stet_python_module *m;
+    stet_python_ref function = function_of(t->x->sources, what, &m), statement;
+    bool bound;
+
+    return enter(t, 0, &statement) ? call_of(t, statement, m, function, &bound) : 0;
+}
+
+/* A library's function around the called one took the arguments apart: the one that differs. */
+static verdict call_arguments(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what), list;
+    const struct stet_python_module *m = t->first.module;
+    const struct stet_python_ast *a;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &m->ast;
+    list = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+    for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_LIST_SPLAT)
+            v = stet_python_verdict_join(
+                t, call, v,
+                stet_python_trail_into(t, stet_python_child(a, c),
+                                       (struct stet_python_part){PY_AT_INDEX, -1, {0}}));
+        else
+            v = stet_python_verdict_join(t, call, v,
+                                         stet_python_trail_of(t, stet_python_argument_value(m, c)));
+    return v.how >= PY_COUNTS ? v : stays;
+}
+
+/* Which function a call runs: `steps[kind](x)`. */
+static verdict callee(struct stet_python_trail *t, const struct stet_python_followed *what)
+{
+    stet_python_ref call = waiting_call(t, what);
+    const struct stet_python_ast *a;
+    stet_python_ref function;
+    verdict v = stays;
+
+    if (!call)
+        return stays;
+    a = &t->first.module->ast;
+    function = stet_python_bare(a, stet_python_field(a, call, PY_FIELD_FUNCTION));
+    if (stet_python_kind(a, function) == PY_SUBSCRIPT) /* what chooses, before the table */
+        v = stet_python_trail_ask(
+            t, stet_python_next(a, stet_python_field(a, function, PY_FIELD_VALUE)), PY_OF_VALUE);
+    return v.how >= PY_COUNTS ? v : stet_python_trail_of(t, function);
 }
 
 /* Values that a module lists, and a function takes: either may be what to edit. */
@@ -417,11 +476,10 @@ static struct stet_python_made answer(const struct stet_python_trail *t, const v
 /* All that assigns a field of this name. */
 static struct stet_python_made field_answer(struct stet_python_trail *t, struct stet_view name)
 {
-    struct stet_python_frame frame;
     stet_python_ref statement;
     verdict v;
 
-    if (!enter(t, 0, &frame, &statement))
+    if (!enter(t, 0, &statement))
         return (struct stet_python_made){.line = 0};
     v = stet_python_trail_any_field(t, name);
     return answer(t, &v);
@@ -439,7 +497,8 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .numbers = what->numbers,
                                   .from = what->from,
                                   .to = what->to,
-                                  .elsewhere = what->elsewhere};
+                                  .elsewhere = what->elsewhere,
+                                  .presence = what->presence};
     const struct stet_python_module *m;
     verdict v = stays;
 
@@ -458,6 +517,12 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
         break;
     case PY_HELD_LINE:
         v = line(&t, what);
+        break;
+    case PY_HELD_CALL:
+        v = call_arguments(&t, what);
+        break;
+    case PY_HELD_CALLEE:
+        v = callee(&t, what);
         break;
     }
     /* a counter that is passed as it is: the call passes it */
@@ -481,7 +546,6 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                   .from = what->from,
                                   .to = what->to};
     struct stet_python_events list = {.count = 0};
-    struct stet_python_frame frame;
     verdict v;
 
     for (uint32_t k = 0; k < s->count; k++) {
@@ -498,97 +562,8 @@ struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                 stet_python_events_add(&list, (struct stet_python_event){m, NULL, call, on});
         }
     }
-    frame = (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL};
-    t.x->frame = &frame;
+    stet_python_trail_begin(
+        &t, (struct stet_python_frame){.module = list.count ? list.items[0].module : NULL});
     v = list.count ? stet_python_events_remote(&t, &list) : stays;
     return v.how >= PY_COUNTS ? answer(&t, &v) : field_answer(&t, STET_VIEW("requires_grad"));
-}
-
-/* ---- the call ---- */
-
-/* Counts the calls of a function in a file, or inside another function of it. The first `most` are
- * written to `out`. */
-static uint32_t call_sites(struct stet_python_trail *t, const struct stet_python_module *where,
-                           stet_python_ref inside, const struct stet_python_module *m,
-                           stet_python_ref function, struct stet_python_watched *out, uint32_t most)
-{
-    struct stet_python_frame frame = {.module = where};
-    uint32_t count = 0;
-
-    t->x->frame = &frame;
-    for (size_t i = 0; i < where->calls.count; i++)
-        if ((!inside || stet_python_is_inside(where, where->calls.items[i], inside)) &&
-            stet_python_trail_runs(t, where->calls.items[i], m, function)) {
-            stet_python_ref n = stet_python_statement_of(where, where->calls.items[i]);
-
-            if (count < most)
-                out[count] = (struct stet_python_watched){.file = stet_view_str(where->path),
-                                                          .line = stet_python_line(where, n)};
-            count++;
-        }
-    return count;
-}
-
-/* A function that a line calls makes the call: the only one in it. */
-static bool within(struct stet_python_trail *t, const struct stet_python_module *near,
-                   uint32_t line, const struct stet_python_module *m, stet_python_ref function,
-                   struct stet_python_watched *out)
-{
-    stet_python_ref statement = stet_python_statement_at(near, line), n = 0;
-    struct stet_python_frame frame = {.module = near};
-
-    frame.function = statement ? stet_python_function_around(near, statement) : 0;
-    while (statement && stet_python_own_next(near, statement, &n)) {
-        struct stet_python_callee c;
-
-        if (stet_python_kind(&near->ast, n) != PY_CALL)
-            continue;
-        t->x->frame = &frame;
-        c = stet_python_trail_callee(t, n);
-        if (c.definition && c.definition != function &&
-            stet_python_kind(&c.module->ast, c.definition) == PY_FUNCTION &&
-            call_sites(t, c.module, c.definition, m, function, out, 1) == 1)
-            return true;
-    }
-    return false;
-}
-
-uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                                struct stet_view near, struct stet_python_watched *out,
-                                uint32_t most)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    uint32_t count = function ? call_sites(&t, m, 0, m, function, out, most) : 0;
-
-    count = count < most ? count : most;
-    if (function && other && other != m)
-        count += call_sites(&t, other, 0, m, function, out + count, most - count);
-    return count < most ? count : most;
-}
-
-bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
-                           struct stet_view near, uint32_t line_near,
-                           struct stet_python_watched *out)
-{
-    static const struct stet_python_stack nothing;
-    struct stet_python_question q;
-    struct stet_python_trail t = {.x = stet_python_ask(&q, s, NULL), .stack = &nothing};
-    const struct stet_python_module *m = stet_python_open(s, file);
-    const struct stet_python_module *other = near.len ? stet_python_open(s, near) : NULL;
-    stet_python_ref function = m ? stet_python_function_at(m, line) : 0;
-    struct stet_python_watched calls[2];
-
-    if (!function)
-        return false;
-    if (other && line_near && within(&t, other, line_near, m, function, out))
-        return true;
-    if (stet_python_call_lines(s, file, line, near, calls, 2) != 1)
-        return false;
-    *out = calls[0];
-    return true;
 }

@@ -37,9 +37,11 @@ verdict stet_python_verdict_join(const struct stet_python_trail *t, stet_python_
 {
     a.itself = b.itself = a.itself || b.itself;
     if (a.how != b.how || a.how == PY_STAYS)
-        return b.how > a.how ? b : a;
+        return b.how > a.how || (b.sets && !a.how) ? b : a;
     if (a.how == PY_COUNTS)
         return a.at ? a : b;
+    if (a.absent && b.absent)
+        return a;
     if (is_same_place(&a, &b)) {
         a.guessed &= b.guessed;
         a.open &= b.open;
@@ -73,10 +75,11 @@ verdict stet_python_verdict_used(const struct stet_python_trail *t, stet_python_
         v.how == PY_COUNTS || (v.how == PY_VARIES && v.counted && is_in_function(t, &v, n));
 
     if (computed) {
-        bool exact = v.exact, itself = v.itself, open = v.open;
+        bool exact = v.exact, itself = v.itself, open = v.open, data = v.data;
 
         v = stet_python_verdict_at(t, n, PY_VARIES);
-        v.counted = true;
+        v.counted = !data;
+        v.data = data;
         v.exact = exact;
         v.itself = itself;
         v.open = open;
@@ -395,6 +398,18 @@ static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
     return v;
 }
 
+/* None, where one asks whether there is something: the line that takes it away, if none adds it. */
+static verdict nothing_there(struct stet_python_trail *t, stet_python_ref n)
+{
+    verdict v;
+
+    if (!t->presence || t->decides)
+        return stays;
+    v = stet_python_verdict_at(t, n, PY_VARIES);
+    v.absent = v.guessed = true;
+    return v;
+}
+
 /* ---- all ---- */
 
 static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
@@ -434,6 +449,8 @@ static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
     case PY_DICT_SPLAT:
     case PY_AWAIT:
         return children(t, n);
+    case PY_NONE_:
+        return nothing_there(t, n);
     case PY_LAMBDA:
     case PY_COMMENT:
     case PY_TYPE:

@@ -31,6 +31,11 @@ struct stet_python_verdict {
     bool counted;       /* computed from a counter */
     bool exact;         /* a variable was seen to change as what is asked about did */
     bool itself;        /* it is computed from what it was before */
+    bool data;          /* a device computed it, or it came in a request */
+    bool queued;        /* it came through a queue */
+    bool sets;          /* the same each time; `at` places it where it was not */
+    bool grows;         /* a container that gets more items */
+    bool absent;        /* it gives None, where one asks whether there is something */
 };
 
 /* One step into a value. */
@@ -64,6 +69,7 @@ enum { STET_PYTHON_RESOLVED = 256 };
 struct stet_python_trail {
     struct stet_python_flow *x;
     const struct stet_python_stack *stack;
+    struct stet_python_frame first; /* where the trail begins */
     enum stet_python_aspect aspect;
     struct stet_python_part path[STET_PYTHON_PARTS]; /* the last one comes first */
     unsigned parts;
@@ -73,11 +79,12 @@ struct stet_python_trail {
     bool still;     /* the items of a loop that ends before the call are all there */
     bool items;     /* each item of a comprehension is another turn */
     bool once;      /* what is followed ran before the loop, and is the same in each turn */
+    bool presence;  /* whether there is something, not what */
     bool decides;   /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
-    uint32_t steps, depth, resolved;
+    uint32_t steps, depth, resolved, searched;
     struct stet_python_resolved known[STET_PYTHON_RESOLVED];
 };
 
@@ -140,6 +147,9 @@ struct stet_python_verdict stet_python_trail_made(struct stet_python_trail *t, s
 struct stet_python_verdict stet_python_trail_conditions(struct stet_python_trail *t,
                                                         stet_python_ref statement,
                                                         stet_python_ref outer, bool *any);
+
+/* Begins in a frame. The trail keeps it, because the question points to it. */
+void stet_python_trail_begin(struct stet_python_trail *t, struct stet_python_frame frame);
 
 /* The definition that an expression denotes: a function, a lambda, a class; `bound` for an object
  * of the class, or a method of an object. Through names, transforms and what functions return. */

@@ -85,6 +85,19 @@ static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v
 
 /* ---- values ---- */
 
+/* What __len__ of a class of the project returns; stays when there is none. */
+static verdict own_length(struct stet_python_trail *t, stet_python_ref call, stet_python_ref object)
+{
+    const struct stet_python_module *m = NULL;
+    stet_python_ref class_node = stet_python_trail_class(t, object, &m);
+    stet_python_ref method =
+        class_node ? stet_python_trail_method(t, &m, class_node, STET_VIEW("__len__")) : 0;
+    struct stet_python_frame frame = {
+        .module = m, .function = method, .call = call, .caller = t->x->frame, .bound = 1};
+
+    return method ? stet_python_trail_returns(t, &frame) : stays;
+}
+
 /* len(x) */
 static verdict length(struct stet_python_trail *t, stet_python_ref call)
 {
@@ -94,7 +107,12 @@ static verdict length(struct stet_python_trail *t, stet_python_ref call)
 
     if (t->cancels_in == m && t->cancels && stet_python_name(&m->ast, of) == t->cancels)
         return stays;
+    v = own_length(t, call, of);
+    if (v.how)
+        return v;
     v = stet_python_trail_ask(t, of, PY_OF_SIZE);
+    if (v.grows && v.how == PY_VARIES)
+        v.how = PY_COUNTS; /* what is computed from the length decides */
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
 
@@ -190,15 +208,21 @@ static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref size = stet_python_keyword(m, n, STET_VIEW("size"));
     verdict v = stays;
+    unsigned several = 0;
 
     if (!size)
         size = stet_python_keyword(m, n, STET_VIEW("shape"));
     if (size)
         return as_size(t, n, ask_value(t, size));
     for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++) {
-        stet_python_ref argument = stet_python_argument(m, n, i);
+        verdict one = as_size(t, n, ask_value(t, stet_python_argument(m, n, i)));
 
-        v = stet_python_verdict_join(t, n, v, as_size(t, n, ask_value(t, argument)));
+        several += one.how >= PY_COUNTS;
+        v = stet_python_verdict_join(t, n, v, one);
+    }
+    if (several > 1) { /* of what is drawn, and how many */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.open = true;
     }
     return v;
 }
@@ -225,7 +249,12 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
         return ask_same(t, stet_python_argument(m, n, 1));
     if (c->meaning == PY_MEANS_CONVERTS && first) {
         v = ask_same(t, first);
-        return v.how >= PY_COUNTS ? v : stacked(t, n, first);
+        v = v.how >= PY_COUNTS ? v : stacked(t, n, first);
+        if (v.queued) { /* what comes in a request is as long as it is: here it becomes an array */
+            v = stet_python_verdict_at(t, n, PY_VARIES);
+            v.open = true;
+        }
+        return v;
     }
     if (c->meaning == PY_MEANS_COUNTS) /* range(n) */
         return as_size(t, n, arguments_from(t, n, 0, ask_value));
@@ -262,6 +291,11 @@ static verdict library_kind(struct stet_python_trail *t, stet_python_ref n,
         v = stet_python_verdict_used(t, n, ask_value(t, given));
         if (v.how >= PY_COUNTS || t->aspect == PY_OF_TYPE)
             return v;
+        if (t->aspect == PY_OF_PLACE && c->effect == PY_GIVES_MOVES) {
+            v = stet_python_verdict_at(t, n, PY_STAYS); /* wherever it was before */
+            v.sets = true;
+            return v;
+        }
     }
     if (c->effect == PY_GIVES_TENSOR && c->meaning == PY_MEANS_NOTHING_KNOWN &&
         t->aspect == PY_OF_PLACE)
@@ -365,6 +399,12 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
             return stet_python_trail_made(t, n, c);
         return stet_python_verdict_used(t, n, arguments_from(t, n, 0, ask_value));
     }
+    if (t->aspect == PY_OF_VALUE &&
+        (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
+        v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
+        v.data = true;
+        return v;
+    }
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
     return v;
@@ -404,6 +444,40 @@ static bool bound_by(struct stet_python_trail *t, stet_python_ref n, verdict *v)
     return true;
 }
 
+/* Row(*columns): a field is one of the items. */
+static verdict spread(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    stet_python_ref list = stet_python_field(a, n, PY_FIELD_ARGUMENTS);
+    stet_python_ref splat = list ? stet_python_child_of(a, list, PY_LIST_SPLAT) : 0;
+    struct stet_python_part kept;
+    verdict v;
+
+    if (!splat)
+        return stays;
+    kept = t->path[--t->parts];
+    v = stet_python_trail_into(t, stet_python_child(a, splat),
+                               (struct stet_python_part){PY_AT_INDEX, -1, {0}});
+    t->path[t->parts++] = kept;
+    return v;
+}
+
+/* row.pop("k"), rows.pop() */
+static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python_ref object)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref key = stet_python_argument(m, n, 0);
+    struct stet_view text = key ? stet_python_string(&m->ast, key) : (struct stet_view){0};
+    verdict v;
+
+    if (text.len)
+        return stet_python_trail_into(t, object, (struct stet_python_part){PY_AT_KEY, -1, text});
+    v = stet_python_trail_into(t, object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    v.queued = true;
+    v.open = true; /* which item was taken was not seen */
+    return v;
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -421,8 +495,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
                                       (struct stet_python_part){PY_AT_EACH, -1, {0}});
     if (stet_python_takes_item(c.meaning) && stet_python_trail_put(t, c.object, &v))
         return v;
-    if (stet_python_changes_items(c.meaning) && c.object) /* rows.pop() */
-        return stet_python_trail_into(t, c.object, (struct stet_python_part){PY_AT_EACH, -1, {0}});
+    if (stet_python_changes_items(c.meaning) && c.object)
+        return taken(t, n, c.object);
     if (c.meaning == PY_MEANS_REPLACES)
         return replaced(t, n);
     if (c.meaning == PY_MEANS_REPLACES_FIELDS ||
@@ -462,7 +536,7 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY)) {
         /* a library's copy of an object has the same fields */
         field = c.object ? c.object : stet_python_argument(m, n, 0);
-        v = field ? stet_python_trail_of(t, field) : stays;
+        v = field ? stet_python_trail_of(t, field) : spread(t, n);
         return v.how ? v : stet_python_verdict_at(t, n, PY_MAY_VARY);
     }
     return library_call(t, n, &c);

@@ -21,6 +21,8 @@ static bool changes(const struct stet_python_trail *t, enum stet_python_meaning 
         return t->aspect == PY_OF_GRADIENT;
     if (meaning == PY_MEANS_CHANGES_FORM)
         return t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK || t->aspect == PY_OF_PLACE;
+    if (meaning == PY_MEANS_DROPS_ITEMS && t->parts)
+        return false; /* the others are what they were */
     return stet_python_changes_items(meaning) &&
            (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_VALUE || t->parts);
 }
@@ -299,7 +301,10 @@ static verdict remote(struct stet_python_trail *t, const struct stet_python_even
         v = stet_python_verdict_at(t, e->node, PY_COUNTS);
     } else if (augmented || (!b && !e->value)) {
         v = stet_python_event_value(t, e);
-        v = v.how == PY_VARIES && !augmented ? v : stet_python_verdict_at(t, e->node, PY_VARIES);
+        if (v.how != PY_VARIES || augmented) {
+            v = stet_python_verdict_at(t, e->node, PY_VARIES);
+            v.grows = !augmented;
+        }
     } else {
         v = stet_python_event_value(t, e);
         if (v.how == PY_COUNTS && !v.at)

@@ -304,7 +304,8 @@ static verdict carried(struct stet_python_trail *t, const struct stet_python_eve
         return t->aspect == PY_OF_VALUE ? stet_python_verdict_at(t, e->node, PY_COUNTS) : stays;
     if (b->how == PY_BIND_AUGMENTED)
         return t->aspect == PY_OF_VALUE ? stet_python_verdict_at(t, e->node, PY_VARIES) : stays;
-    if (b->how == PY_BIND_VALUE && mentions_itself(m, b) && t->aspect == PY_OF_VALUE)
+    if (b->how == PY_BIND_VALUE && mentions_itself(m, b) && t->aspect == PY_OF_VALUE &&
+        !t->presence)
         return stet_python_verdict_at(t, e->node, PY_VARIES);
     return stays;
 }
@@ -422,7 +423,9 @@ static verdict from_last_turn(struct stet_python_trail *t, const struct stet_pyt
         one = carried(t, list, i);
         if (!one.how)
             one = event_value(t, e);
-        if (!one.how && !one.itself && !t->parts && e->binding &&
+        if (!one.how && one.sets)
+            one.how = PY_VARIES;
+        if (!one.how && !one.itself && !t->parts && !t->presence && e->binding &&
             e->binding->how == PY_BIND_VALUE && t->aspect == PY_OF_VALUE) {
             one = stet_python_verdict_at(t, e->node, PY_VARIES); /* another value than before it */
             one.guessed = true;

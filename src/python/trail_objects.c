@@ -125,8 +125,11 @@ static struct stet_python_callee denoted_call(struct stet_python_trail *t, stet_
     }
     if (c.definition && !is_class(&c))
         return returned(t, &c, n, position, depth);
-    if (c.transform)
-        return denoted(t, stet_python_argument(m, n, 0), -1, depth + 1);
+    if (c.transform) {
+        inner = denoted(t, stet_python_argument(m, n, 0), -1, depth + 1);
+        inner.compiled |= c.transform->kind == PY_JITS;
+        return inner;
+    }
     if (c.object) { /* Net().to(device).eval() */
         inner = denoted(t, c.object, -1, depth + 1);
         if (is_class(&inner))

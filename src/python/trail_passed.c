@@ -2,7 +2,10 @@
  * followed, or all calls that are found. */
 #include "python/trail.h"
 
-enum { MOST_SITES = 8 };
+enum {
+    MOST_SITES = 8,
+    MOST_SEARCHED = 4096, /* calls under other names that are resolved for one question */
+};
 
 typedef struct stet_python_verdict verdict;
 
@@ -185,6 +188,8 @@ static verdict from_sites(struct stet_python_trail *t, const struct stet_python_
         if ((where->callees.items[i] == name) != named ||
             (where == w->module && stet_python_is_inside(where, call, w->function)))
             continue;
+        if (!named && ++t->searched > MOST_SEARCHED)
+            break;
         t->x->frame = &caller;
         if (!stet_python_trail_runs(t, call, w->module, w->function))
             continue;

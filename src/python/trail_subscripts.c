@@ -74,7 +74,7 @@ static verdict looked_up(struct stet_python_trail *t, stet_python_ref n, stet_py
         return stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_INDEX, -1, {0}});
     item = stet_python_trail_into(t, value, each);
     if (item.how == PY_VARIES)
-        return item;
+        return item.counted ? stet_python_verdict_used(t, n, v) : item;
     /* one item of an array is not its size */
     if (t->aspect != PY_OF_VALUE)
         return item.how ? item : stet_python_verdict_at(t, n, PY_MAY_VARY);

@@ -129,10 +129,13 @@ struct stet_python_callee {
     enum stet_python_effect effect; /* of a library's function or method */
     enum stet_python_meaning meaning;
     const struct stet_python_transform *transform;
+    bool compiled; /* a jitted form of the definition */
     bool guessed; /* the only method of this name in the project; the object's class is not known */
 };
 
 struct stet_python_callee stet_python_resolve(struct stet_python_flow *x, stet_python_ref call);
+/* Does a decorator jit or trace the definition? */
+bool stet_python_is_compiled(struct stet_python_flow *x, const struct stet_python_callee *c);
 /* The same for the name in an expression: `f` in jax.jit(f). */
 struct stet_python_callee stet_python_resolve_name(struct stet_python_flow *x, stet_python_ref n);
 /* The transform that a decorator of a definition applies; *options is the call that holds its

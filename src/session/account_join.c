@@ -1,7 +1,8 @@
 /* Joins the two lanes. The nth recompile of a compiled function in torch's lane is the nth
- * recompile of that function's program in the other lane. A graph break is the reason for the
- * programs compiled behind it. Guards and breaks are gathered first, then each is reported with its
- * program. */
+ * recompile of that function's program in the other lane. A program of another name that was
+ * compiled meanwhile belongs to it too: TorchTPU names the forward program after the innermost
+ * function. A graph break is the reason for the programs compiled behind it. Guards and breaks are
+ * gathered first, then each is reported with its programs. */
 #include "session/account_join.h"
 
 #include "base/mem.h"
@@ -16,13 +17,19 @@ struct stet_guard_row {
     enum stet_cause cause;
     struct stet_cause_list also;
     struct stet_view function, file, evidence, fix;
-    struct stet_line trigger;
+    struct stet_line trigger, source;
+    enum stet_sure sure;
+    int64_t rank;
+    uint64_t time_ns;
     bool broke; /* a graph break at a condition: it applies to all programs behind it */
     struct stet_row_change changes[GUARD_CHANGES];
     size_t change_count;
+    uint64_t dim; /* 1-based; of a guard on a size */
     uint64_t cost_ns, wait_ns;
-    bool joined; /* reported with its program */
-    bool taken;  /* in the walk under way */
+    uint64_t program_cost_ns, program_wait_ns; /* of all its programs */
+    bool joined;                               /* reported with its programs */
+    bool taken;                                /* in the walk under way, by a program of its name */
+    bool counted; /* in the walk under way: what it cost beside its programs */
 };
 
 /* True for a break behind which two functions of one name continue, one for each branch. */
@@ -40,6 +47,11 @@ static bool is_guard(const struct stet_recompile *r)
 static struct stet_view keep(struct stet_joined *j, struct stet_view v)
 {
     return v.ptr ? stet_arena_copy(&j->arena, v) : v;
+}
+
+static struct stet_line keep_line(struct stet_joined *j, struct stet_line at)
+{
+    return (struct stet_line){keep(j, at.file), keep(j, at.function), at.line};
 }
 
 static bool gather(void *context, const struct stet_recompile *r)
@@ -61,10 +73,14 @@ static bool gather(void *context, const struct stet_recompile *r)
                                  .broke = is_break(r),
                                  .evidence = keep(j, r->evidence),
                                  .fix = keep(j, r->fix),
+                                 .trigger = keep_line(j, r->trigger),
+                                 .source = keep_line(j, r->source),
+                                 .sure = r->sure,
+                                 .dim = r->changes[0].dim,
+                                 .rank = r->rank,
+                                 .time_ns = r->time_ns,
                                  .cost_ns = r->cost_ns,
                                  .wait_ns = r->wait_ns};
-    g->trigger =
-        (struct stet_line){keep(j, r->trigger.file), keep(j, r->trigger.function), r->trigger.line};
     for (; g->change_count < r->change_count && g->change_count < GUARD_CHANGES;
          g->change_count++) {
         const struct stet_row_change *c = &r->changes[g->change_count];
@@ -80,6 +96,12 @@ static bool gather(void *context, const struct stet_recompile *r)
     return !j->arena.failed;
 }
 
+/* Operations outside a compiled function keep TorchTPU's names. They have no guards. */
+static bool is_eager(const struct stet_recompile *r)
+{
+    return stet_view_starts(r->function, "tt_jit_");
+}
+
 /* Behind a break, torch.compile continues in functions named after its function and line. */
 static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile *r)
 {
@@ -92,13 +114,11 @@ static bool goes_on(const struct stet_guard_row *g, const struct stet_recompile 
 }
 
 /* A program is reported at the user's own line. For a guard of a library's function (an optimizer's
- * step), that is the line which called the function. Operations that run there by themselves keep
- * TorchTPU's names and have no guards. */
+ * step), that is the line which called the function. */
 static bool called_there(const struct stet_guard_row *g, const struct stet_recompile *r)
 {
     return stet_place_installed(g->file) && g->trigger.line && g->trigger.line == r->origin.line &&
-           stet_view_eq(g->trigger.file, r->origin.file) &&
-           !stet_view_starts(r->function, "tt_jit_");
+           stet_view_eq(g->trigger.file, r->origin.file) && !is_eager(r);
 }
 
 static bool belongs(const struct stet_guard_row *g, const struct stet_recompile *r)
@@ -112,31 +132,50 @@ static bool belongs(const struct stet_guard_row *g, const struct stet_recompile 
             (!r->origin.file.len || !g->file.len || stet_view_eq(g->file, r->origin.file)));
 }
 
-/* A guard gives the reason why this program was compiled again. Without a guard, a break gives the
- * reason why the program exists. */
-static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_recompile *r)
+/* Was this program compiled while torch compiled the function again? */
+static bool meanwhile(const struct stet_guard_row *g, const struct stet_recompile *r)
 {
-    struct stet_guard_row *broke = NULL;
+    return !g->broke && g->time_ns && r->event == STET_EVENT_AGAIN && !is_eager(r) &&
+           g->rank == r->rank && r->time_ns >= g->time_ns && r->time_ns - g->time_ns <= g->wait_ns;
+}
+
+/* A guard gives the reason why this program was compiled again, also to a program of another name
+ * that was compiled meanwhile (*named is false). Without a guard, a break gives the reason why the
+ * program exists. */
+static struct stet_guard_row *guard_of(struct stet_joined *j, const struct stet_recompile *r,
+                                       bool *named)
+{
+    struct stet_guard_row *broke = NULL, *then = NULL;
+
+    *named = true;
 
     for (uint32_t i = 0; i < j->count; i++) {
         struct stet_guard_row *g = &j->guards[i];
 
+        if (meanwhile(g, r))
+            then = g;
         if (!belongs(g, r))
             continue;
         if (!g->broke)
             return g;
         broke = broke ? broke : g;
     }
-    return broke;
+    *named = !then;
+    return then ? then : broke;
 }
 
 static bool mark(void *context, const struct stet_recompile *r)
 {
     struct stet_joined *j = context;
-    struct stet_guard_row *g = r->lane == STET_LANE_XLA ? guard_of(j, r) : NULL;
+    bool named;
+    struct stet_guard_row *g = r->lane == STET_LANE_XLA ? guard_of(j, r, &named) : NULL;
 
-    if (g)
-        g->joined = g->taken = true;
+    if (g) {
+        g->joined = true;
+        g->taken |= named;
+        g->program_cost_ns += r->cost_ns;
+        g->program_wait_ns += r->wait_ns;
+    }
     return true;
 }
 
@@ -147,13 +186,20 @@ struct walk {
     uint32_t guard; /* number of the next row that is one */
 };
 
+/* In a program, rows and columns may be one dimension. A guard on another dimension than the first
+ * shows that the number of rows is the same. */
+static bool keeps_rows(const struct stet_guard_row *g)
+{
+    return stet_cause_is(g->cause, STET_CAUSE_IS_SIZE) && g->dim > 1;
+}
+
 /* A guard on a number shows that the number changed. The program may show what the number does:
  * start a slice, count the iterations of a loop, be the k of a top-k. A guard on a size shows that
  * the size changed, and the program shows where it came from. With one cause on each side, the two
  * causes are the same. */
 static bool is_the_same(const struct stet_recompile *r, const struct stet_guard_row *g)
 {
-    if (r->also.count)
+    if (r->also.count || (r->cause == STET_CAUSE_LAST_BATCH && keeps_rows(g)))
         return false;
     if (stet_cause_is(g->cause, STET_CAUSE_IS_NUMBER))
         return stet_cause_is(r->cause, STET_CAUSE_NUMBER_DOES);
@@ -170,7 +216,8 @@ static bool says_less(const struct stet_recompile *r, const struct stet_guard_ro
     if (stet_cause_is(g->cause, STET_CAUSE_NUMBER_DOES) && !r->also.count &&
         stet_cause_is(r->cause, STET_CAUSE_IS_NUMBER))
         return true;
-    return stet_cause_is(r->cause, STET_CAUSE_VAGUE);
+    return stet_cause_is(r->cause, STET_CAUSE_VAGUE) ||
+           (r->cause == STET_CAUSE_LAST_BATCH && keeps_rows(g));
 }
 
 /* TorchTPU folds a view into the operation that uses it, and gives the view that operation's
@@ -198,9 +245,40 @@ static struct stet_cause_list also_of(const struct stet_recompile *r,
     return also;
 }
 
+/* The guard names the value, so its line to edit is the better one. Its confidence holds for its
+ * cause and its line. */
+static void take_source(struct stet_recompile *one, const struct stet_guard_row *g, bool is_its_own)
+{
+    if (g->source.line)
+        one->source = g->source;
+    if (!g->source.line && one->source.line)
+        return;
+    if (is_its_own || g->sure < one->sure)
+        one->sure = g->sure;
+}
+
+/* What torch spent on the recompile beside its programs is counted with the first of them. */
+static void take_cost(struct stet_recompile *one, struct stet_guard_row *g)
+{
+    if (g->counted)
+        return;
+    if (g->cost_ns > g->program_cost_ns)
+        one->cost_ns += g->cost_ns - g->program_cost_ns;
+    if (g->wait_ns > g->program_wait_ns)
+        one->wait_ns += g->wait_ns - g->program_wait_ns;
+    g->counted = true;
+}
+
+/* A library's line waits where torch compiles the backward program. */
+static void take_trigger(struct stet_recompile *one, const struct stet_guard_row *g)
+{
+    if (!one->trigger.line || (g->trigger.line && stet_place_installed(one->trigger.file)))
+        one->trigger = g->trigger;
+}
+
 /* The guard is the better evidence for the cause, the program for the line where the value
  * enters. */
-static bool tell(struct walk *w, const struct stet_recompile *r, const struct stet_guard_row *g)
+static bool tell(struct walk *w, const struct stet_recompile *r, struct stet_guard_row *g)
 {
     struct stet_row_change changes[MERGED_CHANGES];
     struct stet_recompile one = *r;
@@ -222,12 +300,10 @@ static bool tell(struct walk *w, const struct stet_recompile *r, const struct st
         take_origin(&one, g);
     else
         one.fix = g->fix.len ? g->fix : r->fix;
-    if (g->cost_ns > r->cost_ns && !g->taken)
-        one.cost_ns = g->cost_ns;
-    if (g->wait_ns > r->wait_ns && !g->taken)
-        one.wait_ns = g->wait_ns;
-    if (!one.trigger.line)
-        one.trigger = g->trigger;
+    take_cost(&one, g);
+    take_trigger(&one, g);
+    if (!g->broke)
+        take_source(&one, g, equal || !same);
     one.also = also_of(r, g, same);
     if (!same)
         one.cause = g->cause;
@@ -239,25 +315,25 @@ static bool pass(void *context, const struct stet_recompile *r)
     struct walk *w = context;
     struct stet_joined *j = w->joined;
     struct stet_guard_row *g;
-    bool more;
+    bool more, named;
 
     if (is_guard(r) && w->guard < j->count) {
         w->guard++;
         if (j->guards[w->guard - 1].joined)
             return true;
     }
-    g = r->lane == STET_LANE_XLA ? guard_of(j, r) : NULL;
+    g = r->lane == STET_LANE_XLA ? guard_of(j, r, &named) : NULL;
     if (!g)
         return w->visit(w->context, r);
     more = tell(w, r, g);
-    g->taken = true;
+    g->taken |= named;
     return more;
 }
 
 static void start(struct stet_joined *j)
 {
     for (uint32_t i = 0; i < j->count; i++)
-        j->guards[i].taken = false;
+        j->guards[i].taken = j->guards[i].counted = false;
 }
 
 static enum stet_rc each(void *source, stet_visit_recompile *visit, void *context,

@@ -2,6 +2,7 @@
 #include "session/avoided.h"
 
 #include "base/human.h"
+#include "base/known.h"
 #include "base/map.h"
 #include "base/vec.h"
 #include "fingerprint/traits.h"
@@ -18,6 +19,7 @@ static struct stet_avoided_line *line_of(struct stet_avoided *a, struct stet_map
     uint32_t i, from = 0;
 
     while ((i = stet_map_next(places, key, &from)) != STET_MAP_NONE) {
+        STET_KNOWN(a->lines); /* each number in the map is the place of a line */
         l = &a->lines[i];
         if (l->at.line == at->line && stet_view_eq(l->at.file, at->file))
             return l;

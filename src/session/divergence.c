@@ -416,7 +416,8 @@ enum stet_rc stet_divergences_make(struct stet_divergences *out, struct stet_run
     }
     if (t)
         stet_session_torch_differences(
-            t, &(struct stet_torch_divergence_sink){&g, is_new, take_torch, &out->arena});
+            t, &(struct stet_torch_divergence_sink){
+                   .context = &g, .is_new = is_new, .visit = take_torch, .arena = &out->arena});
     if (out->count)
         qsort(out->items, out->count, sizeof *out->items, in_order);
     for (size_t i = 0; i < out->count; i++)

@@ -1,6 +1,7 @@
 /* See exhausted.h. */
 #include "session/exhausted.h"
 
+#include "base/known.h"
 #include "base/vec.h"
 #include "decode/decode.h"
 #include "ledger/captured.h"
@@ -54,6 +55,7 @@ static struct stet_view type_text(struct stet_arena *a, const struct stet_type *
 static void compare(struct stet_exhausted *e, struct stet_arena *a, const struct stet_program *now,
                     const struct stet_program *before)
 {
+    STET_KNOWN(before->arguments || !before->argument_count);
     for (uint32_t i = 0; i < now->argument_count; i++) {
         const struct stet_argument *x = &now->arguments[i], *y = NULL;
 

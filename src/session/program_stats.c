@@ -1,42 +1,44 @@
 /* Counts operations, lines, constants and repeats of one program. */
 #include "session/program_stats.h"
 
+#include "base/known.h"
+#include "base/map.h"
 #include "base/mem.h"
+#include "base/vec.h"
 
 #include <stdlib.h>
 
 struct counter {
-    struct stet_session_stats_count *slots;
-    uint32_t mask, used;
+    STET_VEC(struct stet_session_stats_count) counts;
+    struct stet_map places; /* in `counts`, by hash of text and line */
 };
 
-static bool counter_init(struct counter *c, uint32_t most)
+static struct stet_session_stats_count *find(const struct counter *c, uint64_t key,
+                                             struct stet_view text, uint32_t line)
 {
-    uint64_t room = 16;
+    uint32_t at = 0, i;
 
-    while (room < (uint64_t)most * 2)
-        room *= 2;
-    c->slots = stet_mem_calloc(room, sizeof *c->slots);
-    c->mask = (uint32_t)(room - 1);
-    c->used = 0;
-    return c->slots != NULL;
+    while ((i = stet_map_next(&c->places, key, &at)) != STET_MAP_NONE) {
+        STET_KNOWN(c->counts.items); /* each number in the map is a place */
+        if (c->counts.items[i].line == line && stet_view_eq(c->counts.items[i].text, text))
+            return &c->counts.items[i];
+    }
+    return NULL;
 }
 
 static void count(struct counter *c, struct stet_view text, uint32_t line,
                   struct stet_view function)
 {
-    uint64_t h = stet_mix(stet_hash_bytes(text).lo, line);
-    uint32_t slot = (uint32_t)h & c->mask;
+    uint64_t key = stet_mix(stet_map_text(text), line);
+    struct stet_session_stats_count *known = find(c, key, text, line);
 
-    while (c->slots[slot].count &&
-           (c->slots[slot].line != line || !stet_view_eq(c->slots[slot].text, text)))
-        slot = (slot + 1) & c->mask;
-    if (!c->slots[slot].count) {
-        c->slots[slot] =
-            (struct stet_session_stats_count){.text = text, .line = line, .function = function};
-        c->used++;
+    if (known) {
+        known->count++;
+        return;
     }
-    c->slots[slot].count++;
+    stet_map_add(&c->places, key, (uint32_t)c->counts.count);
+    STET_VEC_PUSH(&c->counts, (struct stet_session_stats_count){
+                                  .text = text, .line = line, .function = function, .count = 1});
 }
 
 static int by_count(const void *left, const void *right)
@@ -50,12 +52,17 @@ static int by_count(const void *left, const void *right)
     return order ? order : l->line < r->line ? -1 : l->line > r->line;
 }
 
-/* Empty slots have count 0 and sort to the end. */
-static struct stet_session_stats_count *sorted(struct counter *c, uint32_t *used)
+/* Moves the counts to the caller, sorted. False if memory ran out while they were made. */
+static bool take_counts(struct counter *c, struct stet_session_stats_count **out, uint32_t *count)
 {
-    qsort(c->slots, (size_t)c->mask + 1, sizeof *c->slots, by_count);
-    *used = c->used;
-    return c->slots;
+    bool complete = !c->counts.failed && !c->places.failed;
+
+    if (c->counts.count)
+        qsort(c->counts.items, c->counts.count, sizeof *c->counts.items, by_count);
+    *out = c->counts.items;
+    *count = (uint32_t)c->counts.count;
+    stet_map_release(&c->places);
+    return complete;
 }
 
 static bool is_structure(const struct stet_op *op)
@@ -65,14 +72,9 @@ static bool is_structure(const struct stet_op *op)
 
 static enum stet_rc count_all(struct stet_session_stats *s, struct stet_err *err)
 {
-    struct counter ops, lines;
+    struct counter ops = {0}, lines = {0};
+    bool complete;
 
-    if (!counter_init(&ops, s->side.program->op_count))
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for counting operations");
-    if (!counter_init(&lines, s->side.program->op_count)) {
-        stet_mem_free(ops.slots);
-        return stet_fail(err, STET_NO_MEMORY, "out of memory for counting lines");
-    }
     for (uint32_t i = 0; i < s->side.program->op_count; i++) {
         const struct stet_op *op = s->side.ops[i];
         const struct stet_loc *file;
@@ -84,9 +86,10 @@ static enum stet_rc count_all(struct stet_session_stats *s, struct stet_err *err
         if (file)
             count(&lines, file->text, file->line, stet_loc_function(op->loc));
     }
-    s->ops = sorted(&ops, &s->op_kinds);
-    s->lines = sorted(&lines, &s->line_count);
-    return STET_OK;
+    complete = take_counts(&ops, &s->ops, &s->op_kinds);
+    complete &= take_counts(&lines, &s->lines, &s->line_count);
+    return complete ? STET_OK
+                    : stet_fail(err, STET_NO_MEMORY, "out of memory for counting operations");
 }
 
 /* ---- constants ---- */
@@ -125,48 +128,46 @@ static void find_users(struct stet_session_stats *s, const uint32_t *constant_of
 
 /* Returns the number of an equal earlier constant, or the next free number: programs repeat their
  * ones and zeros. */
-static uint32_t group(struct stet_session_stats *s, uint32_t *groups, uint32_t mask,
+static uint32_t group(struct stet_session_stats *s, struct stet_map *groups,
                       const struct stet_op *op)
 {
     const struct stet_attr *value = stet_canon_value(op);
-    uint32_t slot = (uint32_t)stet_hash_bytes(stet_attr_bytes(value)).lo & mask;
+    uint64_t key = stet_map_text(stet_attr_bytes(value));
+    uint32_t at = 0, i;
 
-    for (; groups[slot]; slot = (slot + 1) & mask) {
-        const struct stet_session_stats_constant *c = &s->constants[groups[slot] - 1];
-
-        if (stet_type_eq(c->op->results[0].type, op->results[0].type) &&
-            stet_attr_eq(c->value, value))
-            return groups[slot];
-    }
+    while ((i = stet_map_next(groups, key, &at)) != STET_MAP_NONE)
+        if (stet_type_eq(s->constants[i].op->results[0].type, op->results[0].type) &&
+            stet_attr_eq(s->constants[i].value, value))
+            return i + 1;
+    stet_map_add(groups, key, s->constant_count);
     s->constants[s->constant_count] =
         (struct stet_session_stats_constant){.op = op, .value = value};
-    groups[slot] = ++s->constant_count;
-    return groups[slot];
+    return ++s->constant_count;
 }
 
 static enum stet_rc gather_constants(struct stet_session_stats *s, struct stet_err *err)
 {
-    uint32_t ops = s->side.program->op_count, room = 16;
-    uint32_t *constant_of, *groups;
+    uint32_t ops = s->side.program->op_count;
+    struct stet_map groups = {0};
+    uint32_t *constant_of;
+    bool complete;
 
-    while (room < 2 * (uint64_t)ops && room < 1u << 31)
-        room *= 2;
-    groups = stet_mem_calloc(room, sizeof *groups);
     constant_of = stet_mem_calloc((size_t)ops + 1, sizeof *constant_of);
     s->constants = stet_mem_calloc((size_t)ops + 1, sizeof *s->constants);
-    if (groups && constant_of && s->constants) {
+    if (constant_of && s->constants) {
         for (uint32_t i = 0; i < ops; i++) {
             const struct stet_op *op = s->side.ops[i];
 
             if (op && stet_canon_kind(&s->side.canon, op) == STET_KIND_CONSTANT)
-                constant_of[i] = group(s, groups, room - 1, op);
+                constant_of[i] = group(s, &groups, op);
         }
         find_users(s, constant_of);
         qsort(s->constants, s->constant_count, sizeof *s->constants, by_size);
     }
-    stet_mem_free(groups);
+    complete = constant_of && s->constants && !groups.failed;
+    stet_map_release(&groups);
     stet_mem_free(constant_of);
-    if (!groups || !constant_of || !s->constants)
+    if (!complete)
         return stet_fail(err, STET_NO_MEMORY, "out of memory for %u constants", ops);
     return STET_OK;
 }

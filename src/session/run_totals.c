@@ -16,11 +16,12 @@ static uint64_t size_of_traces(const struct stet_run *run)
 {
     char *folder = stet_fs_join(run->folder, "torch");
     DIR *dir = folder ? opendir(folder) : NULL;
+    int fd = dir ? dirfd(dir) : -1;
     uint64_t all = 0;
     struct stat st;
 
-    for (struct dirent *e; dir && (e = readdir(dir));)
-        if (fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
+    for (struct dirent *e; fd >= 0 && (e = readdir(dir));)
+        if (fstatat(fd, e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode))
             all += (uint64_t)st.st_size;
     if (dir)
         closedir(dir);

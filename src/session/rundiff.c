@@ -3,6 +3,7 @@
 #include "session/rundiff.h"
 
 #include "base/fs.h"
+#include "base/known.h"
 #include "base/mem.h"
 #include "base/vec.h"
 #include "session/program_cache.h"
@@ -129,6 +130,7 @@ static enum stet_rc compare(struct stet_rundiff *m, struct stet_err *err)
 
 static void add(struct stet_rundiff *m, struct stet_rundiff_entry e)
 {
+    STET_KNOWN(e.what.ptr && (e.from.ptr || !e.from.len) && (e.to.ptr || !e.to.len));
     m->moved[e.thing] = true;
     for (size_t i = 0; i < m->count; i++) {
         const struct stet_rundiff_entry *o = &m->items[i];

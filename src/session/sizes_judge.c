@@ -1,5 +1,6 @@
 /* Finds the dimensions that vary independently, what programs and steps of a function cost, and a
  * last batch that is shorter than the others. */
+#include "base/known.h"
 #include "base/mem.h"
 #include "session/run_sizes_internal.h"
 
@@ -103,7 +104,7 @@ static int by_place(const void *a, const void *b)
 
 static bool find_axes(struct stet_run_sizes *s, struct stet_size_function *f)
 {
-    struct column *columns, *axes[STET_BUCKETS_RANK];
+    struct column *columns, *axes[STET_BUCKETS_RANK] = {0};
     uint32_t count, at;
     bool fine = take_columns(s, f, &columns, &count);
 
@@ -112,8 +113,10 @@ static bool find_axes(struct stet_run_sizes *s, struct stet_size_function *f)
     for (uint32_t i = 0; fine && i < count; i++) {
         bool follower = false;
 
-        for (unsigned a = 0; a < f->rank && a < STET_BUCKETS_RANK && !follower; a++)
+        for (unsigned a = 0; a < f->rank && a < STET_BUCKETS_RANK && !follower; a++) {
+            STET_KNOWN(axes[a]); /* a dimension that was counted has its column */
             follower = follows(&columns[i], axes[a], f->program_count);
+        }
         if (follower)
             continue;
         if (f->rank < STET_BUCKETS_RANK)

@@ -5,11 +5,11 @@
 #include "ingest/cache_key.h"
 #include "ingest/graph_text.h"
 
-/* The first compile of a frame with a graph, of a process with a rank. */
+/* The first compile of a frame with a graph, of a process with a rank. It may still go on: the
+ * graph is there before the backend compiles it. */
 static bool is_first(const struct stet_torch *t, const struct stet_torch_compile *c)
 {
-    return !c->number && c->graph.len && c->ended &&
-           t->processes[t->frames[c->frame].process].rank >= 0 &&
+    return !c->number && c->graph.len && t->processes[t->frames[c->frame].process].rank >= 0 &&
            t->frames[c->frame].code.function.len;
 }
 
@@ -165,6 +165,20 @@ static void count_like(struct stet_divergence *d, const struct stet_torch *t, ui
     }
 }
 
+static uint64_t key_of_pair(const struct stet_torch *t, const struct stet_torch_compile *a,
+                            const struct stet_torch_compile *b, uint64_t code)
+{
+    struct stet_hash h = stet_hash_mix_u64((struct stet_hash){1, code}, a->graph.len);
+
+    return stet_hash_mix_u64(h, (uint64_t)rank_of(t, b)).lo;
+}
+
+/* When the later one began. */
+static uint64_t began_ns(const struct stet_torch_compile *a, const struct stet_torch_compile *b)
+{
+    return (a->start_us > b->start_us ? a->start_us : b->start_us) * 1000;
+}
+
 static void visit_pair(const struct stet_torch *t, const struct stet_torch_compile *a,
                        const struct stet_torch_compile *b, uint64_t code,
                        const struct stet_torch_divergence_sink *sink)
@@ -184,9 +198,13 @@ static void visit_pair(const struct stet_torch *t, const struct stet_torch_compi
         .other_trigger = line_of(a->call.line ? &a->call : &a->near),
     };
 
+    if (sink->now_ns > began_ns(a, b))
+        d.after_ns = sink->now_ns - began_ns(a, b);
     d.pair.lane = STET_LANE_TORCH;
     d.pair.origin = line_of(&t->frames[b->frame].code);
     if (!compare_graphs(&d, a, b, sink->arena) && !compare_settings(&d, t, a, b))
+        return;
+    if (!sink->is_new(sink->context, key_of_pair(t, a, b, code)))
         return;
     count_like(&d, t, code, a, b);
     d.odd_known = d.like_other_count != d.like_rank_count;
@@ -202,7 +220,7 @@ void stet_session_torch_differences(const struct stet_torch *t,
     find_firsts(&f, t);
     for (size_t i = 0; i < t->compile_count && i < STET_MAP_NONE; i++) {
         const struct stet_torch_compile *b = &t->compiles[i], *a;
-        uint64_t code, key;
+        uint64_t code;
         uint32_t lowest;
 
         if (!is_first(t, b))
@@ -212,12 +230,7 @@ void stet_session_torch_differences(const struct stet_torch *t,
         if (lowest == STET_MAP_NONE || stet_map_get(&f.each, on_rank(code, rank_of(t, b))) != i)
             continue;
         a = &t->compiles[lowest];
-        if (rank_of(t, a) == rank_of(t, b))
-            continue;
-        key = stet_hash_mix_u64(stet_hash_mix_u64((struct stet_hash){1, code}, a->graph.len),
-                                (uint64_t)rank_of(t, b))
-                  .lo;
-        if (sink->is_new(sink->context, key))
+        if (rank_of(t, a) != rank_of(t, b))
             visit_pair(t, a, b, code, sink);
     }
     stet_map_release(&f.lowest);

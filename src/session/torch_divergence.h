@@ -8,12 +8,14 @@
 #include "session/divergence.h"
 
 /* Calls `visit` for each function whose first graph differs between a rank and the lowest rank that
- * has one, if `is_new` accepts its key. Texts of the divergence are the model's or in `arena`. */
+ * has one, if `is_new` accepts the key of this difference. Texts of the divergence are the model's
+ * or in `arena`. */
 struct stet_torch_divergence_sink {
     void *context;
     bool (*is_new)(void *context, uint64_t key);
     void (*visit)(void *context, const struct stet_divergence *d);
     struct stet_arena *arena;
+    uint64_t now_ns; /* by the wall clock, while the run goes on; else 0 */
 };
 
 void stet_session_torch_differences(const struct stet_torch *t,

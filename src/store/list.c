@@ -48,14 +48,14 @@ static void add(struct walk *w, struct stet_hash key, const struct stat *st)
 
 static void walk_folder(struct walk *w, int fd)
 {
-    DIR *d = fdopendir(fd);
+    DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
     struct dirent *e;
 
     while (d && (e = readdir(d))) {
         struct stet_hash key;
         struct stat st;
 
-        if (e->d_name[0] == '.' || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+        if (e->d_name[0] == '.' || fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
             continue; /* gone meanwhile */
         if (S_ISREG(st.st_mode) && is_entry(e->d_name, &key))
             add(w, key, &st);
@@ -161,9 +161,9 @@ static void remove_old(int fd, unsigned kind, const char *end, int64_t oldest)
         struct stat st;
 
         if (e->d_name[0] != '.' && n >= strlen(end) && !strcmp(e->d_name + n - strlen(end), end) &&
-            fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
+            fstatat(fd, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 &&
             (st.st_mode & S_IFMT) == kind && st.st_mtim.tv_sec < oldest)
-            unlinkat(dirfd(d), e->d_name, 0);
+            unlinkat(fd, e->d_name, 0);
     }
     if (d)
         closedir(d);

@@ -91,14 +91,16 @@ void stet_store_quarantine_clear(const struct stet_store *s, struct stet_hash ke
 {
     char folder[PATH_MAX + 16], name[STET_HASH_TEXT];
     struct dirent *e;
+    int fd;
     DIR *d;
 
     folder_of(s, folder);
     stet_hash_format(key, name);
     d = opendir(folder);
-    while (d && (e = readdir(d))) {
+    fd = d ? dirfd(d) : -1;
+    while (fd >= 0 && (e = readdir(d))) {
         if (is_of(e->d_name, name))
-            unlinkat(dirfd(d), e->d_name, 0);
+            unlinkat(fd, e->d_name, 0);
     }
     if (d)
         closedir(d);

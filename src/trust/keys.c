@@ -113,7 +113,7 @@ enum stet_rc stet_trust_signer_make(struct stet_signer *s, const char *path, str
     randombytes_buf(seed, sizeof seed);
     memcpy(line, secret_word, sizeof secret_word);
     sodium_bin2hex(line + sizeof secret_word - 1, 65, seed, sizeof seed);
-    strcat(line, "\n");
+    memcpy(line + strlen(line), "\n", 2);
     if (!from_seed(s, seed) || stet_fs_write_all(fd, line, strlen(line)) != 0 || fsync(fd) != 0)
         rc = stet_fail_errno(err, "%s: cannot write", path);
     close(fd);

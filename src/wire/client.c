@@ -36,7 +36,7 @@ enum stet_rc stet_wire_open(struct stet_wire *l, const char *path, struct stet_e
     stet_wire_adopt(l, -1);
     if (strlen(path) >= sizeof to.sun_path)
         return stet_fail(err, STET_LIMIT, "%s: too long for a socket", path);
-    strcpy(to.sun_path, path);
+    memcpy(to.sun_path, path, strlen(path));
     l->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (l->fd < 0)
         return stet_fail_errno(err, "cannot make a socket");

@@ -91,7 +91,7 @@ enum stet_rc stet_wire_message_read(struct stet_message *m, struct stet_view fra
     struct stet_view body;
     struct stet_hash sum;
     uint32_t version;
-    size_t length;
+    size_t length = 0;
     enum stet_rc rc = stet_wire_message_length(frame, &length, err);
 
     *m = (struct stet_message){0};

@@ -46,10 +46,10 @@ def forward(params, tokens):
     x = params["embed"][tokens]
     mask = jnp.tril(jnp.ones((SEQ, SEQ), bool))
     for layer in params["layers"]:
-        q, k, v = jnp.split((norm(x) @ layer["qkv"]).reshape(BATCH, SEQ, 3 * HEADS, DIM // HEADS), 3, 2)
+        q, k, v = jnp.split((norm(x) @ layer["qkv"]).reshape(-1, SEQ, 3 * HEADS, DIM // HEADS), 3, 2)
         scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / np.sqrt(DIM // HEADS)
         weights = jax.nn.softmax(jnp.where(mask, scores, -1e9), -1)
-        x = x + jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(BATCH, SEQ, DIM) @ layer["out"]
+        x = x + jnp.einsum("bhqk,bkhd->bqhd", weights, v).reshape(-1, SEQ, DIM) @ layer["out"]
         x = x + jax.nn.gelu(norm(x) @ layer["up"]) @ layer["down"]
     return norm(x) @ params["head"]
 

@@ -19,6 +19,9 @@ import layers
 
 jax.distributed.initialize(f"localhost:{os.environ['POD_PORT']}", WORLD, RANK)
 mesh = Mesh(np.array(jax.devices()), ("data",))
+if "SERVICE" in os.environ:  # JAX's own client has it by now
+    import faulty
+    faulty.service(os.environ["SERVICE"])
 DATA, ALL = NamedSharding(mesh, P("data")), NamedSharding(mesh, P())
 LOCAL = len(jax.local_devices())
 

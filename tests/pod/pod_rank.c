@@ -384,14 +384,16 @@ static size_t make_options(char *out, unsigned devices)
 
 static size_t make_program(char *out, size_t room, long number, bool odd)
 {
-    return (size_t)snprintf(out, room,
-                            "// fake program step%ld\n// in f32[2]\n// out f32[2]\n"
-                            "module @jit_step {\n"
-                            "  func.func public @main(%%a: tensor<2xf32>) -> tensor<2xf32> {\n"
-                            "    %%c = stablehlo.constant dense<%ld.%s> : tensor<2xf32>\n"
-                            "    %%b = stablehlo.multiply %%a, %%c : tensor<2xf32>\n"
-                            "    return %%b : tensor<2xf32>\n  }\n}\n",
-                            number, number, odd ? "75" : "5");
+    return (size_t)snprintf(
+        out, room,
+        "// fake program step%ld\n// in f32[2]\n// out f32[2]\n"
+        "module @jit_step {\n"
+        "  func.func public @main(%%a: tensor<2xf32> {mhlo.sharding = \"{replicated}\"}) "
+        "-> tensor<2xf32> {\n"
+        "    %%c = stablehlo.constant dense<%ld.%s> : tensor<2xf32>\n"
+        "    %%b = stablehlo.multiply %%a, %%c : tensor<2xf32>\n"
+        "    return %%b : tensor<2xf32>\n  }\n}\n",
+        number, number, odd ? "75" : "5");
 }
 
 static bool compile_and_run(struct harness *h, long number, bool odd, double *ms)

@@ -10,6 +10,8 @@ import sys
 import tempfile
 import unittest
 
+import faulty
+
 HERE = pathlib.Path(__file__).resolve().parent
 BUILD = os.path.abspath(sys.argv[1])
 RANKS = int(os.environ.get("POD_RANKS", "12"))
@@ -71,6 +73,40 @@ class Light(unittest.TestCase):
                     self.assertEqual(account["comparing"]["stopped"], 3, account["comparing"])
                     self.assertIn("3 of 3 processes did not compare compiles with other ranks to the end (rank ", self.stderr)
 
+    def check_unharmed(self, said, account):
+        """The job has computed, and no difference is called certain."""
+        self.assertEqual(self.code, 0, self.stderr)
+        self.assertEqual([len(r["compile_ms"]) for r in said], [4, 4, 4])
+        self.assertEqual([d for d in account["divergences"] if d["certain"]], [])
+        self.assertEqual(account["comparing"]["waited_s"], 0)
+
+    def test_a_faulty_agent_changes_nothing_but_is_printed(self):
+        for how in ("dead", "stuck", "lie"):
+            with self.subTest(how):
+                path = f"{self.dir}/{how}"
+                listener = faulty.agent(path, how)
+                said, account = self.job("none", 3, 4, STET_RANKS_CHANNEL="agent", STET_AGENT=path, POD_STAY_MS="1500")
+                self.check_unharmed(said, account)
+                self.assertEqual(account["comparing"]["stopped"], 3)
+                self.assertIn("3 of 3 processes did not compare compiles with other ranks to the end (rank ", self.stderr)
+                if listener:
+                    listener.close()
+
+    def test_a_faulty_folder_changes_nothing(self):
+        for how in ("dead", "lie"):
+            with self.subTest(how):
+                fault = faulty.Folder(f"{self.dir}/{how}", how)
+                said, account = self.job("none", 3, 4, STET_RANKS_CHANNEL="folder", STET_RANKS_DIR=fault.folder, POD_STAY_MS="1500")
+                fault.stop()
+                self.check_unharmed(said, account)
+                self.assertEqual(account["comparing"]["channel"], "folder")
+                self.assertGreater(fault.count, 0)
+
+    def test_a_folder_that_cannot_be_made_is_replaced_by_the_runs_own(self):
+        said, account = self.job("none", 3, 4, STET_RANKS_CHANNEL="folder", STET_RANKS_DIR="/dev/null/share", POD_STAY_MS="1500")
+        self.check_unharmed(said, account)
+        self.assertEqual((account["comparing"]["channel"], account["comparing"]["stopped"]), ("folder", 0))
+
     def test_compiles_that_must_agree_wait_a_bounded_time(self):
         """The job goes on without an answer, and the delay is printed."""
         for store in ("dead", "hang", "lie"):
@@ -87,4 +123,4 @@ class Light(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=[sys.argv[0], *sys.argv[2:]])
+    unittest.main(argv=[sys.argv[0], *sys.argv[2:]], warnings="ignore")

@@ -69,6 +69,23 @@ class Run(unittest.TestCase):
         out, _ = p.communicate(timeout=60)
         self.assertEqual((out, p.returncode), ("1\n", 3))
 
+    def test_a_signal_long_after_the_command_ended_is_stets_own(self):
+        # The command leaves no room in the pipe, so stet waits with its summary for somebody to read.
+        fill = "import os; os.set_blocking(2, False)\ntry:\n    while True: os.write(2, b'x' * 65536)\nexcept BlockingIOError: pass\n" \
+               "try:\n    while True: os.write(2, b'x')\nexcept BlockingIOError: pass\nos.set_blocking(2, True); print(os.getpid(), flush=True)"
+        process = subprocess.Popen([STET, "run", "--", sys.executable, "-c", fill], env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        try:
+            command = int(process.stdout.readline())
+            while os.path.exists(f"/proc/{command}"):
+                time.sleep(0.01)
+            time.sleep(1.5)
+            process.send_signal(signal.SIGTERM)
+            self.assertEqual(process.wait(60), -signal.SIGTERM)
+        finally:
+            process.kill()
+            process.stderr.close()
+            process.stdout.close()
+
     def test_an_ignored_signal_stays_ignored(self):
         def ignore():
             signal.signal(signal.SIGHUP, signal.SIG_IGN)

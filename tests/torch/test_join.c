@@ -136,3 +136,48 @@ TEST(a_guard_of_a_library_belongs_to_the_line_that_called_it)
     EXPECT_STR("", words[1][1]);
     EXPECT_INT(21, told[1].origin.line);
 }
+
+TEST(programs_compiled_meanwhile_belong_to_the_guard)
+{
+    row_count = 4;
+    rows[0] = row("xla", "graph-change", "forward", USER, 12);
+    rows[0].time_ns = 150, rows[0].wait_ns = 30;
+    rows[1] = row("xla", "baked-constant", "loss", USER, 12);
+    rows[1].time_ns = 170, rows[1].wait_ns = 20;
+    rows[1].trigger = (struct stet_line){STET_VIEW(LIBRARY), STET_VIEW("export"), 589};
+    rows[2] = row("xla", "graph-change", "tt_jit_mean", USER, 12);
+    rows[2].time_ns = 160;
+    rows[3] = guard("baked-constant", "loss", USER, 7, "guard");
+    rows[3].time_ns = 100, rows[3].wait_ns = 100;
+    rows[3].sure = STET_SURE_CERTAIN;
+    rows[3].source = (struct stet_line){STET_VIEW(USER), STET_VIEW("main"), 40};
+    rows[3].trigger = (struct stet_line){STET_VIEW(USER), STET_VIEW("main"), 41};
+    tell();
+    EXPECT_INT(3, told_count);
+    for (int i = 0; i < 2; i++) {
+        EXPECT_STR("baked-constant", words[i][0]);
+        EXPECT_INT(40, told[i].source.line);
+        EXPECT_INT(41, told[i].trigger.line);
+        EXPECT_INT(STET_SURE_CERTAIN, told[i].sure);
+    }
+    EXPECT_INT(100, told[0].wait_ns + told[1].wait_ns); /* the guard's, once */
+    EXPECT_STR("graph-change", words[2][0]);            /* an operation outside the function */
+    EXPECT_INT(0, told[2].source.line);
+    rows[0].time_ns = 201; /* after it */
+    tell();
+    EXPECT_STR("graph-change", words[0][0]);
+}
+
+TEST(a_guard_on_a_later_dimension_shows_that_no_batch_was_short)
+{
+    row_count = 2;
+    rows[0] = row("xla", "last-batch", "f", USER, 9);
+    rows[1] = guard("shape-drift", "f", USER, 7, "guard");
+    moved.dim = 2;
+    tell();
+    EXPECT_STR("shape-drift", words[0][0]);
+    EXPECT_STR("", words[0][1]);
+    moved.dim = 1;
+    tell();
+    EXPECT_STR("last-batch", words[0][0]);
+}

@@ -50,6 +50,18 @@ TEST(without_values_a_description_is_not_certain)
     end(&c, STET_CAUSE_SHAPE_DRIFT, STET_SURE_CERTAIN, true);
 }
 
+/* PyTorch/XLA's programs have no lines: the line that waits is all there is. */
+TEST(without_the_line_that_gives_a_number_nothing_is_certain)
+{
+    struct case_of c;
+
+    begin(&c, STET_CAUSE_SLICE_START);
+    EXPECT_INT(STET_SURE_LIKELY, stet_finding_confidence(&c.f));
+    c.f.origin.line = 7;
+    EXPECT_INT(STET_SURE_CERTAIN, stet_finding_confidence(&c.f));
+    end(&c, STET_CAUSE_SLICE_START, STET_SURE_CERTAIN, true);
+}
+
 TEST(the_source_alone_names_a_description_and_is_not_certain)
 {
     struct case_of c;

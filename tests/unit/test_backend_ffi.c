@@ -374,7 +374,7 @@ TEST(what_can_not_be_called_is_refused_by_name)
     EXPECT_INT(STET_BAD_INPUT, stet_ffi_register(stet_view_str("x"), &none, &err));
     err = (struct stet_err)STET_ERR_INIT;
     EXPECT_INT(STET_UNSUPPORTED, stet_ffi_register(stet_view_str("x"), &later, &err));
-    EXPECT_STR("function \"x\" was built for FFI 0.5; this backend has 0.4", err.text);
+    EXPECT_STR("function \"x\" was built for FFI 0.6; this backend has 0.5", err.text);
     for (size_t i = 0; i < sizeof programs / sizeof programs[0]; i++) {
         struct text t = {.n = 0};
         struct stet_program p;
@@ -400,6 +400,7 @@ TEST(a_caller_gets_as_much_of_an_error_as_it_has_room_for)
     XLA_FFI_Error_GetMessage_Args args = {
         .struct_size = offsetof(XLA_FFI_Error_GetMessage_Args, errc), .error = error, .errc = -1};
     XLA_FFI_FindExtension_Args extension = {.struct_size = sizeof extension, .extension = &args};
+    XLA_FFI_CustomOptions_Get_Args options = {.struct_size = sizeof options};
 
     api->XLA_FFI_Error_GetMessage(&args);
     EXPECT_STR("not now", args.message);
@@ -408,6 +409,7 @@ TEST(a_caller_gets_as_much_of_an_error_as_it_has_room_for)
     api->XLA_FFI_Error_GetMessage(&args);
     EXPECT_INT(9, args.errc);
     EXPECT(!api->XLA_FFI_FindExtension(&extension) && !extension.extension);
+    EXPECT(!api->XLA_FFI_CustomOptions_Get(&options) && options.attrs && !options.attrs->size);
     stet_ffi_error_free(error);
 }
 

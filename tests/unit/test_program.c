@@ -2,7 +2,7 @@
 #include "program/build.h"
 #include "program/ops.h"
 #include "program/records.h"
-#include "test.h"
+#include "program_help.h"
 
 TEST(every_known_operation_is_found_by_its_name)
 {
@@ -90,4 +90,34 @@ TEST(the_function_is_the_name_around_the_file)
     outer.parts = files;
     EXPECT(stet_loc_function(&outer).len == 0);
     EXPECT(stet_loc_file(NULL) == NULL);
+}
+
+#define FUNCTION(argument, body)                                                                   \
+    "module @m {\n  func.func public @main(%a: tensor<2xf32>" argument                             \
+    ") -> tensor<2xf32> {\n" body "    return %b : tensor<2xf32>\n  }\n}\n"
+#define NEGATE "    %b = stablehlo.negate %a : tensor<2xf32>\n"
+
+static bool meets(const char *text)
+{
+    struct stet_program p;
+    bool found;
+
+    if (!read_program(&p, stet_view_str(text)))
+        return false;
+    found = stet_program_meets(&p);
+    stet_program_release(&p);
+    return found;
+}
+
+TEST(devices_meet_where_something_is_sharded_or_communicates)
+{
+    EXPECT(!meets(FUNCTION("", NEGATE)));
+    EXPECT(meets(FUNCTION(" {mhlo.sharding = \"{replicated}\"}", NEGATE)));
+    EXPECT(meets(FUNCTION(
+        "",
+        "    %b = \"stablehlo.collective_permute\"(%a) <{source_target_pairs = dense<[[0, 1]]> : "
+        "tensor<1x2xi64>}> : (tensor<2xf32>) -> tensor<2xf32>\n")));
+    EXPECT(meets("module @m {\n  sdy.mesh @mesh = <[\"x\"=2]>\n"
+                 "  func.func public @main(%a: tensor<2xf32>) -> tensor<2xf32> {\n" NEGATE
+                 "    return %b : tensor<2xf32>\n  }\n}\n"));
 }

@@ -113,6 +113,69 @@ TEST(lines_that_bring_data_to_a_device_are_found)
 #undef FEEDS
 }
 
+TEST(lines_that_take_gradients_away_are_found)
+{
+#define CLEARS(mark) stet_python_step_clears(&sources, step_at(mark))
+    reach_of("def main(model, p):\n    a = torch.optim.AdamW(model.parameters())\n"
+             "    for x in range(3):\n        a.zero_grad()  # plain\n"
+             "        model.zero_grad(set_to_none=True)  # asked\n"
+             "        a.zero_grad(set_to_none=False)  # kept\n"
+             "        a.zero_grad(False)  # in place\n"
+             "        p.grad = None  # by hand\n        p.other = None  # another\n"
+             "        p.grad = x  # set\n        torch_xla.sync()  # ask\n");
+    EXPECT(CLEARS("# plain") && CLEARS("# asked") && CLEARS("# by hand"));
+    EXPECT(!CLEARS("# kept") && !CLEARS("# in place") && !CLEARS("# another") && !CLEARS("# set"));
+    reach_end();
+#undef CLEARS
+}
+
+TEST(the_line_that_marks_a_dimension_is_found)
+{
+    static const char body[] = "from torch._dynamo import mark_dynamic as m\n"
+                               "def gather(x, mark_dynamic):\n    mark_dynamic(x, 0)\n"
+                               "    if len(x) > 4:\n        m(x, 0)  # marks\n"
+                               "    return x\nprint(gather(1, print))  # ask\n%s";
+    struct stet_python_stack stack = {.waits = 1, .count = 1};
+    struct stet_python_made made;
+    char source[512];
+
+    for (int again = 0; again < 2; again++) {
+        snprintf(source, sizeof source, body, again ? "torch._dynamo.mark_dynamic(1, 0)\n" : "");
+        begin(torch_head, source);
+        stack.frames[0].file = here();
+        stack.frames[0].line = line_of("# ask");
+        made = stet_python_marks_dynamic(&sources, &stack);
+        EXPECT_INT(line_of("# marks"), made.line);
+        EXPECT_INT(!again, made.sure);
+        finish();
+    }
+}
+
+TEST(lines_after_a_loop_that_trains_are_found)
+{
+    bool inside;
+#define AFTER(mark) stet_python_after_training(&sources, here(), line_of(mark), &inside)
+    begin(torch_head, "def main(model, data, sums):\n"
+                      "    a = torch.optim.AdamW(model.parameters())\n"
+                      "    for epoch in range(3):\n        print(1)  # before\n"
+                      "        for x in data:\n            model(x).backward()\n"
+                      "            a.step()\n            print(x.item())  # in it\n"
+                      "        if epoch:\n            print(x.item())  # after it\n"
+                      "        for y in data:\n            print(y.item())  # in another\n"
+                      "    for x in data:\n        for part in x.split(4):\n"
+                      "            model(part).backward()\n"
+                      "        print(x.item())  # after the parts\n        a.step()\n"
+                      "def helper(x):\n    return x.item()  # in a helper\n");
+    EXPECT(AFTER("# after it") && !inside);
+    EXPECT(!AFTER("# before") && inside);
+    EXPECT(!AFTER("# in it") && inside);
+    EXPECT(!AFTER("# in another") && inside);
+    EXPECT(!AFTER("# after the parts") && inside);
+    EXPECT(!AFTER("# in a helper") && !inside);
+    finish();
+#undef AFTER
+}
+
 TEST(lines_that_step_an_optimizer_are_found)
 {
 #define UPDATES(mark) stet_python_step_updates(&sources, step_at(mark))

@@ -77,6 +77,116 @@ TEST(sizes_are_followed_to_the_line_that_decides_them)
     EACH(bodies, "x", PY_OF_SIZE);
 }
 
+TEST(the_length_of_a_container_that_grows_decides_where_it_is_used)
+{
+    static const char *const bodies[] = {
+        "class Memory:\n    def __init__(self):\n        self.rows = []\n"
+        "    def push(self, row):\n        self.rows.append(row)\n"
+        "    def draw(self, most):\n        n = min(most, len(self.rows))  # here\n"
+        "        return np.zeros(n)\n"
+        "memory = Memory()\nfor i in range(9):\n    memory.push(i)\n"
+        "    step(memory.draw(6))  # call\n",
+        "class Memory:\n    def __init__(self):\n        self.rows = []\n"
+        "        self.luck = random.Random(0)\n"
+        "    def __len__(self):\n        return len(self.rows)\n"
+        "    def push(self, row):\n        self.rows.append(row)\n"
+        "    def draw(self, most):\n"
+        "        rows = self.luck.sample(self.rows, min(most, len(self)))  # here\n"
+        "        return np.asarray(rows)\n"
+        "memory = Memory()\nfor i in range(9):\n    memory.push(i)\n"
+        "    step(memory.draw(6))  # call\n",
+    };
+
+    EACH(bodies, "x", PY_OF_SIZE);
+}
+
+TEST(what_comes_in_a_request_is_followed_to_where_it_enters)
+{
+    expect("class Server:\n    def __init__(self):\n        self.waiting = collections.deque()\n"
+           "    def submit(self, *requests):\n        self.waiting.extend(requests)\n"
+           "    def serve(self):\n        while self.waiting:\n"
+           "            text = self.waiting.popleft()\n"
+           "            ids = np.asarray(text, np.int32)  # here\n            step(ids)  # call\n"
+           "server = Server()\nserver.submit(*load())\nserver.serve()  # call2\n",
+           "x", PY_OF_SIZE);
+    expect("rows = collections.deque(load())\nwhile rows:\n    row = rows.popleft()\n"
+           "    step(np.zeros(3), row.heat)  # here # call\n",
+           "n", PY_OF_TYPE);
+}
+
+TEST(an_item_that_is_taken_out_by_its_key_is_that_item)
+{
+    expect("def rows():\n    for i in range(6):\n        ids = rng.integers(1, 9, 32)\n"
+           "        yield {'ids': ids, 'count': int((ids > 3).sum())}  # here\n"
+           "for row in rows():\n    n = row.pop('count')\n    step(row['ids'], n)  # call\n",
+           "n", PY_OF_VALUE);
+}
+
+TEST(what_a_jitted_function_returns_is_decided_where_it_is_used)
+{
+    expect("@jax.jit\ndef learn(x):\n    worst = abs(x).max()\n    return x, worst\n"
+           "class Agent:\n    def __init__(self):\n        self.worst = 0.0\n"
+           "    def improve(self, x):\n        bad = self.worst > 3.0  # here\n"
+           "        step(x, bool(bad))  # call\n        _, self.worst = learn(x)\n"
+           "agent = Agent()\nfor i in range(9):\n    agent.improve(jnp.ones(3))  # call2\n",
+           "n", PY_OF_VALUE);
+}
+
+TEST(a_schedule_that_is_indexed_is_computed_where_it_is_indexed)
+{
+    expect("class Schedule:\n    def __getitem__(self, i):\n        return 0.5 ** i\n"
+           "rates = Schedule()\nfor i in range(9):\n    rate = rates[i]  # here\n"
+           "    step(jnp.ones(3), rate)  # call\n",
+           "n", PY_OF_VALUE);
+}
+
+TEST(a_placement_that_a_later_turn_meets_is_where_it_was_placed)
+{
+    expect("class Vault:\n    def load(self):\n        where = jax.devices()[0]\n"
+           "        return 3, jax.device_put(self.kept, where)  # here\n"
+           "vault = Vault()\nx = jnp.ones(3)\ni = 0\nwhile i < 9:\n"
+           "    x = step(x)  # call\n    i += 1\n    if i == 5:\n        i, x = vault.load()\n",
+           "x", PY_OF_PLACE);
+}
+
+TEST(an_argument_that_comes_and_goes_is_decided_by_the_line_that_takes_it_away)
+{
+    struct stet_python_followed what = {.held = PY_HELD_ARGUMENT,
+                                        .path = STET_VIEW("extra"),
+                                        .aspect = PY_OF_VALUE,
+                                        .presence = true};
+    struct stet_python_stack stack;
+    const char *body = "for epoch in range(3):\n    kept = None\n    for i in range(8):\n"
+                       "        kept = step(jnp.ones(3), 1, kept)  # call\n"
+                       "        if i % 4 == 3:\n            kept = None  # here\n";
+
+    begin(HEAD, body);
+    stack = stack_of();
+    what.file = here();
+    what.line = line_of("# def");
+    expect_here(body, stet_python_follow(&sources, &stack, &what));
+}
+
+TEST(what_chooses_between_jitted_functions_is_followed)
+{
+    const char *body = "table = {'a': step, 'b': jax.jit(step)}\nfor i in range(9):\n"
+                       "    kind = 'a' if i < 5 else 'b'  # here\n"
+                       "    table[kind](jnp.ones(3))  # call\n";
+
+    begin(HEAD, body);
+    expect_here(body, followed(PY_HELD_CALLEE, "", PY_OF_VALUE));
+}
+
+TEST(the_arguments_of_the_waiting_call_are_followed_together)
+{
+    const char *body = "def load(i):\n    return jnp.ones(4 + i)  # here\n"
+                       "run = eqx.filter_jit(step)\nw = jnp.ones(3)\n"
+                       "for i in range(9):\n    run(w, load(i))  # call\n";
+
+    begin(HEAD "import equinox as eqx\n", body);
+    expect_here(body, followed(PY_HELD_CALL, "", PY_OF_SIZE));
+}
+
 TEST(what_cannot_change_a_size_is_no_answer)
 {
     static const char *const bodies[] = {

@@ -574,3 +574,44 @@ TEST(an_entry_of_another_mode_is_not_the_one_that_should_have_served)
     EXPECT_INT(0, why.also_count);
     feed_end(&f);
 }
+
+/* One recompile in the words of TORCH_LOGS. */
+#define LOGGED(number, first, more)                                                                \
+    "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/" number                             \
+    "] [__recompiles] Recompiling function f in /none/a.py:12\n"                                   \
+    "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/" number                             \
+    "] [__recompiles]     triggered by the following guard failure(s):\n"                          \
+    "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/" number                             \
+    "] [__recompiles]     - " first "\n" more
+#define ALSO(number, guard)                                                                        \
+    "V1115 08:58:47.526000 9 torch/_dynamo/guards.py:5396] [1/" number                             \
+    "] [__recompiles]     - " guard "\n"
+
+#define NEXT LOGGED("3", "1/2: n == 1", "")
+
+/* A loop that alternates has an entry for each of its calls. What no entry has is new. */
+TEST(an_entry_of_another_call_is_not_the_one_that_should_have_served)
+{
+    static const char *const texts[] = {
+        LOGGED("1", "1/0: tensor 'w' requires_grad mismatch. expected requires_grad=0", "")
+            LOGGED("2", "1/1: tensor 'w' requires_grad mismatch. expected requires_grad=1",
+                   ALSO("2", "1/0: G['K'].blur == 1  # for _ in range(K.blur)")) NEXT,
+        LOGGED("1", "1/0: tensor 'w' size mismatch at index 0. expected 4, actual 6", "")
+            LOGGED("2", "1/1: tensor 'w' size mismatch at index 0. expected 6, actual 4",
+                   ALSO("2", "1/0: G['K'].blur == 1  # for _ in range(K.blur)")) NEXT};
+
+    for (int i = 0; i < 2; i++) {
+        struct stet_torch_why why;
+        struct fed f;
+
+        feed_start(&f);
+        stet_trace_feed(&f.trace, texts[i], strlen(texts[i]));
+        stet_trace_end(&f.trace);
+        stet_torch_explain(&f.t, (uint32_t)f.t.compile_count - 2, &why);
+        EXPECT(stet_view_is(why.what, "G['K'].blur"));
+        EXPECT_INT(1, why.also_count);
+        stet_torch_explain(&f.t, (uint32_t)f.t.compile_count - 3, &why);
+        EXPECT(stet_view_is(why.what, "w"));
+        feed_end(&f);
+    }
+}

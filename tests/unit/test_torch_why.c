@@ -32,6 +32,11 @@ TEST(guards_are_parsed)
         {"0/0: tensor 'x' rank mismatch. expected 1, actual 2", STET_GUARD_RANK, "x", "1", "2", -1},
         {"0/0: tensor 'x' requires_grad mismatch. expected requires_grad=0",
          STET_GUARD_REQUIRES_GRAD, "x", "requires_grad=0", "", -1},
+        {"0/0: tensor 'w' requires_grad mismatch. expected requires_grad=1. Guard failed on a "
+         "parameter, consider using torch._dynamo.config.force_parameter_static_shapes = False",
+         STET_GUARD_REQUIRES_GRAD, "w", "requires_grad=1", "", -1},
+        {"0/0: _has_dynamo_dim_marking is present on runtime tensor but was absent at compile time",
+         STET_GUARD_MARKING, "", "absent", "present", -1},
         {"0/0: GLOBAL_STATE changed: grad_mode ", STET_GUARD_STATE, "grad_mode", "", "", -1},
         {"0/0: not ___dict_contains('m', b)        # if \"m\" in b", STET_GUARD_KEY, "'m'",
          "absent", "present", -1},

@@ -193,6 +193,7 @@ static enum stet_rc plan(struct stet_cpu_code *c, struct stet_err *err)
 
     if (rc != STET_OK)
         return rc;
+    c->meets = stet_program_meets(&c->program);
     c->zeros = stet_zeros_wanted();
     stet_arena_init(&answers, (size_t)1 << 28);
     on.results = stet_oracle_shardings(c, &answers);

@@ -258,6 +258,7 @@ struct stet_cpu_code {
     struct stet_buf assignment_proto; /* DeviceAssignmentProto */
     struct stet_plan *plan;
     const struct stet_plan_info *info;
+    bool meets;                  /* its devices need each other's values */
     bool zeros;                  /* the plan is the border alone; nothing is computed */
     bool fallback;               /* likewise; another client computes (cpu_fallback.c) */
     uint64_t handle;             /* its name for the program */
@@ -382,6 +383,14 @@ void stet_backend_callbacks_release(struct stet_callbacks *c);
 /* ---- shared ---- */
 
 extern const char stet_cpu_version[], *const stet_cpu_memory_kinds[STET_MEMORIES];
+
+/* cpu_topology.c */
+const char *stet_cpu_topology_version(void);
+/* False when memory runs out; release it in either case. */
+bool stet_cpu_topology_init(PJRT_TopologyDescription *t, uint32_t count, uint32_t processes);
+void stet_cpu_topology_release(PJRT_TopologyDescription *t);
+/* How many devices the client has if its options do not say it: STET_CPU_DEVICES. */
+PJRT_Error *stet_cpu_topology_devices(const struct stet_cpu_identity *identity, uint32_t *count);
 const char *stet_cpu_api_platform(void);
 /* `module` is the name of the compiled module; may be empty. */
 PJRT_Error *stet_cpu_api_error(struct stet_view module, const struct stet_err *err)

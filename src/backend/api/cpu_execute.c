@@ -11,37 +11,18 @@
  * If devices of other processes take part, the lists have their buffers too: each process gives its
  * inputs to the others when its turn comes (peers.h), runs the whole plan, and keeps the outputs of
  * its own devices. */
-#include "backend/api/cpu_api.h"
+#include "backend/api/cpu_launch.h"
 
 #include "base/mem.h"
-#include "base/reader.h"
 
 #include <stdlib.h>
 
-struct launch {
-    struct stet_task task;
-    struct stet_cpu_code *code;
-    PJRT_Device *device;         /* whose thread and temporary memory it uses */
-    PJRT_Device *const *devices; /* all of them */
-    struct stet_signal *done;
-    uint32_t inputs, outputs;          /* of all devices */
-    struct stet_cpu_block **in, **out; /* references of ours */
-    struct stet_signal **after;        /* of each input */
-    const void **in_data;
-    void **out_data;
-    struct stet_callbacks callbacks;
-    bool talks;
-    /* If other processes take part; else NULL. */
-    struct stet_cpu_joint *joint;
-    uint64_t number; /* of this launch among those of the same processes */
-    void *foreign;   /* memory of the inputs and outputs of other processes' devices */
-};
-
-static struct launch *launch_new(const PJRT_LoadedExecutable *e, PJRT_Device *const *devices)
+static struct stet_cpu_launch *launch_new(const PJRT_LoadedExecutable *e,
+                                          PJRT_Device *const *devices)
 {
     struct stet_cpu_code *code = e->code;
     size_t n = code->info->input_count, m = code->info->output_count;
-    struct launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
+    struct stet_cpu_launch *l = stet_mem_calloc(1, sizeof *l + (3 * n + 2 * m) * sizeof(void *));
     void **list = (void **)(l + 1);
 
     if (!l)
@@ -60,7 +41,7 @@ static struct launch *launch_new(const PJRT_LoadedExecutable *e, PJRT_Device *co
     return l;
 }
 
-static void launch_free(struct launch *l)
+static void launch_free(struct stet_cpu_launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
         stet_cpu_block_unref(l->in[i]);
@@ -95,7 +76,7 @@ static void scratch_done(PJRT_Device *d, void *memory, uint64_t need)
 }
 
 /* If an input failed, the outputs fail with the same error. */
-static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
+static PJRT_Error_Code inputs_failed(const struct stet_cpu_launch *l, const char **text)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
         PJRT_Error_Code code;
@@ -111,7 +92,7 @@ static PJRT_Error_Code inputs_failed(const struct launch *l, const char **text)
 /* Set while this thread is in a callback of that device's program. */
 static _Thread_local const PJRT_Device *talking;
 
-static bool inputs_ready(const struct launch *l)
+static bool inputs_ready(const struct stet_cpu_launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
         if (!stet_backend_signal_ready(l->after[i]))
@@ -120,136 +101,9 @@ static bool inputs_ready(const struct launch *l)
     return true;
 }
 
-/* ---- devices of other processes ---- */
-
-/* The place of a lane among this process's devices, or -1. */
-static int own_place(const struct launch *l, uint32_t lane)
-{
-    return l->joint ? l->joint->own_place[lane] : (int)lane;
-}
-
-static uint64_t padded(uint64_t bytes)
-{
-    return (bytes + 63) & ~(uint64_t)63;
-}
-
-/* Memory for what belongs to the devices of other processes. */
-static bool place_foreign(struct launch *l)
-{
-    const struct stet_plan_info *info = l->code->info;
-    uint64_t need = 64;
-    char *at;
-
-    for (uint32_t i = 0; i < l->inputs; i++)
-        need += own_place(l, i / l->code->inputs) < 0 ? padded(info->inputs[i].bytes) : 0;
-    for (uint32_t i = 0; i < l->outputs; i++)
-        need += own_place(l, i / l->code->outputs) < 0 ? padded(info->outputs[i].bytes) : 0;
-    at = l->foreign = aligned_alloc(64, need);
-    if (!at)
-        return false;
-    for (uint32_t i = 0; i < l->inputs; i++) {
-        if (own_place(l, i / l->code->inputs) >= 0)
-            continue;
-        l->in_data[i] = at;
-        at += padded(info->inputs[i].bytes);
-    }
-    for (uint32_t i = 0; i < l->outputs; i++) {
-        if (own_place(l, i / l->code->outputs) >= 0)
-            continue;
-        l->out_data[i] = at;
-        at += padded(info->outputs[i].bytes);
-    }
-    return true;
-}
-
-/* Copies one process's inputs to their places: those of its lanes, in order. */
-static bool take_from(struct launch *l, uint32_t process, struct stet_view bytes)
-{
-    const struct stet_plan_info *info = l->code->info;
-    uint64_t at = 0;
-
-    for (uint32_t i = 0; i < l->inputs; i++) {
-        uint32_t lane = i / l->code->inputs;
-        union { /* the memory is ours, through `foreign` */
-            const void *read;
-            void *write;
-        } to = {l->in_data[i]};
-
-        if (l->joint->process_of[lane] != process)
-            continue;
-        if (bytes.len - at < info->inputs[i].bytes)
-            return false;
-        if (own_place(l, lane) < 0 && info->inputs[i].bytes)
-            memcpy(to.write, bytes.ptr + at, info->inputs[i].bytes);
-        at += info->inputs[i].bytes;
-    }
-    return at == bytes.len;
-}
-
-static bool take_all(struct launch *l, struct stet_view answer)
-{
-    struct stet_reader r;
-    bool fits = true;
-
-    stet_reader_init(&r, answer, 0);
-    stet_reader_u32(&r);
-    for (uint32_t p = 0; fits && p < l->device->client->peers.nodes; p++) {
-        bool takes_part = false;
-
-        for (uint32_t i = 0; i < l->code->assignment.count; i++)
-            takes_part |= l->joint->process_of[i] == p;
-        if (takes_part) {
-            struct stet_view theirs = stet_reader_bytes(&r, stet_reader_u64(&r));
-
-            fits = stet_reader_ok(&r) && take_from(l, p, theirs);
-        }
-    }
-    return fits && !stet_reader_left(&r);
-}
-
-/* Waits until all processes have come to this launch, as a collective does. */
-static enum stet_rc meet(struct launch *l, struct stet_err *err)
-{
-    const struct stet_plan_info *info = l->code->info;
-    struct stet_buf own = {.cap = SIZE_MAX / 2}, all = {.cap = SIZE_MAX / 2};
-    struct stet_meeting m = {.set = l->joint->set,
-                             .number = l->number,
-                             .members = l->joint->processes,
-                             .program = stet_hash_bytes(stet_view_str(l->code->fingerprint)),
-                             .name = l->code->name};
-    enum stet_rc rc;
-
-    for (uint32_t i = 0; i < l->inputs; i++) {
-        if (own_place(l, i / l->code->inputs) >= 0 && info->inputs[i].bytes)
-            stet_buf_add(&own, l->in_data[i], info->inputs[i].bytes);
-    }
-    rc = own.failed ? stet_fail(err, STET_NO_MEMORY, "out of memory")
-                    : stet_peers_exchange(&l->device->client->peers, &m, &own, &all, err);
-    if (rc == STET_OK && !take_all(l, stet_buf_as_view(&all)))
-        rc = stet_fail(err, STET_BAD_INPUT, "the inputs of another process do not fit %s",
-                       l->code->name);
-    stet_buf_release(&own);
-    stet_buf_release(&all);
-    return rc;
-}
-
-/* Launches of the same processes have the same numbers in all of them. */
-static bool count_launch(struct launch *l)
-{
-    PJRT_Client *c = l->device->client;
-    bool counted;
-
-    pthread_mutex_lock(&c->launch_lock);
-    l->number = stet_map_get(&c->launches, l->joint->set);
-    l->number = l->number == STET_MAP_NONE ? 0 : l->number;
-    counted = stet_map_put(&c->launches, l->joint->set, (uint32_t)l->number + 1);
-    pthread_mutex_unlock(&c->launch_lock);
-    return counted;
-}
-
 /* Everything has memory now: inputs, because what they wait for is done, and outputs. What other
- * processes' devices use has some since place_foreign. */
-static bool take_memory(struct launch *l)
+ * processes' devices use has some since stet_cpu_joint_memory. */
+static bool take_memory(struct stet_cpu_launch *l)
 {
     for (uint32_t i = 0; i < l->inputs; i++) {
         if (l->in[i])
@@ -266,7 +120,7 @@ static bool take_memory(struct launch *l)
     return true;
 }
 
-static enum stet_rc compute(struct launch *l, void *memory, struct stet_err *err)
+static enum stet_rc compute(struct stet_cpu_launch *l, void *memory, struct stet_err *err)
 {
     const struct stet_cpu_code *c = l->code;
 
@@ -278,7 +132,7 @@ static enum stet_rc compute(struct launch *l, void *memory, struct stet_err *err
 
 /* `memory` is for temporaries, and the device's if `lent`; run_lock is held, by this thread's outer
  * run if it is in a callback. */
-static void run(struct launch *l, void *memory, bool lent)
+static void run(struct stet_cpu_launch *l, void *memory, bool lent)
 {
     const PJRT_Device *before = talking;
     struct stet_err err = STET_ERR_INIT;
@@ -293,7 +147,8 @@ static void run(struct launch *l, void *memory, bool lent)
         text = need && !memory ? "stet cpu: out of memory for temporaries"
                                : "stet cpu: out of memory for results";
     } else if (code == PJRT_Error_Code_OK &&
-               ((l->joint && meet(l, &err) != STET_OK) || compute(l, memory, &err) != STET_OK)) {
+               ((l->joint && stet_cpu_joint_meet(l, &err) != STET_OK) ||
+                compute(l, memory, &err) != STET_OK)) {
         code = PJRT_Error_Code_INTERNAL;
         text = err.text;
         if (l->callbacks.failure) {
@@ -308,7 +163,7 @@ static void run(struct launch *l, void *memory, bool lent)
 }
 
 /* The whole of it; run_lock is held, and is released before what it held is given back. */
-static void run_and_free(struct launch *l)
+static void run_and_free(struct stet_cpu_launch *l)
 {
     PJRT_Device *d = l->device;
 
@@ -320,7 +175,7 @@ static void run_and_free(struct launch *l)
 
 static void run_task(struct stet_task *task)
 {
-    struct launch *l = (struct launch *)task;
+    struct stet_cpu_launch *l = (struct stet_cpu_launch *)task;
     PJRT_Device *d = l->device;
     unsigned talks = l->talks;
 
@@ -332,14 +187,15 @@ static void run_task(struct stet_task *task)
 /* ---- arguments ---- */
 
 /* The caller's buffer of an input; NULL if its device is another process's. */
-static PJRT_Buffer *argument(const struct launch *l, PJRT_Buffer *const *const *lists, uint32_t i)
+static PJRT_Buffer *argument(const struct stet_cpu_launch *l, PJRT_Buffer *const *const *lists,
+                             uint32_t i)
 {
-    int place = own_place(l, i / l->code->inputs);
+    int place = stet_cpu_joint_place(l, i / l->code->inputs);
 
     return place >= 0 ? lists[place][i % l->code->inputs] : NULL;
 }
 
-static PJRT_Error *take_inputs(struct launch *l, PJRT_Buffer *const *const *lists)
+static PJRT_Error *take_inputs(struct stet_cpu_launch *l, PJRT_Buffer *const *const *lists)
 {
     const struct stet_plan_info *info = l->code->info;
 
@@ -398,7 +254,7 @@ static bool donate(PJRT_Buffer *b, struct stet_cpu_block *expected)
 
 /* The block of a donated input can become the output's if it has no other holder: one reference is
  * this launch's own. */
-static bool reusable(const struct launch *l, uint32_t input)
+static bool reusable(const struct stet_cpu_launch *l, uint32_t input)
 {
     struct stet_cpu_block *b = l->in[input];
 
@@ -407,14 +263,15 @@ static bool reusable(const struct launch *l, uint32_t input)
     return ((uintptr_t)b->data & 63) == 0;
 }
 
-static struct stet_memory *output_memory(const struct launch *l, uint32_t output)
+static struct stet_memory *output_memory(const struct stet_cpu_launch *l, uint32_t output)
 {
     uint32_t n = l->code->outputs;
 
-    return &l->devices[own_place(l, output / n)]->memories[l->code->memories[output % n]];
+    return &l->devices[stet_cpu_joint_place(l, output / n)]
+                ->memories[l->code->memories[output % n]];
 }
 
-static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *lists,
+static PJRT_Error *place_outputs(struct stet_cpu_launch *l, PJRT_Buffer *const *const *lists,
                                  const PJRT_ExecuteOptions *options)
 {
     const struct stet_plan_info *info = l->code->info;
@@ -431,7 +288,7 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
     for (uint32_t i = 0; i < l->outputs; i++) {
         int32_t from = info->output_alias[i];
 
-        if (own_place(l, i / l->code->outputs) < 0)
+        if (stet_cpu_joint_place(l, i / l->code->outputs) < 0)
             continue;
         if (from >= 0 && l->in[from] && reusable(l, (uint32_t)from) &&
             l->in[from]->memory == output_memory(l, i))
@@ -445,12 +302,12 @@ static PJRT_Error *place_outputs(struct launch *l, PJRT_Buffer *const *const *li
     return NULL;
 }
 
-static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **const *lists)
+static PJRT_Error *make_buffers(struct stet_cpu_launch *l, PJRT_Buffer **const *lists)
 {
     uint32_t n = l->code->outputs;
 
     for (uint32_t i = 0; i < l->outputs; i++) {
-        int place = own_place(l, i / n);
+        int place = stet_cpu_joint_place(l, i / n);
         PJRT_Buffer *made;
 
         if (place < 0)
@@ -461,8 +318,8 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **const *lists)
         lists[place][i % n] = made;
         if (!made) {
             while (i-- > 0) {
-                if (own_place(l, i / n) >= 0)
-                    stet_backend_buffer_free(lists[own_place(l, i / n)][i % n]);
+                if (stet_cpu_joint_place(l, i / n) >= 0)
+                    stet_backend_buffer_free(lists[stet_cpu_joint_place(l, i / n)][i % n]);
             }
             return stet_cpu_api_no_memory();
         }
@@ -473,7 +330,7 @@ static PJRT_Error *make_buffers(struct launch *l, PJRT_Buffer **const *lists)
 /* Passing a small program to another thread costs more than running it. */
 enum { QUICK_BYTES = 1 << 16, QUICK_CODE = 1 << 17 };
 
-static bool is_quick(const struct launch *l)
+static bool is_quick(const struct stet_cpu_launch *l)
 {
     const struct stet_plan_info *info = l->code->info;
     uint64_t bytes = info->scratch_bytes;
@@ -487,7 +344,7 @@ static bool is_quick(const struct launch *l)
 
 /* A callback that runs a program waits for it, and the device waits for the callback; the program
  * must therefore run here. */
-static void run_nested(struct launch *l)
+static void run_nested(struct stet_cpu_launch *l)
 {
     uint64_t need = l->code->info->scratch_bytes;
     void *memory = aligned_alloc(64, (need + 63) & ~(uint64_t)63);
@@ -498,7 +355,7 @@ static void run_nested(struct launch *l)
 }
 
 /* The results are zeros already. */
-static void finish_zeros(struct launch *l)
+static void finish_zeros(struct stet_cpu_launch *l)
 {
     const char *text = "";
     PJRT_Error_Code code = inputs_failed(l, &text);
@@ -523,7 +380,7 @@ static bool device_full(const void *context)
            (pending >= LEAST_PENDING && atomic_load(&d->orphans) > MOST_ORPHANS);
 }
 
-static void start(struct launch *l)
+static void start(struct stet_cpu_launch *l)
 {
     PJRT_Device *d = l->device;
 
@@ -544,14 +401,14 @@ static void start(struct launch *l)
 }
 
 /* A callback belongs to one device, but each process runs all of them. */
-static PJRT_Error *join_launch(struct launch *l)
+static PJRT_Error *join_launch(struct stet_cpu_launch *l)
 {
     if (l->callbacks.send_count || l->callbacks.receive_count)
         return stet_pjrt_error(PJRT_Error_Code_UNIMPLEMENTED,
                                "stet cpu: %s calls the host, and runs on devices of several "
                                "processes",
                                l->code->name);
-    return place_foreign(l) && count_launch(l) ? NULL : stet_cpu_api_no_memory();
+    return stet_cpu_joint_memory(l) && stet_cpu_joint_count(l) ? NULL : stet_cpu_api_no_memory();
 }
 
 static void free_events(PJRT_Event **events, size_t count)
@@ -562,7 +419,7 @@ static void free_events(PJRT_Event **events, size_t count)
     }
 }
 
-static PJRT_Error *make_events(const struct launch *l, PJRT_Event **events, size_t count)
+static PJRT_Error *make_events(const struct stet_cpu_launch *l, PJRT_Event **events, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         events[i] = stet_cpu_api_event_of(l->done);
@@ -579,7 +436,7 @@ PJRT_Error *cpu_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Args
     struct stet_cpu_code *code = args->executable->code;
     PJRT_Device *const *devices = args->executable->devices;
     PJRT_Error *error;
-    struct launch *l;
+    struct stet_cpu_launch *l;
 
     if (atomic_load_explicit(&args->executable->deleted, memory_order_relaxed))
         return stet_pjrt_error(PJRT_Error_Code_FAILED_PRECONDITION, "stet cpu: %s was deleted",

@@ -330,8 +330,9 @@ enum stet_rc stet_hub_new(struct stet_hub **out, char address[64], struct stet_e
         stet_mem_free(h);
         return stet_fail_errno(err, "no random bytes");
     }
-    snprintf(address, 64, "stet-cpu-%016llx%016llx", (unsigned long long)secret[0],
-             (unsigned long long)secret[1]);
+    if (!address[0])
+        snprintf(address, 64, "stet-cpu-%016llx%016llx", (unsigned long long)secret[0],
+                 (unsigned long long)secret[1]);
     h->listener = listen_at(address);
     if (h->listener >= 0 && pipe2(h->stop, O_CLOEXEC) == 0 && start(h)) {
         *out = h;

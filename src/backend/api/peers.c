@@ -2,6 +2,7 @@
 #include "backend/api/peers.h"
 
 #include "abi/error.h"
+#include "base/clock.h"
 #include "base/reader.h"
 
 #include <errno.h>
@@ -9,6 +10,7 @@
 #include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -115,14 +117,19 @@ static PJRT_Error *join_first(struct stet_peers *p, const PJRT_Client_Create_Arg
                            "its first process");
 }
 
+static PJRT_Error *first_is_missing(void)
+{
+    return stet_pjrt_error(PJRT_Error_Code_DEADLINE_EXCEEDED,
+                           "stet cpu: the job's first process made no client within %d s",
+                           JOIN_MS / 1000);
+}
+
 static PJRT_Error *join_other(struct stet_peers *p, const PJRT_Client_Create_Args *args)
 {
     int fd;
 
     if (!get(args, p->address, sizeof p->address))
-        return stet_pjrt_error(PJRT_Error_Code_DEADLINE_EXCEEDED,
-                               "stet cpu: the job's first process made no client within %d s",
-                               JOIN_MS / 1000);
+        return first_is_missing();
     fd = stet_peers_connect(p->address);
     if (fd < 0)
         return stet_pjrt_error(PJRT_Error_Code_UNAVAILABLE,
@@ -132,22 +139,64 @@ static PJRT_Error *join_other(struct stet_peers *p, const PJRT_Client_Create_Arg
     return NULL;
 }
 
+static PJRT_Error *take_place(struct stet_peers *p, int64_t node, int64_t nodes)
+{
+    if (nodes > STET_PEERS_MOST || node < 0 || node >= nodes)
+        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
+                               "stet cpu: process %lld of %lld: a job has 1 to %d processes",
+                               (long long)node, (long long)nodes, STET_PEERS_MOST);
+    p->node = (uint32_t)node;
+    p->nodes = (uint32_t)nodes;
+    return NULL;
+}
+
+static int64_t variable(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text && *text >= '0' && *text <= '9' ? strtoll(text, NULL, 10) : -1;
+}
+
+/* All processes of a TorchTPU job have the same list of addresses, and no other job has it. */
+static PJRT_Error *join_listed(struct stet_peers *p, const char *list, int64_t node, int64_t nodes)
+{
+    struct stet_hash h = stet_hash_mix_u64(stet_hash_bytes(stet_view_str(list)), geteuid());
+    const int64_t end = stet_clock_ms() + JOIN_MS;
+    PJRT_Error *error = take_place(p, node, nodes);
+    struct stet_err err = STET_ERR_INIT;
+    int fd = -1;
+
+    if (error)
+        return error;
+    snprintf(p->address, sizeof p->address, "stet-cpu-%016llx%016llx", (unsigned long long)h.hi,
+             (unsigned long long)h.lo);
+    if (!p->node)
+        return stet_hub_new(&p->hub, p->address, &err) == STET_OK
+                   ? NULL
+                   : stet_pjrt_error(PJRT_Error_Code_INTERNAL, "stet cpu: %s", err.text);
+    while ((fd = stet_peers_connect(p->address)) < 0 && stet_clock_ms() < end)
+        poll(NULL, 0, LOOK_MS);
+    if (fd < 0)
+        return first_is_missing();
+    close(fd);
+    return NULL;
+}
+
 PJRT_Error *stet_peers_join(struct stet_peers *p, const PJRT_Client_Create_Args *args)
 {
     const PJRT_NamedValue *node = option(args, "node_id"), *nodes = option(args, "num_nodes");
+    const char *list = getenv("TORCH_TPU_SLICEBUILDER_ADDRESSES");
+    PJRT_Error *error;
 
     *p = (struct stet_peers){.nodes = 1};
+    if (!node && !nodes && list && *list && variable("RANK") >= 0 && variable("WORLD_SIZE") > 1)
+        return join_listed(p, list, variable("RANK"), variable("WORLD_SIZE"));
     if (!node || !nodes || nodes->int64_value < 2 || !args->kv_get_callback ||
         !args->kv_put_callback)
         return NULL;
-    if (nodes->int64_value > STET_PEERS_MOST || node->int64_value < 0 ||
-        node->int64_value >= nodes->int64_value)
-        return stet_pjrt_error(PJRT_Error_Code_INVALID_ARGUMENT,
-                               "stet cpu: process %lld of %lld: a job has 1 to %d processes",
-                               (long long)node->int64_value, (long long)nodes->int64_value,
-                               STET_PEERS_MOST);
-    p->node = (uint32_t)node->int64_value;
-    p->nodes = (uint32_t)nodes->int64_value;
+    error = take_place(p, node->int64_value, nodes->int64_value);
+    if (error)
+        return error;
     return p->node ? join_other(p, args) : join_first(p, args);
 }
 

@@ -33,7 +33,8 @@ struct stet_meeting {
 
 /* The process and the number of processes that the framework names, and its key-value store. Sets
  * nodes to 1 if there is only this process. The first process opens a socket, and the others get
- * its address through that store. */
+ * its address through that store. TorchTPU names them by variables and has no store: the address is
+ * made of a list that it gives to all processes of a job. */
 PJRT_Error *stet_peers_join(struct stet_peers *p, const PJRT_Client_Create_Args *args);
 /* Ends waiting exchanges with an error. */
 void stet_peers_stop(struct stet_peers *p);
@@ -47,6 +48,7 @@ enum stet_rc stet_peers_exchange(struct stet_peers *p, const struct stet_meeting
                                  struct stet_err *err);
 
 /* The hub: a thread of the first process that brings together what belongs to one launch. */
+/* Chooses an address if it is empty. */
 enum stet_rc stet_hub_new(struct stet_hub **out, char address[64], struct stet_err *err);
 void stet_hub_free(struct stet_hub *h);
 

@@ -209,3 +209,51 @@ def no_experts(x, factor=1.25, n_experts=8):
     groups = x.shape[0] // 8  # clean: capacity-leak
     a = x * (jnp.cumsum(x, axis=0) < capacity), jnp.zeros((tokens, expert_capacity))
     return a, capacity_used, x.reshape(groups, -1), jnp.zeros((groups, 8))
+
+
+@partial(jax.jit, static_argnums=(1, 2))
+def windows(x, n, size):
+    first = x[n : n + 4]  # expect: slice-start
+    both = x[n : 2 * n]  # clean: slice-start
+    end = 2 * n
+    ended = x[end - n : end]  # clean: slice-start
+    shifted = x[n : n + size]  # expect: slice-start
+    corner = x[n : n + 1, n + 1 : size]  # clean: slice-start
+    return first.sum() + both.sum() + ended.sum() + shifted.sum() + corner.sum()
+
+
+@partial(jax.jit, static_argnums=(1,))
+def triangle(x, rows):
+    total = 0.0
+    for row in range(rows):  # clean: python-loop
+        total = total + x[row, : row + 1].sum()
+    for row in range(rows):  # clean: python-loop
+        width, start = 4 * (row + 1), 2 * row
+        total = total + x[row, start : start + width].sum()
+    for row in range(rows):  # clean: python-loop
+        total = total + jnp.arange(row + 1).sum()
+    for row in range(rows):  # clean: python-loop
+        carry, _ = lax.scan(lambda c, y: (c + y, None), x[row, 0], x[row])
+        total = total + carry
+    for row in range(rows):  # expect: python-loop
+        total = total + x[row, 2:4].sum()
+    for tap in jnp.arange(-2, 3):  # clean: python-loop
+        total = total + jnp.roll(x, tap).sum()
+    for part in x:  # expect: python-loop
+        total = total + part.sum()
+    return total
+
+
+def counted(x, turns):
+    turns = jnp.array(turns).item()
+
+    def body(y):
+        return y + jnp.arange(turns).sum()  # clean: size-from-value
+
+    return jax.vmap(body)(x)
+
+
+@jax.jit
+def counted_inside(x):
+    turns = x.sum().item()  # expect: host-sync
+    return jnp.arange(turns)  # expect: size-from-value

@@ -305,3 +305,120 @@ def checks_the_type_first(x, g):
     if isinstance(g, int) and g == 1:  # clean: value-branch
         return x
     return x * g
+
+
+unset = object()
+LIMIT = 3
+
+
+@jax.jit
+def given(x, state=unset, limit=LIMIT):
+    if state == unset:  # clean: value-branch
+        state = x * 2
+    if state == x.sum():  # expect: value-branch
+        state = x
+    return state
+
+
+@jax.jit
+def refuses(x, mode):
+    if x.shape[0] > 4:
+        worst = x.max().item()  # clean: host-sync
+        raise ValueError(worst)
+    if x.ndim == 2:
+        first = x.min().item()  # expect: host-sync
+        return first
+    return x
+
+
+depth = 0
+calls = 0
+
+
+def nested(x):
+    global depth, calls
+    depth += 1  # clean: python-counter
+    calls += 1  # expect: python-counter
+    y = jnp.sin(x) if depth else x  # clean: global-value
+    depth -= 1  # clean: python-counter
+    return y
+
+
+@jax.jit
+def enters(x):
+    return nested(x)
+
+
+def untraced(x, n):
+    if n == 3:  # clean: late-branch
+        return x * 2
+    return x
+
+
+@jax.jit
+def with_part(x):
+    return untraced(x, 3)
+
+
+def on_the_host(x):
+    for n in range(9):
+        x = untraced(x, n)
+    return x
+
+
+@jax.jit
+def both_losses(x):
+    return x.sum(), x.mean()
+
+
+@partial(jax.jit, static_argnames=("axis", "count"))
+def along(x, axis=0, count=1):
+    return x.sum(axis) * count
+
+
+def measured(x):
+    for axis in range(x.ndim):
+        along(x, axis=axis)  # clean: static-argument
+    for count in range(9):
+        along(x, count=count)  # expect: static-argument
+    for _ in range(3):
+        total, mean = jax.tree.map(float, both_losses(x))
+        rest = int(total / mean)  # clean: host-sync
+    return rest
+
+
+@jax.jit
+def shown(tree, x):
+    logger.info("shapes: %s", jax.tree.map(jnp.shape, tree))  # clean: traced-print
+    logger.info("doubled: %s", jax.tree.map(jnp.sin, x))  # expect: traced-print
+    return x
+
+
+@jax.jit
+def masked(x, mask=None):
+    return x if mask is None else x * mask
+
+
+def in_turns(parts, masks, wanted):
+    for i, part in enumerate(parts):
+        masked(part, mask=None if masks is None else masks[i])  # clean: optional-key
+        masked(part, mask=None if i % 2 else wanted)  # expect: optional-key
+
+
+def inner_size(x, n):
+    return x * 3 if n == 4 else x  # clean: late-branch
+
+
+@jax.jit
+def with_inner(x):
+    return inner_size(x, 4)
+
+
+def middle(x, n):
+    return inner_size(x, n)
+
+
+def outer_loop(x):
+    for n in range(9):
+        x = middle(x, n)
+    return x

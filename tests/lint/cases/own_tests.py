@@ -1,4 +1,5 @@
 """Functions of a library that say whether the code is being compiled, under names of its own."""
+import jax
 import torch
 
 _asked = getattr(torch.compiler, "is_compiling", None) or getattr(torch._dynamo, "is_compiling", None)
@@ -22,3 +23,7 @@ def in_graph():
         return torch.compiler.is_compiling()
     except AttributeError:
         return False
+
+
+def outside(x):
+    return not isinstance(x, jax.core.Tracer)

@@ -1,7 +1,8 @@
 """Code under a test for compiling that another file has: it runs in eager mode alone."""
+import jax
 import own_tests
 import torch
-from own_tests import capturing, in_graph, on_server, running
+from own_tests import capturing, in_graph, on_server, outside, running
 
 
 def checked(x):
@@ -34,3 +35,20 @@ class Guarded(torch.nn.Module):
             x = x[x > 1]  # expect: mask-gather
             unchecked(x)
         return x
+
+
+@jax.jit
+def early(x):
+    if outside(x):
+        return x.sum().item()  # clean: host-sync
+    if not outside(x):
+        return x.sum()
+    else:
+        return x.max().item()  # clean: host-sync
+
+
+@jax.jit
+def late(x):
+    if not outside(x):
+        return x.sum().item()  # expect: host-sync
+    return x

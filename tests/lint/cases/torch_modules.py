@@ -128,3 +128,39 @@ class Plain:
             return flash_attn_varlen_func(x, x, x)  # clean: varlen
         self.n += 1  # clean: python-counter
         return y
+
+
+class Augments(nn.Module):
+    def forward(self, x: torch.Tensor, names):
+        shift = torch.randint(0, 9, (1,)).item()  # clean: host-sync
+        x = torch.roll(x, shift)
+        key = hash(tuple(x.tolist()))  # clean: host-sync
+        text = f"{x.sum().item()}"  # clean: host-sync
+        names[key] = text + str(x.max().item())  # clean: host-sync
+        limit = x.min().item()  # expect: host-sync
+        return self.on_host(x) + limit
+
+    def places(self, x: torch.Tensor, mask):
+        where = (x > 0).nonzero().flatten().tolist()  # expect: host-sync
+        found = (x > 1).nonzero()  # expect: mask-gather
+        policy = int(torch.randint(4, ()))  # clean: host-sync
+        if isinstance(mask, torch.Tensor):
+            mask = mask.cpu().numpy()  # clean: host-sync
+        return found, where[policy], mask
+
+    def on_host(self, x: torch.Tensor):
+        self.places(x, x)
+        return x.cpu().numpy()  # clean: host-sync
+
+
+@torch.compile
+def compiled_draw(x):
+    return torch.roll(x, torch.randint(0, 9, (1,)).item())  # expect: host-sync
+
+
+class Versioned(nn.Module):
+    def forward(self, x: torch.Tensor):
+        major, minor = torch.__version__.split("+")[0].split(".")[:2]
+        if int(major) >= 2 and int(minor) > 4:  # clean: host-sync
+            x = x + 1
+        return x

@@ -53,7 +53,7 @@ class Said:
         told = {place(s) for s in self.stories}
         self.texts = {"run": {(c, name(f), int(n)) for c, f, n in SUMMARY.findall(said)},
                       "markdown": {(c, name(f), int(n)) for c, f, n in
-                                   MARKDOWN.findall(self.ask("explain", "--export=markdown"))},
+                                   MARKDOWN.findall(self.ask("explain", "--export=markdown").replace("\\_", "_"))},
                       "report": {place(s) for s in report["causes"] if not s["benign"]}}
         # The summary of `stet run` has the most expensive stories alone.
         self.differ = [k for k, v in self.texts.items() if v - told or (k != "run" and told - v)]
@@ -88,7 +88,7 @@ class Said:
 
 
 def name(path):
-    return path.rsplit("/", 1)[-1]
+    return path.replace("\\_", "_").rsplit("/", 1)[-1]  # Markdown escapes it
 
 
 def place(story):
@@ -97,7 +97,8 @@ def place(story):
 
 
 def plain(function):
-    return function.rsplit(".", 1)[-1]
+    """JAX names the program of a lambda `_lambda`."""
+    return {"_lambda": "<lambda>"}.get(function, function).rsplit(".", 1)[-1]
 
 
 def judge(said):

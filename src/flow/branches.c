@@ -1,0 +1,244 @@
+/* Visits `if` statements: which branch runs once, only while the code is not compiled, or only when
+ * a value is no tensor. */
+#include "flow/walk.h"
+
+/* Is the condition true only where this code is not being compiled? */
+static bool is_negated(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_NOT)
+        return stet_flow_means(w, n, PY_MEANS_COMPILING);
+    if (stet_python_kind(a, n) == PY_BOOLEAN)
+        return is_negated(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
+               is_negated(w, stet_python_field(a, n, PY_FIELD_RIGHT));
+    return false;
+}
+
+void stet_flow_condition(struct stet_flow_walk *w, stet_python_ref n)
+{
+    if (n)
+        stet_flow_tell(w, FLOW_ON_CONDITION, n);
+}
+
+/* `if self._fn is None`, `if key not in cache`: the guarded code runs once. */
+static bool guards_once(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    char op;
+
+    n = stet_python_bare(a, n);
+    if (stet_python_kind(a, n) == PY_BOOLEAN)
+        return guards_once(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
+               guards_once(w, stet_python_field(a, n, PY_FIELD_RIGHT));
+    if (stet_python_kind(a, n) == PY_NOT)
+        return stet_python_kind(a, stet_python_bare(a, stet_python_child(a, n))) == PY_CALL;
+    op = stet_python_at(a, n)->op;
+    return stet_python_kind(a, n) == PY_COMPARISON && (op == 's' || op == 'n');
+}
+
+/* `if not self.checked:` with `self.checked = True` in its block, which runs once per object. */
+static bool shuts_itself(const struct stet_flow_walk *w, stet_python_ref test,
+                         stet_python_ref block)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref n = stet_python_bare(a, test);
+    bool negated = stet_python_kind(a, n) == PY_NOT;
+    enum stet_python_kind shut = negated ? PY_TRUE : PY_FALSE;
+
+    if (negated)
+        n = stet_python_bare(a, stet_python_child(a, n));
+    if (stet_python_kind(a, n) != PY_ATTRIBUTE)
+        return false;
+    for (stet_python_ref c = block; stet_flow_within(w, c, block) && stet_flow_spend(w); c++) {
+        if (stet_python_kind(a, c) == PY_ASSIGNMENT &&
+            stet_python_kind(a, stet_python_field(a, c, PY_FIELD_RIGHT)) == shut &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)),
+                         stet_python_text(a, n)))
+            return true;
+    }
+    return false;
+}
+
+/* i % 10, of a number that the loop counts */
+static bool counts_turns(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = n; w->loops && stet_flow_within(w, c, n); c++) {
+        if (a->nodes[c].kind == PY_BINARY && a->nodes[c].op == '%' &&
+            (stet_flow_value_of(w, stet_python_field(a, c, PY_FIELD_LEFT)).flags & FLOW_VARIES))
+            return true;
+    }
+    return false;
+}
+
+/* The block under `if isinstance(x, int)`: x is a Python value there. */
+static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref block)
+{
+    bool container;
+    stet_python_ref of = stet_flow_checked_host(w, test, &container);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+    struct stet_flow_value before = b ? b->value : (struct stet_flow_value){.kind = FLOW_V_UNKNOWN};
+    uint32_t name = b ? b->name : 0, at = b ? b->at : 0;
+
+    if (b && container)
+        b->value.flags |= b->value.kind == FLOW_V_TENSOR ? FLOW_TREE | FLOW_WEAK : 0;
+    else if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = before.from};
+    stet_flow_run_block(w, block);
+    b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name)
+             : NULL; /* the scope may have grown */
+    if (b)
+        b->value = b->at == at ? before : stet_flow_join(before, b->value);
+}
+
+/* `if p is None` of a parameter: its caller gave nothing. */
+static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref name;
+
+    test = stet_python_bare(a, test);
+    name = stet_python_kind(a, test) == PY_COMPARISON && stet_python_at(a, test)->op == 's'
+               ? stet_python_child(a, test)
+               : 0;
+    if (!name || stet_python_kind(a, stet_python_next(a, name)) != PY_NONE_)
+        return false;
+    for (uint32_t i = 0; i < w->out->fns[w->fn].param_count; i++)
+        if (stet_view_eq(w->out->fns[w->fn].params[i], stet_python_text(a, name)))
+            return true;
+    return false;
+}
+
+/* A test of the alternatives `a or b or c`, or the only one. */
+typedef bool alternative(struct stet_flow_walk *w, stet_python_ref test);
+
+static bool any_alternative(struct stet_flow_walk *w, stet_python_ref test, alternative *holds)
+{
+    const struct stet_python_ast *a = w->ast;
+    bool left, right;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) != PY_BOOLEAN || stet_python_at(a, test)->op != 'o')
+        return holds(w, test);
+    left = any_alternative(w, stet_python_field(a, test, PY_FIELD_LEFT), holds);
+    right = any_alternative(w, stet_python_field(a, test, PY_FIELD_RIGHT), holds);
+    return left || right;
+}
+
+static bool is_compiling(struct stet_flow_walk *w, stet_python_ref test)
+{
+    return stet_python_kind(w->ast, test) == PY_CALL &&
+           stet_flow_means(w, test, PY_MEANS_COMPILING);
+}
+
+/* The same of a function of another file. */
+static bool guards_rest(struct stet_flow_walk *w, stet_python_ref test)
+{
+    bool negated;
+    uint32_t guard = stet_python_kind(w->ast, test) == PY_CALL && !w->guard
+                         ? stet_flow_guard(w, test, &negated)
+                         : 0;
+
+    if (guard)
+        w->guard = guard;
+    return guard != 0;
+}
+
+/* isinstance(x, torch.Tensor): x is no tensor where this is false. */
+static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
+{
+    stet_python_ref of = stet_flow_checked_array(w, test);
+    struct stet_flow_binding *b =
+        of ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of)) : NULL;
+
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
+    return b != NULL;
+}
+
+/* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.
+ */
+void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
+
+    if (stet_python_child_of(a, n, PY_ELSE) || stet_python_child_of(a, n, PY_ELIF) ||
+        !stet_flow_leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
+        return;
+    w->quiet += any_alternative(w, test, is_compiling);
+    any_alternative(w, test, guards_rest);
+    any_alternative(w, test, excludes_tensor);
+}
+
+void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
+    bool about_compiling = stet_flow_means(w, test, PY_MEANS_COMPILING);
+    bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
+    bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
+    uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    bool unless;
+    uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
+    uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
+    uint32_t then = unless ? guard : denial, otherwise = unless ? denial : guard;
+    uint64_t deps;
+
+    w->quiet += negated;
+    w->guard = then ? then : outer_guard;
+    stet_flow_eval(w, test);
+    stet_flow_condition(w, test);
+    w->guard = outer_guard;
+    w->quiet -= negated;
+    periodic =
+        stet_flow_every_n(w, test, &deps) || stet_flow_asks_rank(w, test) || counts_turns(w, test);
+    w->branches++;
+    w->periodic += periodic;
+    for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
+        if (stet_python_kind(a, n) == PY_IF) { /* an elif belongs to its if */
+            w->if_start = stet_python_at(a, n)->start;
+            w->if_open = !closed;
+        }
+        w->branch_start = stet_python_at(a, c)->start;
+        switch (stet_python_kind(a, c)) {
+        case PY_BLOCK:
+            silent = negated || shuts_itself(w, test, c) || stet_flow_fails(w, c);
+            w->guard = then ? then : outer_guard;
+            w->quiet += silent;
+            w->once += once;
+            w->absent += asks_absent(w, test);
+            run_checked(w, test, c);
+            w->absent -= asks_absent(w, test);
+            w->once -= once;
+            w->quiet -= silent;
+            w->guard = outer_guard;
+            break;
+        case PY_ELIF:
+        case PY_ELSE:
+            w->guard = otherwise ? otherwise : outer_guard;
+            silent = (about_compiling && !negated) ||
+                     (stet_python_kind(a, c) == PY_ELSE &&
+                      stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
+            w->quiet += silent;
+            if (stet_python_kind(a, c) == PY_ELIF)
+                stet_flow_run_if(w, c);
+            else
+                stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
+            w->quiet -= silent;
+            w->guard = outer_guard;
+            break;
+        default:
+            break;
+        }
+    }
+    w->periodic -= periodic;
+    w->branches--;
+    w->if_start = if_start;
+    w->branch_start = branch_start;
+    w->if_open = open;
+}

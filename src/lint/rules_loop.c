@@ -1,0 +1,219 @@
+/* Rules about loops of Python in compiled code: each turn makes the program longer. */
+#include "lint/rules.h"
+
+/* for key in batch: batch[key], or key == "image" — these are the names of a dictionary. */
+static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    uint32_t key = stet_python_name(a, stet_python_field(a, loop, PY_FIELD_LEFT));
+    struct stet_view whole = stet_python_text(a, stet_python_field(a, loop, PY_FIELD_RIGHT));
+
+    for (stet_python_ref c = body; key && body && stet_flow_within(w, c, body); c++) {
+        stet_python_ref value =
+            a->nodes[c].kind == PY_SUBSCRIPT ? stet_python_field(a, c, PY_FIELD_VALUE) : 0;
+        stet_python_ref first = a->nodes[c].kind == PY_COMPARISON ? stet_python_child(a, c) : 0;
+
+        if (value && stet_python_name(a, stet_python_next(a, value)) == key &&
+            stet_view_eq(stet_python_text(a, value), whole))
+            return true;
+        if (first && stet_python_name(a, first) == key &&
+            stet_python_kind(a, stet_python_next(a, first)) == PY_STRING)
+            return true;
+    }
+    return false;
+}
+
+bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers)
+{
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) && a->nodes[c].field != PY_FIELD_ATTRIBUTE
+                ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
+                : NULL;
+
+        if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers))
+            return true;
+        if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len)
+            return true;
+    }
+    return false;
+}
+
+/* x.shape[-1] or x.size(-1), or a name of it: features, channels, the taps of a filter. The model
+ * decides it, and not the batch. */
+static bool is_last_size(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_binding *b =
+        stet_python_name(a, n) ? stet_flow_lookup(w, w->fn, stet_python_name(a, n)) : NULL;
+    stet_python_ref index = 0;
+
+    if (b)
+        n = b->writes == 1 ? b->value.from : 0;
+    if (stet_python_kind(a, n) == PY_SUBSCRIPT)
+        index = stet_python_next(a, stet_python_field(a, n, PY_FIELD_VALUE));
+    else if (stet_python_kind(a, n) == PY_CALL && stet_python_callee_object(w->module, n))
+        index = stet_python_argument(w->module, n, 0);
+    return stet_view_is(stet_python_text(a, index), "-1");
+}
+
+/* range(0, n, step): one turn for each part of a large array, so that less memory is needed. */
+static bool walks_in_parts(const struct stet_flow_walk *w, stet_python_ref range)
+{
+    stet_python_ref step = stet_python_argument(w->module, range, 2);
+
+    return step && stet_python_integer(w->module, step) != 1 &&
+           stet_python_kind(w->ast, step) != PY_UNARY;
+}
+
+/* The names that hold another number at each turn: the loop's own, and those computed from them. */
+struct turn_names {
+    uint32_t names[16];
+    unsigned count;
+};
+
+static bool holds_turn(const struct stet_flow_walk *w, stet_python_ref n,
+                       const struct turn_names *turn)
+{
+    for (unsigned i = 0; n && i < turn->count; i++)
+        if (lint_holds_name(w, n, turn->names[i]))
+            return true;
+    return false;
+}
+
+static void add_names(const struct stet_flow_walk *w, stet_python_ref n, struct turn_names *turn)
+{
+    for (stet_python_ref c = n; n && stet_flow_within(w, c, n); c++)
+        if (stet_python_kind(w->ast, c) == PY_IDENTIFIER && turn->count < 16)
+            turn->names[turn->count++] = stet_python_name(w->ast, c);
+}
+
+static struct turn_names names_of_turn(const struct stet_flow_walk *w, stet_python_ref loop)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    struct turn_names turn = {.count = 0};
+
+    add_names(w, stet_python_field(a, loop, PY_FIELD_LEFT), &turn);
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        stet_python_ref left =
+            a->nodes[c].kind == PY_ASSIGNMENT ? stet_python_field(a, c, PY_FIELD_LEFT) : 0;
+        stet_python_ref right = left ? stet_python_field(a, c, PY_FIELD_RIGHT) : 0;
+
+        if ((stet_python_kind(a, left) == PY_IDENTIFIER ||
+             stet_python_kind(a, left) == PY_PATTERN_LIST) &&
+            right && stet_flow_value_of(w, right).kind != FLOW_V_TENSOR &&
+            holds_turn(w, right, &turn))
+            add_names(w, left, &turn);
+    }
+    return turn;
+}
+
+/* x[:i], x[i:i + size_of_i] */
+static bool slices_by_turn(const struct stet_flow_walk *w, stet_python_ref slice,
+                           const struct turn_names *turn)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref first = stet_python_child(a, slice), length;
+
+    if (!first || stet_python_at(a, first)->start != stet_python_at(a, slice)->start)
+        return holds_turn(w, first, turn);
+    length = lint_slice_length(w, first);
+    return length ? holds_turn(w, length, turn) : holds_turn(w, slice, turn);
+}
+
+/* Do the turns compute with arrays of different sizes? Then no scan can replace the loop. */
+static bool turns_differ(struct stet_flow_walk *w, stet_python_ref loop)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = stet_python_field(a, loop, PY_FIELD_BODY);
+    struct turn_names turn = names_of_turn(w, loop);
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        const struct stet_python_array *array =
+            a->nodes[c].kind == PY_CALL ? stet_flow_array_call(w, c) : NULL;
+
+        if (array && array->role & PY_SIZED &&
+            !(array->role & (PY_ONLY_FIRST | PY_ONLY_KEYWORDS)) &&
+            holds_turn(w, stet_python_field(a, c, PY_FIELD_ARGUMENTS), &turn))
+            return true;
+        if (a->nodes[c].kind == PY_SLICE && slices_by_turn(w, c, &turn))
+            return true;
+    }
+    return false;
+}
+
+/* A loop of the library in the body: whoever wrote it knows both kinds, and chose. */
+static bool holds_library_loop(const struct stet_flow_walk *w, stet_python_ref body)
+{
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL &&
+            stet_python_call_meaning(w->module, c) == PY_MEANS_LOOPS)
+            return true;
+    return false;
+}
+
+/* A loop over range(): how often its body is part of the program. */
+static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct stet_flow_value v)
+{
+    stet_python_ref to = stet_python_argument(w->module, range, 1);
+
+    if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
+        lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
+                    v.deps, "the loop is unrolled `%.*s` times, a Python argument",
+                    STET_FMT(lint_quote(w, range)));
+        return;
+    }
+    if (v.kind == FLOW_V_SHAPE &&
+        is_last_size(w, to ? to : stet_python_argument(w->module, range, 0)))
+        return;
+    /* PyTorch has no other loop for the parts; JAX has lax.map. Each shape has a program of its own
+     * anyway. */
+    lint_minor(lint_report(w, LINT_RULE_python_loop, range,
+                           walks_in_parts(w, range) ? FLOW_JAX | FLOW_FLAX : FLOW_TRACED,
+                           LINT_TENSOR, v.deps, "the loop is unrolled `%.*s` times, which %s",
+                           STET_FMT(lint_quote(w, range)),
+                           v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
+               v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL);
+}
+
+/* jnp.arange(-2, 3), of numbers that no argument gives: as many turns in every program. */
+static bool has_fixed_rows(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_array *array =
+        stet_python_kind(w->ast, n) == PY_CALL ? stet_flow_array_call(w, n) : NULL;
+
+    return array && array->role & PY_SIZED && stet_flow_value_of(w, n).deps == FLOW_ALWAYS;
+}
+
+void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref right = stet_python_field(a, n, PY_FIELD_RIGHT);
+    struct stet_flow_value v = stet_flow_value_of(w, right);
+    bool range = stet_python_kind(a, right) == PY_CALL &&
+                 stet_python_call_meaning(w->module, right) == PY_MEANS_COUNTS;
+
+    if (w->step_loops) {
+        if (range && (v.flags & FLOW_STEPS) && v.kind <= FLOW_V_PYTHON)
+            lint_report(w, LINT_RULE_python_loop, right, 0, LINT_ANY, 0,
+                        "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
+        return;
+    }
+    if (range && !lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
+                                        v.kind == FLOW_V_TENSOR ? v.deps : 0))
+        return; /* it fills lists and tables of the host, and makes no program longer */
+    if (range &&
+        (turns_differ(w, n) || holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
+        return;
+    if (range && v.deps)
+        counted_loop(w, right, v);
+    else if (stet_flow_is_strong(v) && !(v.flags & FLOW_BOOL) && !runs_over_keys(w, n) &&
+             !has_fixed_rows(w, right))
+        lint_report(w, LINT_RULE_python_loop, right, FLOW_TRACED, LINT_TENSOR, v.deps,
+                    "the loop is unrolled over the rows of `%.*s`", STET_FMT(lint_quote(w, right)));
+}

@@ -1,0 +1,6 @@
+"""Version 1 of a module of the user's."""
+import torch
+
+
+def forward(weights, batch):
+    return torch.tanh(batch * weights)
