@@ -42,7 +42,14 @@ def step(w, b, x):
 w, b = jax.device_put(np.ones((256, 256), np.float32)), jax.device_put(np.ones(256, np.float32))
 x = jax.device_put(np.ones((int(sys.argv[1]), 256), np.float32))
 w, b = step(w, b, x)
-print(jax.block_until_ready(w).shape, jax.block_until_ready(b).shape)
+failed = None
+for result in (w, b):
+    try:
+        jax.block_until_ready(result)
+    except Exception as e:
+        failed = e
+if failed:
+    raise failed
 """
 COMPILE, EXECUTE = "PJRT_Client_Compile", "PJRT_LoadedExecutable_Execute"
 
@@ -113,6 +120,7 @@ class Exhausted(unittest.TestCase):
         self.assertEqual((os.path.basename(found["file"]), found["line"]), ("later.py", call))
         self.assertEqual((found["limit_bytes"], found["missing_bytes"]), (32 << 40, found["needed_bytes"] - (32 << 40)))
         self.assertEqual((os.path.basename(found["largest"][0]["file"]), found["largest"][0]["line"]), ("later.py", 7))
+        self.assertEqual(found["times"], 2)  # once for each result
         # the program that did fit is of an earlier run with another argument
         self.assertIsNotNone(found["since_run"])
         self.assertEqual(found["changes"], [{"argument": "x", "from": "f32[128,256]", "to": "f32[512,256]"}])
