@@ -139,8 +139,12 @@ class Exhausted(unittest.TestCase):
     def test_the_same_program_had_more_memory_before(self):
         self.later(512, memory=64 << 40)
         said = self.later(512, status=1)
-        (found,) = self.explained()["out_of_memory"]
+        told = self.explained()
+        (found,) = told["out_of_memory"]
         self.assertEqual((found["since"], found["changes"]), (found["hash"], []))
+        (again,) = told["recompiles"]  # XLA compiles for the memory that there is
+        self.assertEqual(again["class"], "options-drift")
+        self.assertIn("(device_memory_size): give every launch", again["fix"])
         self.assertIn("stet:     it is the same program; there was more free memory", said)
 
     def test_a_run_on_the_cpu_backend_is_neither_a_fit_nor_a_reason_to_compile_again(self):
