@@ -92,13 +92,23 @@ static void compare_bundles(struct stet_history *h, struct stet_finding *f,
             return;
 }
 
+/* Frameworks fill in one option from the client's statistics; no code of the user's sets it. */
+static void name_option(struct stet_finding *f, struct stet_view option)
+{
+    f->detail = option;
+    if (stet_view_is(option, "device_memory_size"))
+        f->fix_text = "XLA compiles for the memory that a process may use ({detail}): give every "
+                      "launch the same kind of device and, on GPUs, the same "
+                      "XLA_CLIENT_MEM_FRACTION.";
+}
+
 void stet_evidence_bundle(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_reported_change *c = stet_finding_change(f, STET_CHANGE_OPTION);
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     if (f->cause == STET_CAUSE_OPTIONS_DRIFT && c)
-        f->detail = short_name(c->of.name);
+        name_option(f, short_name(c->of.name));
     if (f->facts.past && f->facts.same && s->bundle && h->sightings[f->against].bundle) {
         compare_bundles(h, f, h->sightings[f->against].bundle, s->bundle);
         f->origin = s->trigger;

@@ -22,23 +22,6 @@ void stet_fit_history_path(char *out, size_t room, const char *folder, const cha
     }
 }
 
-/* The script or module of a command: its first argument that is not an option. */
-static const char *script_of(const struct stet_run *r)
-{
-    for (size_t i = 1; i < r->argc; i++) {
-        if (r->argv[i][0] != '-')
-            return r->argv[i];
-    }
-    return "";
-}
-
-/* Arguments may differ: a larger batch is what one wants to compare. */
-static bool is_of_same_script(const struct stet_run *a, const struct stet_run *b)
-{
-    return a->argc && b->argc && !strcmp(a->cwd, b->cwd) && !strcmp(a->argv[0], b->argv[0]) &&
-           !strcmp(script_of(a), script_of(b));
-}
-
 /* ---- reading ---- */
 
 /* A line of the last fit. */
@@ -142,7 +125,7 @@ static bool read_last(struct stet_fit *fit, const struct stet_run *run,
         const struct stet_run *r = &runs->items[i];
         struct stet_file f = {0};
 
-        if (r->started_ns >= run->started_ns || !is_of_same_script(r, run))
+        if (r->started_ns >= run->started_ns || !stet_ledger_run_is_of_same_script(r, run))
             continue;
         stet_fit_history_path(path, sizeof path, r->folder, fit->topology.name);
         if (!stet_fs_is_plain(path) ||

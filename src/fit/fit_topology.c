@@ -7,11 +7,13 @@
 #include "warm/topology.h"
 
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -108,8 +110,25 @@ static const PJRT_NamedValue *list_of(const PJRT_NamedValue *v, size_t count, co
     return NULL;
 }
 
+/* What a process may use of a device. A client of XLA for GPUs takes three quarters of the memory
+ * unless its environment says otherwise (docs.jax.dev, "GPU memory allocation"). The compiler is
+ * told this number, and schedules for it. */
+static uint64_t usable(uint64_t memory, bool gpu)
+{
+    const char *allocator = getenv("XLA_PYTHON_CLIENT_ALLOCATOR");
+    const char *fraction = getenv("XLA_CLIENT_MEM_FRACTION");
+    double part;
+
+    if (!fraction || !*fraction)
+        fraction = getenv("XLA_PYTHON_CLIENT_MEM_FRACTION");
+    part = fraction && *fraction ? strtod(fraction, NULL) : 0.75;
+    if (!gpu || (allocator && !strcasecmp(allocator, "platform")) || !(part > 0 && part <= 1))
+        return memory;
+    return (uint64_t)((double)memory * part);
+}
+
 static bool put_device(struct stet_buf *out, const PJRT_Api *api, PJRT_DeviceDescription *d,
-                       size_t number, char *why)
+                       size_t number, bool gpu, char *why)
 {
     PJRT_DeviceDescription_Attributes_Args a = {
         .struct_size = PJRT_DeviceDescription_Attributes_Args_STRUCT_SIZE, .device_description = d};
@@ -125,10 +144,12 @@ static bool put_device(struct stet_buf *out, const PJRT_Api *api, PJRT_DeviceDes
     for (size_t i = 0; coords && i < 3 && i < coords->value_size; i++)
         at[i] = coords->int64_array_value[i];
     if (number == 0) {
-        stet_buf_printf(
-            out, "kind %.*s\ncores %lld\nmemory %lld\n", (int)k.device_kind_size, k.device_kind,
-            (long long)int_of(a.attributes, a.num_attributes, "num_cores", 1),
-            (long long)int_of(a.attributes, a.num_attributes, "device_memory_bytes_limit", 0));
+        int64_t memory = int_of(a.attributes, a.num_attributes, "device_memory_bytes_limit", 0);
+
+        stet_buf_printf(out, "kind %.*s\ncores %lld\nmemory %" PRIu64 "\n", (int)k.device_kind_size,
+                        k.device_kind,
+                        (long long)int_of(a.attributes, a.num_attributes, "num_cores", 1),
+                        memory > 0 ? usable((uint64_t)memory, gpu) : 0);
     }
     stet_buf_printf(out, "device %zu %lld %lld %lld %lld\n", number, (long long)at[0],
                     (long long)at[1], (long long)at[2],
@@ -150,7 +171,7 @@ static void put_line(struct stet_buf *out, const char *word, const char *text, s
 }
 
 static bool describe(struct stet_buf *out, const PJRT_Api *api, PJRT_TopologyDescription *t,
-                     char *why)
+                     bool gpu, char *why)
 {
     PJRT_TopologyDescription_PlatformName_Args name = {
         .struct_size = PJRT_TopologyDescription_PlatformName_Args_STRUCT_SIZE, .topology = t};
@@ -171,7 +192,7 @@ static bool describe(struct stet_buf *out, const PJRT_Api *api, PJRT_TopologyDes
     put_line(out, "platform", name.platform_name, name.platform_name_size);
     put_line(out, "platform_version", version.platform_version, version.platform_version_size);
     for (size_t i = 0; i < devices.num_descriptions; i++) {
-        if (!put_device(out, api, devices.descriptions[i], i, why))
+        if (!put_device(out, api, devices.descriptions[i], i, gpu, why))
             return false;
     }
     return true;
@@ -196,7 +217,7 @@ static _Noreturn void ask(const char *plugin, const struct stet_warm_topology *t
     api = stet_warm_topology_load(plugin, plugin, why, sizeof why);
     if (api)
         topology = stet_warm_topology_create(api, t, why, sizeof why);
-    fine = topology && describe(&out, api, topology, why);
+    fine = topology && describe(&out, api, topology, t->target != NULL, why);
     if (!fine) {
         out.len = 0;
         stet_buf_str(&out, why);
@@ -331,7 +352,7 @@ enum stet_rc stet_fit_topology_ask(struct stet_fit_topology *t, const char *plug
     t->chips = chips_of(t->name, t->count);
     look_up(t);
     if (target && !t->memory)
-        t->memory = (uint64_t)target_number(target, "device_memory_size");
+        t->memory = usable((uint64_t)target_number(target, "device_memory_size"), true);
     if (target && t->memory_rate <= 0)
         t->memory_rate = target_number(target, "memory_bandwidth");
     return t->count ? STET_OK : stet_fail(err, STET_IO, "%s has no devices", t->name);

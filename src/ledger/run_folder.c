@@ -221,6 +221,22 @@ bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b)
     return true;
 }
 
+/* The script or module of a command: its first argument that is not an option. */
+static const char *script_of(const struct stet_run *r)
+{
+    for (size_t i = 1; i < r->argc; i++) {
+        if (r->argv[i][0] != '-')
+            return r->argv[i];
+    }
+    return "";
+}
+
+bool stet_ledger_run_is_of_same_script(const struct stet_run *a, const struct stet_run *b)
+{
+    return a->argc && b->argc && !strcmp(a->cwd, b->cwd) && !strcmp(a->argv[0], b->argv[0]) &&
+           !strcmp(script_of(a), script_of(b));
+}
+
 bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet_run *run)
 {
     for (size_t i = 0; i < runs->count; i++)

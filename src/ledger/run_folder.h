@@ -43,6 +43,9 @@ enum stet_rc stet_ledger_runs_open_at(struct stet_runs *runs, const char *name,
 
 /* Did both runs run the same command in the same folder? */
 bool stet_ledger_run_is_same(const struct stet_run *a, const struct stet_run *b);
+/* Did both run the same script in the same folder? Other arguments may differ: a larger batch is
+ * what one wants to compare. */
+bool stet_ledger_run_is_of_same_script(const struct stet_run *a, const struct stet_run *b);
 /* Was the same command run in the same folder before this run? */
 bool stet_ledger_run_has_earlier(const struct stet_runs *runs, const struct stet_run *run);
 

@@ -145,6 +145,7 @@ struct stet_exhaustion {
     uint64_t line;       /* of the user's, 0 when not known */
     uint64_t executable; /* id; 0: it was not executing one, or that is not known */
     uint64_t compile;    /* index, + 1; 0: it was not compiling */
+    uint64_t times;      /* the same error, one after the other */
 };
 
 enum { STET_EXHAUSTIONS = 16 }; /* of a process; the first ones are kept */

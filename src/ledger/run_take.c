@@ -386,10 +386,25 @@ static void on_compile_values(struct stet_run_digest *d, struct stet_process_dig
 
 enum { RESOURCE_EXHAUSTED = 8 }; /* of PJRT's error codes */
 
+/* XLA reports a failed execution once for each of its results. */
+static bool is_again(const struct stet_exhaustion *last, const struct stet_rec_plugin_error *r)
+{
+    return last->executable == r->executable && last->compile == r->compile &&
+           stet_view_eq(last->function, r->function) && stet_view_eq(last->message, r->message);
+}
+
 static void on_exhaustion(struct stet_run_digest *d, struct stet_process_digest *p,
                           const struct stet_rec_plugin_error *r, uint64_t time_ns)
 {
-    if (r->code != RESOURCE_EXHAUSTED || p->exhaustion_count == STET_EXHAUSTIONS)
+    struct stet_exhaustion *last = &p->exhaustions[p->exhaustion_count - (p->exhaustion_count > 0)];
+
+    if (r->code != RESOURCE_EXHAUSTED)
+        return;
+    if (p->exhaustion_count && is_again(last, r)) {
+        last->times += r->count;
+        return;
+    }
+    if (p->exhaustion_count == STET_EXHAUSTIONS)
         return;
     p->exhaustions[p->exhaustion_count++] =
         (struct stet_exhaustion){.time_ns = time_ns + p->wall_minus_mono,
@@ -398,7 +413,8 @@ static void on_exhaustion(struct stet_run_digest *d, struct stet_process_digest 
                                  .file = keep(d, r->file),
                                  .line = r->line,
                                  .executable = r->executable,
-                                 .compile = r->compile};
+                                 .compile = r->compile,
+                                 .times = r->count ? r->count : 1};
 }
 
 /* One counter per name: a forked child reports its own, in its own journal. */

@@ -4,15 +4,10 @@
 #include "base/known.h"
 #include "base/vec.h"
 #include "decode/decode.h"
-#include "decode/options.h"
 #include "ledger/captured.h"
 #include "program/hlo.h"
 #include "program/print.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include "session/exhausted_program.h"
 
 /* ---- the programs ---- */
 
@@ -42,38 +37,6 @@ static void close_program(struct opened *o)
     o->open = false;
 }
 
-/* How many devices a compile is for, from its options. */
-static uint32_t devices_of(const char *folder, const struct stet_compile_event *c)
-{
-    static const char *const counts[] = {"executable_build_options.num_partitions",
-                                         "executable_build_options.num_replicas"};
-    char name[STET_HASH_TEXT], path[PATH_MAX];
-    struct stet_options o;
-    struct stet_file f = {0};
-    uint64_t devices = 1;
-
-    stet_hash_format(c->options, name);
-    snprintf(path, sizeof path, "%s/programs/%s.options.zst", folder, name);
-    if (stet_hash_is_zero(c->options) || !stet_fs_is_plain(path) ||
-        stet_ledger_captured_open(&f, path, 0, NULL) != STET_OK)
-        return 1;
-    if (stet_options_decode(&o, f.bytes, NULL) == STET_OK) {
-        for (size_t i = 0; i < o.count; i++) {
-            for (size_t k = 0; k < 2; k++) {
-                char number[16];
-
-                if (!stet_view_is(o.items[i].path, counts[k]))
-                    continue;
-                snprintf(number, sizeof number, "%.*s", STET_FMT(o.items[i].value));
-                devices *= strtoull(number, NULL, 10) ? strtoull(number, NULL, 10) : 1;
-            }
-        }
-        stet_options_release(&o);
-    }
-    stet_file_close(&f);
-    return devices < 65536 ? (uint32_t)devices : 65536;
-}
-
 static struct stet_view type_text(struct stet_arena *a, const struct stet_type *t)
 {
     struct stet_buf b = STET_BUF_INIT;
@@ -87,44 +50,7 @@ static struct stet_view type_text(struct stet_arena *a, const struct stet_type *
     return v;
 }
 
-/* ---- which compile it is about ---- */
-
-static const struct stet_compile_event *compile_of(const struct stet_process_digest *p,
-                                                   const struct stet_exhaustion *x,
-                                                   struct stet_view module)
-{
-    const struct stet_compile_event *last = NULL;
-
-    for (size_t i = 0; i < p->compile_count; i++) {
-        const struct stet_compile_event *c = &p->compiles[i];
-
-        if (x->compile ? !c->load && c->index + 1 == x->compile
-                       : x->executable && c->executable == x->executable)
-            return c;
-        /* the runtime may name the program that it loads */
-        if (!x->compile && !x->executable && module.len && stet_view_eq(c->name, module))
-            last = c;
-    }
-    return last;
-}
-
-/* The last program of the same function, before this one, that was compiled and ran. */
-static bool open_before(struct opened *o, const struct stet_process_digest *p, const char *folder,
-                        const struct stet_compile_event *now, struct stet_view module,
-                        const struct stet_compile_event **found)
-{
-    for (size_t i = p->compile_count; i-- > 0;) {
-        const struct stet_compile_event *c = &p->compiles[i];
-
-        if (c->load || c == now || c->error_code || !c->ended || !c->executions ||
-            c->time_ns > now->time_ns || stet_hash_eq(c->program, now->program) ||
-            !stet_view_eq(c->name, module))
-            continue;
-        *found = c;
-        return open_program(o, folder, c->program);
-    }
-    return false;
-}
+/* ---- what changed ---- */
 
 static void compare(struct stet_exhausted *e, struct stet_arena *a, const struct stet_program *now,
                     const struct stet_program *before)
@@ -198,26 +124,70 @@ static void program_lines(struct stet_exhausted *e, struct stet_arena *a,
 /* ---- one of them ---- */
 
 static void advise(struct stet_exhausted *e, struct stet_arena *a, const struct stet_program *p,
-                   uint32_t devices)
+                   uint32_t devices, uint64_t known)
 {
     uint64_t temporaries = e->oom.temporaries;
 
     if (!temporaries && e->oom.kind == STET_OOM_PROGRAM && e->oom.needed > e->oom.arguments)
         temporaries = e->oom.needed - e->oom.arguments;
-    e->advice_count = stet_remedy_make(p, devices, temporaries, e->advice);
+    e->advice_count = stet_remedy_make(p, devices, temporaries ? temporaries : known, e->advice);
     for (size_t i = 0; i < e->advice_count; i++) { /* the program is closed soon */
         e->advice[i].name = stet_arena_copy(a, e->advice[i].name);
         e->advice[i].file = stet_arena_copy(a, e->advice[i].file);
     }
 }
 
+/* Where the message does not say how much there is, the options of the compile may. What is needed
+ * is one allocation, so at least the rest is missing. */
+static void take_limit(struct stet_exhausted *e, uint64_t memory)
+{
+    if (e->oom.available || e->oom.missing || !memory)
+        return;
+    e->limit = memory;
+    if (e->oom.needed > memory)
+        e->oom.missing = e->oom.needed - memory;
+}
+
+static void take_before(struct stet_exhausted *e, struct stet_exhausted_list *l,
+                        const struct stet_program *now, const char *folder,
+                        const struct stet_compile_event *before)
+{
+    struct opened last;
+
+    if (!open_program(&last, folder, before->program))
+        return;
+    e->has_before = true;
+    e->before_temporaries = before->temp_bytes;
+    stet_hash_format(before->program, e->before);
+    compare(e, &l->arena, now, &last.program);
+    close_program(&last);
+}
+
+static void look_before(struct stet_exhausted *e, struct stet_exhausted_list *l,
+                        const struct stet_run_digest *d, const char *folder,
+                        const struct stet_compile_event *c, const struct stet_program *now)
+{
+    struct stet_view module = stet_op_symbol(now->module);
+    const struct stet_compile_event *before =
+        stet_exhausted_before(&d->processes[e->process], c, module);
+    struct stet_exhausted_earlier earlier;
+
+    if (before) {
+        take_before(e, l, now, folder, before);
+    } else if (stet_exhausted_earlier_open(&earlier, d, folder, module)) {
+        take_before(e, l, now, earlier.run->folder, earlier.compile);
+        e->before_run = stet_arena_copy(&l->arena, stet_view_str(earlier.run->id));
+        e->before_command = stet_arena_copy(&l->arena, stet_view_str(earlier.run->command));
+        stet_exhausted_earlier_close(&earlier);
+    }
+}
+
 static void look(struct stet_exhausted *e, struct stet_exhausted_list *l,
-                 const struct stet_process_digest *p, const char *folder,
+                 const struct stet_run_digest *d, const char *folder,
                  const struct stet_compile_event *c)
 {
-    const struct stet_compile_event *before = NULL;
-    struct opened now, last;
-    struct stet_view module;
+    struct stet_exhausted_devices devices = stet_exhausted_devices(folder, c);
+    struct opened now;
 
     stet_hash_format(c->program, e->hash);
     if (!e->line && c->trigger.line) {
@@ -226,31 +196,26 @@ static void look(struct stet_exhausted *e, struct stet_exhausted_list *l,
     }
     if (!e->program.len)
         e->program = c->name;
+    take_limit(e, devices.memory);
     if (!open_program(&now, folder, c->program))
         return;
-    module = stet_op_symbol(now.program.module);
     if (!e->program.len)
-        e->program = stet_arena_copy(&l->arena, module);
+        e->program = stet_arena_copy(&l->arena, stet_op_symbol(now.program.module));
     if (!e->line_count)
         program_lines(e, &l->arena, &now.program);
-    advise(e, &l->arena, &now.program, devices_of(folder, c));
-    if (open_before(&last, p, folder, c, module, &before)) {
-        e->has_before = true;
-        e->before_temporaries = before->temp_bytes;
-        stet_hash_format(before->program, e->before);
-        compare(e, &l->arena, &now.program, &last.program);
-        close_program(&last);
-    }
+    advise(e, &l->arena, &now.program, devices.count, c->temp_bytes);
+    look_before(e, l, d, folder, c, &now.program);
     close_program(&now);
 }
 
+/* The framework may try again, and each result of a failed execution has its own error. */
 static bool is_again(const struct stet_exhausted_list *l, const struct stet_exhausted *e)
 {
     struct stet_exhausted *last = l->count ? &l->items[l->count - 1] : NULL;
 
     if (!last || last->pid != e->pid || !stet_view_eq(last->message, e->message))
         return false;
-    last->times++;
+    last->times += e->times;
     return true;
 }
 
@@ -268,7 +233,7 @@ enum stet_rc stet_session_exhausted(struct stet_exhausted_list *l, const struct 
                                        .compiling = x->compile != 0,
                                        .file = x->file,
                                        .line = x->line,
-                                       .times = 1};
+                                       .times = x->times};
             const struct stet_compile_event *c;
 
             stet_oom_read(&e.oom, x->message);
@@ -276,9 +241,11 @@ enum stet_rc stet_session_exhausted(struct stet_exhausted_list *l, const struct 
                 continue;
             e.program = e.oom.program;
             told_lines(&e);
-            c = compile_of(&d->processes[p], x, e.oom.program);
+            c = stet_exhausted_compile(&d->processes[p], x, &e.oom);
+            if (c && c->trigger.line && !x->executable && !x->compile)
+                e.line = 0; /* there the error was noticed, not made */
             if (c)
-                look(&e, l, &d->processes[p], folder, c);
+                look(&e, l, d, folder, c);
             if (!stet_vec_room(&l->items, &l->room, l->count, sizeof *l->items))
                 return stet_fail(err, STET_NO_MEMORY, "out of memory for what ran out of memory");
             l->items[l->count++] = e;

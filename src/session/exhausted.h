@@ -37,12 +37,16 @@ struct stet_exhausted {
     bool whole; /* the lines are of the program before it was compiled, arrays of all devices */
     bool has_before;
     char before[STET_HASH_TEXT];
-    uint64_t before_temporaries; /* 0: not known */
+    struct stet_view before_run, before_command; /* empty: it ran in this run */
+    uint64_t before_temporaries;                 /* 0: not known */
     struct stet_exhausted_change changes[STET_EXHAUSTED_CHANGES];
     size_t change_count, more_changes;
     struct stet_remedy advice[STET_REMEDIES];
     size_t advice_count;
-    uint64_t times; /* equal ones, one after the other */
+    uint64_t
+        limit; /* what the process may use of a device, by the compile's options; 0: not known */
+    uint64_t
+        times; /* equal errors, one after the other; each result of a failed execution has one */
 };
 
 struct stet_exhausted_list {

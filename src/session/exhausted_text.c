@@ -5,6 +5,7 @@
 #include "base/path.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 enum { LINES = 5, WORDS = 200 };
 
@@ -24,7 +25,7 @@ static void put_numbers(struct stet_buf *out, const struct stet_exhausted *e)
     const struct stet_oom *o = &e->oom;
 
     if (o->missing) {
-        stet_buf_str(out, ": ");
+        stet_buf_str(out, e->limit ? ": at least " : ": ");
         stet_text_bytes(out, o->missing);
         stet_buf_str(out, " missing");
     }
@@ -38,11 +39,14 @@ static void put_numbers(struct stet_buf *out, const struct stet_exhausted *e)
         stet_text_bytes(out, o->available);
         stet_buf_str(out, o->kind == STET_OOM_PROGRAM ? " in all" : " free");
     }
+    if (e->limit) {
+        stet_buf_str(out, ", ");
+        stet_text_bytes(out, e->limit);
+        stet_buf_str(out, " in all");
+    }
     if (!o->needed)
         stet_buf_printf(out, ": %.*s", (int)(e->message.len < WORDS ? e->message.len : WORDS),
                         e->message.ptr);
-    if (e->times > 1)
-        stet_buf_printf(out, " (%" PRIu64 " times)", e->times);
     stet_buf_char(out, '\n');
 }
 
@@ -73,11 +77,15 @@ static void put_changes(struct stet_buf *out, const struct stet_exhausted *e, co
     if (!e->has_before)
         return;
     stet_buf_printf(out, "%s  since program %.12s of it, which did fit", prefix, e->before);
+    if (e->before_run.len)
+        stet_buf_printf(out, " in run %.*s", STET_FMT(e->before_run));
     if (e->before_temporaries) {
         stet_buf_str(out, " with ");
         stet_text_bytes(out, e->before_temporaries);
         stet_buf_str(out, " of temporaries");
     }
+    if (e->before_command.len)
+        stet_buf_printf(out, ": %.*s", STET_FMT(e->before_command));
     stet_buf_char(out, '\n');
     for (size_t i = 0; i < e->change_count; i++)
         stet_buf_printf(out, "%s    %.*s %.*s -> %.*s\n", prefix, STET_FMT(e->changes[i].argument),
@@ -85,8 +93,10 @@ static void put_changes(struct stet_buf *out, const struct stet_exhausted *e, co
     if (e->more_changes)
         stet_buf_printf(out, "%s    and %zu more arguments\n", prefix, e->more_changes);
     if (!e->change_count)
-        stet_buf_printf(out, "%s    its arguments are the same; what it computes differs\n",
-                        prefix);
+        stet_buf_printf(out, "%s    %s\n", prefix,
+                        !strcmp(e->before, e->hash)
+                            ? "it is the same program; there was more free memory"
+                            : "its arguments are the same; what it computes differs");
 }
 
 void stet_session_remedies_text(struct stet_buf *out, const struct stet_remedy *advice,
@@ -154,6 +164,7 @@ static void one_json(struct stet_json *j, const struct stet_exhausted *e)
     stet_json_known(j, "needed_bytes", e->oom.needed != 0, e->oom.needed);
     stet_json_known(j, "available_bytes", e->oom.available != 0, e->oom.available);
     stet_json_known(j, "missing_bytes", e->oom.missing != 0, e->oom.missing);
+    stet_json_known(j, "limit_bytes", e->limit != 0, e->limit);
     stet_json_string(j, "file", e->file);
     stet_json_known(j, "line", e->line != 0, e->line);
     stet_json_array(j, "largest");
@@ -170,6 +181,7 @@ static void one_json(struct stet_json *j, const struct stet_exhausted *e)
     stet_json_end_array(j);
     stet_json_bool(j, "largest_before_compiling", e->whole);
     stet_json_cstr(j, "since", e->has_before ? e->before : NULL);
+    stet_json_told(j, "since_run", e->before_run);
     stet_json_array(j, "changes");
     for (size_t i = 0; i < e->change_count; i++) {
         stet_json_object(j, NULL);

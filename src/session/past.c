@@ -117,24 +117,63 @@ static enum stet_rc add_run(struct stet_session *x, struct stet_past *past, stru
     return rc;
 }
 
+/* An upgrade keeps the file's name; the CPU backend that poses as a TPU keeps the platform's. */
+static bool shares_plugin(const struct stet_process_digest *a, const struct stet_process_digest *b)
+{
+    for (size_t i = 0; i < a->plugin_count; i++) {
+        const struct stet_plugin_event *x = &a->plugins[i];
+
+        for (size_t k = 0; x->platform.len && k < b->plugin_count; k++) {
+            const struct stet_plugin_event *y = &b->plugins[k];
+
+            if (stet_view_eq(x->platform, y->platform) &&
+                stet_view_eq(stet_path_base(x->path), stet_path_base(y->path)))
+                return true;
+        }
+    }
+    return false;
+}
+
+static bool has_plugin(const struct stet_run_digest *d)
+{
+    for (size_t i = 0; i < d->process_count; i++)
+        for (size_t k = 0; k < d->processes[i].plugin_count; k++)
+            if (d->processes[i].plugins[k].platform.len)
+                return true;
+    return false;
+}
+
+bool stet_session_was_elsewhere(const struct stet_run_digest *past,
+                                const struct stet_run_digest *now)
+{
+    for (size_t i = 0; i < past->process_count; i++)
+        for (size_t k = 0; k < now->process_count; k++)
+            if (shares_plugin(&past->processes[i], &now->processes[k]))
+                return false;
+    return has_plugin(past) && has_plugin(now);
+}
+
 enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err)
 {
-    size_t found[STET_PAST_RUNS], n = 0;
     enum stet_rc rc = STET_OK;
 
-    for (size_t i = 0; runs && i < runs->count && n < STET_PAST_RUNS; i++)
-        if (runs->items[i].started_ns < run->started_ns &&
-            stet_ledger_run_is_same(&runs->items[i], run))
-            found[n++] = i;
-    while (rc == STET_OK && n-- > 0) { /* oldest first, so that the latest is the nearest */
+    for (size_t i = 0; runs && i < runs->count && x->past_count < STET_PAST_RUNS; i++) {
         struct stet_past *past = &x->past[x->past_count];
 
-        past->folder = runs->items[found[n]].folder;
+        if (runs->items[i].started_ns >= run->started_ns ||
+            !stet_ledger_run_is_same(&runs->items[i], run))
+            continue;
+        past->folder = runs->items[i].folder;
         if (stet_ledger_run_load(&past->digest, past->folder, NULL) != STET_OK)
             continue;
-        x->past_count++;
-        rc = add_run(x, past, err);
+        if (stet_session_was_elsewhere(&past->digest, &x->digest))
+            stet_ledger_run_unload(&past->digest);
+        else
+            x->past_count++;
     }
+    /* oldest first, so that the latest is the nearest */
+    for (size_t n = x->past_count; rc == STET_OK && n-- > 0;)
+        rc = add_run(x, &x->past[n], err);
     return rc;
 }

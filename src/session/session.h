@@ -15,7 +15,7 @@
 /* Increase this number when the same run would be explained in another way, in anything that a row
  * of the ledger holds. Runs are then explained again when a command needs them. Another release
  * also explains runs again, with or without a change of this number. */
-enum { STET_EXPLAIN_VERSION = 22 };
+enum { STET_EXPLAIN_VERSION = 23 };
 
 struct stet_session_programs;
 
@@ -59,6 +59,11 @@ enum stet_rc stet_session_add(struct stet_session *x, uint32_t process, size_t n
                               const struct stet_bundle *bundle, struct stet_err *err);
 enum stet_rc stet_session_past(struct stet_session *x, const struct stet_runs *runs,
                                const struct stet_run *run, struct stet_err *err);
+/* Whether an earlier run compiled for other devices: `stet fit`, which runs the command on the CPU
+ * backend, or a run on another accelerator. Nothing that it compiled could serve the run `now`, and
+ * whether it fitted there says nothing about these devices. */
+bool stet_session_was_elsewhere(const struct stet_run_digest *past,
+                                const struct stet_run_digest *now);
 struct stet_sighting stet_session_sighting(const struct stet_process_digest *p, uint32_t process,
                                            size_t number);
 /* Returns the software below a process, in the digest's arena. */

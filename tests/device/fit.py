@@ -5,9 +5,7 @@ usage: fit.py BUILD_DIR OUT_DIR TARGET     BUILD_DIR has bin/stet, lib/libstet.s
 
 For each batch, `fit_train.py` is fitted in processes that see no device, and then runs on it. Prints both peaks and
 the error, and writes OUT_DIR/fit.json; the goal is 10 %. Then a batch that cannot fit runs, and its explanation is
-printed. Exits 1 when an error is larger, when a verdict is wrong, or when the failed run has no explanation.
-
-Not tried on a device yet.
+printed. Exits 1 when an error is larger, when a verdict is wrong, or when the failed run is not explained with its program.
 """
 
 import json
@@ -67,7 +65,7 @@ def main():
     told = subprocess.run([STET, "explain", "--format=json"], env=ENV, capture_output=True, text=True)
     print(f"batch {batch}: fit says {verdict['verdict']}, the run ends with {ran.returncode}; its summary:")
     print("\n".join(line for line in ran.stderr.splitlines() if line.startswith("stet")))
-    explained = any("memory" in line for line in ran.stderr.splitlines() if line.startswith("stet"))
+    explained = any("out of memory in jit_step" in line for line in ran.stderr.splitlines() if line.startswith("stet"))
     fine &= verdict["verdict"] == "exceeds" and ran.returncode != 0 and explained
     with open(os.path.join(OUT, "fit.json"), "w") as f:
         json.dump({"rows": rows, "exceeds": verdict["exceeds_bytes"], "explained": told.stdout}, f, indent=1)

@@ -155,6 +155,7 @@ struct PJRT_Buffer {
     void (*on_delete)(void *data, void *arg); /* a view: the data is another's */
     void *on_delete_arg;
     bool view;
+    bool failed; /* of an execution that ran out of memory after it was accepted */
 };
 
 PJRT_Buffer *fake_buffer_new(const struct fake_shape *shape, PJRT_Device *device);
@@ -170,6 +171,7 @@ struct PJRT_Event {
 };
 
 PJRT_Event *fake_event_ready(void);
+PJRT_Event *fake_event_failed(PJRT_Error_Code code, const char *text);
 
 /* The environment, read once: FAKE_DEVICES, FAKE_PLATFORM, FAKE_COMPILE_MS, FAKE_STATS_MS,
  * FAKE_LOAD_MS, FAKE_PARAMS, FAKE_OUTPUTS, FAKE_FAIL (see README.md). */
@@ -178,8 +180,9 @@ struct fake_settings {
     size_t processes, process;       /* with several, each has the device of its number; else 0 */
     long compile_ms, stats_ms, load_ms, serialize_ms;
     bool stats_after_maker;
-    const char *compile_until; /* a path; NULL: a compile waits for nothing */
-    const char *message;       /* of injected errors; NULL: a default */
+    int64_t memory, temp_times; /* of a device; temporaries per byte of the arguments; 0: unset */
+    const char *compile_until;  /* a path; NULL: a compile waits for nothing */
+    const char *message;        /* of injected errors; NULL: a default */
     const char *platform, *version, *params, *outputs, *topology;
     const char *kinds[FAKE_DEVICES_MOST];
     PJRT_NamedValue *attributes, *device_attributes; /* of topologies, of devices */

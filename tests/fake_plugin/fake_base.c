@@ -112,6 +112,13 @@ static const char *text_of(const char *variable, const char *otherwise)
     return value ? value : otherwise;
 }
 
+static int64_t number_of(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value ? strtoll(value, NULL, 10) : 0;
+}
+
 static void read_settings(void)
 {
     const char *processes = getenv("FAKE_PROCESSES"), *process = getenv("FAKE_PROCESS");
@@ -133,6 +140,8 @@ static void read_settings(void)
         settings.num_foreign = 0;
     settings.compile_ms = ms ? atol(ms) : 0;
     settings.stats_ms = stats_ms ? atol(stats_ms) : 0;
+    settings.memory = number_of("FAKE_MEMORY");
+    settings.temp_times = number_of("FAKE_TEMP_TIMES");
     settings.stats_after_maker = getenv("FAKE_STATS_AFTER_MAKER") != NULL;
     settings.load_ms = load_ms ? atol(load_ms) : 0;
     settings.serialize_ms = serialize_ms ? atol(serialize_ms) : 0;
@@ -257,6 +266,15 @@ static PJRT_Event *event_new(bool ready)
 PJRT_Event *fake_event_ready(void)
 {
     return event_new(true);
+}
+
+PJRT_Event *fake_event_failed(PJRT_Error_Code code, const char *text)
+{
+    PJRT_Event *event = event_new(true);
+
+    event->code = code;
+    snprintf(event->text, sizeof(event->text), "%s", text);
+    return event;
 }
 
 static PJRT_Error *event_error(const PJRT_Event *event)

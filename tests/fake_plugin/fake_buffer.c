@@ -263,7 +263,11 @@ PJRT_Error *fake_PJRT_Buffer_IsOnCpu(PJRT_Buffer_IsOnCpu_Args *args)
 
 PJRT_Error *fake_PJRT_Buffer_ReadyEvent(PJRT_Buffer_ReadyEvent_Args *args)
 {
-    args->event = fake_event_ready();
+    args->event = args->buffer->failed
+                      ? fake_event_failed(PJRT_Error_Code_RESOURCE_EXHAUSTED,
+                                          fake_settings()->message ? fake_settings()->message
+                                                                   : "out of memory")
+                      : fake_event_ready();
     return NULL;
 }
 

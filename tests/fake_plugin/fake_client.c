@@ -422,7 +422,7 @@ PJRT_Error *fake_PJRT_Device_MemoryStats(PJRT_Device_MemoryStats_Args *args)
     args->peak_bytes_in_use_is_set = true;
     args->num_allocs = atomic_load(&args->device->allocations);
     args->num_allocs_is_set = true;
-    args->bytes_limit = 1 << 30;
+    args->bytes_limit = fake_settings()->memory ? fake_settings()->memory : 1 << 30;
     args->bytes_limit_is_set = true;
     args->largest_alloc_size_is_set = args->bytes_reserved_is_set = false;
     args->peak_bytes_reserved_is_set = args->bytes_reservable_limit_is_set = false;

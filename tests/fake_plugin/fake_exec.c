@@ -224,6 +224,13 @@ static bool wait_for_maker(struct fake_program *program, bool *first)
     return true;
 }
 
+static int64_t temp_of(const struct fake_program *program)
+{
+    int64_t times = fake_settings()->temp_times;
+
+    return times ? times * bytes_of(program->params, program->num_params) : 64;
+}
+
 PJRT_Error *
 fake_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemoryStats_Args *args)
 {
@@ -237,7 +244,7 @@ fake_PJRT_Executable_GetCompiledMemoryStats(PJRT_Executable_GetCompiledMemorySta
     args->argument_size_in_bytes = bytes_of(program->params, program->num_params);
     args->output_size_in_bytes = bytes_of(program->outputs, program->num_outputs);
     args->alias_size_in_bytes = 0;
-    args->temp_size_in_bytes = fake_settings()->stats_after_maker && first ? 65 : 64;
+    args->temp_size_in_bytes = fake_settings()->stats_after_maker && first ? 65 : temp_of(program);
     if (KNOWS(args, host_temp_size_in_bytes, 43))
         args->host_generated_code_size_in_bytes = args->host_argument_size_in_bytes =
             args->host_output_size_in_bytes = args->host_alias_size_in_bytes =
@@ -435,6 +442,7 @@ PJRT_Error *fake_PJRT_LoadedExecutable_Execute(PJRT_LoadedExecutable_Execute_Arg
 
             fake_program_run(program, i, args->num_args ? args->argument_lists[d] : NULL,
                              args->num_args, out->data, out->size);
+            out->failed = fake_settings()->memory && temp_of(program) > fake_settings()->memory;
             args->output_lists[d][i] = out;
         }
         if (args->device_complete_events)

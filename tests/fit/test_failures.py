@@ -144,6 +144,18 @@ class Failures(unittest.TestCase):
         self.assertEqual((verdict["verdict"], verdict["topology"]["memory_bytes"]), ("unknown", None))
         self.assertEqual(self.over_fake("--memory=1M", FAKE_DEVICE_ATTRIBUTES="coords=[0,0,0]")["verdict"], "fits")
 
+    def test_a_process_may_use_a_part_of_a_gpus_memory(self):
+        self.make_run("")
+        target = self.dir + "/target.txtpb"
+        with open(target, "w") as f:
+            f.write("gpu_device_info { device_memory_size: 1000 }")
+        for env, memory in (({}, 750000), ({"XLA_PYTHON_CLIENT_MEM_FRACTION": ".5"}, 500000),
+                            ({"XLA_CLIENT_MEM_FRACTION": "0.9"}, 900000), ({"XLA_CLIENT_MEM_FRACTION": "much"}, 1000000),
+                            ({"XLA_PYTHON_CLIENT_ALLOCATOR": "platform"}, 1000000),
+                            ({"FAKE_DEVICE_ATTRIBUTES": "coords=[0,0,0]"}, 750)):
+            self.assertEqual(self.over_fake("--target", target, **env)["topology"]["memory_bytes"], memory, env)
+        self.assertEqual(self.over_fake(XLA_CLIENT_MEM_FRACTION="0.5")["topology"]["memory_bytes"], 1000000)  # no GPU
+
     def test_a_command_runs_posed_as_the_topology(self):
         paths = self.write("", "")
         verdict = self.over_fake("--", HARNESS, CPU, *paths, "--input", "f32[4]", "--execute", "3")

@@ -83,7 +83,7 @@ class Fit(support.Case):
                             support.FLIP, "--batch", "8192")
         (step,) = [p for p in verdict["programs"] if p["program"] == "jit_step"]
         self.assertEqual((verdict["verdict"], verdict["topology"]["kind"]), ("fits", "NVIDIA H200"))
-        self.assertEqual(verdict["topology"]["memory_bytes"], 150000000000)  # as the target says
+        self.assertEqual(verdict["topology"]["memory_bytes"], 112500000000)  # three quarters of the target's
         self.assertEqual(step["memory"]["arguments"], 2 * 4 * 8192 * 8192)
         self.assertEqual(step["flops"], 5 * 2 * 8192**3)
         self.assertEqual(os.path.basename(step["temporaries"][0]["file"]), "flip.py")
