@@ -36,11 +36,12 @@ for epoch in range(3):
     for rows in (16, 16, 12):
         x = np.ones((rows if DRIFTS else 16, 4), np.float32)
         params, loss = train(params, {"x": x, "y": x[:, :1], **({"unused": x[0]} if "unused" in sys.argv else {})}, rate)
+        if DRIFTS and epoch:
+            print(float(jnp.sum(params)))
     if DRIFTS:
         rate *= 0.9
         scaled(params)
         evaluate(params, np.ones((5 + epoch, 4), np.float32))
-        print(float(jnp.sum(params)))
 for rows in range(20, 33) if "many" in sys.argv else ():
     x = np.ones((rows, 4), np.float32)
     params, loss = train(params, {"x": x, "y": x[:, :1]}, rate)
