@@ -183,7 +183,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
     bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
-    bool unless;
+    bool unless = false;
     uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
     uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
     uint32_t then = unless ? guard : denial, otherwise = unless ? denial : guard;
