@@ -397,7 +397,8 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
         if (stet_python_trail_begins(t, PY_AT_FIELD) || stet_python_trail_begins(t, PY_AT_KEY) ||
             stet_python_trail_begins(t, PY_AT_INDEX))
             return stet_python_trail_made(t, n, c);
-        return stet_python_verdict_used(t, n, arguments_from(t, n, 0, ask_value));
+        v = arguments_from(t, n, 0, ask_value);
+        return v.how == PY_COUNTS ? stet_python_verdict_used(t, n, v) : v;
     }
     if (t->aspect == PY_OF_VALUE &&
         (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */

@@ -1,0 +1,9 @@
+import torch
+
+# Plant-wide tuning constants. Edited by the operators, read everywhere.
+ZONES = 6
+BURNERS = 3
+AMBIENT = 0.2
+SMOOTHING = torch.tensor(0.5)
+HORIZON = 5
+REPORT_EVERY = 4

@@ -1,0 +1,67 @@
+import torch
+import torch_xla
+from torch import nn
+
+from slides import CHANNELS, SPECIES, SlideStream
+
+
+class StripNet(nn.Module):
+    def __init__(self, width=8):
+        super().__init__()
+        self.inp = nn.Linear(CHANNELS, width)
+        self.out = nn.Linear(width, SPECIES)
+
+    def forward(self, x, mask):
+        h = torch.tanh(self.inp(x)) * mask[..., None]
+        return torch.nn.functional.softplus(self.out(h.sum(1) / mask.sum(1, keepdim=True)))
+
+
+class SpikeFilter:
+    """Drops steps whose loss is far above the running level."""
+
+    def __init__(self, factor=6.0):
+        self.factor = factor
+        self.level = None
+
+    def accept(self, value):
+        ok = self.level is None or value < self.factor * self.level
+        self.level = value if self.level is None else 0.9 * self.level + 0.1 * value
+        return ok
+
+
+class Counter:
+    def __init__(self, device):
+        self.device = device
+        self.net = StripNet().to(device)
+        self.opt = torch.optim.SGD(self.net.parameters(), lr=0.02)
+        self.spikes = SpikeFilter()
+        self.trail = []
+
+    def step(self, x, mask, counts):
+        self.opt.zero_grad(set_to_none=False)
+        rate = self.net(x, mask)
+        loss = nn.functional.poisson_nll_loss(rate, counts, log_input=False)
+        loss.backward()
+        value = loss.item()
+        if self.spikes.accept(value):
+            self.opt.step()
+        torch_xla.sync()
+        self.trail.append(value)
+
+    def fit(self, stream, n):
+        for (x, mask), counts in stream.slides(n):
+            self.step(x.to(self.device), mask.to(self.device), counts.to(self.device))
+
+
+def main():
+    torch.manual_seed(0)
+    counter = Counter(torch_xla.device())
+    for p in counter.net.parameters():
+        p.grad = torch.zeros_like(p)
+    torch_xla.sync()
+    counter.fit(SlideStream(per_slide=3, seed=6), n=14)
+    print("first", round(float(counter.trail[0]), 4), "last", round(float(counter.trail[-1]), 4))
+
+
+if __name__ == "__main__":
+    main()
