@@ -358,8 +358,7 @@ static bool by_variable(struct asking *a)
     for (uint32_t i = 0; i < a->f->moved_count; i++) {
         const struct stet_moved *m = &a->f->moved[i];
 
-        if (m->scope == STET_SCOPE_ARGUMENT && m->static_argument && !m->array &&
-            concerns(a->f, m))
+        if (m->scope == STET_SCOPE_ARGUMENT && m->static_argument && !m->array && concerns(a->f, m))
             return by_binding(a, m);
     }
     return by_value(a, STET_SCOPE_LOCAL, false);
