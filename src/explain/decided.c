@@ -93,13 +93,13 @@ static void with_numbers(struct stet_python_followed *what, const struct stet_mo
  * none. */
 static struct stet_view list_of(struct stet_view path)
 {
-    size_t i = path.len;
+    size_t i = path.len ? path.len - 1 : 0;
 
-    if (!i || path.ptr[i - 1] != ']')
+    if (!i || path.ptr[i] != ']')
         return (struct stet_view){0};
-    while (--i && path.ptr[i - 1] >= '0' && path.ptr[i - 1] <= '9')
-        continue;
-    return i && path.ptr[i - 1] == '[' && i < path.len - 1 ? stet_view_of(path.ptr, i - 1)
+    while (i && path.ptr[i - 1] >= '0' && path.ptr[i - 1] <= '9')
+        i--;
+    return i && i < path.len - 1 && path.ptr[i - 1] == '[' ? stet_view_of(path.ptr, i - 1)
                                                            : (struct stet_view){0};
 }
 

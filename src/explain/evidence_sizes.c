@@ -88,7 +88,7 @@ static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
     struct stet_read seen;
 
     *rests = STET_RESTS_VALUES;
-    if (stet_explain_read_passed(h, f, true, &seen) && (seen.sure || !is_sized_by_host(h, f))) {
+    if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
         if (is_lazy(h, f))
