@@ -27,7 +27,7 @@ class Differ(Case):
         cls.begin()
 
     def differ(self, way, ranks, **variables):
-        name = self.start("job.py", way, ranks, STEPS="50", **variables)
+        name = self.start("job.py", way, ranks, STEPS="1000000", **variables)  # it is ended below
         try:
             found = self.until(lambda: [d for d in self.divergences() if d["finding"] == "differs" and
                                         d["function"] == "train_step" or way == "flag" and d["class"] == "options-drift"],
