@@ -23,7 +23,7 @@ command -v "$python" >/dev/null || die "$python is not installed: run tools/setu
 unset PYTHONHOME PYTHONPATH
 
 mkdir -p "$(dirname "$dir")"
-dir=$(cd "$(dirname "$dir")" && pwd)/$(basename "$dir")
+dir=$(cd "$(dirname "$dir")" && pwd -P)/$(basename "$dir")
 mark=$dir/.made-by-python-env # here from the start: a directory without it is not ours to remove
 stamp=$dir/.complete          # here at the end: what this environment was made from
 
