@@ -185,8 +185,11 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
     if (f->cause >= STET_CAUSES || f->facts.first || f->facts.past || f->against == STET_NONE ||
         f->source.line || !s->trigger.line)
         return;
-    if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
-        return; /* the line that makes the function */
+    if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line) {
+        if (stet_place_eq(&f->origin, &s->trigger) && !s->eager)
+            stet_explain_callee(h, f);
+        return; /* the origin is the line that makes the function */
+    }
     if (looped(h, f) || sliced(f) || cleared(h, f) || stet_explain_decided(h, f) ||
         made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;

@@ -479,6 +479,26 @@ static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python
     return v;
 }
 
+/* Does the call make an object: of a class, or in a library that does not give one that it had? */
+static bool makes(const struct stet_python_callee *c)
+{
+    if (c->definition)
+        return stet_python_kind(&c->module->ast, c->definition) == PY_CLASS;
+    switch (c->meaning) {
+    case PY_MEANS_REPLACES:
+    case PY_MEANS_REPLACES_FIELDS:
+    case PY_MEANS_KEEPS_FORM:
+    case PY_MEANS_CONVERTS:
+    case PY_MEANS_TAKES_NEXT:
+    case PY_MEANS_LOOKS_UP:
+    case PY_MEANS_GETS_ATTRIBUTE:
+        return false;
+    default:
+        return !stet_python_takes_item(c->meaning) && !stet_python_changes_items(c->meaning) &&
+               !stet_python_passes_items(c->meaning);
+    }
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -487,6 +507,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref field;
     verdict v;
 
+    if (t->made && !t->parts && makes(&c))
+        return stet_python_verdict_at(t, n, PY_VARIES);
     if (c.definition)
         return project_call(t, n, &c);
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
