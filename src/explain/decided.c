@@ -142,11 +142,9 @@ static struct stet_python_made follow_moved(struct asking *a, const struct stet_
     struct stet_view list = list_of(m->path);
 
     if (m->maker.len) /* a number that a function closes over is set where the function is made */
-        made = follow_path(
+        return follow_path(
             a, m,
             (struct stet_python_followed){.path = m->maker, .aspect = PY_OF_VALUE, .made = true});
-    if (made.line)
-        return made;
     if (m->one_sided && list.len && stet_cause_is(a->f->cause, STET_CAUSE_OF_PRESENCE))
         made = follow_path(a, m, (struct stet_python_followed){.path = list, .aspect = PY_OF_SIZE});
     with_numbers(&what, m);

@@ -119,7 +119,7 @@ static bool passed_another(struct stet_history *h, struct stet_finding *f)
     const struct stet_series *s;
 
     for (uint32_t at = 0; (m = next_passed(f, &at));) {
-        s = stet_series_counts(h, f, m);
+        s = stet_series_counts(h, f, m, true);
         if (!s)
             continue;
         stet_finding_hear(h, f, STET_ANSWER(PYTHON_COUNTER, VALUES, CERTAIN),

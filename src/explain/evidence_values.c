@@ -99,11 +99,13 @@ static bool counter(struct stet_history *h, struct stet_finding *f,
 
 const struct stet_series *stet_series_counts(const struct stet_history *h,
                                              const struct stet_finding *f,
-                                             const struct stet_moved *m)
+                                             const struct stet_moved *m, bool skips)
 {
     const struct stet_series *s = m->numeric ? stet_series_of_moved(h, f, m) : NULL;
 
-    return s && s->even && s->findings >= 2 && fabs(s->step) == 1 && !is_setting(h, f) ? s : NULL;
+    if (!s || !s->even || s->findings < 2 || is_setting(h, f))
+        return NULL;
+    return fabs(s->step) == 1 || (skips && s->step == round(s->step)) ? s : NULL;
 }
 
 /* Is it a field of an object that the call was given, a number that a library's wrapper took out of
@@ -132,7 +134,7 @@ static bool counts(struct stet_history *h, struct stet_finding *f,
 {
     for (uint32_t i = 0; i < f->moved_count; i++) {
         const struct stet_moved *m = &f->moved[i];
-        const struct stet_series *s = stet_series_counts(h, f, m);
+        const struct stet_series *s = stet_series_counts(h, f, m, false);
 
         if (!s || !is_given(h, f, m))
             continue;

@@ -3,6 +3,59 @@
 #include "base/path.h"
 #include "explain/moved_internal.h"
 
+/* ---- names ---- */
+
+/* The path of the argument that holds the value: "args[0]" of "args[0].rate". */
+static struct stet_view argument_of(struct stet_view path)
+{
+    size_t end = 0;
+
+    if (stet_moved_argument(path, &end) < 0 && !stet_moved_keyword(path, &end).len)
+        return path;
+    return stet_view_of(path.ptr, end <= path.len ? end : path.len);
+}
+
+/* The user's variable that holds the argument itself: "self.model" for "args[0]". */
+static const struct stet_journal_value *variable_of(const struct stet_held_table *t,
+                                                    struct stet_view path)
+{
+    struct stet_journal_value like = {
+        .kind = STET_VALUE_OBJECT, .scope = STET_SCOPE_PASSED, .path = path};
+    const struct stet_journal_value *argument = stet_held_table_find(t, &like);
+
+    for (uint32_t i = 0; argument && argument->address && i < t->count; i++)
+        if (t->items[i].scope == STET_SCOPE_LOCAL && t->items[i].kind == argument->kind &&
+            t->items[i].address == argument->address)
+            return &t->items[i];
+    return NULL;
+}
+
+/* A path below the argument, as one below the variable. */
+static struct stet_view moved_to(struct stet_arena *arena, struct stet_view path,
+                                 struct stet_view argument, struct stet_view variable)
+{
+    return path.len < argument.len
+               ? path
+               : stet_arena_printf(arena, "%.*s%.*s", STET_FMT(variable),
+                                   (int)(path.len - argument.len), path.ptr + argument.len);
+}
+
+/* Names a difference by the user's variable that holds the argument, if there is one. */
+static void name_passed(const struct stet_moved_pair *c, const struct stet_journal_value *v,
+                        struct stet_moved *m)
+{
+    struct stet_view argument = argument_of(v->path);
+    const struct stet_journal_value *held = variable_of(c->b, argument);
+
+    m->path = stet_arena_copy(c->arena, m->anew && m->maker.len ? m->maker : v->path);
+    if (!held)
+        return;
+    m->scope = held->scope;
+    m->frame = held->frame;
+    m->path = moved_to(c->arena, m->path, argument, held->path);
+    m->maker = moved_to(c->arena, m->maker, argument, held->path);
+}
+
 /* ---- a library's function around the user's ---- */
 
 bool stet_moved_wraps(const struct stet_held_table *t)
@@ -48,22 +101,36 @@ static void arrays_beyond(struct stet_moved_pair *c, const struct stet_held_tabl
     }
 }
 
-/* A user's variable that held the same two values. */
+/* What had the same two values: something that was passed, or a variable of the user's. */
 static const struct stet_journal_value *held_as(const struct stet_moved_pair *c,
                                                 const struct stet_journal_value *from,
-                                                const struct stet_journal_value *to)
+                                                const struct stet_journal_value *to, bool passed)
 {
     for (uint32_t i = 0; i < c->b->count; i++) {
         const struct stet_journal_value *v = &c->b->items[i], *was;
 
         if (v->scope == STET_SCOPE_ARGUMENT || v->scope == STET_SCOPE_CALLED ||
-            v->scope == STET_SCOPE_PASSED || !stet_held_table_same(v, to))
+            (v->scope == STET_SCOPE_PASSED) != passed || !stet_held_table_same(v, to))
             continue;
         was = stet_held_table_find(c->a, v);
         if (was && stet_held_table_same(was, from))
             return v;
     }
     return NULL;
+}
+
+/* Names an argument that the library made of what was passed, or of a variable. */
+static void name_wrapped(const struct stet_moved_pair *c, const struct stet_journal_value *from,
+                         const struct stet_journal_value *to, struct stet_moved *m)
+{
+    enum stet_journal_value_scope scope = m->scope;
+    const struct stet_journal_value *held = held_as(c, from, to, true);
+
+    if (held)
+        name_passed(c, held, m);
+    else if ((held = held_as(c, from, to, false)))
+        m->path = stet_arena_copy(c->arena, held->path);
+    m->scope = scope;
 }
 
 /* Compares by place if no array came or went. A value that differs has the name of the user's
@@ -78,7 +145,7 @@ void stet_moved_wrapped(struct stet_moved_pair *c)
         return;
     }
     for (uint32_t i = 0; i < c->b->count; i++) {
-        const struct stet_journal_value *v = &c->b->items[i], *was, *held;
+        const struct stet_journal_value *v = &c->b->items[i], *was;
         struct stet_moved *m;
 
         was = v->scope == STET_SCOPE_ARGUMENT ? stet_held_table_find(c->a, v) : NULL;
@@ -87,10 +154,8 @@ void stet_moved_wrapped(struct stet_moved_pair *c)
         m = stet_moved_add(c, was, v);
         if (!m)
             return;
-        held = held_as(c, was, v);
-        if (held)
-            m->path = stet_arena_copy(c->arena, held->path);
         m->wrapped = true;
+        name_wrapped(c, was, v, m);
     }
 }
 
@@ -163,48 +228,12 @@ bool stet_moved_made_with(const struct stet_moved_pair *c, const struct stet_jou
     return false;
 }
 
-/* ---- what the user's line passed to a library's wrapper ---- */
-
-/* The path of the argument that holds the value: "args[0]" of "args[0].rate". */
-static struct stet_view argument_of(struct stet_view path)
-{
-    size_t end = 0;
-
-    if (stet_moved_argument(path, &end) < 0 && !stet_moved_keyword(path, &end).len)
-        return path;
-    return stet_view_of(path.ptr, end <= path.len ? end : path.len);
-}
-
-/* The user's variable that holds the argument itself: "self.model" for "args[0]". */
-static const struct stet_journal_value *variable_of(const struct stet_held_table *t,
-                                                    struct stet_view path)
-{
-    struct stet_journal_value like = {
-        .kind = STET_VALUE_OBJECT, .scope = STET_SCOPE_PASSED, .path = path};
-    const struct stet_journal_value *argument = stet_held_table_find(t, &like);
-
-    for (uint32_t i = 0; argument && argument->address && i < t->count; i++)
-        if (t->items[i].scope == STET_SCOPE_LOCAL && t->items[i].kind == argument->kind &&
-            t->items[i].address == argument->address)
-            return &t->items[i];
-    return NULL;
-}
-
-/* A path below the argument, as one below the variable. */
-static struct stet_view moved_to(struct stet_arena *arena, struct stet_view path,
-                                 struct stet_view argument, struct stet_view variable)
-{
-    return path.len < argument.len
-               ? path
-               : stet_arena_printf(arena, "%.*s%.*s", STET_FMT(variable),
-                                   (int)(path.len - argument.len), path.ptr + argument.len);
-}
+/* ---- what was passed ---- */
 
 void stet_moved_passed(struct stet_moved_pair *c)
 {
     for (uint32_t i = 0; i < c->b->count && c->count < STET_MOVED_MOST / 2; i++) {
-        const struct stet_journal_value *v = &c->b->items[i], *was, *held;
-        struct stet_view argument;
+        const struct stet_journal_value *v = &c->b->items[i], *was;
         struct stet_moved *m;
 
         was = v->scope == STET_SCOPE_PASSED ? stet_held_table_find(c->a, v) : NULL;
@@ -215,13 +244,6 @@ void stet_moved_passed(struct stet_moved_pair *c)
             continue;
         m = stet_moved_add(c, was, v);
         m->passed = true;
-        argument = argument_of(v->path);
-        held = variable_of(c->b, argument);
-        if (!held)
-            continue;
-        m->scope = held->scope;
-        m->frame = held->frame;
-        m->path = moved_to(c->arena, m->path, argument, held->path);
-        m->maker = moved_to(c->arena, m->maker, argument, held->path);
+        name_passed(c, v, m);
     }
 }

@@ -402,6 +402,8 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
     }
     if (t->aspect == PY_OF_VALUE &&
         (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
+        if (t->made)
+            return stays; /* it gives what it was given, and makes arrays alone */
         v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
         v.data = true;
         return v;
@@ -507,8 +509,10 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref field;
     verdict v;
 
-    if (t->made && !t->parts && makes(&c))
-        return stet_python_verdict_at(t, n, PY_VARIES);
+    if (t->made && makes(&c) && (!t->parts || (c.definition && t->parts == 1))) {
+        v = t->parts ? project_call(t, n, &c) : stays; /* Net(rate).apply: a field, or a method */
+        return v.how ? v : stet_python_verdict_at(t, n, PY_VARIES);
+    }
     if (c.definition)
         return project_call(t, n, &c);
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
