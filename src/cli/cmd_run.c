@@ -366,7 +366,7 @@ int cmd_run(int argc, char **argv)
     if (!take_command(&r, &args))
         return stet_cli_usage_error(&usage, "no command to run");
     if (w.cpu && !stet_launch_cpu_devices_ok(w.cpu))
-        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 256");
+        return stet_cli_usage_error(&usage, "--cpu=N takes a number of devices from 1 to 32768");
     if (w.zeros && !w.cpu)
         return stet_cli_usage_error(&usage, "--zeros needs --cpu");
     if (w.strict && !w.cpu)
