@@ -2,6 +2,7 @@
 #include "fit/fit_internal.h"
 
 #include "base/fs.h"
+#include "base/path.h"
 #include "base/text.h"
 #include "decode/decode.h"
 #include "fit/fit_fragments.h"
@@ -35,6 +36,40 @@ double stet_fit_bound(const struct stet_fit_program *p)
 
 /* ---- what the children left ---- */
 
+/* The user's line at which the program was compiled; NULL if it is not known. */
+static const struct stet_trigger *trigger_of(const struct stet_run_digest *d,
+                                             const struct stet_warm_item *item)
+{
+    for (size_t k = 0; k < d->process_count; k++) {
+        for (size_t i = 0; i < d->processes[k].compile_count; i++) {
+            const struct stet_compile_event *c = &d->processes[k].compiles[i];
+
+            if (c->trigger.line && stet_hash_eq(c->program, item->program))
+                return &c->trigger;
+        }
+    }
+    return NULL;
+}
+
+/* TorchTPU leaves the frames of a module out of its programs, and gives a backward pass none at
+ * all. A program of one operation has the line that was running when it was compiled; the command
+ * ran with TORCH_TPU_LAUNCH_BLOCKING, so that is the operation's own. */
+static void lend_line(struct stet_fit *fit, struct stet_fit_program *p)
+{
+    const struct stet_trigger *t = trigger_of(&fit->warm.ran.digests[0], p->item);
+    struct stet_footprint *f = &p->footprint;
+
+    for (size_t i = 0; i < f->instruction_count; i++) {
+        if (f->instructions[i].line && !stet_path_is_installed(f->instructions[i].file))
+            return;
+    }
+    for (size_t i = 0; t && i < f->instruction_count; i++) {
+        f->instructions[i].file = t->file;
+        f->instructions[i].function = t->function;
+        f->instructions[i].line = (uint32_t)t->line;
+    }
+}
+
 /* A program whose file cannot be read stays unknown; the others are not affected. */
 static void read_program(struct stet_fit *fit, struct stet_fit_program *p, size_t number)
 {
@@ -48,6 +83,7 @@ static void read_program(struct stet_fit *fit, struct stet_fit_program *p, size_
     p->read = stet_footprint_read_program(&p->footprint, f.bytes, &err) == STET_OK;
     if (!p->read)
         stet_say("stet: %s: its optimized program cannot be read: %s\n", p->item->name, err.text);
+    lend_line(fit, p);
     stet_file_close(&f);
 }
 
@@ -158,22 +194,26 @@ static void judge(const struct stet_fit *fit, struct stet_fit_program *p)
     uint64_t needs;
     bool refused;
 
-    if (p->error.len && done != STET_WARM_DONE)
+    if (done != STET_WARM_DONE && p->item->code == PJRT_Error_Code_RESOURCE_EXHAUSTED)
         stet_oom_read(&oom, p->error);
-    refused =
-        oom.kind == STET_OOM_PROGRAM || oom.kind == STET_OOM_ALLOCATE || oom.kind == STET_OOM_OTHER;
+    refused = oom.kind != STET_OOM_NONE && oom.kind != STET_OOM_SCRATCH;
     p->total = stet_footprint_total(&p->memory);
     needs = p->total + (p->beside_known ? p->beside : 0);
     if (done == STET_WARM_NOT_CAPTURED) {
-        p->verdict = STET_FIT_UNKNOWN;
+        p->why_unknown = "it was not captured whole (STET_CAPTURE=full captures constants)";
     } else if (refused || (fit->limit && p->total && needs > fit->limit)) {
         p->verdict = STET_FIT_EXCEEDS;
         p->exceeds = fit->limit && needs > fit->limit ? needs - fit->limit : oom.missing;
-    } else if (done == STET_WARM_DONE || (done == STET_WARM_LEFT && p->read)) {
-        p->verdict = fit->limit ? STET_FIT_FITS : STET_FIT_UNKNOWN;
-    } else {
+    } else if (done != STET_WARM_DONE && (done != STET_WARM_LEFT || !p->read)) {
         p->verdict = STET_FIT_FAILED;
+    } else if (!p->measured && !p->footprint.assigned) {
+        p->why_unknown = p->error.len ? "what the compiler said of its memory was lost"
+                                      : "the compiler gave no account of its memory";
+    } else if (!fit->limit) {
+        p->why_unknown = "the size of the device's memory is not known (--memory sets it)";
     }
+    if (p->why_unknown)
+        p->verdict = STET_FIT_UNKNOWN;
 }
 
 /* What would help a program that does not fit, read from the program as it was captured. */

@@ -9,18 +9,28 @@
 #include "base/err.h"
 #include "warm/topology.h"
 
+#include <stdatomic.h>
 #include <sys/types.h>
 
 struct stet_fit_oracle {
+    /* Set by the caller. */
     const char *plugin;
     struct stet_warm_topology topology;
     const char *folder, *socket;
+    uint64_t limit_ns; /* what one program may take; 0 for no limit */
+    /* Set by stet_fit_oracle_start. */
+    pid_t pid;
+    struct stet_fit_oracle_shared {
+        atomic_uint asked, answered;
+        _Atomic uint64_t begun_ns; /* when the program at hand began; 0 if there is none */
+    } *shared;
 };
 
-/* Returns its process id; 0 if there is none, for example because the compiler has no phases. What
- * it finds out about a program is kept in the folder (stet_fit_oracle_kept). */
-pid_t stet_fit_oracle_start(const struct stet_fit_oracle *o);
-void stet_fit_oracle_stop(pid_t pid);
+/* False if there are no answers, for example because the compiler has no phases. What it finds out
+ * about a program is kept in the folder (stet_fit_oracle_kept). */
+bool stet_fit_oracle_start(struct stet_fit_oracle *o);
+/* Returns whether every question was answered. */
+bool stet_fit_oracle_stop(struct stet_fit_oracle *o);
 
 /* The file of a program that was asked about: "phase-<hash>.hlo". */
 void stet_fit_oracle_kept(char *out, size_t room, const char *folder, struct stet_view program,

@@ -46,14 +46,14 @@ static void take_allocation(struct reading *r, const char *line)
     if (color != 0 || strstr(line, "thread-local"))
         return;
     if (parameter)
-        m->arguments += size;
+        stet_footprint_add(&m->arguments, size);
     if (parameter && live_out)
-        m->aliased += size;
+        stet_footprint_add(&m->aliased, size);
     if (live_out)
-        m->outputs += size;
+        stet_footprint_add(&m->outputs, size);
     r->temporary = !parameter && !live_out && !strstr(line, "constant");
     if (r->temporary)
-        m->temporaries += size;
+        stet_footprint_add(&m->temporaries, size);
 }
 
 static void take_value(struct reading *r, const char *line)

@@ -54,6 +54,9 @@ struct stet_footprint_buffer {
     uint64_t size;
 };
 
+/* No size is larger, whatever a compiler says. */
+#define STET_FOOTPRINT_MOST ((uint64_t)1 << 60)
+
 /* Bytes of the device's main memory, as PJRT's statistics of a compiled program count them. */
 struct stet_footprint_memory {
     uint64_t arguments, outputs, aliased, temporaries, code;

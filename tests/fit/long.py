@@ -43,14 +43,27 @@ print(loss.item())
 
 
 class Long(support.Case):
+    def check_and_print(self, network, how, *words):
+        begin = time.time()
+        _, step = self.check_model(network, how, *words)
+        print(f"| {network} | {how} | {' '.join(words)} | {step['memory']['arguments']} | {step['memory']['temporaries']} "
+              f"| {step['memory']['code']} | " + ", ".join(f"{c['sites']} {c['kind']}" for c in step["collectives"]) +
+              f" | {time.time() - begin:.0f} s", flush=True)
+        return step
+
     def test_networks_agree_with_libtpu(self):
-        print(f"\n{'network':8}{'sharding':8}{'arguments':>12}{'temporaries':>12}{'code':>10}  collectives")
-        for network in ("llama", "vit", "moe"):
-            for how in ("data", "tensor", "fsdp"):
-                with self.subTest(network=network, how=how):
-                    _, step = self.check_model(network, how)
-                    print(f"{network:8}{how:8}{step['memory']['arguments']:12}{step['memory']['temporaries']:12}"
-                          f"{step['memory']['code']:10}  " + ", ".join(f"{c['sites']} {c['kind']}" for c in step["collectives"]))
+        for words in (("--layers", "2"), ("--layers", "3", "--scan", "--remat")):
+            for network in ("llama", "vit", "moe"):
+                for how in ("data", "tensor", "fsdp"):
+                    with self.subTest(network=network, how=how, words=words):
+                        self.check_and_print(network, how, *words)
+
+    def test_a_loop_over_the_layers_counts_as_the_layers_do(self):
+        kinds = {(scan, remat): self.check_and_print("llama", "fsdp", "--layers", "3", *["--scan"] * scan, *["--remat"] * remat)
+                 for scan in (0, 1) for remat in (0, 1)}
+        for remat in (0, 1):
+            self.assertAlmostEqual(kinds[1, remat]["flops"] / kinds[0, remat]["flops"], 1, delta=0.01)
+        self.assertGreater(kinds[0, 1]["flops"], 1.2 * kinds[0, 0]["flops"])  # layers are computed again
 
     def test_torch_agrees_with_libtpu(self):
         path = self.dir + "/torch_loop.py"
