@@ -88,20 +88,29 @@ static void read_program(struct stet_fit *fit, struct stet_fit_program *p, size_
 }
 
 /* "…/3.dump/module_0000.jit_f.….after_optimizations-buffer-assignment.txt" */
-static bool find_dump(const char *folder, char *path, size_t room)
+static bool find_dump(const char *folder, const char *tail, char *path, size_t room)
 {
     DIR *dir = opendir(folder);
     bool found = false;
 
-    for (struct dirent *e; dir && !found && (e = readdir(dir));) {
-        size_t n = strlen(e->d_name), tail = strlen("-buffer-assignment.txt");
-
-        found = n > tail && !strcmp(e->d_name + n - tail, "-buffer-assignment.txt") &&
+    for (struct dirent *e; dir && !found && (e = readdir(dir));)
+        found = stet_view_ends(stet_view_str(e->d_name), tail) &&
                 snprintf(path, room, "%s/%s", folder, e->d_name) < (int)room;
-    }
     if (dir)
         closedir(dir);
     return found;
+}
+
+/* Which of the buffers are in use at the peak, if the compiler says that. */
+static void read_live(struct stet_fit_program *p, const char *folder)
+{
+    struct stet_file f = {0};
+    char path[PATH_MAX];
+
+    if (find_dump(folder, "-live-range.txt", path, sizeof path) &&
+        stet_file_open(&f, path, NULL) == STET_OK)
+        stet_footprint_read_live(&p->footprint, f.bytes, NULL);
+    stet_file_close(&f);
 }
 
 static void read_buffers(struct stet_fit *fit, struct stet_fit_program *p, size_t number)
@@ -119,10 +128,12 @@ static void read_buffers(struct stet_fit *fit, struct stet_fit_program *p, size_
         rc = stet_ledger_captured_open(&f, path, 0, &err);
         if (rc == STET_OK)
             rc = stet_footprint_read_assignment(&p->footprint, f.bytes, &err);
-    } else if (find_dump(folder, path, sizeof path)) {
+    } else if (find_dump(folder, "-buffer-assignment.txt", path, sizeof path)) {
         rc = stet_file_open(&f, path, &err);
         if (rc == STET_OK)
             rc = stet_footprint_read_dump(&p->footprint, f.bytes, &err);
+        if (rc == STET_OK)
+            read_live(p, folder);
     }
     if (rc != STET_OK && rc != STET_NOT_FOUND)
         stet_say("stet: %s: its buffers cannot be read: %s\n", p->item->name, err.text);

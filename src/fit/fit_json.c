@@ -118,12 +118,14 @@ static void put_ablation(struct stet_json *j, const struct stet_fit_ablation *a)
 
 static void put_program(struct stet_json *j, const struct stet_fit_program *p)
 {
-    char hash[STET_HASH_TEXT];
+    char hash[STET_HASH_TEXT], options[STET_HASH_TEXT];
 
     stet_hash_format(p->item->program, hash);
+    stet_hash_format(p->item->options, options);
     stet_json_object(j, NULL);
     stet_json_cstr(j, "program", p->item->name);
     stet_json_cstr(j, "hash", hash);
+    stet_json_cstr(j, "options", options);
     stet_json_uint(j, "order", p->item->place);
     stet_json_cstr(j, "verdict", stet_fit_verdict_word(p->verdict));
     stet_json_uint(j, "exceeds_bytes", p->exceeds);

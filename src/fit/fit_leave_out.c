@@ -93,8 +93,8 @@ static void measure_parts(struct measuring *m, const struct stet_program *p,
 
     if (!marks || (!m->by_line && !b->items.count))
         goto done;
-    if (m->by_line)
-        measure(m, p, marks, "first", 0); /* creates what the compiler keeps for the next ones */
+    /* the first one also creates what the compiler keeps for the next ones */
+    measure(m, p, b->items.count ? b->copy : marks, "first", 0);
     measure(m, p, marks, "whole", 0);
     if (b->items.count)
         measure(m, p, b->copy, "unique", 0);

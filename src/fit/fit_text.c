@@ -179,7 +179,7 @@ static void put_verdict(struct stet_buf *out, const struct stet_fit *fit, bool c
     stet_buf_char(out, '\n');
     if (p && p->line_count) {
         stet_buf_str(out, "  largest: ");
-        stet_fit_text_bytes(out, p->lines[0].bytes, 0);
+        stet_fit_text_bytes(out, p->footprint.timed ? p->lines[0].bytes : p->lines[0].largest, 0);
         stet_buf_str(out, " of temporaries from ");
         put_line(out, &p->lines[0]);
     }

@@ -97,6 +97,10 @@ enum stet_rc stet_footprint_read_assignment(struct stet_footprint *f, struct ste
 enum stet_rc stet_footprint_read_dump(struct stet_footprint *f, struct stet_view text,
                                       struct stet_err *err);
 
+/* The dump of live ranges, after the one above: only the buffers in use at the peak stay. */
+enum stet_rc stet_footprint_read_live(struct stet_footprint *f, struct stet_view text,
+                                      struct stet_err *err);
+
 /* What the program occupies when it runs: donated memory counts once. */
 static inline uint64_t stet_footprint_total(const struct stet_footprint_memory *m)
 {

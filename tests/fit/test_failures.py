@@ -3,7 +3,9 @@
 usage: test_failures.py BUILD_DIR [unittest arguments]
 """
 import glob
+import json
 import os
+import shutil
 import subprocess
 import sys
 import unittest
@@ -23,6 +25,28 @@ class Failures(Case):
         self.assertEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored"})
         # the next launch finds them, and so does the next fit
         self.assertEqual({p["compile"]["store"] for p in self.over_fake()["programs"]}, {"was stored"})
+
+    def stet(self, *words):
+        out = subprocess.run([STET, *words], env=self.env, cwd=self.dir, capture_output=True, text=True, timeout=60)
+        self.assertEqual(out.returncode, 0, out.stdout + out.stderr)
+        return out.stdout
+
+    def test_fit_and_warm_fill_the_store_for_a_launch_on_the_devices(self):
+        def served():
+            self.stet("run", "--quiet", "--", HARNESS, FAKE, self.dir + "/0.mlir", self.dir + "/1.mlir", "--input", "f32[4]")
+            return json.loads(self.stet("explain", "--format=json"))["store"]["served"]
+
+        self.make_run("", "")
+        run = os.path.basename(glob.glob(self.dir + "/state/runs/*")[0])
+        warm = ("warm", "--format=json", "--plugin", FAKE, "--topology=1", run)
+        fitted = lambda: [p["compile"]["store"] for p in self.over_fake(run)["programs"]]  # noqa: E731
+        self.assertEqual(fitted(), ["stored"] * 2)
+        self.assertEqual(served(), 2)  # a process with the devices themselves
+        self.assertEqual(json.loads(self.stet(*warm))["present"], 2)
+        shutil.rmtree(self.dir + "/store")
+        self.assertEqual(json.loads(self.stet(*warm))["kept"], 2)
+        self.assertEqual(fitted(), ["was stored"] * 2)
+        self.assertEqual(served(), 2)
 
     def test_more_than_the_memory_does_not_fit(self):
         self.make_run("")

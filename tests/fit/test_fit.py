@@ -13,6 +13,21 @@ import support  # noqa: E402
 support.Case.build, support.Case.envs = (os.path.abspath(p) for p in sys.argv[1:3])
 del sys.argv[1:3]
 GB = 1 << 30
+MANY = """
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+mesh = Mesh(np.array(jax.devices()), ("x",))
+x = jax.device_put(np.ones((1024, 128), np.float32), NamedSharding(mesh, P("x")))
+
+
+@jax.jit
+def step(x):
+    return jnp.sum(x * x)
+
+
+step(x)
+"""
 
 
 class Fit(support.Case):
@@ -95,9 +110,12 @@ class Fit(support.Case):
             self.assertIn(f"the plugin has no topology {name} (", self.err)
             self.assertIn("v4, v5e, v5p, v6e, tpu7x", self.err)
 
-    def test_more_devices_than_the_backend_has(self):
-        self.fit("--topology=v5p:8x8x8", "--", self.python, "-c", "pass", status=3)
-        self.assertIn("v5p:8x8x8 has 512 devices; the CPU backend poses as 256 at most", self.err)
+    def test_a_thousand_devices(self):
+        verdict = self.json("--topology=v5p:8x8x16", "--zeros", "--quick", "--", self.python, "-c", MANY)
+        step = self.step_of(verdict, "jit_step")
+        self.assertEqual((verdict["verdict"], verdict["topology"]["devices"]), ("fits", 1024))
+        self.assertEqual([(c["kind"], c["sites"]) for c in step["collectives"]], [("all-reduce", 1)])
+        self.assertEqual(step["memory"]["arguments"], 128 * 4)  # one row of x
 
 
 if __name__ == "__main__":
