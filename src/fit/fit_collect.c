@@ -363,6 +363,8 @@ enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
         if (fit->lines && stet_fit_fragments_read(fit, p, fit->count, err) != STET_OK)
             return err ? err->rc : STET_NO_MEMORY;
         p->end = stet_warm_run_end(p->item, stet_warm_run_event(&fit->warm, p->item));
+        if (p->end == STET_WARM_END_PRESENT)
+            p->wall_ns = p->cpu_ns = 0; /* loaded, not compiled */
         count_executions(&fit->warm.ran.digests[0], p);
     }
     snprintf(account, sizeof account, "%s/account", fit->work);

@@ -177,7 +177,7 @@ static void put_verdict(struct stet_buf *out, const struct stet_fit *fit, bool c
     stet_buf_str(out, stet_pen(STET_PEN_PLAIN, colour));
     put_need(out, fit);
     stet_buf_char(out, '\n');
-    if (p && p->line_count) {
+    if (p && p->line_count && p->lines[0].bytes >= p->total / 100) {
         stet_buf_str(out, "  largest: ");
         stet_fit_text_bytes(out, p->footprint.timed ? p->lines[0].bytes : p->lines[0].largest, 0);
         stet_buf_str(out, " of temporaries from ");
@@ -272,6 +272,19 @@ static void put_programs(struct stet_buf *out, const struct stet_fit *fit, bool 
                       "the device then\n");
 }
 
+/* What no value accounts for. */
+static void put_rest(struct stet_buf *out, const struct stet_fit_program *p)
+{
+    uint64_t rest = p->memory.temporaries;
+
+    for (size_t i = 0; i < p->line_count; i++)
+        rest -= p->lines[i].bytes < rest ? p->lines[i].bytes : rest;
+    if (!p->footprint.timed || rest < p->memory.temporaries / 100 || !rest)
+        return;
+    stet_fit_text_bytes(out, rest, 12);
+    stet_buf_str(out, "  no line  gaps, and what the compiler keeps for itself\n");
+}
+
 static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
 {
     const struct stet_fit_program *p = worst(fit) ? worst(fit) : fit->peak;
@@ -285,6 +298,7 @@ static void put_lines(struct stet_buf *out, const struct stet_fit *fit)
         stet_buf_str(out, "  ");
         put_line(out, &p->lines[i]);
     }
+    put_rest(out, p);
     if (fit->since.len)
         stet_buf_printf(out, "  the last fit was of run %.*s: %.*s\n", STET_FMT(fit->since),
                         STET_FMT(fit->since_command));
@@ -387,16 +401,17 @@ static void put_compile(struct stet_buf *out, const struct stet_fit *fit)
         if (p->cpu_ns && (!longest || p->cpu_ns > longest->cpu_ns))
             longest = p;
     }
-    if (!longest)
-        return;
-    stet_buf_str(out, "\ncompiled in ");
-    stet_text_duration(out, fit->compile_wall_ns);
-    stet_buf_str(out, ", ");
-    stet_text_duration(out, fit->compile_cpu_ns);
-    stet_buf_printf(out, " of processor time; %s took ", longest->item->name);
-    stet_text_duration(out, longest->cpu_ns);
-    stet_buf_printf(out, "\n%zu of %zu programs are in the store, for a launch on %s\n", kept,
-                    fit->count, fit->topology.name);
+    if (longest) {
+        stet_buf_str(out, "\ncompiled in ");
+        stet_text_duration(out, fit->compile_wall_ns);
+        stet_buf_str(out, ", ");
+        stet_text_duration(out, fit->compile_cpu_ns);
+        stet_buf_printf(out, " of processor time; %s took ", longest->item->name);
+        stet_text_duration(out, longest->cpu_ns);
+    }
+    if (longest || kept)
+        stet_buf_printf(out, "\n%zu of %zu programs are in the store, for a launch on %s\n", kept,
+                        fit->count, fit->topology.name);
 }
 
 static void put_contract(struct stet_buf *out, const struct stet_fit *fit)

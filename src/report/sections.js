@@ -255,7 +255,7 @@
       ". With one copy of each, compiling took " + seconds(r.without_copies_cpu_s) + " instead of " + seconds(r.whole_cpu_s) + (saved > r.noise_cpu_s ? ": a loop over them (scan) saves at most " + seconds(saved) + "." : ": a loop (scan) saves nothing.") }) : null];
   }
   function fitHead(f, peak) {
-    const t = f.topology, over = f.programs.filter((p) => p.verdict === "exceeds").sort((a, b) => b.exceeds_bytes - a.exceeds_bytes)[0], p = over || peak, l = p && p.temporaries[0];
+    const t = f.topology, over = f.programs.filter((p) => p.verdict === "exceeds").sort((a, b) => b.exceeds_bytes - a.exceeds_bytes)[0], p = over || peak, l = p && p.temporaries[0] && p.temporaries[0].bytes >= p.memory.total / 100 ? p.temporaries[0] : null;
     const bad = f.programs.filter((q) => q.verdict === "failed" || q.verdict === "unknown").length;
     const verdict = f.verdict === "fits" ? "fits" : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known: " + bad + " of " + count(f.programs.length, "program") + " could not be judged";
     return [el("header", {}, el("h3", {}, t.name, el("span", { class: "muted", text: " " + t.devices + " × " + t.kind })), el("span", { class: "cost", text: verdict })),
