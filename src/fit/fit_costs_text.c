@@ -59,7 +59,7 @@ static void put_blocks(struct stet_buf *out, const struct stet_fit_ablation *a)
     stet_buf_str(out, " instead of ");
     stet_text_duration(out, a->whole_ns);
     if (a->unique_ns + a->noise_ns < a->whole_ns) {
-        stet_buf_str(out, ": a loop over them (scan) saves at most ");
+        stet_buf_str(out, ": a loop over them (scan) saves about ");
         stet_text_duration(out, a->whole_ns - a->unique_ns);
     } else {
         stet_buf_str(out, ": a loop (scan) saves nothing");

@@ -252,7 +252,7 @@
     return [c.lines.length ? el("div", { class: "scroll" }, table("Compile time of " + p.program + " by line" + (parts ? ": what it takes less without the line" : ""), [{ text: "line", wrap: true }, { text: "operations", num: true }, { text: "processor time", num: true }, { text: "" }],
       c.lines.slice(0, 10).map((l) => [lineOf(l), String(l.instructions), seconds(l.cpu_s), el("div", { class: "barcell" }, bar(l.cpu_s / c.lines[0].cpu_s))]))) : null,
     r && r.blocks.length && r.without_copies_cpu_s !== null ? el("p", { text: "Repeated code: " + r.blocks.map((b) => b.copies + " times " + b.operations + " operations" + (b.line ? " at " + place(b) + (b.end_line > b.line ? "–" + b.end_line : "") : "")).join(", ") +
-      ". With one copy of each, compiling took " + seconds(r.without_copies_cpu_s) + " instead of " + seconds(r.whole_cpu_s) + (saved > r.noise_cpu_s ? ": a loop over them (scan) saves at most " + seconds(saved) + "." : ": a loop (scan) saves nothing.") }) : null];
+      ". With one copy of each, compiling took " + seconds(r.without_copies_cpu_s) + " instead of " + seconds(r.whole_cpu_s) + (saved > r.noise_cpu_s ? ": a loop over them (scan) saves about " + seconds(saved) + "." : ": a loop (scan) saves nothing.") }) : null];
   }
   function fitHead(f, peak) {
     const t = f.topology, over = f.programs.filter((p) => p.verdict === "exceeds").sort((a, b) => b.exceeds_bytes - a.exceeds_bytes)[0], p = over || peak, l = p && p.temporaries[0] && p.temporaries[0].bytes >= p.memory.total / 100 ? p.temporaries[0] : null;

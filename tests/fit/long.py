@@ -123,6 +123,24 @@ class Long(support.Case):
                   f"one copy of each block {plain['repeated']['without_copies_cpu_s']:.1f} s, with scan {scan['cpu_s']:.1f} s",
                   flush=True)
 
+    def test_a_gpus_compiler_is_measured_with_parts_left_out(self):
+        words = ("--topology=1x1x1", "--target", support.TARGET, "--plugin",
+                 self.plugin("cuda", "jax_plugins/xla_cuda*/xla_cuda_plugin.so"), "--zeros", "--lines", "--", self.python,
+                 support.LAYERS, "4")
+        plain = self.step_of(self.json(*words), "jit_step")["compile"]
+        blocks = plain["repeated"]["blocks"]
+        self.assertEqual((blocks[0]["copies"], os.path.basename(blocks[0]["file"])), (4, "layers.py"))
+        with open(support.LAYERS) as f:
+            source = [text.strip() for text in f]
+        first, last = (1 + source.index(text) for text in ("a = jnp.tanh(h @ w)",
+                                                           "return h + b / (1 + jnp.sum(b * b, -1, keepdims=True))"))
+        self.assertEqual((blocks[0]["line"], blocks[0]["end_line"]), (first, last))
+        self.assertEqual({os.path.basename(line["file"]) for line in plain["lines"]}, {"layers.py"})
+        self.assertIn(first, {line["line"] for line in plain["lines"]})
+        scan = self.step_of(self.json(*words, "--scan"), "jit_step")["compile"]
+        print(f"H200, 4 layers: {plain['repeated']['whole_cpu_s']:.1f} s, with one copy of each block "
+              f"{plain['repeated']['without_copies_cpu_s']:.1f} s, with scan {scan['repeated']['whole_cpu_s']:.1f} s")
+
     def test_seventy_billion_parameters_with_code(self):
         begin = time.time()
         verdict = self.json("--topology=v6e:16x16", "--zeros", "--", self.python, support.LARGE, "80", "8192", "28672",

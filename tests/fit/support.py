@@ -8,7 +8,7 @@ import tempfile
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-MODELS, FLIP, SHARDED = (os.path.join(HERE, name) for name in ("models.py", "flip.py", "sharded.py"))
+MODELS, FLIP, SHARDED, LAYERS = (os.path.join(HERE, name) for name in ("models.py", "flip.py", "sharded.py", "layers.py"))
 LARGE = os.path.join(HERE, "..", "backend", "zeros_train.py")
 TARGET = os.path.join(HERE, "..", "conformance", "h200.txtpb")
 

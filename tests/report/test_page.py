@@ -20,6 +20,7 @@ from browser import Browser
 BUILD = os.path.abspath(sys.argv.pop(1))
 STET = os.path.join(BUILD, "bin", "stet")
 MAKE_RUN = os.path.join(BUILD, "bin", "make_run")
+FIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "fit", "exceeds.json")
 TRACES = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "torch")
 # What a name, a path and a line of source may hold: ends of scripts, tags, quotes, comments, bytes that are no text.
 HOSTILE = """</script><script>window.hacked=1</script><img src=x onerror=window.hacked=1><!--'"&amp;\u2028{{data}}"""
@@ -321,6 +322,26 @@ class InTheBrowser(unittest.TestCase):
         self.assertIn("</script><script>window.hacked=1</script>", text)
         self.assertIn("</script>", page.js("document.querySelector('.head code').textContent.replaceAll('<_', '</')"))
         self.quiet(page)
+
+    def test_a_fit_is_told_in_its_first_lines_and_one_of_another_form_does_no_harm(self):
+        with open(FIT) as f:
+            fit = json.load(f)
+        evil = json.loads(json.dumps(fit).replace("jit_step", "j" + json.dumps(HOSTILE)[1:-1]))
+        forms = (fit, evil, {"schema": "stet.fit/1"}, [1], {"programs": {"length": "many"}}, "no", {"topology": None})
+        for n, form in enumerate(forms):
+            with open(f"{ENV['STET_STATE_DIR']}/runs/{LAZY}/fit-{n}.json", "w") as f:
+                json.dump(form, f)
+        page = page_of(LAZY)
+        first = page.js("document.querySelector('#fit article').innerText")
+        for words in ("v6e:1x1", "does not fit: 1.3 GB too much", "32.5 GB at the peak, in jit_step; a device has 31.2 GB",
+                      "24.0 GB of temporaries from user/step.py:22", "Try: compute activations again"):
+            self.assertIn(words, first)
+        self.assertFalse(page.js("'hacked' in window"))
+        self.assertEqual(page.js("document.querySelectorAll('#fit article').length"), 2)
+        self.assertIn("A fit of this run cannot be shown.", page.js("document.getElementById('fit').textContent"))
+        self.quiet(page)
+        page = page_of(LAZY, width=360, height=740, mobile=True)
+        self.assertLessEqual(page.js("document.documentElement.scrollWidth"), 360)
 
     def test_the_page_follows_the_system_and_its_switch(self):
         page = page_of(A, dark=True)
