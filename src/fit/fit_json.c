@@ -4,6 +4,8 @@
 #include "base/json.h"
 #include "session/exhausted.h"
 
+#include <sys/wait.h>
+
 static const char *end_word(enum stet_warm_end e)
 {
     static const char *const words[] = {
@@ -254,7 +256,11 @@ void stet_fit_json(struct stet_buf *out, const struct stet_fit *fit)
     stet_json_bool(&j, "quick", fit->quick);
     stet_json_bool(&j, "shardings_guessed", fit->guessed);
     stet_json_cstr(&j, "verdict", stet_fit_verdict_word(fit->verdict));
-    stet_json_bool(&j, "fits", fit->verdict == STET_FIT_FITS);
+    stet_json_bool(&j, "fits", fit->verdict == STET_FIT_FITS && !fit->status);
+    stet_json_known(&j, "exit_code", fit->ran && WIFEXITED(fit->status),
+                    (uint64_t)WEXITSTATUS(fit->status));
+    stet_json_known(&j, "signal", fit->ran && WIFSIGNALED(fit->status),
+                    (uint64_t)WTERMSIG(fit->status));
     stet_json_uint(&j, "exceeds_bytes", fit->exceeds);
     stet_json_uint(&j, "peak_bytes", fit->peak_bytes);
     stet_json_cstr(&j, "peak_program", fit->peak ? fit->peak->item->name : NULL);

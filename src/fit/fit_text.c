@@ -116,7 +116,7 @@ static void put_headline(struct stet_buf *out, const struct stet_fit *fit)
 {
     switch (fit->verdict) {
     case STET_FIT_FITS:
-        stet_buf_str(out, "fits: ");
+        stet_buf_str(out, fit->status ? "fits so far, but the command failed: " : "fits: ");
         break;
     case STET_FIT_EXCEEDS:
         stet_buf_str(out, "does not fit: ");
@@ -166,7 +166,8 @@ static const struct stet_fit_program *worst(const struct stet_fit *fit)
 
 static void put_verdict(struct stet_buf *out, const struct stet_fit *fit, bool colour)
 {
-    enum stet_pen pen = fit->verdict == STET_FIT_FITS      ? STET_PEN_GREEN
+    bool fits = fit->verdict == STET_FIT_FITS && !fit->status;
+    enum stet_pen pen = fits                               ? STET_PEN_GREEN
                         : fit->verdict == STET_FIT_EXCEEDS ? STET_PEN_RED
                                                            : STET_PEN_YELLOW;
     const struct stet_fit_program *over = worst(fit), *p = over ? over : fit->peak;

@@ -257,20 +257,22 @@
   function fitHead(f, peak) {
     const t = f.topology, over = f.programs.filter((p) => p.verdict === "exceeds").sort((a, b) => b.exceeds_bytes - a.exceeds_bytes)[0], p = over || peak, l = p && p.temporaries[0] && p.temporaries[0].bytes >= p.memory.total / 100 ? p.temporaries[0] : null;
     const bad = f.programs.filter((q) => q.verdict === "failed" || q.verdict === "unknown").length;
-    const verdict = f.verdict === "fits" ? "fits" : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known: " + bad + " of " + count(f.programs.length, "program") + " could not be judged";
+    const failed = f.exit_code ? "exit code " + f.exit_code : f.signal ? "signal " + f.signal : "";
+    const verdict = f.verdict === "fits" ? (failed ? "fits so far, but the command failed" : "fits") : f.verdict === "exceeds" ? "does not fit" + (f.exceeds_bytes ? ": " + bytes(f.exceeds_bytes) + " too much" : "") : "not known: " + bad + " of " + count(f.programs.length, "program") + " could not be judged";
     return [el("header", {}, el("h3", {}, t.name, el("span", { class: "muted", text: " " + t.devices + " × " + t.kind })), el("span", { class: "cost", text: verdict })),
       peak && t.memory_bytes ? bar(f.peak_bytes / t.memory_bytes) : null,
       el("dl", {},
         peak ? row("needs", bytes(f.peak_bytes) + " at the peak, in ", el("code", { text: f.peak_program }), peak.beside_bytes ? " with " + bytes(peak.beside_bytes) + " beside it" : "", t.memory_bytes === null ? "" : "; a device has " + bytes(t.memory_bytes)) : null,
         l ? row("largest", bytes(p.temporaries_peak === null ? l.largest_bytes : l.bytes) + " of temporaries from ", lineOf(l), " ", el("span", { class: "mono", text: made(l) }), grew(l) ? " (" + grew(l) + " since the last fit)" : "") : null,
         f.step ? row("step", "at least " + seconds(f.step.bound_s) + " on one device: " + flops(f.step.flops) + ", " + bytes(f.step.memory_traffic_bytes) + " of memory traffic, " + bytes(f.step.sent_bytes) + " sent") : null,
+        failed ? row("command", "ended with " + failed + "; the verdict is about what it compiled until then") : null,
         f.shardings_guessed ? row("shardings", "The compiler did not say how it shards some results, so they are a guess.") : null,
         f.contract ? row("contract", !f.contract.checked ? "could not be checked" : f.contract.kept ? "kept" : "broken: " + f.contract.first) : null),
       over && over.advice.length ? el("p", { class: "fix" }, el("b", { text: first(over).saves_bytes >= over.exceeds_bytes ? "Try: " : "Not enough alone: " }), remedy(first(over))) : null];
   }
   function fitCard(f) {
     const peak = f.programs.find((p) => p.program === f.peak_program && p.memory.total + (p.beside_bytes || 0) === f.peak_bytes), over = f.programs.filter((p) => p.advice.length > 1);
-    return el("article", { class: "cause fit", "data-verdict": f.verdict }, fitHead(f, peak),
+    return el("article", { class: "cause fit", "data-verdict": f.verdict === "fits" && !f.fits ? "partly" : f.verdict }, fitHead(f, peak),
       el("div", { class: "scroll" }, table("Memory of one device, by program", [{ text: "program", wrap: true }, { text: "verdict" }, { text: "needs", num: true }, { text: "arguments", num: true }, { text: "outputs", num: true }, { text: "temporaries", num: true }, { text: "code", num: true }, { text: "beside it", num: true }, { text: "compile", num: true }],
         f.programs.slice(0, 40).map((p) => [el("code", { text: p.program }), p.verdict, bytes(p.memory.total), bytes(p.memory.arguments), bytes(Math.max(0, p.memory.outputs - p.memory.aliased)), bytes(p.memory.temporaries),
           p.memory.code === null ? "–" : bytes(p.memory.code), p.beside_bytes === null ? "–" : bytes(p.beside_bytes), p.compile.cpu_s ? seconds(p.compile.cpu_s) : "–"]))),

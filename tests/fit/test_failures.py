@@ -143,8 +143,10 @@ class Failures(Case):
             f.write(f"{HARNESS} {CPU} {path} --input 'f32[4]' && exit 7\n")
         verdict = self.over_fake("--", "sh", self.dir + "/both.sh", status=1)
         self.assertEqual(len(verdict["programs"]), 1)
-        self.assertIn("the command ended with exit code 7",
-                      self.fit("--plugin", FAKE, "--topology=1", "--", "sh", self.dir + "/both.sh", status=1))
+        self.assertEqual((verdict["verdict"], verdict["fits"], verdict["exit_code"], verdict["signal"]), ("fits", False, 7, None))
+        text = self.fit("--plugin", FAKE, "--topology=1", "--", "sh", self.dir + "/both.sh", status=1)
+        self.assertTrue(text.startswith("fits so far, but the command failed: p0 needs "), text)
+        self.assertIn("the command ended with exit code 7", text)
 
     def test_a_command_that_does_not_exist_or_compiles_nothing_is_named(self):
         self.fit("--plugin", FAKE, "--topology=1", "--", "/nowhere/python", status=3)

@@ -35,6 +35,20 @@ with socket.socket(socket.AF_UNIX) as s:  # not a program
     s.sendall(struct.pack("=QQ", 7, 0) + b"garbage")
     s.recv(8)
 """
+UNSUPPORTED = """
+import jax, jax.numpy as jnp
+
+@jax.jit
+def fine(x):
+    return x * 2 + 1
+
+@jax.jit
+def odd(x):
+    return jax.ffi.ffi_call("nowhere", jax.ShapeDtypeStruct(x.shape, x.dtype))(x)
+
+x = jnp.zeros((8, 128))
+fine(x), odd(x)
+"""
 MANY = """
 import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
@@ -164,6 +178,13 @@ class Fit(support.Case):
         self.assertEqual(sum(t["bytes"] for t in step["temporaries"]), step["temporaries_peak"])
         self.assertLessEqual(step["temporaries_peak"], step["memory"]["temporaries"])
         self.assertLessEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored", "was stored"})
+
+    def test_a_program_that_libtpu_does_not_support(self):
+        verdict = self.json("--topology=v6e:1x1", "--zeros", "--", self.python, "-c", UNSUPPORTED, status=1)
+        by_name = {p["program"]: p for p in verdict["programs"]}
+        self.assertEqual((verdict["verdict"], by_name["jit_odd"]["verdict"]), ("failed", "failed"))
+        self.assertIn("nowhere", by_name["jit_odd"]["error"])
+        self.assertEqual((by_name["jit_fine"]["verdict"], by_name["jit_fine"]["compile"]["store"]), ("fits", "stored"))
 
     def test_topologies_that_libtpu_does_not_know(self):
         for name in ("v9:2x2", "v6e:2x3x4", "nonsense"):
