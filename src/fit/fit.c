@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 static enum stet_rc make_folder(struct stet_fit *fit, struct stet_err *err)
 {
@@ -123,6 +124,8 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
     struct stet_fit_inspection inspection = {
         .folder = fit->work, .quick = o->quick, .lines = o->lines};
     struct stet_warm_inspector inspector = stet_fit_inspector;
+    struct stet_err why = STET_ERR_INIT;
+    enum stet_rc rc;
     const struct stet_warm_options w = {
         .topology = fit->topology.name,
         .target = o->target,
@@ -136,7 +139,13 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
 
     inspector.context = &inspection;
     fit->warmed = true;
-    return stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, err);
+    rc = stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, &why);
+    if (rc == STET_NOT_FOUND && fit->status)
+        return stet_fail(err, rc, "the command ended with %s %d and compiled nothing",
+                         WIFSIGNALED(fit->status) ? "signal" : "exit code",
+                         WIFSIGNALED(fit->status) ? WTERMSIG(fit->status)
+                                                  : WEXITSTATUS(fit->status));
+    return rc == STET_OK ? rc : stet_fail(err, rc, "%s", why.text);
 }
 
 static void look_back(struct stet_fit *fit)

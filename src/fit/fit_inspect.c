@@ -167,25 +167,38 @@ static void ask_dump(const struct stet_fit_inspection *n, const struct stet_warm
     stet_buf_release(&options);
 }
 
-static void keep_optimized(const struct stet_fit_inspection *n, const struct stet_warm_subject *s)
+bool stet_fit_inspect_optimized(const PJRT_Api *api, PJRT_Executable *executable,
+                                struct stet_buf *out)
 {
     PJRT_Program program = {.struct_size = PJRT_Program_STRUCT_SIZE};
     PJRT_Executable_OptimizedProgram_Args args = {
         .struct_size = PJRT_Executable_OptimizedProgram_Args_STRUCT_SIZE,
-        .executable = s->executable,
+        .executable = executable,
         .program = &program};
-    char ignored[16], *bytes;
+    char ignored[16];
+    bool fine;
 
-    if (!stet_api_has(s->api, PJRT_Executable_OptimizedProgram) ||
-        stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args), ignored,
+    if (!stet_api_has(api, PJRT_Executable_OptimizedProgram) ||
+        stet_warm_topology_failed(api, api->PJRT_Executable_OptimizedProgram(&args), ignored,
                                   sizeof ignored))
-        return;
-    bytes = malloc(program.code_size + 1);
-    program.code = bytes;
-    if (bytes && !stet_warm_topology_failed(s->api, s->api->PJRT_Executable_OptimizedProgram(&args),
-                                            ignored, sizeof ignored))
-        keep(n, s, "hlo", stet_view_of(bytes, program.code_size));
-    free(bytes);
+        return false;
+    program.code = malloc(program.code_size + 1);
+    fine = program.code &&
+           !stet_warm_topology_failed(api, api->PJRT_Executable_OptimizedProgram(&args), ignored,
+                                      sizeof ignored);
+    if (fine)
+        stet_buf_view(out, stet_view_of(program.code, program.code_size));
+    free(program.code);
+    return fine && !out->failed;
+}
+
+static void keep_optimized(const struct stet_fit_inspection *n, const struct stet_warm_subject *s)
+{
+    struct stet_buf hlo = STET_BUF_INIT;
+
+    if (stet_fit_inspect_optimized(s->api, s->executable, &hlo))
+        keep(n, s, "hlo", stet_buf_as_view(&hlo));
+    stet_buf_release(&hlo);
 }
 
 /* ---- the executable ---- */

@@ -11,6 +11,7 @@
 #ifndef STET_FIT_FIT_INSPECT_H
 #define STET_FIT_FIT_INSPECT_H
 
+#include "base/buf.h"
 #include "warm/warm.h"
 
 struct stet_fit_inspection {
@@ -24,6 +25,10 @@ extern const struct stet_warm_inspector stet_fit_inspector; /* without a context
 /* The plugin below the layer, for a compile that is not one of the run's and not for the store; or
  * NULL. */
 const PJRT_Api *stet_fit_inspect_plugin(const struct stet_warm_subject *s);
+
+/* Appends the optimized program of an executable, HLO as a proto. False if there is none. */
+bool stet_fit_inspect_optimized(const PJRT_Api *api, PJRT_Executable *executable,
+                                struct stet_buf *out);
 
 /* The file of a program: "3.hlo". */
 void stet_fit_inspect_path(char *out, size_t room, const char *folder, size_t number,

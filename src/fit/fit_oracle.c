@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "base/stop.h"
 #include "decode/proto.h"
+#include "fit/fit_inspect.h"
 #include "fit/fit_phases.h"
 #include "ledger/captured.h"
 #include "warm/patience.h"
@@ -163,6 +164,14 @@ static void keep(const struct stet_fit_oracle *o, struct stet_view program,
     stet_fs_write_unsynced(path, bytes, NULL);
 }
 
+/* The compiler as the worker has it. */
+struct compiler {
+    const PJRT_Api *api;
+    PJRT_TopologyDescription *topology;
+    struct stet_fit_phases phases;
+    bool has_phases;
+};
+
 /* Asks without the limit of memory: what does not fit has shardings too. */
 static bool optimize(const struct stet_fit_oracle *o, const struct stet_fit_phases *p,
                      struct stet_view program, struct stet_view options)
@@ -194,7 +203,39 @@ static bool optimize(const struct stet_fit_oracle *o, const struct stet_fit_phas
     return !error;
 }
 
-static uint32_t answer(const struct stet_fit_oracle *o, const struct stet_fit_phases *p,
+/* A compiler without phases has to compile the whole program. */
+static bool compile(const struct stet_fit_oracle *o, const struct compiler *c,
+                    struct stet_view program, struct stet_view options)
+{
+    bool hlo = stet_fit_phases_is_hlo(program);
+    PJRT_Program code = {.struct_size = PJRT_Program_STRUCT_SIZE,
+                         .format = hlo ? "hlo" : "mlir",
+                         .format_size = hlo ? 3 : 4,
+                         .code = (char *)(uintptr_t)program.ptr,
+                         .code_size = program.len};
+    PJRT_Compile_Args args = {.struct_size = PJRT_Compile_Args_STRUCT_SIZE,
+                              .topology = c->topology,
+                              .program = &code,
+                              .compile_options = options.ptr,
+                              .compile_options_size = options.len};
+    PJRT_Executable_Destroy_Args destroy = {.struct_size =
+                                                PJRT_Executable_Destroy_Args_STRUCT_SIZE};
+    struct stet_buf optimized = STET_BUF_INIT;
+    char ignored[16];
+    bool fine;
+
+    if (stet_warm_topology_failed(c->api, c->api->PJRT_Compile(&args), ignored, sizeof ignored))
+        return false;
+    fine = stet_fit_inspect_optimized(c->api, args.executable, &optimized);
+    if (fine)
+        keep(o, program, options, "hlo", stet_buf_as_view(&optimized));
+    destroy.executable = args.executable;
+    c->api->PJRT_Executable_Destroy(&destroy);
+    stet_buf_release(&optimized);
+    return fine;
+}
+
+static uint32_t answer(const struct stet_fit_oracle *o, const struct compiler *c,
                        struct stet_view program, struct stet_view options, struct stet_buf *out)
 {
     struct stet_file hlo = {0};
@@ -202,7 +243,8 @@ static uint32_t answer(const struct stet_fit_oracle *o, const struct stet_fit_ph
     uint32_t count;
 
     stet_fit_oracle_kept(path, sizeof path, o->folder, program, options, "hlo");
-    if (!stet_fs_exists(path) && !optimize(o, p, program, options))
+    if (!stet_fs_exists(path) && !(c->has_phases ? optimize(o, &c->phases, program, options)
+                                                 : compile(o, c, program, options)))
         return 0;
     if (stet_ledger_captured_open(&hlo, path, 0, NULL) != STET_OK)
         return 0;
@@ -227,7 +269,7 @@ static bool read_all(int fd, void *to, size_t n)
 
 /* A request is two sizes, the program and its options; the answer a count, and a size and a text
  * for each result. */
-static void serve(const struct stet_fit_oracle *o, const struct stet_fit_phases *p, int fd)
+static void serve(const struct stet_fit_oracle *o, const struct compiler *c, int fd)
 {
     struct stet_buf texts = STET_BUF_INIT, out = STET_BUF_INIT;
     uint64_t sizes[2];
@@ -237,7 +279,7 @@ static void serve(const struct stet_fit_oracle *o, const struct stet_fit_phases 
     if (read_all(fd, sizes, sizeof sizes) && sizes[0] <= MOST_REQUEST && sizes[1] <= MOST_REQUEST)
         bytes = malloc((size_t)(sizes[0] + sizes[1]) + 1);
     if (bytes && read_all(fd, bytes, (size_t)(sizes[0] + sizes[1])))
-        count = answer(o, p, stet_view_of(bytes, (size_t)sizes[0]),
+        count = answer(o, c, stet_view_of(bytes, (size_t)sizes[0]),
                        stet_view_of(bytes + sizes[0], (size_t)sizes[1]), &texts);
     stet_buf_u64(&out, count);
     if (count)
@@ -268,18 +310,17 @@ static int listen_at(const char *path)
 
 static _Noreturn void work(const struct stet_fit_oracle *o, int fd, int ready)
 {
-    PJRT_TopologyDescription *topology = NULL;
-    struct stet_fit_phases phases;
+    struct compiler c = {0};
     char why[256];
-    const PJRT_Api *api;
 
     if (strstr(o->plugin, "libtpu"))
         stet_warm_topology_environment(o->topology.name);
-    api = stet_warm_topology_load(o->plugin, o->plugin, why, sizeof why);
-    if (api)
-        topology = stet_warm_topology_create(api, &o->topology, why, sizeof why);
-    if (!topology || !stet_fit_phases_open(&phases, api, topology))
+    c.api = stet_warm_topology_load(o->plugin, o->plugin, why, sizeof why);
+    if (c.api)
+        c.topology = stet_warm_topology_create(c.api, &o->topology, why, sizeof why);
+    if (!c.topology)
         _exit(UNABLE);
+    c.has_phases = stet_fit_phases_open(&c.phases, c.api, c.topology);
     if (ready >= 0 && write(ready, "y", 1) != 1)
         _exit(UNABLE);
     for (;;) {
@@ -289,7 +330,7 @@ static _Noreturn void work(const struct stet_fit_oracle *o, int fd, int ready)
             continue;
         atomic_fetch_add(&o->shared->asked, 1);
         atomic_store(&o->shared->begun_ns, stet_clock_ns());
-        serve(o, &phases, client);
+        serve(o, &c, client);
         atomic_store(&o->shared->begun_ns, 0);
         close(client);
     }

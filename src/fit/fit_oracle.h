@@ -2,7 +2,8 @@
  * topology, a result without a sharding of its own gets the one that the compiler would give it;
  * otherwise the next program would be another one than on the real devices. A child process with
  * the compiler listens on a Unix socket for the time of the run; the backend asks by
- * STET_CPU_SHARDINGS (src/backend/api/oracle.c). docs/formats.md describes the messages. */
+ * STET_CPU_SHARDINGS (src/backend/api/oracle.c). A question is two sizes of 64 bits, the program
+ * and its compile options; the answer is a count and, for each result, a size and a text. */
 #ifndef STET_FIT_FIT_ORACLE_H
 #define STET_FIT_FIT_ORACLE_H
 
@@ -26,8 +27,8 @@ struct stet_fit_oracle {
     } *shared;
 };
 
-/* False if there are no answers, for example because the compiler has no phases. What it finds out
- * about a program is kept in the folder (stet_fit_oracle_kept). */
+/* False if there are no answers. What the compiler says about a program is kept in the folder
+ * (stet_fit_oracle_kept). */
 bool stet_fit_oracle_start(struct stet_fit_oracle *o);
 /* Returns whether every question was answered. */
 bool stet_fit_oracle_stop(struct stet_fit_oracle *o);

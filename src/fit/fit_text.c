@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
-enum { LISTED = 6, LINES = 10, WHY = 300 };
+enum { LISTED = 6, LINES = 10, WHY = 300, SHORT = 60 };
 
 /* ---- numbers and places ---- */
 
@@ -78,11 +78,22 @@ static void put_growth(struct stet_buf *out, const struct stet_fit_line *l)
     stet_buf_char(out, ')');
 }
 
+/* The names and shapes of a tuple may fill a page. */
+static void put_short(struct stet_buf *out, struct stet_view text)
+{
+    bool whole = text.len <= SHORT;
+
+    stet_buf_printf(out, "%.*s%s", (int)(whole ? text.len : SHORT), text.ptr ? text.ptr : "",
+                    whole ? "" : "…");
+}
+
 static void put_line(struct stet_buf *out, const struct stet_fit_line *l)
 {
     stet_fit_text_place(out, l->file, l->line);
-    stet_buf_printf(out, "  %.*s %.*s", STET_FMT(stet_fit_text_operation(l->op_name, l->opcode)),
-                    STET_FMT(l->shape));
+    stet_buf_str(out, "  ");
+    put_short(out, stet_fit_text_operation(l->op_name, l->opcode));
+    stet_buf_char(out, ' ');
+    put_short(out, l->shape);
     if (l->count > 1)
         stet_buf_printf(out, " and %zu more", l->count - 1);
     put_growth(out, l);
@@ -181,7 +192,7 @@ static void put_verdict(struct stet_buf *out, const struct stet_fit *fit, bool c
     if (p && p->line_count && p->lines[0].bytes >= p->total / 100) {
         stet_buf_str(out, "  largest: ");
         stet_fit_text_bytes(out, p->footprint.timed ? p->lines[0].bytes : p->lines[0].largest, 0);
-        stet_buf_str(out, " of temporaries from ");
+        stet_buf_str(out, p->lines[0].line ? " of temporaries from " : " of temporaries, ");
         put_line(out, &p->lines[0]);
     }
     if (try) {

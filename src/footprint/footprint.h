@@ -40,7 +40,6 @@ struct stet_footprint_instruction {
     struct stet_view op_name; /* as the framework calls the operation; may be empty */
     struct stet_view file, function;
     uint32_t line; /* the user's own; 0 if unknown */
-    bool borrowed; /* the line is that of an operand or a part, because it has none itself */
     double times;  /* how often it runs; 0 if it is part of a fusion */
     /* Of its opcode and shape, and those of everything that it calls, in any order. A copy of the
      * instruction without names, lines and layouts has the same one. */

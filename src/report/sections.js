@@ -230,7 +230,8 @@
     for (; n >= 1000 && k < 6; k++) n /= 1000;
     return Number(n.toPrecision(3)) + " " + ["", "k", "M", "G", "T", "P", "E"][k] + "FLOP";
   };
-  const made = (l) => (l.operation.split("/").pop() || l.opcode) + " " + l.shape + (l.buffers > 1 ? " and " + (l.buffers - 1) + " more" : "");
+  const short = (text) => (text.length > 60 ? text.slice(0, 60) + "…" : text);
+  const made = (l) => short(l.operation.split("/").pop() || l.opcode) + " " + short(l.shape) + (l.buffers > 1 ? " and " + (l.buffers - 1) + " more" : "");
   const grew = (l) => (l.bytes_before === null || l.bytes_before === l.bytes ? ""
     : (l.bytes > l.bytes_before ? "+" : "−") + bytes(Math.abs(l.bytes - l.bytes_before)) + (l.shape_before !== l.shape ? ", was " + l.shape_before : ""));
   const lineOf = (l) => el("code", { text: l.line ? place(l) : "no line", title: l.file });

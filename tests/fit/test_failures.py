@@ -153,6 +153,8 @@ class Failures(Case):
         self.assertIn("/nowhere/python: cannot be run", self.err)
         self.fit("--plugin", FAKE, "--topology=1", "--", "true", status=3)
         self.assertIn("the run compiled nothing", self.err)
+        self.fit("--plugin", FAKE, "--topology=1", "--", "sh", "-c", "exit 5", status=3)
+        self.assertIn("the command ended with exit code 5 and compiled nothing", self.err)
 
     def test_a_program_that_was_not_captured_whole_is_unknown(self):
         self.make_run("")
@@ -277,7 +279,7 @@ class Failures(Case):
         self.assertEqual(swept["found"], 4)
         text = self.fit("--plugin", FAKE, "--topology=1", "--sweep=size=2,5,8", "--", "sh", self.script(), "--size", "1")
         self.assertIn("the largest size that fits is 2", text)
-        self.assertRegex(text, r"(?m)^ +5  - +the run compiled nothing$")
+        self.assertRegex(text, r"(?m)^ +5  - +the command ended with exit code 9 and compiled nothing$")
 
 
 if __name__ == "__main__":

@@ -107,6 +107,12 @@ class Fit(support.Case):
             known = [line for line in compile["lines"] if line["line"]]
             self.assertEqual({os.path.basename(line["file"]) for line in known}, {"sharded.py"})
             self.assertGreater(sum(line["cpu_s"] for line in known), 0.5 * compile["fragments_cpu_s"])
+        # XLA for eight GPUs shards them alike; it is asked too
+        verdict = self.json("--topology=1x8x1", "--target", support.TARGET, "--plugin",
+                            self.plugin("cuda", "jax_plugins/xla_cuda*/xla_cuda_plugin.so"), "--", self.python, support.SHARDED,
+                            *names)
+        self.assertEqual((shardings(self.err), verdict["shardings_guessed"]), (hand, False))
+        self.assertEqual((verdict["verdict"], verdict["topology"]["devices"]), ("fits", 8))
 
     def test_the_process_that_is_asked_for_shardings_may_die(self):
         script = self.dir + "/waits.py"
