@@ -125,13 +125,14 @@ int cmd_fit(int argc, char **argv)
     bool all = false;
     int code;
     const struct stet_option options[] = {
-        {"topology", "T", "the devices: v6e:2x4, v5p:2x2x1, tpu7x:2x2x1; 1x1x1 with --target",
+        {"topology", "T", "the devices: v6e:2x4, v5p:8x8x16, tpu7x:2x2x1; 1x8x1 with --target",
          STET_OPTION_VALUE, &o.topology},
         {"zeros", NULL, "do not compute: for models that this machine could not run",
          STET_OPTION_FLAG, &o.zeros},
         {"quick", NULL, "generate no code: memory and costs in a tenth of the time (libtpu)",
          STET_OPTION_FLAG, &o.quick},
-        {"lines", NULL, "also measure compile time by line, which takes as long again (libtpu)",
+        {"lines", NULL,
+         "also measure compile time by line and by repeated block, which takes longer",
          STET_OPTION_FLAG, &o.lines},
         {"search", "NAME=A..B", "the largest value of an argument or variable that fits",
          STET_OPTION_VALUE, &range},
