@@ -54,7 +54,7 @@ import jax, jax.numpy as jnp, numpy as np
 from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
 
 mesh = Mesh(np.array(jax.devices()), ("x",))
-x = jax.device_put(np.ones((1024, 128), np.float32), NamedSharding(mesh, P("x")))
+x = jax.device_put(np.ones((len(jax.devices()), 128), np.float32), NamedSharding(mesh, P("x")))
 
 
 @jax.jit
@@ -198,12 +198,13 @@ class Fit(support.Case):
             self.assertIn(f"the plugin has no topology {name} (", self.err)
             self.assertIn("v4, v5e, v5p, v6e, tpu7x", self.err)
 
-    def test_a_thousand_devices(self):
-        verdict = self.json("--topology=v5p:8x8x16", "--zeros", "--quick", "--", self.python, "-c", MANY)
-        step = self.step_of(verdict, "jit_step")
-        self.assertEqual((verdict["verdict"], verdict["topology"]["devices"]), ("fits", 1024))
-        self.assertEqual([(c["kind"], c["sites"]) for c in step["collectives"]], [("all-reduce", 1)])
-        self.assertEqual(step["memory"]["arguments"], 128 * 4)  # one row of x
+    def test_thousands_of_devices(self):
+        for name, devices in (("v5p:8x8x16", 1024), ("v7x:16x16x36", 18432)):
+            verdict = self.json("--topology", name, "--zeros", "--quick", "--", self.python, "-c", MANY)
+            step = self.step_of(verdict, "jit_step")
+            self.assertEqual((verdict["verdict"], verdict["topology"]["devices"]), ("fits", devices))
+            self.assertEqual([(c["kind"], c["sites"]) for c in step["collectives"]], [("all-reduce", 1)])
+            self.assertEqual(step["memory"]["arguments"], 128 * 4)  # one row of x
 
 
 if __name__ == "__main__":
