@@ -125,6 +125,7 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
         .folder = fit->work, .quick = o->quick, .lines = o->lines};
     struct stet_warm_inspector inspector = stet_fit_inspector;
     struct stet_err why = STET_ERR_INIT;
+    char how[STET_FIT_ENDED];
     enum stet_rc rc;
     const struct stet_warm_options w = {
         .topology = fit->topology.name,
@@ -140,11 +141,10 @@ static enum stet_rc compile(struct stet_fit *fit, const struct stet_fit_options 
     inspector.context = &inspection;
     fit->warmed = true;
     rc = stet_warm_run(&fit->warm, o->command ? fit->id : o->run, &w, &why);
-    if (rc == STET_NOT_FOUND && fit->status)
-        return stet_fail(err, rc, "the command ended with %s %d and compiled nothing",
-                         WIFSIGNALED(fit->status) ? "signal" : "exit code",
-                         WIFSIGNALED(fit->status) ? WTERMSIG(fit->status)
-                                                  : WEXITSTATUS(fit->status));
+    if (rc == STET_NOT_FOUND && fit->status) {
+        stet_fit_ended(fit, how);
+        return stet_fail(err, rc, "the command ended with %s and compiled nothing", how);
+    }
     return rc == STET_OK ? rc : stet_fail(err, rc, "%s", why.text);
 }
 
@@ -215,6 +215,14 @@ void stet_fit_release(struct stet_fit *fit)
     if (fit->work[0])
         stet_fs_remove_tree(fit->work);
     stet_arena_release(&fit->arena);
+}
+
+void stet_fit_ended(const struct stet_fit *fit, char out[STET_FIT_ENDED])
+{
+    bool killed = WIFSIGNALED(fit->status);
+
+    snprintf(out, STET_FIT_ENDED, "%s %d", killed ? "signal" : "exit code",
+             killed ? WTERMSIG(fit->status) : WEXITSTATUS(fit->status));
 }
 
 bool stet_fit_is_fine(const struct stet_fit *fit)

@@ -131,6 +131,9 @@ void stet_fit_release(struct stet_fit *fit);
 
 /* Did everything fit, compile and keep the contract? */
 bool stet_fit_is_fine(const struct stet_fit *fit);
+/* How the command ended: "exit code 7", "signal 9". */
+enum { STET_FIT_ENDED = 32 };
+void stet_fit_ended(const struct stet_fit *fit, char out[STET_FIT_ENDED]);
 /* The program's time at least, in seconds: the longest of the three. */
 double stet_fit_bound(const struct stet_fit_program *p);
 /* "fits", "exceeds", "failed", "unknown" */

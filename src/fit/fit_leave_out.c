@@ -91,16 +91,15 @@ static void measure_parts(struct measuring *m, const struct stet_program *p,
 {
     uint8_t *marks = stet_mem_calloc((size_t)p->op_count + 1, sizeof *marks);
 
-    if (!marks || (!m->by_line && !b->items.count))
-        goto done;
-    /* the first one also creates what the compiler keeps for the next ones */
-    measure(m, p, b->items.count ? b->copy : marks, "first", 0);
-    measure(m, p, marks, "whole", 0);
-    if (b->items.count)
+    if (marks && (m->by_line || b->items.count)) {
+        /* the first one also creates what the compiler keeps for the next ones */
+        measure(m, p, b->items.count ? b->copy : marks, "first", 0);
+        measure(m, p, marks, "whole", 0);
+    }
+    if (marks && b->items.count)
         measure(m, p, b->copy, "unique", 0);
-    if (m->by_line)
+    if (marks && m->by_line)
         measure_lines(m, p, b, marks);
-done:
     stet_mem_free(marks);
 }
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 
 /* ---- what is asked for ---- */
 
@@ -94,6 +93,8 @@ enum stet_rc stet_fit_search_parse(struct stet_fit_search *s, const char *text, 
 
 static void take(struct stet_fit_try *t, const struct stet_fit *fit)
 {
+    char how[STET_FIT_ENDED];
+
     t->verdict = fit->verdict;
     t->peak = fit->peak_bytes;
     t->exceeds = fit->exceeds;
@@ -101,9 +102,8 @@ static void take(struct stet_fit_try *t, const struct stet_fit *fit)
     snprintf(t->run, sizeof t->run, "%s", fit->id);
     if (fit->status && t->verdict != STET_FIT_EXCEEDS) {
         t->verdict = STET_FIT_UNKNOWN;
-        snprintf(t->failure, sizeof t->failure, "the command ended with %s %d",
-                 WIFSIGNALED(fit->status) ? "signal" : "exit code",
-                 WIFSIGNALED(fit->status) ? WTERMSIG(fit->status) : WEXITSTATUS(fit->status));
+        stet_fit_ended(fit, how);
+        snprintf(t->failure, sizeof t->failure, "the command ended with %s", how);
     } else if (t->verdict == STET_FIT_FAILED) {
         snprintf(t->failure, sizeof t->failure, "%zu of %zu programs did not compile", fit->failed,
                  fit->count);

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/wait.h>
 
 enum { LISTED = 6, LINES = 10, WHY = 300, SHORT = 60 };
 
@@ -204,17 +203,18 @@ static void put_verdict(struct stet_buf *out, const struct stet_fit *fit, bool c
 static void put_circumstances(struct stet_buf *out, const struct stet_fit *fit)
 {
     const struct stet_fit_topology *t = &fit->topology;
+    char how[STET_FIT_ENDED];
 
     stet_buf_printf(out, "  %s is %u %s of kind %s; run %s%s%s\n", t->name, t->count,
                     t->count == 1 ? "device" : "devices", t->kind, fit->id,
                     fit->zeros ? ", with zeros" : "", fit->quick ? ", no code generated" : "");
-    if (fit->status)
+    if (fit->status) {
+        stet_fit_ended(fit, how);
         stet_buf_printf(out,
-                        "  the command ended with %s %d; the verdict is about what it compiled "
-                        "until then\n",
-                        WIFSIGNALED(fit->status) ? "signal" : "exit code",
-                        WIFSIGNALED(fit->status) ? WTERMSIG(fit->status)
-                                                 : WEXITSTATUS(fit->status));
+                        "  the command ended with %s; the verdict is about what it compiled until "
+                        "then\n",
+                        how);
+    }
     if (fit->guessed)
         stet_buf_str(out, "  the compiler did not say how it shards some results, so they are "
                           "sharded by a guess: the programs after them may be others\n");
