@@ -11,7 +11,7 @@
 
 static struct stet_program p;
 static struct stet_fit_blocks blocks;
-static struct stet_buf text;
+static struct stet_buf text, source; /* the program points into the second */
 
 #define T "tensor<4x4xf32>"
 
@@ -28,6 +28,7 @@ static void release(void)
     stet_fit_blocks_release(&blocks);
     stet_buf_release(&text);
     stet_program_release(&p);
+    stet_buf_release(&source);
 }
 
 /* One layer of nine operations at lines 5 to 7; with another operation at its end if `odd`. */
@@ -45,18 +46,15 @@ static void put_layer(struct stet_buf *b, int n, const char *odd)
 
 static void make(int layers, int odd_layer)
 {
-    struct stet_buf b = STET_BUF_INIT;
-
-    stet_buf_str(&b, "module @jit_f {\n"
-                     "  func.func @main(%w: " T " {jax.buffer_donor = true}, %x: " T
-                     " {tf.aliasing_output = 0 : i32}) -> (" T " {jax.result_info = \"\"}) {\n"
-                     "    %v0_0 = stablehlo.cosine %x : " T " loc(\"m.py\":3:1)\n");
+    stet_buf_str(&source, "module @jit_f {\n"
+                          "  func.func @main(%w: " T " {jax.buffer_donor = true}, %x: " T
+                          " {tf.aliasing_output = 0 : i32}) -> (" T " {jax.result_info = \"\"}) {\n"
+                          "    %v0_0 = stablehlo.cosine %x : " T " loc(\"m.py\":3:1)\n");
     for (int i = 0; i < layers; i++)
-        put_layer(&b, i, i == odd_layer ? "sine" : NULL);
-    stet_buf_printf(&b, "    return %%v%d_0 : " T "\n  }\n}\n", layers);
-    stet_buf_char(&b, '\0');
-    read_program(b.ptr);
-    stet_buf_release(&b);
+        put_layer(&source, i, i == odd_layer ? "sine" : NULL);
+    stet_buf_printf(&source, "    return %%v%d_0 : " T "\n  }\n}\n", layers);
+    stet_buf_char(&source, '\0');
+    read_program(source.ptr);
 }
 
 static uint32_t body_ops(const struct stet_program *of)
