@@ -204,8 +204,12 @@ static enum stet_lift_verdict compare_runs(struct stet_plugin *p, const struct r
             return STET_LIFT_NOT_COMPARED;
         }
     }
-    if (found->ulp > ULP_MAX)
-        snprintf(why, room, "results differ from the plain program's");
+    if (found->ulp == UINT64_MAX)
+        snprintf(why, room, "results differ from the plain program's, by more than rounding");
+    else if (found->ulp > ULP_MAX)
+        snprintf(why, room,
+                 "results differ from the plain program's: %zu elements, by up to %llu ulp",
+                 found->elements, (unsigned long long)found->ulp);
     else if (found->ulp)
         snprintf(why, room, "%zu elements differ, by at most %llu ulp", found->elements,
                  (unsigned long long)found->ulp);
@@ -276,6 +280,26 @@ static PJRT_Error *run_both(struct trial *t)
                            n + more, &t->lifted);
 }
 
+/* Are the plain program's own results not the same twice? Then the difference says nothing about
+ * the lifted one. */
+static bool is_random(struct trial *t)
+{
+    struct stet_plugin *p = t->code->family->plugin;
+    size_t n = t->args->num_args, more = t->code->plan.argument_count;
+    struct stet_lift_difference found = {0};
+    char why[64];
+
+    for (size_t i = 0; i < t->lifted.count; i++) {
+        stet_intercept_lifted_buffer_free(p, t->lifted.outputs[i]);
+        t->lifted.outputs[i] = NULL;
+    }
+    if (STET_HAS(&t->options, num_non_donatable_input_indices))
+        t->options.num_non_donatable_input_indices = n;
+    return !stet_plugin_drop(p, execute(p, t->of->plain, t->args, &t->options, t->arguments,
+                                        n + more, n, &t->lifted)) &&
+           compare_runs(p, &t->plain, &t->lifted, &found, why, sizeof why) == STET_LIFT_DIFFERENT;
+}
+
 static void free_values(struct trial *t)
 {
     size_t n = t->args->num_args, more = t->code->plan.argument_count;
@@ -306,6 +330,9 @@ enum stet_lift_verdict stet_intercept_lift_compare(struct stet_lift_code *code,
         snprintf(why, room, "the plugin cannot run both programs");
     else
         verdict = compare_runs(p, &t.plain, &t.lifted, found, why, room);
+    if (verdict == STET_LIFT_DIFFERENT && is_random(&t))
+        snprintf(why, room,
+                 "the plain program's own results differ from one execution to the next");
     free_values(&t);
     release_run(p, &t.plain);
     release_run(p, &t.lifted);

@@ -81,6 +81,9 @@ static void add_lifting(struct stet_avoided *a, const struct stet_compile_event 
     a->compared += c->compared;
     a->ahead += c->lift_ahead_ns > 0;
     a->ahead_ns += c->lift_ahead_ns;
+    a->plain += c->lift_plain;
+    a->plain_ns += c->lift_plain_ns;
+    a->plain_waited_ns += c->lift_plain_waited_ns;
     if (c->unlifted.len)
         add_refusal(a, c);
     if (c->elements)
@@ -220,12 +223,15 @@ static void refusals_json(struct stet_json *j, const struct stet_avoided *a)
 
 static void lifting_json(struct stet_json *j, const struct stet_avoided *a)
 {
-    if (!a->compared && !a->ahead)
+    if (!a->compared && !a->ahead && !a->plain)
         return;
     stet_json_object(j, "lifting");
     stet_json_uint(j, "compared", a->compared);
     stet_json_uint(j, "in_background", a->ahead);
     stet_json_number(j, "in_background_s", (double)a->ahead_ns / 1e9);
+    stet_json_uint(j, "plain", a->plain);
+    stet_json_number(j, "plain_s", (double)a->plain_ns / 1e9);
+    stet_json_number(j, "plain_waited_s", (double)a->plain_waited_ns / 1e9);
     stet_json_array(j, "different");
     for (size_t i = 0; i < a->difference_count; i++) {
         function_json(j, a->differences[i].name, &a->differences[i].at);

@@ -112,6 +112,14 @@ def trips(i):
     return jax.jit(trips)(X)
 
 
+def searching(i):
+    """A loop that ends with its own value and its own argument, and with no other pair of them."""
+    def searching(x):
+        return jax.lax.while_loop(lambda v: (v != 10 * i).any(), lambda v: v + 1, x)
+
+    return jax.jit(searching)(np.full(3, 10 * i - 5, np.float32))
+
+
 def indexing(i):
     rows = np.array([[0, 3, 1], [2, 2, 5], [-1, 0, 9], [3, 1, 0]][i % 4])
 
@@ -267,7 +275,7 @@ def threads(i):
         return list(pool.map(lambda k: make(k)(X), range(8 * i, 8 * i + 8)))
 
 
-CASES = [special, folded, overflow, unsigned, to_integer, narrow, imaginary, initial, bodies, trips, indexing, ordered, matrices,
+CASES = [special, folded, overflow, unsigned, to_integer, narrow, imaginary, initial, bodies, trips, searching, indexing, ordered, matrices,
          empty, large, rematerialized, shapes, seeds, device_random, effects, donated, donated_in_a_loop, serialized, asked,
          cleared, threads]
 

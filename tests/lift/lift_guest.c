@@ -313,6 +313,88 @@ TEST(a_lifted_program_that_fails_is_not_used)
     expect_plain("fail", 1);
 }
 
+/* ---- a loop that need not end ---- */
+
+/* Adds 1 until the numbers are equal: an execution with the bound of one program and the argument
+ * of another would never end. */
+static PJRT_LoadedExecutable *compile_search(struct harness *h, int bound)
+{
+    char text[1024];
+    int n = snprintf(
+        text, sizeof text,
+        "module @m {\nfunc.func public @main(%%a: tensor<f32>) -> tensor<f32> {\n"
+        "%%0 = stablehlo.while(%%x = %%a) : tensor<f32>\ncond {\n"
+        "%%c = stablehlo.constant dense<%d.0> : tensor<f32>\n"
+        "%%1 = stablehlo.compare NE, %%x, %%c, FLOAT : (tensor<f32>, tensor<f32>) -> tensor<i1>\n"
+        "stablehlo.return %%1 : tensor<i1>\n} do {\n"
+        "%%o = stablehlo.constant dense<1.0> : tensor<f32>\n"
+        "%%1 = stablehlo.add %%x, %%o : tensor<f32>\n"
+        "stablehlo.return %%1 : tensor<f32>\n}\nreturn %%0 : tensor<f32>\n}\n}\n",
+        bound);
+
+    return harness_compile(h, text, (size_t)n, "mlir", "", 0);
+}
+
+static void expect_search(struct harness *h, PJRT_LoadedExecutable *x, int from, int bound)
+{
+    const float start = (float)from;
+    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
+    PJRT_Buffer *in, *out = NULL;
+    size_t size = 0;
+    float *got;
+
+    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)));
+    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = &start,
+         .type = PJRT_Buffer_Type_F32, .device = all.addressable_devices[0],
+         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+    EXPECT(harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)));
+    ARGS(PJRT_Event_Destroy, done, .event = args.done_with_host_buffer);
+    EXPECT(harness_ok(h, h->api->PJRT_Event_Destroy(&done)));
+    in = args.buffer;
+    EXPECT(x && harness_execute(h, x, (PJRT_Buffer *const[]){in}, 1, &out));
+    got = out ? (float *)(void *)harness_read(h, out, &size) : NULL;
+    EXPECT(got && *got == (float)bound);
+    free(got);
+    if (out)
+        harness_buffer_destroy(h, out);
+    harness_buffer_destroy(h, in);
+}
+
+/* Four bounds, each with an argument that is larger than the bound before; the plain compile with
+ * number `bad` fails. How many were made. */
+static int searches(int bad, int lifted)
+{
+    struct harness h;
+    int compiled;
+
+    if (!begin(&h, NULL))
+        return -1;
+    odd.fail_compile(bad);
+    for (int v = 1; v <= 4; v++) {
+        PJRT_LoadedExecutable *x = compile_search(&h, 10 * v);
+
+        expect_search(&h, x, 10 * v - 5, 10 * v);
+        expect_search(&h, x, 10 * v - 2, 10 * v);
+        if (x)
+            harness_loaded_destroy(&h, x);
+    }
+    compiled = odd.compiles(false);
+    EXPECT_INT(lifted, odd.compiles(true));
+    harness_client_destroy(&h);
+    return compiled;
+}
+
+TEST(a_loop_that_need_not_end_runs_with_its_own_values_alone)
+{
+    EXPECT_INT(2,
+               searches(-1, 1)); /* the first program, and what the lifted one is compared with */
+}
+
+TEST(a_program_that_cannot_be_compiled_for_comparing_is_plain)
+{
+    EXPECT_INT(5, searches(1, 1)); /* four, and the one that failed */
+}
+
 /* ---- two devices ---- */
 
 /* CompileOptionsProto: two replicas, on devices 0 and 1. */

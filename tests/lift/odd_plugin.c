@@ -3,9 +3,10 @@
  * multiplying, which is the same for 1), `fail` fails when they run. odd_begin sets the habit and
  * the counts; odd_compiles returns how many compiles came through since. After odd_fail_buffer(n),
  * the n-th buffer made from host memory fails, counted from 0; it returns how many were made, or
- * were to be made, since it was called last. While odd_hold(true), compiles of programs that the
- * layer wrote wait inside the plugin; odd_held returns how many do. With ODD_NEWER in the
- * environment, the table is longer than any that this build knows. */
+ * were to be made, since it was called last. After odd_fail_compile(n), the n-th compile of a
+ * program that the layer did not write fails, counted from 0. While odd_hold(true), compiles of
+ * programs that the layer wrote wait inside the plugin; odd_held returns how many do. With
+ * ODD_NEWER in the environment, the table is longer than any that this build knows. */
 #include "abi/pjrt.h"
 
 #include <dlfcn.h>
@@ -18,6 +19,7 @@ __attribute__((visibility("default"))) const PJRT_Api *GetPjrtApi(void);
 __attribute__((visibility("default"))) void odd_begin(const char *name);
 __attribute__((visibility("default"))) int odd_compiles(bool lifted);
 __attribute__((visibility("default"))) int odd_fail_buffer(int n);
+__attribute__((visibility("default"))) void odd_fail_compile(int n);
 __attribute__((visibility("default"))) void odd_hold(bool on);
 __attribute__((visibility("default"))) int odd_held(void);
 
@@ -29,13 +31,14 @@ static struct {
 static const char *habit;
 static _Atomic int compiles[2];
 static PJRT_LoadedExecutable *_Atomic bad;
-static _Atomic int buffers, bad_buffer = -1, held;
+static _Atomic int buffers, bad_buffer = -1, bad_compile = -1, held;
 static atomic_bool hold;
 
 void odd_begin(const char *name)
 {
     habit = name;
     atomic_store(&bad, NULL);
+    atomic_store(&bad_compile, -1);
     atomic_store(&compiles[0], 0);
     atomic_store(&compiles[1], 0);
 }
@@ -49,6 +52,11 @@ int odd_fail_buffer(int n)
 {
     atomic_store(&bad_buffer, n);
     return atomic_exchange(&buffers, 0);
+}
+
+void odd_fail_compile(int n)
+{
+    atomic_store(&bad_compile, n);
 }
 
 void odd_hold(bool on)
@@ -109,9 +117,15 @@ static PJRT_Error *compile_other(PJRT_Client_Compile_Args *args)
 static PJRT_Error *my_compile(PJRT_Client_Compile_Args *args)
 {
     bool lifted = is_lifted(args->program);
+    int number = atomic_fetch_add(&compiles[lifted], 1);
+    PJRT_Program empty = *args->program;
     PJRT_Error *error;
 
-    atomic_fetch_add(&compiles[lifted], 1);
+    if (!lifted && number == atomic_load(&bad_compile)) {
+        empty.code_size = 0; /* which the backend refuses */
+        args->program = &empty;
+        return below->PJRT_Client_Compile(args);
+    }
     if (lifted)
         wait_while_held();
     if (lifted && (is("wrong") || is("inverse") || is("refuse")))

@@ -32,10 +32,16 @@ def refused(k):
     return jax.jit(returned)
 
 
+def searching(k):
+    return jax.jit(lambda v: jax.lax.while_loop(lambda u: u[0, 0] < k, lambda u: u + 1, v))
+
+
 for k in (1.5, 2.5, 3.5, 4.5):
     scaled(k)(x).block_until_ready()
 for k in (1.0, 2.0, 3.0):
     refused(k)(x)
+for k in (1.0, 2.0, 3.0):
+    searching(k)(x)
 jax.clear_caches()
 scaled(1.5)(x)
 """
@@ -103,6 +109,12 @@ class Avoided(unittest.TestCase):
             for process in shown["processes"]:
                 served.update(c["served"] for c in process["compiles"] if c["served"] != "compiled")
             self.assertEqual({k: b["compiles"] for k, b in avoided["by"].items()}, dict(served))
+
+    def test_compiles_for_comparing_are_counted(self):
+        for counts, said in zip(self.counts, self.said):
+            self.assertEqual(counts["lifting"]["plain"], 1)
+            self.assertEqual(counts["lifting"]["plain_s"], counts["lifting"]["plain_waited_s"])
+            self.assertIn("stet: 1 lifted program was compiled as it is too, to compare results: ", said)
 
     def test_report_and_top_give_the_same(self):
         for counts, run in zip(self.counts, self.ids):
