@@ -164,8 +164,9 @@ struct stet_lift_code *stet_intercept_lift_code_new(struct stet_lift_family *f, 
                                                     const struct stet_lift_match *m,
                                                     struct stet_view options, bool *rejected,
                                                     struct stet_err *why);
-/* Journals why the program of this compile is not lifted. */
-void stet_intercept_lift_record_unlifted(uint64_t index, const char *why);
+/* Journals why the program of this compile is not lifted. `alone`: it cannot be, whatever its
+ * family is. */
+void stet_intercept_lift_record_unlifted(uint64_t index, bool alone, const char *why);
 /* No program of the family is lifted from now on. The reason is logged and recorded with the
  * compile of this index, and counted if it is a fault. */
 void stet_intercept_lift_quarantine(struct stet_lift_family *f, uint64_t index, bool fault,

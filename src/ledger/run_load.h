@@ -49,7 +49,8 @@ struct stet_compile_event {
     uint64_t agent_ns;         /* the time of the agent's answer */
     struct stet_hash key;      /* in the store */
     bool stored;               /* true if it was written there */
-    struct stet_view unlifted; /* why its family is not lifted any more; empty if it is */
+    struct stet_view unlifted; /* why its family is not lifted any more; empty if it is... */
+    bool unlifted_alone;       /* ...or why this program cannot be lifted */
     uint64_t compared;         /* how often results of its lifted program were compared... */
     uint64_t elements, ulp;    /* ...with how many different elements, by how much at most */
     uint64_t lift_ahead_ns;    /* a lifted program of its family was compiled in the background */

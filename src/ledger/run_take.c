@@ -208,8 +208,10 @@ static void on_unlifted(struct stet_run_digest *d, struct stet_process_digest *p
 {
     struct stet_compile_event *c = compile_of(p, r->index, false);
 
-    if (c)
+    if (c) {
         c->unlifted = keep(d, r->why);
+        c->unlifted_alone = r->alone;
+    }
 }
 
 static void on_lift_compared(struct stet_process_digest *p, const struct stet_rec_lift_compared *r)

@@ -59,6 +59,7 @@ struct stet_lift_use {
 /* Every use of the base in order of appearance, so a use has the same place in each match with one
  * base. Borrows from both programs. */
 struct stet_lift_match {
+    const struct stet_program *base;
     STET_VEC(struct stet_lift_use) uses;
     uint32_t different;
 };

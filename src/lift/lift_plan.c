@@ -79,7 +79,7 @@ static enum stet_rc plan_use(struct planner *p, size_t i)
 
     if (!u->differs && before == STET_LIFT_NONE)
         return STET_OK;
-    if (stet_lift_allows(u, p->err) != STET_OK)
+    if (stet_lift_allows(p->match->base, u, p->err) != STET_OK)
         return STET_REFUSED;
     kind = kind_of(u, before == STET_LIFT_NONE ? NULL : &p->earlier->arguments[before]);
     type = type_of(&p->plan->arena, kind, u);

@@ -22,10 +22,11 @@ struct stet_avoided_line {
     struct stet_avoided_sum all, by[STET_SERVED_COUNT];
 };
 
-/* A family that is not lifted any more. */
+/* A family that is not lifted any more, or a function none of whose programs can be lifted. */
 struct stet_avoided_refusal {
     struct stet_view name, why; /* of the executable */
     struct stet_trigger at;
+    uint64_t alone; /* how many of its programs cannot be lifted; 0 for a family */
 };
 
 /* A function whose lifted results differ from the plain ones in rounding. */

@@ -161,6 +161,15 @@ def empty(i):
     return jax.jit(empty)(X)
 
 
+def returned(i):
+    """The value itself is a result, of the program and of a branch; a part of a step's metrics, for example."""
+    def returned(x):
+        chosen = jax.lax.cond(x.sum() > i, lambda: jnp.float32(i / 3), lambda: jnp.float32(-1))
+        return x * (1 + i), jnp.float32(i / 7), {"rate": jnp.full((2, 3), 1e-3 * i), "chosen": chosen}
+
+    return jax.jit(returned)(X)
+
+
 def large(i):
     table = np.random.default_rng(i).standard_normal((6, 60000)).astype(np.float32)
 
@@ -276,7 +285,7 @@ def threads(i):
 
 
 CASES = [special, folded, overflow, unsigned, to_integer, narrow, imaginary, initial, bodies, trips, searching, indexing, ordered, matrices,
-         empty, large, rematerialized, shapes, seeds, device_random, effects, donated, donated_in_a_loop, serialized, asked,
+         empty, returned, large, rematerialized, shapes, seeds, device_random, effects, donated, donated_in_a_loop, serialized, asked,
          cleared, threads]
 
 

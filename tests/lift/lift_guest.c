@@ -3,6 +3,7 @@
 #include "lift_client.h"
 
 #include <pthread.h>
+#include <unistd.h>
 
 enum { THREADS = 8, EACH = 20 };
 
@@ -254,12 +255,12 @@ TEST(an_execution_that_cannot_be_lifted_is_plain)
     harness_client_destroy(&h);
 }
 
-/* A process of its own, by CTest: the other tests have a plugin that is known. */
-TEST(a_plugin_with_unknown_functions_is_not_lifted)
+/* In processes of their own, by CTest: nothing is lifted. */
+static void expect_nothing_lifted(const char *variable)
 {
     struct harness h;
 
-    if (!getenv("ODD_NEWER") || !begin(&h, NULL))
+    if (!getenv(variable) || !begin(&h, NULL))
         return;
     for (int v = 0; v < 4; v++) {
         PJRT_LoadedExecutable *x = compile(&h, "negate", v);
@@ -270,6 +271,16 @@ TEST(a_plugin_with_unknown_functions_is_not_lifted)
     EXPECT_INT(4, odd.compiles(false));
     EXPECT_INT(0, odd.compiles(true));
     harness_client_destroy(&h);
+}
+
+TEST(a_plugin_with_unknown_functions_is_not_lifted)
+{
+    expect_nothing_lifted("ODD_NEWER");
+}
+
+TEST(a_job_of_several_processes_is_not_lifted)
+{
+    expect_nothing_lifted("ODD_JOB");
 }
 
 /* ---- bad habits ---- */
@@ -311,6 +322,39 @@ TEST(a_lifted_program_with_other_results_is_not_used)
 TEST(a_lifted_program_that_fails_is_not_used)
 {
     expect_plain("fail", 1);
+}
+
+static bool is_logged(const char *words)
+{
+    FILE *log = fopen(getenv("STET_LOG"), "r");
+    char line[512], own[32];
+    bool found = false;
+
+    snprintf(own, sizeof own, "stet[%d]", (int)getpid());
+    while (log && !found && fgets(line, sizeof line, log))
+        found = strstr(line, own) && strstr(line, words);
+    if (log)
+        fclose(log);
+    return found;
+}
+
+TEST(a_program_that_differs_from_itself_is_named_as_such)
+{
+    struct harness h;
+
+    if (!begin(&h, "random"))
+        return;
+    EXPECT(!is_logged("own results differ from one execution to the next"));
+    for (int v = 0; v < 4; v++) {
+        PJRT_LoadedExecutable *x = compile(&h, "negate", v);
+
+        runs_sized(&h, x, ELEMENTS, 0, true);
+        harness_loaded_destroy(&h, x);
+    }
+    EXPECT(is_logged("own results differ from one execution to the next"));
+    EXPECT_INT(4, odd.compiles(false));
+    EXPECT_INT(1, odd.compiles(true));
+    harness_client_destroy(&h);
 }
 
 /* ---- a loop that need not end ---- */

@@ -258,7 +258,7 @@ static int branch(struct writer *w, int x)
     w->nested = true;
     a = binary(w, x);
     stet_buf_printf(w->out, "stablehlo.return %%v%d : " FULL "\n}, {\n", a);
-    b = binary(w, x);
+    b = choose(w, 3) ? binary(w, x) : splat(w);
     stet_buf_printf(w->out, "stablehlo.return %%v%d : " FULL "\n}) : (tensor<i1>) -> " FULL "\n",
                     b);
     w->nested = nested;

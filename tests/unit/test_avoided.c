@@ -147,12 +147,17 @@ TEST(text_gives_each_line_and_each_refused_family)
         served("a.py", 3, STET_SERVED_LIFTED, 2000000, 40000000),
         served("a.py", 3, STET_SERVED_DISK, 1000000, 0),
         served("a.py", 7, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 8, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 8, STET_SERVED_COMPILED, 0, 0),
+        served("a.py", 9, STET_SERVED_COMPILED, 0, 0), /* once: nothing is lost */
     };
     struct stet_buf out = STET_BUF_INIT;
     struct stet_avoided a;
 
     compiles[2].unlifted = STET_VIEW("results differ");
-    make(&a, compiles, 3);
+    compiles[3].unlifted = compiles[4].unlifted = compiles[5].unlifted = STET_VIEW("a callback");
+    compiles[3].unlifted_alone = compiles[4].unlifted_alone = compiles[5].unlifted_alone = true;
+    make(&a, compiles, 6);
     stet_avoided_summary(&out, "stet: ", &a, 3);
     stet_avoided_lines(&out, "  ", &a);
     EXPECT_STR(
@@ -160,6 +165,7 @@ TEST(text_gives_each_line_and_each_refused_family)
         "stet: 1 of 3 programs came from the store\n"
         "stet: step (a.py:7) is not lifted, so each of its programs is compiled: results "
         "differ\n"
+        "stet: step (a.py:8) is not lifted, so each of its programs is compiled: a callback\n"
         "  a.py:3: 1 lifted, 1 from disk: 2 ms instead of 40 ms for the 1 whose compile time "
         "is known\n",
         out.ptr);
