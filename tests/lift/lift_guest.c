@@ -382,26 +382,18 @@ static PJRT_LoadedExecutable *compile_search(struct harness *h, int bound)
 static void expect_search(struct harness *h, PJRT_LoadedExecutable *x, int from, int bound)
 {
     const float start = (float)from;
-    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
-    PJRT_Buffer *in, *out = NULL;
+    PJRT_Buffer *in = harness_buffer_of(h, 0, PJRT_Buffer_Type_F32, NULL, 0, &start), *out = NULL;
     size_t size = 0;
     float *got;
 
-    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)));
-    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = &start,
-         .type = PJRT_Buffer_Type_F32, .device = all.addressable_devices[0],
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
-    EXPECT(harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)));
-    ARGS(PJRT_Event_Destroy, done, .event = args.done_with_host_buffer);
-    EXPECT(harness_ok(h, h->api->PJRT_Event_Destroy(&done)));
-    in = args.buffer;
-    EXPECT(x && harness_execute(h, x, (PJRT_Buffer *const[]){in}, 1, &out));
+    EXPECT(x && in && harness_execute(h, x, (PJRT_Buffer *const[]){in}, 1, &out));
     got = out ? (float *)(void *)harness_read(h, out, &size) : NULL;
     EXPECT(got && *got == (float)bound);
     free(got);
     if (out)
         harness_buffer_destroy(h, out);
-    harness_buffer_destroy(h, in);
+    if (in)
+        harness_buffer_destroy(h, in);
 }
 
 /* Four bounds, each with an argument that is larger than the bound before; the plain compile with
@@ -462,18 +454,11 @@ static PJRT_LoadedExecutable *compile_replicas(struct harness *h, int value)
 static PJRT_Buffer *input_on(struct harness *h, size_t device)
 {
     const float data[ELEMENTS] = {1, 2, 3, (float)device};
-    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
-    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = data,
-         .type = PJRT_Buffer_Type_F32, .dims = (const int64_t[]){ELEMENTS}, .num_dims = 1,
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
+    PJRT_Buffer *buffer =
+        harness_buffer_of(h, device, PJRT_Buffer_Type_F32, (const int64_t[]){ELEMENTS}, 1, data);
 
-    EXPECT(harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)));
-    EXPECT_INT(2, all.num_addressable_devices);
-    args.device = all.addressable_devices[device];
-    EXPECT(harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)));
-    ARGS(PJRT_Event_Destroy, done, .event = args.done_with_host_buffer);
-    EXPECT(harness_ok(h, h->api->PJRT_Event_Destroy(&done)));
-    return args.buffer;
+    EXPECT(buffer != NULL);
+    return buffer;
 }
 
 static void expect_result(struct harness *h, PJRT_Buffer *out, size_t device, int value)

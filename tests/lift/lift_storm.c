@@ -26,28 +26,12 @@ static PJRT_LoadedExecutable *compile(struct harness *h, const struct stet_buf *
     return harness_compile(h, text->ptr, text->len, "mlir", "", 0);
 }
 
-static PJRT_Buffer *input(struct harness *h, const float *numbers)
-{
-    ARGS(PJRT_Client_AddressableDevices, all, .client = h->client);
-    ARGS(PJRT_Client_BufferFromHostBuffer, args, .client = h->client, .data = numbers,
-         .type = PJRT_Buffer_Type_F32, .dims = (const int64_t[]){ROWS, COLUMNS}, .num_dims = 2,
-         .host_buffer_semantics = PJRT_HostBufferSemantics_kImmutableOnlyDuringCall);
-    ARGS(PJRT_Event_Destroy, done, .event = NULL);
-
-    if (!harness_ok(h, h->api->PJRT_Client_AddressableDevices(&all)))
-        return NULL;
-    args.device = all.addressable_devices[0];
-    if (!harness_ok(h, h->api->PJRT_Client_BufferFromHostBuffer(&args)))
-        return NULL;
-    done.event = args.done_with_host_buffer;
-    harness_ok(h, h->api->PJRT_Event_Destroy(&done));
-    return args.buffer;
-}
-
 /* The result of an execution, which the caller frees; NULL if it failed. */
 static unsigned char *result(struct harness *h, PJRT_LoadedExecutable *loaded, const float *numbers)
 {
-    PJRT_Buffer *in = input(h, numbers), *out = NULL;
+    PJRT_Buffer *in =
+        harness_buffer_of(h, 0, PJRT_Buffer_Type_F32, (const int64_t[]){ROWS, COLUMNS}, 2, numbers);
+    PJRT_Buffer *out = NULL;
     unsigned char *bytes = NULL;
     size_t size = 0;
 
