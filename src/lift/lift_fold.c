@@ -1,15 +1,23 @@
-/* What a compiler would compute of a value that it knows. A float that it converts to an integer
- * must stay a constant: what a float outside the range of the integers becomes depends on what
- * computes it. Values are followed into functions and regions, and out of them. */
+/* What a compiler would compute of the values that are to be lifted. A float that it converts to an
+ * integer must stay a constant: what a float outside the range of the integers becomes depends on
+ * what computes it. Values are followed into functions and regions, and out of them. */
 #include "base/mem.h"
 #include "lift/lift_internal.h"
 
+/* Operands from this number on share a bit. */
+enum { LAST_BIT = 63 };
+
 struct folding {
     const struct stet_program *program;
-    const struct stet_lift_use *use;
-    bool *known; /* by value id: computed from the use and from constants */
+    uint64_t *lifted; /* by operation id: a bit for each operand that is to be lifted */
+    bool *known;      /* by value id: computed from such operands and from constants */
     bool changed, becomes_integer;
 };
+
+static uint64_t bit_of(uint32_t operand)
+{
+    return UINT64_C(1) << (operand < LAST_BIT ? operand : LAST_BIT);
+}
 
 static bool is_to_integer(const struct stet_op *op)
 {
@@ -26,7 +34,7 @@ static bool is_something_else(const struct stet_op *op, void *unused)
 
 static bool is_known(const struct folding *f, const struct stet_op *op, uint32_t i)
 {
-    return (op == f->use->op && i == f->use->index) || f->known[stet_op_operand(op, i)->id];
+    return f->lifted[op->id] & bit_of(i) || f->known[stet_op_operand(op, i)->id];
 }
 
 static void mark(struct folding *f, const struct stet_value *v)
@@ -121,23 +129,37 @@ static bool visit(const struct stet_op *op, void *context)
     return !f->becomes_integer;
 }
 
-bool stet_lift_becomes_integer(const struct stet_program *p, const struct stet_lift_use *use)
+static bool is_float(const struct stet_lift_use *use)
 {
-    struct folding f = {.program = p, .use = use};
-    bool integer;
+    return !use->is_start &&
+           stet_op_operand(use->op, use->index)->type->element->kind == STET_TYPE_FLOAT;
+}
 
-    if (use->is_start ||
-        stet_op_operand(use->op, use->index)->type->element->kind != STET_TYPE_FLOAT ||
-        stet_program_walk(p, is_something_else, NULL))
-        return false;
-    f.known = stet_mem_calloc((size_t)p->value_count + 1, sizeof *f.known);
-    if (!f.known)
-        return true;
+static bool follow(struct folding *f)
+{
     do {
-        f.changed = false;
-        stet_program_walk(p, visit, &f);
-    } while (f.changed && !f.becomes_integer);
-    integer = f.becomes_integer;
+        f->changed = false;
+        stet_program_walk(f->program, visit, f);
+    } while (f->changed && !f->becomes_integer);
+    return f->becomes_integer;
+}
+
+bool stet_lift_becomes_integer(const struct stet_lift_match *m, const uint8_t *argument_of)
+{
+    struct folding f = {.program = m->base};
+    bool integer = true;
+
+    if (stet_program_walk(m->base, is_something_else, NULL))
+        return false;
+    f.lifted = stet_mem_calloc((size_t)m->base->op_count + 1, sizeof *f.lifted);
+    f.known = stet_mem_calloc((size_t)m->base->value_count + 1, sizeof *f.known);
+    for (size_t i = 0; f.lifted && i < m->uses.count; i++) {
+        if (argument_of[i] != STET_LIFT_NONE && is_float(&m->uses.items[i]))
+            f.lifted[m->uses.items[i].op->id] |= bit_of(m->uses.items[i].index);
+    }
+    if (f.lifted && f.known)
+        integer = follow(&f);
+    stet_mem_free(f.lifted);
     stet_mem_free(f.known);
     return integer;
 }

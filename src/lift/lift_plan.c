@@ -79,7 +79,7 @@ static enum stet_rc plan_use(struct planner *p, size_t i)
 
     if (!u->differs && before == STET_LIFT_NONE)
         return STET_OK;
-    if (stet_lift_allows(p->match->base, u, p->err) != STET_OK)
+    if (stet_lift_allows(u, p->err) != STET_OK)
         return STET_REFUSED;
     kind = kind_of(u, before == STET_LIFT_NONE ? NULL : &p->earlier->arguments[before]);
     type = type_of(&p->plan->arena, kind, u);
@@ -115,6 +115,8 @@ enum stet_rc stet_lift_plan_make(struct stet_lift_plan *out, const struct stet_l
         memset(out->argument_of, STET_LIFT_NONE, m->uses.count);
     for (size_t i = 0; rc == STET_OK && i < m->uses.count; i++)
         rc = plan_use(&p, i);
+    if (rc == STET_OK && stet_lift_becomes_integer(m, out->argument_of))
+        rc = stet_fail(err, STET_REFUSED, "the value, a float, is converted to an integer");
     if (rc == STET_OK && !out->argument_count)
         rc = stet_fail(err, STET_REFUSED, "no value differs");
     if (rc != STET_OK)

@@ -263,8 +263,7 @@ static bool is_initial_value(const struct stet_lift_use *use)
     return use->op->known == STET_STABLEHLO_REDUCE && use->index >= use->op->operand_count / 2;
 }
 
-enum stet_rc stet_lift_allows(const struct stet_program *p, const struct stet_lift_use *use,
-                              struct stet_err *err)
+enum stet_rc stet_lift_allows(const struct stet_lift_use *use, struct stet_err *err)
 {
     const struct stet_op *op = use->op;
 
@@ -272,8 +271,6 @@ enum stet_rc stet_lift_allows(const struct stet_program *p, const struct stet_li
         return check_around(op, err);
     if (is_initial_value(use))
         return stet_fail(err, STET_REFUSED, "the value is the initial one of a reduction");
-    if (stet_lift_becomes_integer(p, use))
-        return stet_fail(err, STET_REFUSED, "the value, a float, is converted to an integer");
     if (!takes[op->known] && !(stet_op_facts(op) & STET_OP_ELEMENTWISE) &&
         !stet_lift_spmd_is_constraint(op))
         return stet_fail(err, STET_REFUSED, "%.*s reads the value", STET_FMT(short_name(op)));
