@@ -265,20 +265,24 @@ static bool prepare(struct trial *t)
     return keep_arguments(&t->options, t->args->options, &c->family->base, t->indices, n + more);
 }
 
-static PJRT_Error *run_both(struct trial *t)
+/* Runs one of both programs, which reads `n` of the arguments. */
+static PJRT_Error *run_one(struct trial *t, PJRT_LoadedExecutable *loaded, size_t n, struct run *r)
 {
-    struct stet_plugin *p = t->code->family->plugin;
-    size_t n = t->args->num_args, more = t->code->plan.argument_count;
-    PJRT_Error *error;
+    size_t stride = t->args->num_args + t->code->plan.argument_count;
 
     if (STET_HAS(&t->options, num_non_donatable_input_indices))
         t->options.num_non_donatable_input_indices = n;
-    error = execute(p, t->of->plain, t->args, &t->options, t->arguments, n + more, n, &t->plain);
-    if (STET_HAS(&t->options, num_non_donatable_input_indices))
-        t->options.num_non_donatable_input_indices = n + more;
+    return execute(t->code->family->plugin, loaded, t->args, &t->options, t->arguments, stride, n,
+                   r);
+}
+
+static PJRT_Error *run_both(struct trial *t)
+{
+    size_t n = t->args->num_args;
+    PJRT_Error *error = run_one(t, t->of->plain, n, &t->plain);
+
     return error ? error
-                 : execute(p, t->code->loaded, t->args, &t->options, t->arguments, n + more,
-                           n + more, &t->lifted);
+                 : run_one(t, t->code->loaded, n + t->code->plan.argument_count, &t->lifted);
 }
 
 /* Are the plain program's own results not the same twice? Then the difference says nothing about
@@ -286,7 +290,6 @@ static PJRT_Error *run_both(struct trial *t)
 static bool is_random(struct trial *t)
 {
     struct stet_plugin *p = t->code->family->plugin;
-    size_t n = t->args->num_args, more = t->code->plan.argument_count;
     struct stet_lift_difference found = {0};
     char why[64];
 
@@ -294,10 +297,7 @@ static bool is_random(struct trial *t)
         stet_intercept_lifted_buffer_free(p, t->lifted.outputs[i]);
         t->lifted.outputs[i] = NULL;
     }
-    if (STET_HAS(&t->options, num_non_donatable_input_indices))
-        t->options.num_non_donatable_input_indices = n;
-    return !stet_plugin_drop(p, execute(p, t->of->plain, t->args, &t->options, t->arguments,
-                                        n + more, n, &t->lifted)) &&
+    return !stet_plugin_drop(p, run_one(t, t->of->plain, t->args->num_args, &t->lifted)) &&
            compare_runs(p, &t->plain, &t->lifted, &found, why, sizeof why) == STET_LIFT_DIFFERENT;
 }
 
