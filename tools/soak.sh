@@ -31,7 +31,6 @@ for preset in "${presets[@]}"; do
     [[ $preset != tsan ]] || continue # Python is not built for it
     if [[ $preset == release ]]; then
         cmake --build --preset release --target stet stet_cpu >/dev/null
-        python3 tests/lift/test_lift_libraries.py build/release build/env/jax/bin/python
         VALUES=50 AGAIN=50 python3 tests/lift/test_lift_jax.py build/release build/env/jax/bin/python
         VALUES=50 python3 tests/lift/test_lift_devices.py build/release build/env/jax/bin/python
         for device in xla tpu; do
