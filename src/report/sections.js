@@ -111,7 +111,7 @@
     const times = events.length, ran = events.reduce((s, i) => s + e.executions[i], 0);
     return el("li", {}, swatch(run, e.cause[first]), el("code", { text: run.programs.hash[p].slice(0, 12) }), " ",
       e.step[first] >= 0 ? "step " + e.step[first] + ", " : "", "waited " + seconds(events.reduce((s, i) => s + e.wait_us[i], 0) / 1e6),
-      times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + ran.toLocaleString("en") + " times" : "",
+      times > 1 ? ", compiled " + times + " times" : "", ran ? ", run " + (ran === 1 ? "once" : ran.toLocaleString("en") + " times") : "",
       temp >= 0 ? ", " + bytes(temp) + " of temporaries" : "",
       cause ? el("span", { class: "muted", text: " · " + cause.class + (from >= 0 ? " since " + run.programs.hash[from].slice(0, 12) : "") }) : "");
   }
@@ -313,11 +313,18 @@
   const timesHead = [{ text: "serving took", num: true }, { text: "compiling had cost", num: true }, { text: "saved", num: true }];
 
   function savedLines(avoided) {
-    const words = (by) => Object.entries(by).map(([k, s]) => s.compiles + " " + k).join(", ");
+    const words = (by) => Object.entries(by).map(([k, s]) => s.compiles + (k === "lifted" ? " " : " from ") + k).join(", ");
     return el("div", { class: "scroll" }, table("By the line that did not wait", [{ text: "line", wrap: true }, { text: "served" }, ...timesHead],
       avoided.lines.slice(0, 60).map((l) => [el("code", { text: l.file ? place(l) : "no line known", title: l.file }), words(l.by),
         ...times(l.compiles, l.known, l.took_s, l.instead_of_s)])));
   }
+
+  // Compiles that lifting itself makes.
+  const costs = (l) => [
+    l && l.in_background ? count(l.in_background, "lifted program") + " compiled in the background: " + seconds(l.in_background_s) : "",
+    l && l.plain ? count(l.plain, "lifted program") + " compiled as written too, to compare results: " + seconds(l.plain_s) +
+      (l.plain_waited_s ? ", of which " + seconds(l.plain_waited_s) + " were waited for" : " in the background") : "",
+  ].filter(Boolean).map((text) => el("p", { text }));
 
   Stet.saved = (run) => {
     const t = run.totals, loads = t.loads ? count(t.loads, "executable") + " came from the framework's own cache. " : "";
@@ -325,7 +332,7 @@
     const rounding = (d) => d.ulp ? "by at most " + count(d.ulp, "unit") + " in the last place" : "in signs of zeros or bits of NaNs";
     const unlifted = (not.unlifted || []).map((u) => el("p", { text: named(u) + " is not lifted, so each of its programs is compiled: " + u.why }))
       .concat((not.lifting && not.lifting.different || []).map((d) =>
-        el("p", { text: named(d) + " is lifted, and its results differ from the plain program's " + rounding(d) })));
+        el("p", { text: named(d) + " is lifted, and its results differ from the plain program's " + rounding(d) })), costs(not.lifting));
     if (!run.saved.length)
       return section("saved", "What Stet saved", null, el("p", { text: loads + "No compile was served by a store in this run." }), unlifted);
     return section("saved", "What Stet saved", null, loads ? el("p", { text: loads }) : null, unlifted, el("div", { class: "scroll" },

@@ -398,6 +398,15 @@ class InTheBrowser(unittest.TestCase):
         self.assertEqual(page.js(f"[...Stet.saved({slow}).querySelectorAll('tbody td')].map(c => c.textContent)"),
                          ["disk", "1", "2.0 s", "1.0 s", "nothing"])
 
+    def test_compiles_that_lifting_makes_itself_are_told(self):
+        page = page_of(A)
+        run = ("{totals: {}, saved: [], not_compiled: {unlifted: [{function: 'f', file: 'a.py', line: 3, why: 'a callback'}],"
+               " lifting: {compared: 2, in_background: 1, in_background_s: 2, plain: 2, plain_s: 3, plain_waited_s: 1, different: []}}}")
+        self.assertEqual(page.js(f"[...Stet.saved({run}).querySelectorAll('p')].map(p => p.textContent).slice(1)"),
+                         ["f (a.py:3) is not lifted, so each of its programs is compiled: a callback",
+                          "1 lifted program compiled in the background: 2.0 s",
+                          "2 lifted programs compiled as written too, to compare results: 3.0 s, of which 1.0 s were waited for"])
+
 
 # Pairs of colours below 4.5 (3 for large text), by WCAG's formula, of every text on the page.
 CONTRAST = """(() => {
