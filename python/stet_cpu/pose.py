@@ -62,8 +62,7 @@ def register_functions(client, backend):
 
     client.register_custom_call_handler("cpu", function)
     client.register_custom_type_handler("cpu", type_)
-    backend.register_function(callbacks.TARGET, {"execute": callbacks.address()})
-    client._xla.register_custom_call_target(callbacks.TARGET, {"execute": callbacks.capsule()}, "Host", 1)
+    callbacks.register(functools.partial(function, platform="Host", api_version=1), type_)
 
 
 class CallbackTarget:
