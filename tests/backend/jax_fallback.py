@@ -105,6 +105,23 @@ def callback_outlives(compute):
     return seen
 
 
+def lower_in_threads(programs):
+    """The number of MLIR contexts that two threads lower so many programs in, and whether all are right."""
+    lowered = {}
+
+    def lower(k):
+        lowered.update({(k, i): jax.jit(lambda v, i=i: v * k + i).lower(x) for i in range(programs // 2)})
+
+    threads = [threading.Thread(target=lower, args=(k,)) for k in (2, 3)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    contexts = [low.compiler_ir().context for low in lowered.values()]
+    right = all(np.array_equal(low.compile()(x), x * k + i) for (k, i), low in lowered.items())
+    return [len({id(c) for c in contexts}), right]
+
+
 x = np.arange(SIZE, dtype=np.float32)
 found = {"asked": asked, "platform": jax.default_backend(), "devices": [str(d) for d in jax.devices()]}
 found["error"] = text_of(tripled, x)
@@ -118,6 +135,7 @@ if not found["error"]:
     found["on every device"] = np.array_equal(got, np.broadcast_to(3 * rows.sum(0), rows.shape))
     found["callback by XLA"] = callback_outlives(call)
 found["callback"] = callback_outlives(lambda v: v + 1)
+found["lowered"] = lower_in_threads(80)
 found["neither"] = text_of(refused_by_both, x)
 matrix = np.array([[0.0, 1.0], [-1.0, 0.0]], np.float32)
 found["eig"] = sorted(complex(v).imag for v in np.asarray(jnp.linalg.eig(matrix)[0]))

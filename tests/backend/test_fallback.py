@@ -59,6 +59,10 @@ class Fallback(unittest.TestCase):
         self.assertEqual(found["callback"], [2.0])
         self.assertEqual(found["callback by XLA"], [3.0])
 
+    def test_programs_share_contexts_but_threads_do_not(self):
+        found, _ = self.run_with("test", "--strict")
+        self.assertEqual(found["lowered"], [6, True])  # of 40 programs each, with 16 in a context
+
     def test_strict_fails_it_instead(self):
         for options in (("test", "--strict"), ("run", "--cpu", "--strict", "--no-store")):
             found, summary = self.run_with(*options)
