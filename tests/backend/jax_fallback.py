@@ -7,6 +7,7 @@ import gc
 import json
 import sys
 import threading
+import time
 
 import jax
 import jax.numpy as jnp
@@ -122,6 +123,25 @@ def lower_in_threads(programs):
     return [len({id(c) for c in contexts}), right]
 
 
+def told_before_the_result():
+    """What callbacks of a loop were called with when the launch returned, behind a program that takes a while."""
+    seen, matrix = [], np.ones((600, 600), np.float32)  # too large to run in this thread without a reason
+    product = jax.jit(lambda m: m @ m)
+
+    def tell(n):
+        time.sleep(0.1)
+        seen.append(int(n))
+
+    def turn(i, m):
+        jax.debug.callback(tell, i)
+        return m * 2
+
+    result = jax.jit(lambda m: jax.lax.fori_loop(0, 4, turn, m))(product(product(matrix)))
+    told = list(seen)
+    result.block_until_ready()
+    return told
+
+
 x = np.arange(SIZE, dtype=np.float32)
 found = {"asked": asked, "platform": jax.default_backend(), "devices": [str(d) for d in jax.devices()]}
 found["error"] = text_of(tripled, x)
@@ -135,6 +155,7 @@ if not found["error"]:
     found["on every device"] = np.array_equal(got, np.broadcast_to(3 * rows.sum(0), rows.shape))
     found["callback by XLA"] = callback_outlives(call)
 found["callback"] = callback_outlives(lambda v: v + 1)
+found["told"] = told_before_the_result()
 found["lowered"] = lower_in_threads(80)
 found["neither"] = text_of(refused_by_both, x)
 matrix = np.array([[0.0, 1.0], [-1.0, 0.0]], np.float32)

@@ -59,6 +59,10 @@ class Fallback(unittest.TestCase):
         self.assertEqual(found["callback"], [2.0])
         self.assertEqual(found["callback by XLA"], [3.0])
 
+    def test_callbacks_with_effects_have_happened_when_the_call_returns(self):
+        found, _ = self.run_with("test", "--strict")
+        self.assertEqual(found["told"], [0, 1, 2, 3])
+
     def test_programs_share_contexts_but_threads_do_not(self):
         found, _ = self.run_with("test", "--strict")
         self.assertEqual(found["lowered"], [6, True])  # of 40 programs each, with 16 in a context
