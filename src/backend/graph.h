@@ -102,7 +102,7 @@ struct stet_gblock {
 /* What runs as one step. Nodes in order; only one unless it is EW or a REDUCE with its
  * producers. */
 struct stet_graph_group {
-    struct stet_gnode *nodes[32]; /* STET_GROUP_NODES, latest first */
+    struct stet_gnode *nodes[96]; /* STET_GROUP_NODES, latest first */
     uint32_t node_count;
     struct stet_graph_group *next;
     uint32_t position; /* in the block: the order of its last node */

@@ -83,6 +83,9 @@ enum stet_rc stet_lower_returned(struct stet_lower *l, const struct stet_block *
 enum stet_rc stet_lower_only_block(struct stet_lower *l, const struct stet_region *r,
                                    const struct stet_block **out);
 
+/* Lowers the loop l->op turn by turn if that is better (lower_unroll.c). */
+enum stet_rc stet_lower_unroll(struct stet_lower *l, struct stet_gval **in, uint32_t count,
+                               bool *done);
 enum stet_rc stet_lower_adopt_blocks(struct stet_lower *l, struct stet_gnode *n,
                                      struct stet_gblock **blocks, uint32_t count);
 enum stet_rc stet_lower_shapes_of(struct stet_lower *l, struct stet_gval **v, uint32_t count,
