@@ -111,17 +111,19 @@ static enum stet_rc start_metrics(struct run *r, const struct wishes *w, struct 
     return stet_monitor_publish_start(&r->metrics, &options, tap, err);
 }
 
+/* Explaining thousands of compiles takes longer than the tests that made them, so `stet test`
+ * leaves it to `stet explain`. */
 static enum stet_rc start_live(struct run *r, const struct wishes *w, struct stet_live_tap *tap,
                                struct stet_err *err)
 {
     bool says = !w->quiet && !w->brief;
 
-    if (says)
+    if (says) {
         tap->say = stet_cli_account_say;
-    if (!w->quiet)
         tap->differ = stet_cli_divergence_say;
+    }
     return stet_live_new(&r->live, r->on_disk.folder, r->on_disk.id, w->json_events,
-                         r->metrics || !w->quiet ? tap : NULL, err);
+                         r->metrics || says ? tap : NULL, err);
 }
 
 static void summary(const struct run *r, const struct wishes *w)
