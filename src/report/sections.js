@@ -39,7 +39,7 @@
           c.trigger.function ? " in " + c.trigger.function : ""), excerpt(c.trigger) || "The file is not where it was.")) : null,
         c.evidence ? row(sure[c.sure] || "evidence", c.evidence) : null,
         c.temp_bytes_more ? row("memory", bytes(Math.abs(c.temp_bytes_more)) + " of temporaries " + (c.temp_bytes_more > 0 ? "more" : "less") + " than before") : null),
-      c.fix && !c.benign ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix) : null);
+      c.fix && !c.benign ? el("p", { class: "fix" }, el("b", { text: "Fix: " }), c.fix, " ", el("code", { class: "more", text: "stet help " + c.class })) : null);
   }
 
   // Ranks that did not compile the same, or did not come.

@@ -170,7 +170,7 @@ class InTheBrowser(unittest.TestCase):
             head = f.read().split('<script type="application/json"')[0]
         self.assertIn("Did input shapes change?", head)
         words = " ".join(re.sub(r"<[^>]*>", " ", head.split("<body>")[1]).split())
-        for part in ("38× shape-drift in train_step, train.py:3 , waited", "return batch * batch", "Fix: Pad this dimension",
+        for part in ("38× shape-drift in train_step, train.py:3 , waited", "return batch * batch", "Fix: Pad this dimension", "stet help shape-drift",
                      "recompiles in all 38 waited for them"):
             self.assertIn(part, words)
 
@@ -185,7 +185,8 @@ class InTheBrowser(unittest.TestCase):
         there = page.js("[...document.querySelectorAll('main > section:not([hidden])')].map(s => s.id)")
         self.assertEqual(there, ["timeline", "causes", "lines", "families", "shapes", "buckets", "memory", "saved", "compiles", "processes"])
         self.assertEqual(page.js("document.querySelector('.code mark').textContent.trim()"), "3    return batch * batch")
-        self.assertIn("Pad this dimension", page.js("document.querySelector('.fix').textContent"))
+        for fix in (".culprit .fix", ".cause .fix"):
+            self.assertRegex(page.js(f"document.querySelector('{fix}').textContent"), r"^Fix: Pad this dimension.* stet help shape-drift$")
         self.assertTrue(page.js("(() => { const c = document.querySelector('canvas');"
                                 " return new Set(c.getContext('2d').getImageData(0, 0, c.width, c.height).data).size > 8; })()"))
         self.quiet(page)
