@@ -81,20 +81,24 @@ static bool is_sized_by_host(struct stet_history *h, struct stet_finding *f)
  * an array is read, a program ran in that line, or (unless `ran` is required) the line reads a
  * size. */
 static bool read_back(struct stet_history *h, struct stet_finding *f, bool ran,
-                      enum stet_rests *rests)
+                      enum stet_rests *rests, bool *selected)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     struct stet_python_read read;
     struct stet_read seen;
 
+    *selected = false;
     *rests = STET_RESTS_VALUES;
     if (stet_explain_read_passed(h, f, true, &seen)) {
         f->reads = seen.line;
         f->source = seen.at;
+        *selected = seen.selected;
         if (is_lazy(h, f))
             stet_evidence_lazy_point_at(h, f, seen.line);
         return true;
     }
+    if (stet_explain_reads_known(h, f) && !is_lazy(h, f))
+        return false;
     *rests = STET_RESTS_RUN;
     f->reads = stet_evidence_lazy_size_read(h, s);
     if (f->reads) {
@@ -125,6 +129,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
 {
     long long from = (long long)f->facts.inner_from, to = (long long)f->facts.inner_to;
     enum stet_rests rests;
+    bool selected;
 
     if (f->facts.argument_shape || !f->facts.inner_shape)
         return false;
@@ -139,10 +144,11 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
         stet_finding_hear(
             h, f, STET_ANSWER(MASK_GATHER, PROGRAMS, CERTAIN),
             "no argument changed; what a mask selects went from %lld to %lld elements", from, to);
-    else if (read_back(h, f, f->facts.cut, &rests))
+    else if (read_back(h, f, f->facts.cut, &rests, &selected))
         stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
-                                                       .sure = STET_SURE_CERTAIN},
+                          (struct stet_finding_answer){selected ? STET_CAUSE_MASK_GATHER
+                                                                : STET_CAUSE_DIM_READBACK,
+                                                       .rests = rests, .sure = STET_SURE_CERTAIN},
                           "no argument changed; a size inside went from %lld to %lld, and what is "
                           "passed was read back in %.*s",
                           from, to, STET_FMT(stet_explain_read_words(h, f)));
@@ -294,6 +300,7 @@ static void argument(struct stet_history *h, struct stet_finding *f)
     const struct stet_series *series = c ? stet_series_of(h, f, c) : NULL;
     const struct stet_sighting *maker = gathered(h, f);
     enum stet_rests rests;
+    bool selected;
 
     if (grows(h, f))
         return;
@@ -308,11 +315,13 @@ static void argument(struct stet_history *h, struct stet_finding *f)
                           STET_FMT(words_of(h, size_change(f))), (long long)f->facts.size_to);
     } else if (varlen(h, f)) {
         return;
-    } else if (read_back(h, f, false, &rests)) {
+    } else if (read_back(h, f, false, &rests, &selected)) {
         stet_finding_hear(h, f,
-                          (struct stet_finding_answer){STET_CAUSE_DIM_READBACK, .rests = rests,
-                                                       .sure = STET_SURE_LIKELY},
-                          "what is passed depends on a value read back in %.*s",
+                          (struct stet_finding_answer){selected ? STET_CAUSE_MASK_GATHER
+                                                                : STET_CAUSE_DIM_READBACK,
+                                                       .rests = rests, .sure = STET_SURE_LIKELY},
+                          selected ? "what is passed was selected by values read back, in %.*s"
+                                   : "what is passed depends on a value read back in %.*s",
                           STET_FMT(stet_explain_read_words(h, f)));
     } else if (series && series->distinct > 2) {
         stet_finding_hear(h, f, STET_ANSWER(SHAPE_DRIFT, RUN, CERTAIN),

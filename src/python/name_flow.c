@@ -6,6 +6,7 @@ enum { MOST_BINDINGS = 32, MOST_SITES = 8 };
 struct stet_python_active {
     const struct stet_python_binding *binding;
     const struct stet_python_frame *frame;
+    bool sized;
     const struct stet_python_active *outer;
 };
 
@@ -75,11 +76,11 @@ static struct stet_python_value of_definition(struct stet_python_flow *x, stet_p
 struct stet_python_value stet_python_flow_of_binding(struct stet_python_flow *x,
                                                      const struct stet_python_binding *b)
 {
-    struct stet_python_active mine = {b, x->frame, x->active};
+    struct stet_python_active mine = {b, x->frame, x->sized, x->active};
     struct stet_python_value v = nothing;
 
     for (const struct stet_python_active *a = x->active; a; a = a->outer)
-        if (a->binding == b && a->frame == x->frame)
+        if (a->binding == b && a->frame == x->frame && a->sized == x->sized)
             return nothing; /* x = f(x): what it was before adds nothing new */
     x->active = &mine;
     switch ((enum stet_python_bind)b->how) {
@@ -101,6 +102,8 @@ struct stet_python_value stet_python_flow_of_binding(struct stet_python_flow *x,
         v.from = PY_FROM_FUNCTION;
         break;
     }
+    if (x->around && !x->sized)
+        v = stet_python_either(v, x->around(x, b->target));
     x->active = mine.outer;
     return v;
 }

@@ -59,17 +59,13 @@ uint32_t stet_python_conditional_line(struct stet_python_sources *s, struct stet
 
 /* ---- what depends on a line that read back ---- */
 
-/* Does a condition that decides whether line `use` runs depend on what line `read` of the same
- * function computes? A loop's condition counts when `loops`. *direct: the condition is in that
- * line. */
-bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 uint32_t read, bool loops, bool *direct);
 /* Returns the line of the first condition, of an if, elif, while or match of the same function,
  * that depends on what line `read` computes, or of the first `for` that iterates over it; 0 for
  * none. */
 uint32_t stet_python_decided_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t read);
-/* Does an argument that line `use` passes depend on it? */
+/* Does an argument that line `use` passes depend on what line `read` of the same function
+ * computes? */
 bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view file, uint32_t use,
                                 uint32_t read);
 /* Returns the line that last assigned `name` (or the attribute "x.name") before line `use` of the
@@ -189,6 +185,31 @@ uint32_t stet_python_call_lines(struct stet_python_sources *s, struct stet_view 
 bool stet_python_only_call(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                            struct stet_view near, uint32_t line_near,
                            struct stet_python_watched *out);
+
+/* What something depends on that was read back. */
+struct stet_python_rested {
+    struct stet_view file; /* of the lines that read it */
+    uint32_t line, last;
+    /* The line that makes a number of what was read, or selects with it; the same line if none
+     * does. */
+    struct stet_python_made made;
+    bool selected; /* a size is the number of elements that a mask selects */
+    bool direct;   /* the condition itself reads */
+};
+
+/* Does an argument of the waiting call depend on a line that was observed to read back? The value
+ * of an array counts for its size only where it becomes a number that arrays are made or cut with,
+ * or a mask. `what` is an argument, or PY_HELD_CALL for any. */
+bool stet_python_argument_rests(struct stet_python_sources *s,
+                                const struct stet_python_stack *stack,
+                                const struct stet_python_followed *what,
+                                const struct stet_python_copies *copies,
+                                struct stet_python_rested *out);
+/* The same for the conditions that decide whether the lines that wait run. A loop's condition
+ * counts when `loops`. */
+bool stet_python_waiting_rests(struct stet_python_sources *s, const struct stet_python_stack *stack,
+                               const struct stet_python_copies *copies, bool loops,
+                               struct stet_python_rested *out);
 
 /* ---- functions ---- */
 

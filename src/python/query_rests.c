@@ -8,7 +8,6 @@ enum { NAMES_MOST = 64, PASSES = 2 };
 struct rest {
     const struct stet_python_module *m;
     stet_python_ref use, read, function;
-    bool direct;
     struct name {
         uint32_t number;
         bool attribute;
@@ -59,10 +58,7 @@ static bool decides(const struct stet_python_conditions *c, stet_python_ref stat
     struct rest *r = c->context;
     stet_python_ref test = stet_python_condition_of(r->m, statement);
 
-    if (!test)
-        return false;
-    r->direct = statement == r->read;
-    return r->direct || holds(r, test);
+    return test && (statement == r->read || holds(r, test));
 }
 
 /* A value assigned under such a condition depends on it too. */
@@ -91,41 +87,6 @@ static void follow(struct rest *r)
                 add_name(r, b);
         }
     }
-}
-
-/* "a if condition else b", "condition and a". */
-static bool decides_inside(struct rest *r, bool loops)
-{
-    stet_python_ref n = 0;
-
-    if (r->use == r->read && loops) /* it may read what the call returned */
-        return false;
-    while (stet_python_own_next(r->m, r->use, &n)) {
-        enum stet_python_kind k = stet_python_kind(&r->m->ast, n);
-
-        if ((k == PY_CONDITIONAL || k == PY_BOOLEAN) && (r->use == r->read || holds(r, n))) {
-            r->direct = r->use == r->read;
-            return true;
-        }
-    }
-    return false;
-}
-
-bool stet_python_rests_condition(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 uint32_t read, bool loops, bool *direct)
-{
-    struct rest r;
-    struct stet_python_conditions c = {.loops = loops, .rests = decides, .context = &r};
-    bool found;
-
-    if (!begin(&r, s, file, use, read))
-        return false;
-    c.module = r.m;
-    follow(&r);
-    r.direct = false;
-    found = decides_inside(&r, loops) || stet_python_conditions_around(&c, r.use);
-    *direct = r.direct;
-    return found;
 }
 
 /* What decides how often or whether the body of a statement runs; 0 for other statements. */

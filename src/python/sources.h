@@ -17,6 +17,13 @@ struct stet_python_read {
     bool sure; /* the value that was read is known to be on the device */
 };
 
+/* The lines that were observed to copy something to the host. */
+struct stet_python_copies {
+    /* Did one of these lines, or with `calls` something that it calls? */
+    bool (*read)(void *context, struct stet_view file, uint32_t first, uint32_t last, bool calls);
+    void *context;
+};
+
 /* A line of a file, and the function around it; 0 for none. */
 struct stet_python_made {
     struct stet_view file, function;
