@@ -3,6 +3,7 @@
  * outside any jitted function show where an argument was made. */
 #include "explain/decided.h"
 #include "explain/history_internal.h"
+#include "explain/jitted.h"
 #include "explain/readback.h"
 
 enum { LOOK = 512 };
@@ -143,36 +144,35 @@ static bool cleared(const struct stet_history *h, struct stet_finding *f)
 
 /* ---- the call ---- */
 
-/* The line that chose or made the function called, or the call itself. */
+/* The line that jitted the function called, or the call itself. How the function was jitted shows
+ * no argument's placement. */
 static bool jitted(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
-    struct stet_place at = s->trigger;
-    bool once;
-    uint32_t line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
+    struct stet_place at;
+    bool sure;
 
     if (!stet_cause_is(f->cause, STET_CAUSE_OF_JIT) || s->eager)
         return false;
-    if (line)
-        at.line = line;
-    /* How the function was jitted shows no argument's placement. */
+    if (!stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
+        return at_line(f, s->trigger, STET_SURE_LIKELY);
     return at_line(f, at,
-                   line && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
+                   sure && !stet_cause_is(f->cause, STET_CAUSE_OF_PLACE) ? STET_SURE_CERTAIN
                                                                          : STET_SURE_LIKELY);
 }
 
-/* Another function of one definition was called: the line that made it. */
+/* Another function of one definition was called, and its program differs: the line that made it. */
 static bool made_anew(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
     const struct stet_sighting *was = &h->sightings[f->against];
-    struct stet_place at = s->trigger;
-    bool once = false;
+    struct stet_place at;
+    bool sure;
 
-    if (s->eager || was->process != s->process || !stet_explain_made_anew(was->values, s->values))
-        return false;
-    at.line = stet_python_callee_line(&h->sources, s->trigger.file, s->trigger.line, &once);
-    return !once && at_line(f, at, STET_SURE_LIKELY);
+    return !s->eager && was->process == s->process &&
+           stet_explain_made_anew(was->values, s->values) &&
+           stet_explain_jitted(h, f, STET_JIT_MAKER, &at, &sure) &&
+           at_line(f, at, STET_SURE_LIKELY);
 }
 
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)

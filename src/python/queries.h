@@ -72,11 +72,6 @@ bool stet_python_rests_argument(struct stet_python_sources *s, struct stet_view 
  * same function; 0 when the statement there does not use it, or no line assigns it. */
 uint32_t stet_python_binding_line(struct stet_python_sources *s, struct stet_view file,
                                   uint32_t use, struct stet_view name);
-/* Returns the line that made or chose the callee of line `use`, in the same function, at module
- * level, or in the function that line `use` calls for it; 0 when it is a function defined by `def`,
- * or no line does. *once: it was made at module level, so the same one is called every time. */
-uint32_t stet_python_callee_line(struct stet_python_sources *s, struct stet_view file, uint32_t use,
-                                 bool *once);
 
 /* ---- the line that decided a value ---- */
 
@@ -159,6 +154,14 @@ struct stet_python_followed {
 struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                            const struct stet_python_stack *stack,
                                            const struct stet_python_followed *what);
+
+/* The line that jitted the function which the waiting call runs: the call of jit, or the decorator.
+ * `caller`: if a function of the project does that, the line that called it. `file` and `line` are
+ * of the jitted function's code; empty when not known. Line 0 when it is not found; sure if no
+ * other line may have jitted it. */
+struct stet_python_made stet_python_jitted(struct stet_python_sources *s,
+                                           const struct stet_python_stack *stack,
+                                           struct stet_view file, uint32_t line, bool caller);
 
 /* The line that turns gradients on or off around a line that waits. */
 struct stet_python_made stet_python_gradient_mode(struct stet_python_sources *s,

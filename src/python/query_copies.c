@@ -1,94 +1,6 @@
 /* What an argument of the waiting call, or the decision to make it, rests on that the run was
  * observed to read back. */
-#include "python/trail.h"
-
-/* A question, with the frames that wait: each one's parameters are what the next one passes. */
-struct resting {
-    struct stet_python_question q;
-    struct stet_python_trail trail;
-    struct stet_python_frame frames[STET_PYTHON_WATCHED];
-    stet_python_ref waits[STET_PYTHON_WATCHED];
-    size_t count;
-};
-
-/* ---- calls ---- */
-
-/* May the call run a function that the source does not show? */
-static bool may_run(const struct stet_python_callee *c)
-{
-    return !c->definition && !c->meaning && !c->transform &&
-           (c->effect <= PY_GIVES_UNKNOWN || c->effect == PY_GIVES_STEPS || c->object);
-}
-
-/* The call in a statement that runs the function: one that is known to, otherwise the first that
- * may. */
-static stet_python_ref call_in(struct resting *r, stet_python_ref statement,
-                               const struct stet_python_module *m, stet_python_ref function,
-                               bool *bound)
-{
-    const struct stet_python_module *here = r->q.flow.frame->module;
-    stet_python_ref n = 0, maybe = 0;
-
-    *bound = function && stet_python_is_method(m, function);
-    while (stet_python_own_next(here, statement, &n)) {
-        struct stet_python_callee c;
-
-        if (stet_python_kind(&here->ast, n) != PY_CALL)
-            continue;
-        c = stet_python_trail_callee(&r->trail, n);
-        if (function && c.definition == function && c.module == m) {
-            *bound = c.bound;
-            return n;
-        }
-        if (function && stet_python_trail_runs(&r->trail, n, m, function)) {
-            *bound = true; /* the class of a constructor */
-            return n;
-        }
-        if (!maybe && may_run(&c))
-            maybe = n;
-    }
-    return maybe;
-}
-
-/* ---- frames ---- */
-
-static void link_frames(struct resting *r)
-{
-    for (size_t i = 0; i + 1 < r->count; i++) {
-        struct stet_python_frame *f = &r->frames[i];
-        bool bound;
-
-        if (!f->function || r->trail.stack->frames[i].lambda)
-            continue;
-        r->q.flow.frame = &r->frames[i + 1];
-        f->call = call_in(r, r->waits[i + 1], f->module, f->function, &bound);
-        f->caller = f->call ? &r->frames[i + 1] : NULL;
-        f->bound = bound;
-    }
-    r->q.flow.frame = &r->frames[0];
-}
-
-static void begin(struct resting *r, struct stet_python_sources *s,
-                  const struct stet_python_stack *stack, const struct stet_python_copies *copies)
-{
-    memset(r, 0, sizeof *r);
-    r->trail.x = stet_python_ask(&r->q, s, NULL);
-    r->trail.stack = stack;
-    for (uint32_t i = 0; i < stack->waits; i++) {
-        const struct stet_python_module *m = NULL;
-        stet_python_ref statement = stet_python_trail_waits(&r->trail, i + 1, &m);
-
-        if (!statement)
-            break;
-        r->waits[r->count] = statement;
-        r->frames[r->count++] = (struct stet_python_frame){
-            .module = m, .function = stet_python_function_around(m, statement), .seen = i + 1};
-    }
-    r->q.flow.frame = &r->frames[0];
-    if (r->count)
-        link_frames(r);
-    r->q.flow.copies = copies;
-}
+#include "python/waiting.h"
 
 /* ---- answers ---- */
 
@@ -155,7 +67,7 @@ static struct stet_python_value around(struct stet_python_flow *x, stet_python_r
 }
 
 /* "a if condition else b", "condition and a" in the waiting statement itself. */
-static bool chosen_inside(struct resting *r, size_t i, bool loops, struct deciding *d)
+static bool chosen_inside(struct stet_python_waiting *r, size_t i, bool loops, struct deciding *d)
 {
     const struct stet_python_module *m = r->frames[i].module;
     stet_python_ref n = 0;
@@ -183,9 +95,10 @@ bool stet_python_waiting_rests(struct stet_python_sources *s, const struct stet_
                                const struct stet_python_copies *copies, bool loops,
                                struct stet_python_rested *out)
 {
-    struct resting r;
+    struct stet_python_waiting r;
 
-    begin(&r, s, stack, copies);
+    stet_python_waiting_init(&r, s, stack);
+    r.q.flow.copies = copies;
     r.q.flow.around = around;
     for (size_t i = 0; i < r.count; i++) {
         struct deciding d = {.flow = &r.q.flow};
@@ -210,8 +123,8 @@ bool stet_python_waiting_rests(struct stet_python_sources *s, const struct stet_
 /* ---- arguments ---- */
 
 /* What the call passes for a parameter of the function; 0 when that is not known. */
-static stet_python_ref passed(struct resting *r, const struct stet_python_followed *what,
-                              stet_python_ref *call)
+static stet_python_ref passed(struct stet_python_waiting *r,
+                              const struct stet_python_followed *what, stet_python_ref *call)
 {
     const struct stet_python_module *here = r->frames[0].module;
     const struct stet_python_module *m =
@@ -221,7 +134,7 @@ static stet_python_ref passed(struct resting *r, const struct stet_python_follow
     uint32_t number, position = 0;
     bool bound;
 
-    *call = call_in(r, r->waits[0], m, function, &bound);
+    *call = stet_python_waiting_call(r, r->waits[0], m, function, &bound);
     number = function && name.len ? stet_intern_find(&m->ast.names, name) : STET_INTERN_NONE;
     if (!*call || what->held != PY_HELD_ARGUMENT || number == STET_INTERN_NONE ||
         !stet_python_parameter(m, function, number, &position))
@@ -240,9 +153,10 @@ bool stet_python_argument_rests(struct stet_python_sources *s,
 {
     stet_python_ref call, given;
     struct stet_python_value v;
-    struct resting r;
+    struct stet_python_waiting r;
 
-    begin(&r, s, stack, copies);
+    stet_python_waiting_init(&r, s, stack);
+    r.q.flow.copies = copies;
     if (!r.count)
         return false;
     given = passed(&r, what, &call);

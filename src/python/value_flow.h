@@ -84,6 +84,14 @@ struct stet_python_value stet_python_flow_of_parameter(struct stet_python_flow *
                                                        stet_python_ref parameter,
                                                        uint32_t position);
 
+/* Fills in the bindings of a name in a scope that may give it its value at a use, the last one
+ * first; from *straight on: those of a loop that comes round. Returns their number. */
+enum { STET_PYTHON_REACHING = 32 };
+uint32_t stet_python_reaching(const struct stet_python_module *m, stet_python_ref use,
+                              stet_python_ref scope,
+                              const struct stet_python_binding *out[STET_PYTHON_REACHING],
+                              uint32_t *straight);
+
 /* The origins of an expression, without following imports into other files. *steps counts the
  * work. */
 uint32_t stet_python_origins(const struct stet_python_module *m, stet_python_ref n,

@@ -100,23 +100,3 @@ TEST(a_name_has_its_value_from_the_line_before_that_gave_it_one)
     EXPECT_INT(1, binding("lr = 1\nfor e in d:\n    g(lr)\nlr = 2\n", 3, "lr"));
     EXPECT_INT(0, binding("b = 1\ndef m():\n    g(b)\n", 3, "b")); /* of another function */
 }
-
-static uint32_t callee(const char *text, uint32_t use)
-{
-    bool once;
-    uint32_t line = stet_python_callee_line(&h.sources, written(text), use, &once);
-
-    done();
-    return line;
-}
-
-TEST(what_is_called_was_made_or_chosen_somewhere)
-{
-    EXPECT_INT(1, callee("g = jit(f)\ndef m():\n    y = g(x)\n", 3));
-    EXPECT_INT(3, callee("g = jit(f)\nfor x in d:\n    c = g if x else f\n    y = c(x)\n", 4));
-    EXPECT_INT(1, callee("s = jit(f)\ny = s.lower(x).compile()\n", 2));
-    EXPECT_INT(0, callee("from other import g\ny = g(x)\n", 2)); /* of a file that is not read */
-    EXPECT_INT(0, callee("def g(x):\n    return x\ny = g(x)\n", 3));
-    EXPECT_INT(2, callee("def g(s):\n    return jit(f, s)\ny = g(s)(x)\n", 3));
-    EXPECT_INT(0, callee("def g(s):\n    if s:\n        return f\n    return h\ny = g(s)(x)\n", 5));
-}
