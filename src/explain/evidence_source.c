@@ -142,6 +142,22 @@ static bool cleared(const struct stet_history *h, struct stet_finding *f)
            at_line(f, f->origin, STET_SURE_CERTAIN);
 }
 
+/* A number of an optimizer that JAX compiled in: the line that makes the optimizer with it. */
+static bool optimizer_made(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_python_made made;
+
+    if (f->cause != STET_CAUSE_OPTIMIZER_SCALAR ||
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX)
+        return false;
+    made = stet_python_makes_optimizer(&h->sources);
+    return at_line(f,
+                   (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
+                                       .function = stet_arena_copy(&h->arena, made.function),
+                                       .line = made.line},
+                   made.sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
+}
+
 /* ---- the call ---- */
 
 /* The line that jitted the function called, or the call itself. How the function was jitted shows
@@ -187,7 +203,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (looped(h, f) || sliced(f) || cleared(h, f) || stet_explain_decided(h, f) ||
-        made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
+    if (looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
+        stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;
 }

@@ -230,6 +230,10 @@ struct stet_view stet_python_static_used(struct stet_python_sources *s, struct s
 /* Is the line part of an optimizer: of a library's, of a class that derives from one, or of a
  * function that takes gradients? */
 bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* The line, in the files that were read, that makes an optimizer of a library with a number which
+ * may be another one each time; line 0 for none. Of several, one that does not run first. Sure if
+ * no other line does. */
+struct stet_python_made stet_python_makes_optimizer(struct stet_python_sources *s);
 
 /* The role of a name in the function whose code begins at a line (decorators come first). *value is
  * the text of a default. */

@@ -4,32 +4,22 @@
 
 /* ---- answers ---- */
 
-static struct stet_view function_of(const struct stet_python_place *p)
-{
-    const struct stet_python_module *m = p->module;
-    stet_python_ref statement = stet_python_statement_at(m, p->line);
-    stet_python_ref function = statement ? stet_python_function_around(m, statement) : 0;
-    stet_python_ref name = function ? stet_python_field(&m->ast, function, PY_FIELD_NAME) : 0;
-
-    return name       ? stet_python_text(&m->ast, name)
-           : function ? STET_VIEW("<lambda>")
-                      : STET_VIEW("<module>");
-}
-
 static bool answer(const struct stet_python_value *v, struct stet_python_rested *out)
 {
     const struct stet_python_place *made = v->made.module ? &v->made : &v->read;
 
     if (!(v->from & PY_FROM_READ) || !v->read.module)
         return false;
-    *out = (struct stet_python_rested){.file = stet_view_str(v->read.module->path),
-                                       .line = v->read.line,
-                                       .last = v->read.last,
-                                       .made = {.file = stet_view_str(made->module->path),
-                                                .function = function_of(made),
-                                                .line = made->line,
-                                                .sure = (v->from & PY_FROM_SURE) != 0},
-                                       .selected = (v->from & PY_FROM_SELECTED) != 0};
+    *out = (struct stet_python_rested){
+        .file = stet_view_str(v->read.module->path),
+        .line = v->read.line,
+        .last = v->read.last,
+        .made = {.file = stet_view_str(made->module->path),
+                 .function = stet_python_function_name(
+                     made->module, stet_python_statement_at(made->module, made->line)),
+                 .line = made->line,
+                 .sure = (v->from & PY_FROM_SURE) != 0},
+        .selected = (v->from & PY_FROM_SELECTED) != 0};
     return true;
 }
 

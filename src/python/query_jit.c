@@ -467,7 +467,6 @@ struct stet_python_made stet_python_jitted(struct stet_python_sources *sources,
     struct stet_python_waiting w;
     struct search s = {.w = &w};
     struct jitting found;
-    stet_python_ref function, name;
 
     stet_python_waiting_init(&w, sources, stack);
     if (!w.count)
@@ -477,11 +476,7 @@ struct stet_python_made stet_python_jitted(struct stet_python_sources *sources,
         return (struct stet_python_made){.line = 0};
     if (caller && s.called.at)
         found = s.called;
-    function = stet_python_function_around(found.module, found.at);
-    name = function ? stet_python_field(&found.module->ast, function, PY_FIELD_NAME) : 0;
     return (struct stet_python_made){stet_view_str(found.module->path),
-                                     name       ? stet_python_text(&found.module->ast, name)
-                                     : function ? STET_VIEW("<lambda>")
-                                                : STET_VIEW("<module>"),
+                                     stet_python_function_name(found.module, found.at),
                                      stet_python_line(found.module, found.at), !s.several};
 }

@@ -1,7 +1,7 @@
-/* Facts about the line that jitted the function which a waiting call runs. A script marks that line
- * with `# here`, the call that waits with `# call`, and its caller with `# call2`. `# made` is the
- * line that called a function which jits, where there is one. The function's code begins at `#
- * def`. */
+/* Facts about the line that jitted the function which a waiting call runs, and the line that makes
+ * an optimizer. A script marks that line with `# here`, the call that waits with `# call`, and its
+ * caller with `# call2`. `# made` is the line that called a function which jits, where there is
+ * one. The function's code begins at `# def`. */
 #include "python_help.h"
 
 #define HEAD                                                                                       \
@@ -124,4 +124,41 @@ TEST(a_function_that_is_not_jitted_has_no_line)
 {
     expect("for x in data:\n    y = plain(x)  # call\n");
     expect("from elsewhere import step\nfor x in data:\n    y = step(x)  # call\n");
+}
+
+/* ---- optimizers ---- */
+
+static void expect_optimizer(const char *body, bool sure)
+{
+    struct stet_python_made made;
+
+    begin("import jax\nimport optax\n", body);
+    EXPECT(stet_python_open(&sources, here()) != NULL);
+    made = stet_python_makes_optimizer(&sources);
+    if (made.line != line_of("# here") || made.sure != sure)
+        fprintf(stderr, "line %u instead of %u of\n%s\n", made.line, line_of("# here"), body);
+    EXPECT_INT(line_of("# here"), made.line);
+    EXPECT(made.sure == sure);
+    finish();
+}
+
+TEST(an_optimizer_is_made_anew_with_another_number)
+{
+    expect_optimizer("def make(rate):\n"
+                     "    return optax.chain(optax.clip(1.0), optax.sgd(rate))  # here\n",
+                     true);
+    /* the first one is made with the object */
+    expect_optimizer("class Run:\n    def __init__(self, lr):\n        self.tx = optax.adam(lr)\n"
+                     "    def lower(self):\n        self.tx = optax.adam(self.lr)  # here\n",
+                     true);
+    expect_optimizer("def a(lr):\n    return optax.adam(lr)  # here\n"
+                     "def b(lr):\n    return optax.sgd(lr)\n",
+                     false);
+}
+
+TEST(an_optimizer_of_a_written_number_or_a_schedule_stays_the_same)
+{
+    expect_optimizer("RATE = 1e-3\ntx = optax.adam(RATE)\nty = optax.sgd(0.1, momentum=0.9)\n"
+                     "def make():\n    return optax.adam(optax.cosine_decay_schedule(1e-3, 100))\n",
+                     false);
 }
