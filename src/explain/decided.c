@@ -421,18 +421,6 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
-bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
-{
-    struct asking a;
-    bool found;
-
-    begin(&a, h, f);
-    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
-                 STET_SURE_LIKELY);
-    stet_observed_release(&a.seen);
-    return found;
-}
-
 bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_place before = f->source;

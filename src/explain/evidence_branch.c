@@ -359,12 +359,26 @@ static bool comes_late(struct stet_history *h, struct stet_finding *f)
     return true;
 }
 
-/* Operations went, and no argument differs: a line switches a model to its evaluation. */
+/* Operations came or went, and no argument differs: a line switches a model to its training or its
+ * evaluation. Training has more of them: dropout, statistics. */
 static bool switched(struct stet_history *h, struct stet_finding *f)
 {
+    struct stet_python_made made;
+    struct stet_observed seen;
+
     if (f->cause != STET_CAUSE_GRAPH_CHANGE || stet_sighting_of(h, f)->eager ||
-        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX || !stet_explain_mode(h, f))
+        stet_sighting_of(h, f)->traits->framework != STET_FRAMEWORK_JAX)
         return false;
+    stet_observed_init(&seen, h, f);
+    made = stet_python_switches(&h->sources, &seen.stack,
+                                f->facts.new_ops ? STET_VIEW("True") : STET_VIEW("False"));
+    stet_observed_release(&seen);
+    if (!made.line)
+        return false;
+    f->source = (struct stet_place){.file = stet_arena_copy(&h->arena, made.file),
+                                    .function = stet_arena_copy(&h->arena, made.function),
+                                    .line = made.line};
+    f->source_sure = STET_SURE_LIKELY;
     stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, HIDDEN_BRANCH, SOURCE, LIKELY),
                       "no argument that was seen differs, and line %u switches a model between "
                       "training and evaluation",

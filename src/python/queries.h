@@ -171,6 +171,16 @@ struct stet_python_made stet_python_gradient_mode(struct stet_python_sources *s,
 struct stet_python_made stet_python_training(struct stet_python_sources *s,
                                              const struct stet_python_stack *stack,
                                              struct stet_view to);
+/* The line that sets an option of JAX: a `with` around a line that waits (then it is sure), or the
+ * only line that does so in a function or a loop. */
+struct stet_python_made stet_python_sets_option(struct stet_python_sources *s,
+                                                const struct stet_python_stack *stack);
+/* The line that switches a model to training or evaluation (`to`), of whatever model: in the loop
+ * around a line that waits (then it is sure), otherwise in any function. What runs once before that
+ * loop switches nothing in it. */
+struct stet_python_made stet_python_switches(struct stet_python_sources *s,
+                                             const struct stet_python_stack *stack,
+                                             struct stet_view to);
 /* The line that turns the gradients of parameters on or off, of whatever model. */
 struct stet_python_made stet_python_asks_gradient(struct stet_python_sources *s,
                                                   const struct stet_python_stack *stack,

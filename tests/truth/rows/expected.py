@@ -88,5 +88,9 @@ ROWS = [
     Row("O", "o_count.py", [Want("baked-constant", "xm.mark_step()", ("torch.zeros",))], lane="torchxla",
         never=("grad-create-accumulate", "zero_grad", "optimizer")),
     Row("X", "x_collected.py", [Want("hidden-branch", "out = out + 0.01 * jnp.sum(x ** 2)")]),
+    Row("Z", "z_width.py", [Want("options-drift", "return level * 0.9", ("jax_enable_x64",), edit="return jax.enable_x64(True)")],
+        never=("Convert",)),
+    Row("Z", "z_precision.py", [Want("options-drift", "return jnp.tanh(field @ mix)", ("jax_default_matmul_precision",),
+                                     edit="with jax.default_matmul_precision")], never=("graph-change",)),
     Row("Y", "y_given.py", [Want("last-batch", "page, left = left[", edit="page, left = left[")]),
 ]
