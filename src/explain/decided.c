@@ -421,6 +421,18 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
+bool stet_explain_decided_moved(struct stet_history *h, struct stet_finding *f,
+                                const struct stet_moved *m)
+{
+    struct asking a;
+    bool found;
+
+    begin(&a, h, f);
+    found = take(&a, follow_moved(&a, m, PY_OF_VALUE), STET_SURE_CERTAIN);
+    stet_observed_release(&a.seen);
+    return found;
+}
+
 bool stet_explain_sized_without_read(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_place before = f->source;

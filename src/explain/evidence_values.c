@@ -69,21 +69,13 @@ static bool optimizer_scalar(struct stet_history *h, struct stet_finding *f,
     return true;
 }
 
-static bool has_static(const struct stet_finding *f)
-{
-    for (uint32_t i = 0; i < f->moved_count; i++)
-        if (f->moved[i].static_argument)
-            return true;
-    return false;
-}
-
-/* A counter does not go back to an earlier value. A static argument that stays for several calls is
- * a setting. */
+/* A counter has another value in each call. A value that stays for several, or comes back, is a
+ * setting. */
 static bool is_setting(const struct stet_history *h, const struct stet_finding *f)
 {
     struct stet_turns turns = stet_turns_of(h, f);
 
-    return turns.known && (turns.longest_mine < turns.mine || (turns.mine > 1 && has_static(f)));
+    return turns.known && turns.mine > 1;
 }
 
 static bool counter(struct stet_history *h, struct stet_finding *f,

@@ -47,6 +47,10 @@ bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file
 /* Does it call a function or use an attribute of this name? */
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_view name);
+/* Does a call in the line pass the object that a path is in: `model` or `self.model` for
+ * "self.model.scale"? */
+bool stet_python_line_passes(struct stet_python_sources *s, struct stet_view file, uint32_t line,
+                             struct stet_view path);
 /* Returns the line that makes a jitted function each time this one runs: the line itself, one
  * before it in the same loop or function, or one of a function that made the callee. *from is its
  * file. 0 for none. */
@@ -244,6 +248,11 @@ bool stet_python_is_optimizer(struct stet_python_sources *s, struct stet_view fi
  * may be another one each time; line 0 for none. Of several, one that does not run first. Sure if
  * no other line does. */
 struct stet_python_made stet_python_makes_optimizer(struct stet_python_sources *s);
+
+/* The only line, in the files that were read, that adds a number to a field of a model of JAX: a
+ * class that derives from a library's, or one that such a class derives from. Line 0 for none and
+ * for several. */
+struct stet_python_made stet_python_counts_in_model(struct stet_python_sources *s);
 
 /* The role of a name in the function whose code begins at a line (decorators come first). *value is
  * the text of a default. */

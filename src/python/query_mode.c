@@ -255,6 +255,14 @@ static bool is_in_loop(struct stet_python_sources *s, const struct stet_python_s
     return false;
 }
 
+/* The files that wait, and those that they import. */
+static void open_all(struct stet_python_sources *s, const struct stet_python_stack *stack)
+{
+    for (size_t i = 0; i < stack->waits; i++)
+        stet_python_open(s, stack->frames[i].file);
+    stet_python_open_imports(s);
+}
+
 /* Is it the project's own file? */
 static bool is_own(const struct stet_python_module *m)
 {
@@ -267,6 +275,7 @@ made stet_python_switches(struct stet_python_sources *s, const struct stet_pytho
     int wanted = stet_view_is(to, "True") ? 1 : stet_view_is(to, "False") ? 0 : -1;
     made found = none;
 
+    open_all(s, stack);
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 
@@ -322,6 +331,7 @@ made stet_python_sets_option(struct stet_python_sources *s, const struct stet_py
         if (with)
             return made_at(m, with, true);
     }
+    open_all(s, stack);
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
 

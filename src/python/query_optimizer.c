@@ -127,6 +127,7 @@ struct stet_python_made stet_python_makes_optimizer(struct stet_python_sources *
     struct stet_python_made found = {.line = 0};
     bool first = true;
 
+    stet_python_open_imports(s);
     for (uint32_t k = 0; k < s->count; k++) {
         const struct stet_python_module *m = s->modules[k];
         struct stet_python_question q;

@@ -34,7 +34,8 @@ struct stet_python_made {
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
-    size_t bytes; /* of text, in all files */
+    uint32_t imported; /* the imports of so many of them were opened */
+    size_t bytes;      /* of text, in all files */
     struct stet_map by_path;
     struct stet_map absent; /* folder and import of which no file was found */
     struct stet_python_parser *parser;
@@ -60,6 +61,9 @@ struct stet_view stet_python_line_text(struct stet_python_sources *s, struct ste
  * snippet. */
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
                                                      struct stet_view text);
+/* Opens the files of the project that those which were opened import, and so on. For questions
+ * about the whole project. */
+void stet_python_open_imports(struct stet_python_sources *s);
 /* Returns the module that `dotted` (an import's target, "..layers.norm") names or begins with, seen
  * from a file; *rest is what follows it. NULL when the project has no such file, and for no
  * sources.

@@ -41,6 +41,18 @@ TEST(two_values_are_not_a_counter)
     end(&r);
 }
 
+TEST(a_number_that_stays_for_several_calls_is_not_a_counter)
+{
+    start(&r);
+    compile_of(&r, 4, "3.0", "", "jit_f", 2);
+    compile_of(&r, 4, "4.0", "", "jit_f", 2);
+    compile_of(&r, 4, "5.0", "", "jit_f", 2);
+    ran(&r, "aabbcc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_CLASS("baked-constant", judged(&r, 2));
+    end(&r);
+}
+
 TEST(a_bias_correction_is_the_optimizers)
 {
     start(&r);

@@ -36,6 +36,7 @@ ROWS = [
     Row("C, D", "c_eager_layers.py"),
     Row("E", "e_not_jitted.py", [Want("eager-storm", "def improve(", ("Wrap improve in one jax.jit",))]),
     Row("E", "e_measured.py", [Want("eager-storm", "def share_right(", ("Wrap share_right in one jax.jit",))]),
+    Row("E", "e_folds.py"),
     Row("F", "f_twins.py"),
     Row("G", "g_ahead.py"),
     Row("G", "g_guarded.py"),
@@ -73,6 +74,8 @@ ROWS = [
         summary=("1 first compile in the loop",), never=("compiled again",)),
     Row("T", "t_counted_field.py", [Want("python-counter baked-constant", "return field * 0.5 + 0.001 * clock.fired", ("clock.fired",))],
         never=("the constant took",)),  # the first new value is only a new value
+    Row("T", "t_counted_model.py", [Want("python-counter", "mean = rise(tower", edit="self.looked += 1")],
+        never=("identical-rehash",)),
     Row("T", "t_packed.py", [Want("varlen", "pooled = jax.ops.segment_sum(")], never=("shape-drift", "grows by")),
     Row("X", "x_counting.py", [Want("python-counter", "return field * 0.9 + turn")], never=("static-argument:",)),
     Row("X", "x_first_size.py", [Want("shape-drift", "return jnp.mean(jnp.sin(samples) ** 2)")], never=("last-batch",)),
