@@ -123,6 +123,23 @@ static bool source_calls(struct stet_history *h, const struct stet_place *p, uns
     return stet_python_line_calls(&h->sources, p->file, p->line, roles);
 }
 
+/* Is the number that is a size also the limit that something is compared with, as positions are
+ * with a capacity? Otherwise it is just a size, as the length of a range is. */
+static bool is_limit(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->change_count; i++) {
+        const struct stet_reported_change *c = &f->changes[i];
+
+        if (c->kind == STET_CHANGE_CONSTANT && c->data.has_values &&
+            c->data.values[0] == (double)f->facts.inner_from &&
+            c->data.values[1] == (double)f->facts.inner_to &&
+            (stet_view_is(c->of.in, "compare") || stet_view_is(c->of.in, "minimum") ||
+             stet_view_is(c->of.in, "clamp")))
+            return true;
+    }
+    return false;
+}
+
 /* Handles a size inside the program that no argument has. What changed with it (the constant that
  * is the size, k as an attribute) is not a separate cause. */
 static bool inner(struct stet_history *h, struct stet_finding *f)
@@ -166,7 +183,7 @@ static bool inner(struct stet_history *h, struct stet_finding *f)
                               .sure = STET_SURE_CERTAIN},
                           "no argument changed; a selection went from %lld to %lld elements", from,
                           to);
-    else if (f->facts.constant_is_size)
+    else if (f->facts.constant_is_size && is_limit(f))
         stet_finding_hear(h, f, STET_ANSWER(CAPACITY_LEAK, PROGRAMS, CERTAIN),
                           "no argument changed; an integer constant and a size inside moved "
                           "together, %lld to %lld",
@@ -213,6 +230,8 @@ static void last_batch(struct stet_history *h, struct stet_finding *f)
         return;
     turns = stet_turns_of(h, f);
     ends = turns.ends || turns.switches > 1;
+    if (turns.mine > 1 && !turns.regular && !turns.periodic)
+        return; /* a pass over the data has the same number of batches each time */
     if (turns.known && turns.longest_mine == 1 && turns.others_before >= 2 && ends)
         stet_finding_hear(h, f,
                           (struct stet_finding_answer){

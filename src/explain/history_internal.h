@@ -193,6 +193,7 @@ struct stet_turns {
     uint32_t longest_mine;  /* in a row */
     uint32_t others_before; /* of the group, before the first of mine */
     bool regular;           /* as many others come before each of mine */
+    bool periodic;          /* the same from the second of mine on, of three at least */
     bool ends;              /* the last execution of the group is mine */
     bool known;
 };

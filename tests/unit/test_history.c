@@ -87,6 +87,22 @@ TEST(a_short_batch_that_ends_each_pass_of_two_is_the_last_one)
     end(&r);
 }
 
+TEST(a_short_batch_that_comes_irregularly_is_not_the_last_one)
+{
+    start(&r);
+    compile_of(&r, 16, "1.5", "", "jit_f", 9);
+    compile_of(&r, 12, "1.5", "", "jit_f", 2);
+    ran(&r, "aaabaaaaaba");
+    EXPECT_CLASS("shape-drift", judged(&r, 1));
+    end(&r);
+    start(&r); /* an evaluation comes between the passes */
+    compile_of(&r, 16, "1.5", "", "jit_f", 14);
+    compile_of(&r, 12, "1.5", "", "jit_f", 3);
+    ran(&r, "aaabaaaaabaaaaab");
+    EXPECT_CLASS("last-batch", judged(&r, 1));
+    end(&r);
+}
+
 TEST(a_last_batch_that_has_not_run_yet_is_one_like_those_before)
 {
     start(&r);

@@ -46,6 +46,7 @@ ROWS = [
     Row("J, M23", "j_leaf.py", [Want("optional-key", "level = settle(level, record)", ("record['note']",))],
         never=STATIC),
     Row("J", "j_weighted.py", [Want("optional-key", "return jnp.mean(off", ("sample['trust']",))], never=("slopes = {",)),
+    Row("J", "j_thawed.py", [Want("optional-key", "moving = nudge(moving")], never=("rank-change", "python-loop")),
     Row("K", "k_static_size.py", [Want("static-argument capacity-leak", "edges = jnp.linspace", ("static argument bins",))]),
     # Its loader indexes arrays outside jit in each turn, which is a true story of its own.
     Row("L", "l_curriculum.py", [Want("shape-drift", "slope = jax.grad("), Want("eager-storm", "picked")],
