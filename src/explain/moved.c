@@ -539,11 +539,14 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values)
 {
-    for (int sign = 1; sign >= -1; sign -= 2) /* an optimizer subtracts its rate */
+    /* an optimizer subtracts its rate, and dropout keeps what it does not drop */
+    static const double from[] = {0, 0, 1}, times[] = {1, -1, -1};
+
+    for (int how = 0; how < 3; how++)
         for (uint32_t i = 0; values && i < count; i++)
             if (moved[i].numeric &&
-                stet_scalar_close(moved[i].from_number, sign * values[0], 1e-6) &&
-                stet_scalar_close(moved[i].to_number, sign * values[1], 1e-6))
+                stet_scalar_close(moved[i].from_number, from[how] + times[how] * values[0], 1e-6) &&
+                stet_scalar_close(moved[i].to_number, from[how] + times[how] * values[1], 1e-6))
                 return &moved[i];
     return NULL;
 }

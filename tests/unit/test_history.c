@@ -53,6 +53,28 @@ TEST(a_number_that_stays_for_several_calls_is_not_a_counter)
     end(&r);
 }
 
+TEST(operations_that_go_where_a_constant_changed_are_that_constant)
+{
+    const char *more = "%b = stablehlo.sqrt %a : tensor<4x4xf32> "
+                       "loc(\"f\"(\"/nowhere/train.py\":7:5 to :9))\n";
+
+    start(&r);
+    compile_of(&r, 4, "0.7", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", "", "jit_f", 3);
+    ran(&r, "aaabbbccc");
+    EXPECT_CLASS("baked-constant", judged(&r, 1));
+    EXPECT_CLASS("baked-constant", judged(&r, 2));
+    EXPECT_INT(7, judged(&r, 2)->origin.line);
+    end(&r);
+    start(&r); /* no constant changed before */
+    compile_of(&r, 4, "0.8", more, "jit_f", 3);
+    compile_of(&r, 4, "0.8", "", "jit_f", 3);
+    ran(&r, "aaabbb");
+    EXPECT_CLASS("graph-change", judged(&r, 1));
+    end(&r);
+}
+
 TEST(a_bias_correction_is_the_optimizers)
 {
     start(&r);

@@ -88,3 +88,14 @@ TEST(a_key_that_came_is_seen_beside_arguments_that_were_cut)
     free(a);
     free(b);
 }
+
+TEST(a_constant_may_be_what_a_number_leaves_of_one)
+{
+    const struct stet_moved moved[] = {{.numeric = true, .from_number = 4, .to_number = 5},
+                                       {.numeric = true, .from_number = 0.3, .to_number = 0.2}};
+    const double kept[] = {0.7, 0.8}, taken[] = {-0.3, -0.2}, other[] = {0.7, 0.9};
+
+    EXPECT(stet_explain_moved_holder(moved, 2, kept) == &moved[1]);
+    EXPECT(stet_explain_moved_holder(moved, 2, taken) == &moved[1]);
+    EXPECT(stet_explain_moved_holder(moved, 2, other) == NULL);
+}
