@@ -217,6 +217,29 @@ static bool in_turns(struct stet_history *h, const struct stet_sighting *s, uint
     return s->group == group || mine < 2 || (visits > 2 && last <= most * (visits - 1));
 }
 
+/* Does it follow another jitted function each time, and not the loop's own? Then what is read is
+ * the result of that one, as of a sample that is drawn now and then, and the loop's is not waited
+ * for. */
+static bool follows_another(const struct stet_history *h, const struct stet_sighting *s,
+                            uint32_t number)
+{
+    const struct stet_order *o = order_of(h, s);
+    uint32_t group = h->sightings[stet_history_loop(h, s->process) - 1].group;
+    uint32_t before = STET_NONE, own = 0, others = 0;
+
+    if (s->traits->framework != STET_FRAMEWORK_JAX)
+        return false;
+    for (size_t i = 0; o && i < o->count; i++) {
+        uint32_t ran = o->items[i];
+
+        if (ran == number && before != STET_NONE)
+            *(h->sightings[before].group == group ? &own : &others) += 1;
+        if (ran != STET_NONE && !stet_history_is_eager(&h->sightings[ran]))
+            before = ran;
+    }
+    return others > own;
+}
+
 /* Is it read after the loop that trains? That is once for a pass over the data, however short the
  * pass is. */
 static bool after_training(struct stet_history *h, struct stet_finding *f)
@@ -238,7 +261,7 @@ static bool host_sync(struct stet_history *h, struct stet_finding *f)
     const struct stet_sighting *s = stet_sighting_of(h, f);
 
     if (!is_of_its_line(s) || s->executions < 2 || before_loop(h, s, f->sighting) ||
-        !in_turns(h, s, f->sighting))
+        !in_turns(h, s, f->sighting) || follows_another(h, s, f->sighting))
         return false;
     /* A graph of PyTorch/XLA also ends where an operation needs a size, and nothing in the user's
      * code reads there. */

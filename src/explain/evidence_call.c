@@ -250,6 +250,25 @@ static void converted(struct stet_history *h, struct stet_finding *f)
         "what is computed from one, is weakly typed (weak_type) until it is converted.";
 }
 
+/* Operations differ, and of the arguments only types do: the conversions that these need. */
+static void typed(struct stet_history *h, struct stet_finding *f)
+{
+    bool only = false;
+
+    for (uint32_t i = 0; i < f->moved_count; i++) {
+        const struct stet_moved *m = &f->moved[i];
+
+        if (m->scope != STET_SCOPE_ARGUMENT)
+            continue;
+        if (!m->typed || m->static_argument || m->one_sided || m->size_to)
+            return;
+        only = true;
+    }
+    if (only)
+        stet_finding_hear(h, f, STET_BETTER(GRAPH_CHANGE, DTYPE_CHANGE, VALUES, LIKELY),
+                          "only the type of an argument differs");
+}
+
 static void variable(struct stet_history *h, struct stet_finding *f)
 {
     for (uint32_t i = 0; i < f->change_count; i++) {
@@ -273,6 +292,8 @@ void stet_evidence_call(struct stet_history *h, struct stet_finding *f)
         static_size(h, f);
     if (f->cause == STET_CAUSE_IDENTICAL_REHASH)
         argument_from_elsewhere(h, f);
+    if (f->cause == STET_CAUSE_GRAPH_CHANGE)
+        typed(h, f);
     if (f->cause == STET_CAUSE_DTYPE_CHANGE)
         converted(h, f);
     if (stet_finding_is(f, STET_CAUSE_HAS_VARIABLE))

@@ -182,6 +182,9 @@ void stet_history_tell_ranks(struct stet_history *h);
 bool stet_explain_storms(struct stet_history *h);
 /* Was the program compiled ahead, by a warm-up whose programs others run? */
 bool stet_history_is_ahead(struct stet_history *h, const struct stet_finding *f);
+/* Is it of another object of its function than the program that it is compared with, and differs
+ * from that? The rest of the run shows whether both are in use. */
+bool stet_history_is_other_object(const struct stet_history *h, const struct stet_finding *f);
 /* May the rest of the run give a judged finding another name? Never when the run is over. */
 bool stet_finding_is_open(const struct stet_history *h, const struct stet_finding *f);
 /* Fills the advice of a judged finding. */

@@ -253,6 +253,35 @@ TEST(what_is_read_after_the_loop_or_once_in_many_turns_does_not_hold_it_up)
     end(&r);
 }
 
+/* An operation outside jit, c, in line 4 of a loop over f, a, and now and then over g, b. */
+static void read_after(const char *order, const char *cause)
+{
+    static char path[] = "/tmp/stet-history-XXXXXX";
+    const char *source = "for x in data:\n    y = f(x)\n    z = g(y)\n    print(float(z[0]))\n";
+    int fd = mkstemp(path);
+
+    start(&r);
+    r.file = path;
+    EXPECT(fd >= 0 && write(fd, source, strlen(source)) == (ssize_t)strlen(source));
+    compile_of(&r, 4, "1.5", "", "jit_f", 9);
+    compile_of(&r, 8, "1.5", "", "jit_g", 4);
+    compile_of(&r, 12, "1.5", "", "jit_squeeze", 4);
+    r.h.sightings[2].trigger.line = 4;
+    r.h.sightings[2].eager = true;
+    ran(&r, order);
+    EXPECT_CLASS(cause, judged(&r, 2));
+    end(&r);
+    unlink(path);
+    close(fd);
+    memcpy(path + strlen(path) - 6, "XXXXXX", 6);
+}
+
+TEST(what_is_read_of_another_function_now_and_then_does_not_hold_the_loop_up)
+{
+    read_after("aacaacaacaac", "host-sync");
+    read_after("aabcaabcaabcaabc", "nothing");
+}
+
 /* `other` is first compiled when f has run three times, in line 4 of this source. */
 static const struct stet_finding *first_of_other(const char *source)
 {
