@@ -306,6 +306,7 @@ static void judge_one(struct stet_history *h, struct stet_finding *f)
 #define EVIDENCE(name, what) stet_evidence_##name(h, f);
 #include "explain/evidence.def"
 #undef EVIDENCE
+    stet_lines_weigh(h, f);
     stet_finding_settle(f, is_observed(h, f));
     f->benign |= stet_cause_is(f->cause, STET_CAUSE_HARMLESS) || is_own_program(h, f);
     f->open = stet_finding_is_open(h, f);
@@ -354,7 +355,7 @@ enum stet_rc stet_history_judge_from(struct stet_history *h, uint32_t first, str
 {
     bool good = true;
 
-    if (!gather_series(h) || !stet_turns_count(h))
+    if (!gather_series(h) || !stet_lines_note(h) || !stet_turns_count(h))
         return stet_fail(err, STET_NO_MEMORY, "out of memory for judging a run");
     for (uint32_t i = first; i < h->finding_count; i++) {
         memset(h->findings[i].joined, 0, sizeof h->findings[i].joined);

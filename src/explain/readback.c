@@ -162,6 +162,8 @@ static bool is_asked(const struct stet_moved *m, bool sizes, enum stet_python_as
     *aspect = m->array && !m->static_argument ? PY_OF_SIZE : PY_OF_VALUE;
     if (m->scope != STET_SCOPE_ARGUMENT || (m->array && (!sizes || !m->size_to)))
         return false;
+    if (sizes && *aspect == PY_OF_VALUE && (!m->numeric || m->flag))
+        return false; /* no size */
     return *aspect == PY_OF_SIZE || m->static_argument || m->wrapped;
 }
 

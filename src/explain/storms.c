@@ -389,7 +389,7 @@ static void name(struct stet_history *h, struct stet_finding *f, const struct st
     f->outside = true;
     f->fix_text = NULL;
     f->benign = is_another(s, f) || (!is_looped(t) && !(drifts && may_go_on(t)));
-    f->sure = STET_SURE_CERTAIN;
+    f->sure = is_looped(t) ? STET_SURE_CERTAIN : STET_SURE_LIKELY;
     f->source = t->at;
     f->origin = s->trigger;
     f->detail = t->body

@@ -44,6 +44,9 @@ bool stet_python_line_calls(struct stet_python_sources *s, struct stet_view file
                             unsigned roles);
 /* Does it read the size of an array: x.shape, len(x)? */
 bool stet_python_line_sizes(struct stet_python_sources *s, struct stet_view file, uint32_t line);
+/* Does it give a name, a field or an item a value of its own: not by adding to it, and not by
+ * returning it or putting it into a container? */
+bool stet_python_line_assigns(struct stet_python_sources *s, struct stet_view file, uint32_t line);
 /* Does it call a function or use an attribute of this name? */
 bool stet_python_line_names(struct stet_python_sources *s, struct stet_view file, uint32_t line,
                             struct stet_view name);
