@@ -191,6 +191,33 @@ static bool made_anew(struct stet_history *h, struct stet_finding *f)
            at_line(f, at, STET_SURE_LIKELY);
 }
 
+/* Did jit take an argument that differs as static because the user said so? */
+static bool is_declared(const struct stet_finding *f)
+{
+    for (uint32_t i = 0; i < f->moved_count; i++)
+        if (f->moved[i].static_argument && !f->moved[i].wrapped)
+            return true;
+    return false;
+}
+
+/* A static argument: the line that decides its value, unless that is not certain. Then the line
+ * that makes it static is the one to edit. */
+static bool declared(struct stet_history *h, struct stet_finding *f)
+{
+    struct stet_place at;
+    bool sure;
+
+    if (f->cause != STET_CAUSE_STATIC_ARGUMENT || !is_declared(f))
+        return false;
+    stet_explain_decided(h, f);
+    stet_lines_weigh(h, f);
+    if (f->source.line && f->source_sure == STET_SURE_CERTAIN)
+        return true;
+    if (stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
+        return at_line(f, at, sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
+    return f->source.line != 0;
+}
+
 void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
 {
     const struct stet_sighting *s = stet_sighting_of(h, f);
@@ -203,7 +230,7 @@ void stet_evidence_source(struct stet_history *h, struct stet_finding *f)
         return;
     if (f->cause == STET_CAUSE_FRESH_JIT && f->origin.line)
         return; /* the line that makes the function */
-    if (looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
+    if (declared(h, f) || looped(h, f) || sliced(f) || cleared(h, f) || optimizer_made(h, f) ||
         stet_explain_decided(h, f) || made_elsewhere(h, f) || jitted(h, f) || made_anew(h, f))
         return;
 }

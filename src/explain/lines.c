@@ -1,7 +1,7 @@
-/* How sure a line to edit is by where it is: an argument is not decided inside of what is compiled, a
- * call of a jitted function only passes it on, and a line that returns a value or puts it into a list
- * may have got it from another. `tests/truth/written/run.py --kinds` prints how often each kind of
- * line was right. */
+/* How sure a line to edit is by where it is: an argument is not decided inside of what is compiled,
+ * a call of a jitted function only passes it on, and a line that returns a value or puts it into a
+ * list may have got it from another. `tests/truth/written/run.py --kinds` prints how often each
+ * kind of line was right. */
 #include "explain/history_internal.h"
 
 static bool is_waiting(const struct stet_sighting *s, uint64_t line)
@@ -51,8 +51,8 @@ static bool is_unseen(const struct stet_finding *f)
 /* Is the cause about a value that came from outside of the program? */
 static bool is_given(enum stet_cause cause)
 {
-    return stet_cause_is(cause, STET_CAUSE_OF_ARGUMENT | STET_CAUSE_HAS_VARIABLE |
-                                    STET_CAUSE_MAY_COUNT);
+    return stet_cause_is(cause,
+                         STET_CAUSE_OF_ARGUMENT | STET_CAUSE_HAS_VARIABLE | STET_CAUSE_MAY_COUNT);
 }
 
 void stet_lines_weigh(struct stet_history *h, struct stet_finding *f)

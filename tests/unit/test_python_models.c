@@ -111,3 +111,26 @@ TEST(an_option_is_set_around_the_call_or_in_a_function)
     expect_option(
         "jax.config.update('jax_enable_x64', True)\nfor x in data:\n    step(x)  # call\n");
 }
+
+static bool assigns(const char *body)
+{
+    bool is;
+
+    begin("", body);
+    is = stet_python_line_assigns(&sources, here(), line_of("# ask"));
+    finish();
+    return is;
+}
+
+TEST(a_line_that_gives_a_name_a_value_assigns)
+{
+    EXPECT(assigns("n = f(x)  # ask\n"));
+    EXPECT(assigns("self.n, m = f(x)  # ask\n"));
+    EXPECT(assigns("batch['x'] = f(x)  # ask\n"));
+    EXPECT(assigns("for n in f(x):  # ask\n    pass\n"));
+    EXPECT(assigns("if (n := f(x)) > 3:  # ask\n    pass\n"));
+    EXPECT(!assigns("n += f(x)  # ask\n"));
+    EXPECT(!assigns("def g(x):\n    return f(x)  # ask\n"));
+    EXPECT(!assigns("rows.append(f(x))  # ask\n"));
+    EXPECT(!assigns("if f(x):  # ask\n    n = 3\n"));
+}
