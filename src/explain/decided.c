@@ -421,14 +421,14 @@ bool stet_explain_decided_at(struct stet_history *h, struct stet_finding *f,
     return found;
 }
 
-bool stet_explain_mode(struct stet_history *h, struct stet_finding *f)
+bool stet_explain_decided_moved(struct stet_history *h, struct stet_finding *f,
+                                const struct stet_moved *m)
 {
     struct asking a;
     bool found;
 
     begin(&a, h, f);
-    found = take(&a, stet_python_training(&h->sources, &a.seen.stack, (struct stet_view){0}),
-                 STET_SURE_LIKELY);
+    found = take(&a, follow_moved(&a, m, PY_OF_VALUE), STET_SURE_CERTAIN);
     stet_observed_release(&a.seen);
     return found;
 }

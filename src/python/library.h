@@ -154,6 +154,7 @@ enum stet_python_meaning {
     PY_MEANS_RECOMPILE_LIMIT,  /* how many programs torch.compile makes of one function */
     PY_MEANS_BARRIER,          /* waits for all processes, or for the device */
     PY_MEANS_SETS_OPTION,      /* sets the option of JAX that its first argument names */
+    PY_MEANS_HOLDS_OPTION,     /* an option of JAX is set for what runs inside it */
     PY_MEANS_SETS_CACHE,       /* sets the folder of a compilation cache */
     PY_MEANS_SETS_XLA_CACHE,   /* the same, of PyTorch/XLA */
     PY_MEANS_CHECKS_GRADIENTS, /* switches a check of every gradient on or off */

@@ -17,6 +17,13 @@ struct stet_python_read {
     bool sure; /* the value that was read is known to be on the device */
 };
 
+/* The lines that were observed to copy something to the host. */
+struct stet_python_copies {
+    /* Did one of these lines, or with `calls` something that it calls? */
+    bool (*read)(void *context, struct stet_view file, uint32_t first, uint32_t last, bool calls);
+    void *context;
+};
+
 /* A line of a file, and the function around it; 0 for none. */
 struct stet_python_made {
     struct stet_view file, function;
@@ -27,7 +34,8 @@ struct stet_python_made {
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
-    size_t bytes; /* of text, in all files */
+    uint32_t imported; /* the imports of so many of them were opened */
+    size_t bytes;      /* of text, in all files */
     struct stet_map by_path;
     struct stet_map absent; /* folder and import of which no file was found */
     struct stet_python_parser *parser;
@@ -53,6 +61,9 @@ struct stet_view stet_python_line_text(struct stet_python_sources *s, struct ste
  * snippet. */
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,
                                                      struct stet_view text);
+/* Opens the files of the project that those which were opened import, and so on. For questions
+ * about the whole project. */
+void stet_python_open_imports(struct stet_python_sources *s);
 /* Returns the module that `dotted` (an import's target, "..layers.norm") names or begins with, seen
  * from a file; *rest is what follows it. NULL when the project has no such file, and for no
  * sources.
