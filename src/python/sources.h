@@ -24,6 +24,21 @@ struct stet_python_made {
     bool sure; /* every step on the way was the only one that was possible */
 };
 
+/* A statement that the trail of a value passes, and where the trail came from. */
+struct stet_python_stop {
+    const struct stet_python_module *module;
+    uint32_t statement, line;
+    uint32_t from;   /* a place, + 1; 0 for none */
+    unsigned aspect; /* enum stet_python_aspect */
+    unsigned does;   /* PY_WAY_… */
+};
+
+/* The statements that the last question passed. */
+struct stet_python_ways {
+    STET_VEC(struct stet_python_stop) stops;
+    uint32_t now; /* the place where the trail is, + 1 */
+};
+
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
@@ -39,6 +54,7 @@ struct stet_python_sources {
     /* The same of lines that make a value: question -> place in `made`. */
     struct stet_map made_answers;
     STET_VEC(struct stet_python_made) made;
+    struct stet_python_ways ways;
 };
 
 /* A zeroed struct is ready for use. */

@@ -15,8 +15,11 @@ verdict stet_python_verdict_at(const struct stet_python_trail *t, stet_python_re
     const struct stet_python_module *m = t->x->frame->module;
     stet_python_ref statement = stet_python_statement_of(m, n);
 
-    return (verdict){
-        .how = how, .module = m, .at = statement ? statement : n, .line = stet_python_line(m, n)};
+    return (verdict){.how = how,
+                     .module = m,
+                     .at = statement ? statement : n,
+                     .line = stet_python_line(m, n),
+                     .way = stet_python_way_to(t, n)};
 }
 
 static bool is_same_place(const verdict *a, const verdict *b)
@@ -76,8 +79,10 @@ verdict stet_python_verdict_used(const struct stet_python_trail *t, stet_python_
 
     if (computed) {
         bool exact = v.exact, itself = v.itself, open = v.open, data = v.data;
+        uint32_t way = v.way;
 
         v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.way = way ? way : v.way;
         v.counted = !data;
         v.data = data;
         v.exact = exact;
@@ -209,6 +214,7 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
  */
 static verdict computed(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
+    stet_python_way_mark(t, n, v, PY_WAY_COMPUTES);
     if (!v.listed || v.how != PY_VARIES || t->aspect != PY_OF_VALUE)
         return stet_python_verdict_used(t, n, v);
     v = stet_python_verdict_at(t, n, PY_VARIES);
@@ -409,7 +415,7 @@ static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
     verdict decides = stet_python_trail_test(t, test), v;
 
     if (decides.how >= PY_COUNTS)
-        return stet_python_verdict_at(t, n, PY_VARIES);
+        return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_CHOOSES);
     v = stet_python_verdict_join(t, n, stet_python_trail_of(t, yes), stet_python_trail_of(t, no));
     if (v.how != PY_STAYS || !decides.how)
         return v;
@@ -476,12 +482,15 @@ static verdict of_kind(struct stet_python_trail *t, stet_python_ref n)
     case PY_TYPE:
         return stays;
     default:
-        return stet_python_verdict_used(t, n, children(t, n));
+        return stet_python_verdict_used(
+            t, n, stet_python_way_mark(t, n, children(t, n), PY_WAY_COMPUTES));
     }
 }
 
 verdict stet_python_trail_of(struct stet_python_trail *t, stet_python_ref n)
 {
+    struct stet_python_ways *ways = t->ways;
+    uint32_t came;
     verdict v;
 
     if (!n)
@@ -489,7 +498,12 @@ verdict stet_python_trail_of(struct stet_python_trail *t, stet_python_ref n)
     if (++t->steps > MOST_STEPS || t->depth >= MOST_DEPTH)
         return (verdict){.how = PY_MAY_VARY};
     t->depth++;
+    came = ways ? ways->now : 0;
+    if (ways)
+        ways->now = stet_python_way_to(t, n);
     v = of_kind(t, n);
+    if (ways)
+        ways->now = came;
     t->depth--;
     if (t->once && v.how == PY_MAY_VARY)
         v = stays;

@@ -73,6 +73,7 @@ static bool is_turned_into_array(const struct stet_python_trail *t, stet_python_
 /* A number that becomes a size: the line that computed it decides, or this one for a counter. */
 static verdict as_size(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
+    stet_python_way_mark(t, n, v, PY_WAY_SIZES);
     if (v.how == PY_COUNTS && v.at)
         v.how = PY_VARIES; /* where the counter was passed on */
     else if (v.how == PY_COUNTS)
@@ -123,9 +124,10 @@ static verdict reduced(struct stet_python_trail *t, stet_python_ref call,
     verdict v = all_arguments(t, call, c, ask_value), here;
 
     if (!c->object && stet_python_argument_count(t->x->frame->module, call) > 1)
-        return stet_python_verdict_used(t, call, v); /* the largest of two numbers */
+        return stet_python_verdict_used(/* the largest of two numbers */
+                                        t, call, stet_python_way_mark(t, call, v, PY_WAY_COMPUTES));
     here = stet_python_verdict_at(t, call, v.how ? PY_VARIES : PY_MAY_VARY);
-    return t->once ? stays : here;
+    return t->once ? stays : stet_python_way_mark(t, call, here, PY_WAY_REDUCES);
 }
 
 /* A random number: of a library's function, or of a method of what a library makes from a seed. */
@@ -142,7 +144,9 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
     verdict v;
 
     if (draws(t, c))
-        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+        return t->once ? stays
+                       : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                              PY_WAY_DRAWS);
     if (c->meaning == PY_MEANS_LENGTH)
         return length(t, n);
     if (c->effect == PY_GIVES_SIZE && c->object)
@@ -150,6 +154,8 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
     if (c->effect == PY_GIVES_ITERATES || c->effect == PY_GIVES_REDUCES)
         return reduced(t, n, c);
     v = all_arguments(t, n, c, ask_value);
+    if (c->meaning != PY_MEANS_CONVERTS)
+        stet_python_way_mark(t, n, v, PY_WAY_COMPUTES);
     if (v.how == PY_COUNTS)
         v = stet_python_verdict_used(t, n, v);
     if (v.how != PY_STAYS)
@@ -176,7 +182,7 @@ static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_pyth
     item = stet_python_trail_into(t, items, each);
     t->still = still;
     t->parts = parts;
-    v = stet_python_verdict_join(t, n, v, item);
+    v = stet_python_way_mark(t, n, stet_python_verdict_join(t, n, v, item), PY_WAY_STACKS);
     if (v.itself && v.how < PY_VARIES) /* what it was before, and more */
         v = stet_python_verdict_at(t, n, PY_VARIES);
     return v;
@@ -238,7 +244,9 @@ static verdict library_size(struct stet_python_trail *t, stet_python_ref n,
 
     if (c->meaning == PY_MEANS_PADS_TO_LONGEST ||
         (array && array->role & (PY_SELECTS | PY_FINDS) && c->effect != PY_GIVES_HOST))
-        return t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES);
+        return t->once ? stays
+                       : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                              PY_WAY_SELECTS);
     if (c->meaning == PY_MEANS_STACKS || c->meaning == PY_MEANS_JOINS)
         return stacked(t, n, first);
     if (draws(t, c))
@@ -348,6 +356,7 @@ static verdict replaced(struct stet_python_trail *t, stet_python_ref n)
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, value);
     t->path[t->parts++] = kept;
+    stet_python_way_mark(t, n, v, PY_WAY_COPIES);
     return v.how >= PY_COUNTS && !v.itself ? stet_python_verdict_used(t, n, v)
                                            : stet_python_verdict_at(t, n, PY_VARIES);
 }
@@ -374,6 +383,7 @@ static verdict copied(struct stet_python_trail *t, stet_python_ref n,
     kept = t->path[--t->parts];
     v = stet_python_trail_of(t, stet_python_argument_value(m, given));
     t->path[t->parts++] = kept;
+    stet_python_way_mark(t, n, v, PY_WAY_COPIES);
     if (v.itself && v.how < PY_VARIES) /* rate=settings.rate * 0.5 */
         v = stet_python_verdict_at(t, n, PY_VARIES);
     return v;

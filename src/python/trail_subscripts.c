@@ -35,7 +35,7 @@ static verdict sliced(struct stet_python_trail *t, stet_python_ref n, stet_pytho
     if (t->aspect != PY_OF_SIZE)
         return t->aspect == PY_OF_VALUE && v.how >= PY_COUNTS ? stet_python_verdict_used(t, n, v)
                                                               : stet_python_trail_of(t, value);
-    v = stet_python_verdict_used(t, n, v);
+    v = stet_python_verdict_used(t, n, stet_python_way_mark(t, n, v, PY_WAY_SIZES));
     if (v.how >= PY_COUNTS && !open)
         return v;
     v = stet_python_verdict_join(t, n, v, stet_python_trail_of(t, value));
@@ -54,7 +54,8 @@ static verdict indexed(struct stet_python_trail *t, stet_python_ref n, stet_pyth
 
     for (stet_python_ref c = first; c; c = stet_python_next(a, c)) {
         if (stet_python_kind(a, c) == PY_SLICE)
-            v = stet_python_verdict_join(t, n, v, bounds(t, n, c, &open));
+            v = stet_python_verdict_join(
+                t, n, v, stet_python_way_mark(t, n, bounds(t, n, c, &open), PY_WAY_SIZES));
         else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK)
             v = stet_python_verdict_join(t, n, v, stet_python_trail_ask(t, c, t->aspect));
     }
@@ -134,7 +135,9 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
             t, value,
             (struct stet_python_part){PY_AT_INDEX, k == PY_UNARY ? -1 : (int32_t)index, {0}});
     else if (t->aspect == PY_OF_SIZE && is_mask(m, first, 0))
-        v = t->once ? stays : stet_python_verdict_at(t, n, PY_VARIES); /* as many as it selects */
+        v = t->once ? stays /* as many as it selects */
+                    : stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES),
+                                           PY_WAY_SELECTS);
     else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
         v = v.how >= PY_COUNTS ? v
