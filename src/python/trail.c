@@ -400,7 +400,7 @@ static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
         return v;
     kept = *head;
     t->parts--;
-    t->items = kept.how == PY_AT_EACH && !t->still;
+    t->items = (before || kept.how == PY_AT_EACH) && !t->still;
     v = stet_python_trail_of(t, body);
     t->items = before;
     t->path[t->parts++] = kept;

@@ -140,8 +140,8 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
                                            PY_WAY_SELECTS);
     else if (t->aspect == PY_OF_SIZE || t->aspect == PY_OF_RANK) {
         v = stet_python_trail_ask(t, first, t->aspect); /* positions, or a mask */
-        v = v.how >= PY_COUNTS ? v
-                               : stet_python_verdict_join(t, n, v, looked_up(t, n, value, first));
+        if (!v.how)
+            v = looked_up(t, n, value, first);
     } else
         v = looked_up(t, n, value, first);
     v.exact |= seen == PY_SEEN_EXACT;
