@@ -206,3 +206,16 @@ const struct stet_python_module *stet_python_import(struct stet_python_sources *
         stet_map_put(&s->absent, key, 0);
     return m;
 }
+
+void stet_python_open_imports(struct stet_python_sources *s)
+{
+    struct stet_view rest;
+
+    for (; s->imported < s->count; s->imported++) {
+        const struct stet_python_module *m = s->modules[s->imported];
+
+        for (size_t i = 1; m->parsed && i < m->ast.names.count; i++)
+            if (m->imports[i].len)
+                stet_python_import(s, m, m->imports[i], &rest);
+    }
+}

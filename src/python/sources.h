@@ -42,7 +42,8 @@ struct stet_python_ways {
 struct stet_python_sources {
     struct stet_python_module *modules[STET_PYTHON_FILES];
     uint32_t count;
-    size_t bytes; /* of text, in all files */
+    uint32_t imported; /* modules whose imports were opened */
+    size_t bytes;      /* of text, in all files */
     struct stet_map by_path;
     struct stet_map absent; /* folder and import of which no file was found */
     struct stet_python_parser *parser;
@@ -65,6 +66,9 @@ const struct stet_python_module *stet_python_open(struct stet_python_sources *s,
 /* A line of a file, trimmed; empty when there is none. Does not parse the file. */
 struct stet_view stet_python_line_text(struct stet_python_sources *s, struct stet_view path,
                                        uint32_t line);
+/* Opens what the files that were read import, and what those import. Questions about all files of
+ * the project then have the same answer whatever was asked before. */
+void stet_python_open_imports(struct stet_python_sources *s);
 /* Makes a module of one line of source, for a file that is not available. Valid until the next
  * snippet. */
 const struct stet_python_module *stet_python_snippet(struct stet_python_sources *s,

@@ -214,6 +214,11 @@ static verdict filled(struct stet_python_trail *t, stet_python_ref n, stet_pytho
  */
 static verdict computed(struct stet_python_trail *t, stet_python_ref n, verdict v)
 {
+    if (v.itself && v.how < PY_COUNTS &&
+        t->aspect == PY_OF_VALUE) { /* another number than before */
+        v = stet_python_verdict_at(t, n, PY_VARIES);
+        v.itself = true;
+    }
     stet_python_way_mark(t, n, v, PY_WAY_COMPUTES);
     if (!v.listed || v.how != PY_VARIES || t->aspect != PY_OF_VALUE)
         return stet_python_verdict_used(t, n, v);
@@ -414,7 +419,8 @@ static verdict conditional(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref no = test ? stet_python_next(a, test) : 0;
     verdict decides = stet_python_trail_test(t, test), v;
 
-    if (decides.how >= PY_COUNTS)
+    if (decides.how >= PY_COUNTS ||
+        (decides.how && (t->aspect == PY_OF_RANK || t->aspect == PY_OF_TYPE)))
         return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_CHOOSES);
     v = stet_python_verdict_join(t, n, stet_python_trail_of(t, yes), stet_python_trail_of(t, no));
     if (v.how != PY_STAYS || !decides.how)

@@ -98,6 +98,7 @@ struct stet_python_trail {
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
+    stet_python_ref setter; /* whose argument is followed; 0: none */
     uint32_t steps, depth, resolved, searched;
     struct stet_python_ways *ways; /* NULL: not remembered */
     struct stet_python_resolved known[STET_PYTHON_RESOLVED];

@@ -205,7 +205,10 @@ static verdict sized(struct stet_python_trail *t, stet_python_ref n,
     t->cancels = name;
     if (v.how >= PY_COUNTS || !array->first)
         return v;
-    return stet_python_verdict_join(t, n, v, ask_same(t, of));
+    v = stet_python_verdict_join(t, n, v, ask_same(t, of));
+    if (v.itself && v.how < PY_VARIES && array->role & PY_ADDS) /* what it was before, and more */
+        v = stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_SIZES);
+    return v;
 }
 
 /* Keywords and tuples that give the sizes of what is drawn: size=(n, 4). */
@@ -391,6 +394,29 @@ static verdict copied(struct stet_python_trail *t, stet_python_ref n,
 
 /* ---- all ---- */
 
+/* What a compiled function gives is where its arguments are. A number in a field
+ * of an object is what the function gives the object; any other value is the device's, and where it
+ * is used decides. */
+static verdict compiled_call(struct stet_python_trail *t, stet_python_ref n,
+                             const struct stet_python_frame *frame)
+{
+    verdict v = stays;
+    bool field = false;
+
+    if (t->aspect == PY_OF_PLACE)
+        return arguments_from(t, n, 0, ask_same);
+    for (unsigned i = 0; i < t->parts; i++)
+        field |= t->path[i].how == PY_AT_FIELD;
+    if (field && t->numbers) {
+        v = stet_python_trail_returns(t, frame);
+        if (v.how >= PY_COUNTS || v.itself)
+            return v;
+    }
+    v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
+    v.data = true;
+    return v;
+}
+
 static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
                             const struct stet_python_callee *c)
 {
@@ -410,12 +436,9 @@ static verdict project_call(struct stet_python_trail *t, stet_python_ref n,
         v = arguments_from(t, n, 0, ask_value);
         return v.how == PY_COUNTS ? stet_python_verdict_used(t, n, v) : v;
     }
-    if (t->aspect == PY_OF_VALUE &&
-        (c->compiled || stet_python_is_compiled(t->x, c))) { /* where it is used decides */
-        v = stet_python_verdict_at(t, n, t->presence ? PY_STAYS : PY_COUNTS);
-        v.data = true;
-        return v;
-    }
+    if ((t->aspect == PY_OF_VALUE || t->aspect == PY_OF_PLACE) &&
+        (c->compiled || stet_python_is_compiled(t->x, c)))
+        return compiled_call(t, n, &frame);
     v = stet_python_trail_returns(t, &frame);
     v.guessed |= c->guessed;
     return v;

@@ -272,6 +272,38 @@ static bool is_item_method(const struct stet_python_module *m, stet_python_ref f
     return name && stet_view_is(stet_python_text(&m->ast, name), "__getitem__");
 }
 
+/* Is it a method with @name.setter? What an assignment to the field gives is its argument. */
+static bool is_setter(const struct stet_python_module *m, stet_python_ref function)
+{
+    const struct stet_python_ast *a = &m->ast;
+    stet_python_ref decorated = m->parents[function];
+
+    if (stet_python_kind(a, decorated) != PY_DECORATED)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, decorated); c; c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR &&
+            stet_view_ends(stet_python_text(a, stet_python_child(a, c)), ".setter"))
+            return true;
+    return false;
+}
+
+/* The argument of a setter. A new value that is computed from the old one is followed once. */
+static verdict assigned_to(struct stet_python_trail *t, const struct stet_python_module *m,
+                           stet_python_ref setter)
+{
+    stet_python_ref before = t->setter;
+    verdict v;
+
+    if (before == setter)
+        return (verdict){.how = PY_STAYS, .itself = true};
+    t->setter = setter;
+    v = stet_python_trail_field(
+        t, m, stet_python_class_around(m, setter),
+        stet_python_text(&m->ast, stet_python_field(&m->ast, setter, PY_FIELD_NAME)));
+    t->setter = before;
+    return v;
+}
+
 verdict stet_python_trail_parameter(struct stet_python_trail *t, stet_python_ref function,
                                     uint32_t name, uint32_t position)
 {
@@ -290,6 +322,8 @@ verdict stet_python_trail_parameter(struct stet_python_trail *t, stet_python_ref
                 return object_of(t, f->caller, f->call);
             return from_call(t, f->caller, f->call, &w, f->mapped);
         }
+    if (position == 1 && w.bound && is_setter(m, function))
+        return assigned_to(t, m, function);
     if (position == 1 && w.bound && is_item_method(m, function))
         return (verdict){.how = t->still || t->aspect != PY_OF_VALUE ? PY_STAYS : PY_COUNTS};
     if (is_splat_parameter(m, function, name, &splat)) {
