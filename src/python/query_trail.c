@@ -506,7 +506,8 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
 
     s->ways.stops.count = s->ways.now = 0;
     for (size_t i = 0; i < t.stack->count; i++)
-        stet_python_open(s, t.stack->frames[i].file);
+        if (!stet_path_is_installed(t.stack->frames[i].file))
+            stet_python_open(s, t.stack->frames[i].file);
     stet_python_open_imports(s);
     switch (what->held) {
     case PY_HELD_ARGUMENT:

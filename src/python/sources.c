@@ -1,6 +1,8 @@
 /* Finds files by path, and the imports beside them. */
 #include "python/sources.h"
 
+#include "base/path.h"
+
 #include <limits.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -214,7 +216,9 @@ void stet_python_open_imports(struct stet_python_sources *s)
     for (; s->imported < s->count; s->imported++) {
         const struct stet_python_module *m = s->modules[s->imported];
 
-        for (size_t i = 1; m->parsed && i < m->ast.names.count; i++)
+        if (!m->parsed || stet_path_is_installed(stet_view_str(m->path)))
+            continue;
+        for (size_t i = 1; i < m->ast.names.count; i++)
             if (m->imports[i].len)
                 stet_python_import(s, m, m->imports[i], &rest);
     }
