@@ -237,7 +237,8 @@ void stet_python_events_add_globals(struct stet_python_trail *t, const struct st
 bool stet_python_event_concerns(struct stet_python_trail *t, const struct stet_python_event *e);
 /* Does it add to a number each time it runs: `n += 1`? */
 bool stet_python_event_counts(const struct stet_python_event *e);
-/* What the value of one event is, in the frame of the trail. */
+/* What the value of one event is, in the frame of the trail; itself, if that is being asked
+ * already. */
 struct stet_python_verdict stet_python_event_value(struct stet_python_trail *t,
                                                    const struct stet_python_event *e);
 /* Places in other functions than the use, whose order is not known. `made`: how the object was

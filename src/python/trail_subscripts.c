@@ -88,6 +88,7 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     const struct stet_python_ast *a = &m->ast;
     const struct stet_python_binding *b;
     char room[160], op;
+    uint32_t name;
 
     n = stet_python_bare(a, n);
     switch (stet_python_kind(a, n)) {
@@ -98,6 +99,15 @@ static bool is_mask(const struct stet_python_module *m, stet_python_ref n, unsig
     case PY_IDENTIFIER:
         b = depth < 4 ? stet_python_only_binding(m, n) : NULL;
         return b && b->how == PY_BIND_VALUE && b->position < 0 && is_mask(m, b->value, depth + 1);
+    case PY_ATTRIBUTE: /* a field that is given a mask anywhere in the file */
+        name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+        for (uint32_t i = name && depth < 4 ? m->first_binding[name] : 0; i;
+             i = m->bindings.items[i - 1].next)
+            if (m->bindings.items[i - 1].attribute && m->bindings.items[i - 1].position < 0 &&
+                m->bindings.items[i - 1].how == PY_BIND_VALUE &&
+                is_mask(m, m->bindings.items[i - 1].value, depth + 1))
+                return true;
+        return false;
     case PY_BINARY:
         op = stet_python_at(a, n)->op;
         return (op == '&' || op == '|' || op == '^') &&
