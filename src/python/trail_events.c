@@ -357,8 +357,11 @@ verdict stet_python_events_remote(struct stet_python_trail *t,
         one = remote(t, &list->items[i], &constant);
         itself |= one.itself;
         to = constant ? &set : &computed;
-        if (to->how == PY_VARIES && one.how == PY_VARIES && to->exact == one.exact &&
-            (to->at != one.at || to->module != one.module)) {
+        if (to->how == PY_VARIES && one.how == PY_VARIES && to->guessed != one.guessed &&
+            to->exact == one.exact) {
+            *to = one.guessed ? *to : one;
+        } else if (to->how == PY_VARIES && one.how == PY_VARIES && to->exact == one.exact &&
+                   (to->at != one.at || to->module != one.module)) {
             one.guessed = true; /* which of them it was is not known: the last one */
             *to = one;
         } else if (one.how > to->how || (one.how == to->how && one.exact)) {
