@@ -336,6 +336,7 @@ static verdict container(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
     struct stet_python_part *head = stet_python_trail_head(t);
+    verdict v;
 
     if (stet_python_kind(a, n) == PY_DICTIONARY)
         return dictionary(t, n);
@@ -343,7 +344,8 @@ static verdict container(struct stet_python_trail *t, stet_python_ref n)
         return item_of(t, n);
     if (t->aspect == PY_OF_SIZE)
         return splats(t, n);
-    return stet_python_verdict_used(t, n, children(t, n));
+    v = children(t, n);
+    return v.how == PY_COUNTS && v.at ? v : stet_python_verdict_used(t, n, v);
 }
 
 /* How many items [f(k) for k in rows if k > 3] has. */

@@ -112,7 +112,7 @@ static verdict length(struct stet_python_trail *t, stet_python_ref call)
     if (v.how)
         return v;
     v = stet_python_trail_ask(t, of, PY_OF_SIZE);
-    if (v.grows && v.how == PY_VARIES)
+    if (v.how == PY_VARIES)
         v.how = PY_COUNTS; /* what is computed from the length decides */
     return v.how ? v : stet_python_verdict_at(t, call, PY_MAY_VARY);
 }
@@ -168,6 +168,24 @@ static verdict library_value(struct stet_python_trail *t, stet_python_ref n,
 
 /* ---- sizes ---- */
 
+/* Does one of the arrays that are listed follow from the result alone? */
+static bool joins_itself(struct stet_python_trail *t, stet_python_ref items)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    enum stet_python_kind k = stet_python_kind(a, stet_python_bare(a, items));
+
+    if (k != PY_LIST && k != PY_TUPLE)
+        return false;
+    items = stet_python_bare(a, items);
+    for (stet_python_ref c = stet_python_child(a, items); c; c = stet_python_next(a, c)) {
+        verdict v = ask_same(t, c);
+
+        if (v.itself && v.how < PY_COUNTS && stet_python_next(a, stet_python_child(a, items)))
+            return true;
+    }
+    return false;
+}
+
 /* An array of the items of a container: as many as there are, each of its own sizes. */
 static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_python_ref items)
 {
@@ -176,6 +194,8 @@ static verdict stacked(struct stet_python_trail *t, stet_python_ref n, stet_pyth
     bool still = t->still;
     verdict v, item;
 
+    if (joins_itself(t, items)) /* what it was before, and more */
+        return stet_python_way_mark(t, n, stet_python_verdict_at(t, n, PY_VARIES), PY_WAY_STACKS);
     t->parts = 0;
     v = as_size(t, n, stet_python_trail_of(t, items));
     t->still = true; /* all items are there */
@@ -211,6 +231,24 @@ static verdict sized(struct stet_python_trail *t, stet_python_ref n,
     return v;
 }
 
+/* (n, 4), x.shape */
+static bool is_shape(const struct stet_python_module *m, stet_python_ref n)
+{
+    const struct stet_python_ast *a = &m->ast;
+
+    n = stet_python_bare(a, n);
+    switch (stet_python_kind(a, n)) {
+    case PY_TUPLE:
+    case PY_LIST:
+        return true;
+    case PY_ATTRIBUTE:
+        return stet_python_library_attribute(stet_python_text(
+                   a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE))) == PY_GIVES_SIZE;
+    default:
+        return false;
+    }
+}
+
 /* Keywords and tuples that give the sizes of what is drawn: size=(n, 4). */
 static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
 {
@@ -218,13 +256,21 @@ static verdict drawn_sizes(struct stet_python_trail *t, stet_python_ref n)
     stet_python_ref size = stet_python_keyword(m, n, STET_VIEW("size"));
     verdict v = stays;
     unsigned several = 0;
+    bool listed = false;
 
     if (!size)
         size = stet_python_keyword(m, n, STET_VIEW("shape"));
     if (size)
         return as_size(t, n, ask_value(t, size));
+    for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++)
+        listed |= is_shape(m, stet_python_argument(m, n, i));
     for (uint32_t i = 0; i < stet_python_argument_count(m, n); i++) {
-        verdict one = as_size(t, n, ask_value(t, stet_python_argument(m, n, i)));
+        stet_python_ref given = stet_python_argument(m, n, i);
+        verdict one;
+
+        if (listed && !is_shape(m, given))
+            continue;
+        one = as_size(t, n, ask_value(t, given));
 
         several += one.how >= PY_COUNTS;
         v = stet_python_verdict_join(t, n, v, one);
@@ -512,6 +558,23 @@ static verdict taken(struct stet_python_trail *t, stet_python_ref n, stet_python
     return v;
 }
 
+/* jax.tree.map(f, x): what f makes of the leaves, otherwise what they are. */
+static verdict of_leaves(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    struct stet_python_callee f = stet_python_trail_denoted(t, stet_python_argument(m, n, 0));
+    struct stet_python_frame frame = {
+        .module = f.module, .function = f.definition, .call = n, .caller = t->x->frame, .tree = 1};
+    unsigned parts = t->parts;
+    verdict v = stays;
+
+    if (t->aspect != PY_OF_PLACE && f.definition && !f.bound &&
+        stet_python_kind(&f.module->ast, f.definition) != PY_CLASS)
+        v = stet_python_trail_returns(t, &frame);
+    t->parts = parts;
+    return v.how || v.itself ? v : stet_python_trail_of(t, stet_python_argument(m, n, 1));
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -546,7 +609,7 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
         return v;
     }
     if (c.transform && c.transform->kind == PY_MAPS && stet_python_argument(m, n, 1))
-        return stet_python_trail_of(t, stet_python_argument(m, n, 1)); /* jax.tree.map(f, x) */
+        return of_leaves(t, n);
     if (t->parts && (c.meaning == PY_MEANS_CONVERTS || stet_python_passes_items(c.meaning)))
         return stet_python_trail_of(t, stet_python_argument(m, n, 0));
     if (t->parts && c.meaning == PY_MEANS_ASSEMBLES)
