@@ -229,6 +229,7 @@ struct stet_moved *stet_moved_add(struct stet_moved_pair *c, const struct stet_j
     m->from = words(c->arena, from);
     m->to = words(c->arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->length = from && to && from->kind == STET_VALUE_LENGTH && to->kind == STET_VALUE_LENGTH;
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     if (m->flag) {
@@ -344,11 +345,14 @@ uint32_t stet_explain_moved_make(struct stet_arena *arena, struct stet_view befo
 const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *moved, uint32_t count,
                                                    const double *values)
 {
-    for (int sign = 1; sign >= -1; sign -= 2) /* an optimizer subtracts its rate */
+    /* an optimizer subtracts its rate, and dropout keeps what it does not drop */
+    static const double from[] = {0, 0, 1}, times[] = {1, -1, -1};
+
+    for (int how = 0; how < 3; how++)
         for (uint32_t i = 0; values && i < count; i++)
             if (moved[i].numeric &&
-                stet_scalar_close(moved[i].from_number, sign * values[0], 1e-6) &&
-                stet_scalar_close(moved[i].to_number, sign * values[1], 1e-6))
+                stet_scalar_close(moved[i].from_number, from[how] + times[how] * values[0], 1e-6) &&
+                stet_scalar_close(moved[i].to_number, from[how] + times[how] * values[1], 1e-6))
                 return &moved[i];
     return NULL;
 }
@@ -363,6 +367,24 @@ struct stet_view stet_explain_moved_said(struct stet_arena *arena, const struct 
                                    (int)(m->path.ptr + m->path.len - dot - 1), dot + 1,
                                    STET_FMT(m->maker))
                : m->path;
+}
+
+const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+                                                  const double *values)
+{
+    for (int sum = 0; sum < 2; sum++)
+        for (uint32_t i = 0; values && i < count; i++) {
+            double a = moved[i].from_number, b = moved[i].to_number;
+
+            if (!moved[i].numeric || a == b)
+                continue;
+            if (sum ? stet_scalar_close(values[0] + a, values[1] + b, 1e-5) ||
+                          stet_scalar_close(values[0] - a, values[1] - b, 1e-5)
+                    : a != 0 && b != 0 && values[0] != 0 &&
+                          stet_scalar_close(values[0] * b, values[1] * a, 1e-5))
+                return &moved[i];
+        }
+    return NULL;
 }
 
 struct stet_view stet_explain_moved_root(const struct stet_moved *m)

@@ -101,6 +101,25 @@ static void arrays_beyond(struct stet_moved_pair *c, const struct stet_held_tabl
     }
 }
 
+/* Adds the arrays that only `more` has, by keys, which unlike places do not shift. */
+static void keyed_beyond(struct stet_moved_pair *c, const struct stet_held_table *more,
+                         const struct stet_held_table *less, bool came)
+{
+    for (uint32_t i = 0; i < more->count; i++) {
+        const struct stet_journal_value *v = &more->items[i];
+        struct stet_moved *m;
+
+        if (!is_array(v) || !stet_view_ends(v->path, "']") || stet_held_table_find(less, v) ||
+            stet_held_table_unread(less, v))
+            continue;
+        m = stet_moved_add(c, came ? NULL : v, came ? v : NULL);
+        if (!m)
+            return;
+        m->wrapped = true;
+        m->static_argument = false;
+    }
+}
+
 /* What had the same two values: something that was passed, or a variable of the user's. */
 static const struct stet_journal_value *held_as(const struct stet_moved_pair *c,
                                                 const struct stet_journal_value *from,
@@ -144,6 +163,8 @@ void stet_moved_wrapped(struct stet_moved_pair *c)
         arrays_beyond(c, now > before ? c->b : c->a, now > before ? c->a : c->b, now > before);
         return;
     }
+    keyed_beyond(c, c->b, c->a, true);
+    keyed_beyond(c, c->a, c->b, false);
     for (uint32_t i = 0; i < c->b->count; i++) {
         const struct stet_journal_value *v = &c->b->items[i], *was;
         struct stet_moved *m;
