@@ -507,7 +507,7 @@ bool stet_explain_decided(struct stet_history *h, struct stet_finding *f)
 
     begin(&a, h, f);
     if (stet_cause_is(f->cause, STET_CAUSE_OF_ARGUMENT))
-        found = by_array(&a) || by_number_of_size(&a) || by_call(&a) || by_changed(&a) ||
+        found = by_array(&a) || by_call(&a) || by_number_of_size(&a) || by_changed(&a) ||
                 by_held_array(&a);
     else if (stet_cause_is(f->cause, STET_CAUSE_OF_JIT))
         found = by_callee(&a);

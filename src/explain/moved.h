@@ -6,7 +6,7 @@
 #include "base/arena.h"
 #include "journal/values_record.h"
 
-enum { STET_MOVED_MOST = 16 };
+enum { STET_MOVED_MOST = 32 };
 
 struct stet_moved {
     enum stet_journal_value_scope scope;

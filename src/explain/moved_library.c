@@ -101,6 +101,28 @@ static void arrays_beyond(struct stet_moved_pair *c, const struct stet_held_tabl
     }
 }
 
+/* Does the dictionary that has this key have any array in the table? Otherwise it may not have been
+ * read. */
+static bool is_read_beside(const struct stet_held_table *t, const struct stet_journal_value *v)
+{
+    const char *key = memrchr(v->path.ptr, '[', v->path.len);
+    size_t len = key ? (size_t)(key - v->path.ptr) : 0;
+
+    for (uint32_t i = 0; key && i < t->count; i++)
+        if (t->items[i].kind == STET_VALUE_ARRAY && t->items[i].scope == v->scope &&
+            t->items[i].path.len > len && !memcmp(t->items[i].path.ptr, v->path.ptr, len + 2) &&
+            !memchr(t->items[i].path.ptr + len + 1, '[', t->items[i].path.len - len - 1))
+            return true;
+    return false;
+}
+
+/* An array with a key, in an argument or in what the user's line passed. */
+static bool is_keyed(const struct stet_journal_value *v)
+{
+    return (v->scope == STET_SCOPE_ARGUMENT || v->scope == STET_SCOPE_PASSED) &&
+           v->kind == STET_VALUE_ARRAY && stet_view_ends(v->path, "']");
+}
+
 /* Adds the arrays that only `more` has, by keys, which unlike places do not shift. */
 static void keyed_beyond(struct stet_moved_pair *c, const struct stet_held_table *more,
                          const struct stet_held_table *less, bool came)
@@ -109,14 +131,18 @@ static void keyed_beyond(struct stet_moved_pair *c, const struct stet_held_table
         const struct stet_journal_value *v = &more->items[i];
         struct stet_moved *m;
 
-        if (!is_array(v) || !stet_view_ends(v->path, "']") || stet_held_table_find(less, v) ||
-            stet_held_table_unread(less, v))
+        if (!is_keyed(v) || stet_held_table_find(less, v) ||
+            (v->scope == STET_SCOPE_PASSED ? !is_read_beside(less, v)
+                                           : stet_held_table_unread(less, v)))
             continue;
         m = stet_moved_add(c, came ? NULL : v, came ? v : NULL);
         if (!m)
             return;
         m->wrapped = true;
         m->static_argument = false;
+        if (v->scope == STET_SCOPE_PASSED)
+            name_passed(c, v, m);
+        m->scope = STET_SCOPE_ARGUMENT;
     }
 }
 
