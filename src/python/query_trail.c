@@ -537,6 +537,7 @@ struct stet_python_made stet_python_follow(struct stet_python_sources *s,
                                   .elsewhere = what->elsewhere,
                                   .presence = what->presence,
                                   .made = what->made,
+                                  .called = what->held == PY_HELD_CALLEE,
                                   .ways = &s->ways};
     const struct stet_python_module *m;
     verdict v = stays;

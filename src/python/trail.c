@@ -386,16 +386,42 @@ static stet_python_ref keyed_as(const struct stet_python_module *m, stet_python_
     return stet_python_callee_object(m, call);
 }
 
+bool stet_python_trail_is_key(const struct stet_python_trail *t, stet_python_ref n)
+{
+    return n && !t->presence && t->keyed_in == t->x->frame &&
+           stet_view_eq(t->key_text, stet_python_text(&t->x->frame->module->ast, n));
+}
+
+/* {k: f(rows[k]) for k in names}: what f makes of the item with the key that is followed. */
+static verdict value_of_key(struct stet_python_trail *t, stet_python_ref pair, struct stet_view key)
+{
+    const struct stet_python_ast *a = &t->x->frame->module->ast;
+    const struct stet_python_frame *in = t->keyed_in;
+    struct stet_view name = t->key, text = t->key_text;
+    verdict v;
+
+    t->keyed_in = t->x->frame;
+    t->key = key;
+    t->key_text = stet_python_text(a, stet_python_child(a, pair));
+    v = stet_python_trail_of(t, stet_python_field(a, pair, PY_FIELD_VALUE));
+    t->keyed_in = in;
+    t->key = name;
+    t->key_text = text;
+    return v;
+}
+
 static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_ast *a = &t->x->frame->module->ast;
     struct stet_python_part *head = stet_python_trail_head(t), kept;
-    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY), table;
-    bool pair = stet_python_kind(a, body) == PY_PAIR, before = t->items;
+    stet_python_ref body = stet_python_field(a, n, PY_FIELD_BODY), table, pair = 0;
+    bool before = t->items;
     verdict v;
 
-    if (pair)
+    if (stet_python_kind(a, body) == PY_PAIR) {
+        pair = body;
         body = stet_python_field(a, body, PY_FIELD_VALUE);
+    }
     if (!head && t->aspect == PY_OF_SIZE)
         return stet_python_verdict_used(t, n, clauses(t, n));
     if (!head)
@@ -408,7 +434,8 @@ static verdict comprehension(struct stet_python_trail *t, stet_python_ref n)
     kept = *head;
     t->parts--;
     t->items = (before || kept.how == PY_AT_EACH) && !t->still;
-    v = stet_python_trail_of(t, body);
+    v = pair && kept.how == PY_AT_KEY ? value_of_key(t, pair, kept.name)
+                                      : stet_python_trail_of(t, body);
     t->items = before;
     t->path[t->parts++] = kept;
     return v;

@@ -92,10 +92,14 @@ struct stet_python_trail {
     bool elsewhere; /* another line made the call before */
     bool still;     /* the items of a loop that ends before the call are all there */
     bool items;     /* each item of a comprehension is another turn */
-    bool once;      /* what is followed ran before the loop, and is the same in each turn */
-    bool presence;  /* whether there is something, not what */
-    bool made;      /* an object that is made anew: the call that makes it */
-    bool decides;   /* a condition: what a variable was at the compile may be later than its use */
+    /* {k: rows[k] for k in names}: what is followed has this key, which the source writes so. */
+    const struct stet_python_frame *keyed_in;
+    struct stet_view key, key_text;
+    bool once;     /* what is followed ran before the loop, and is the same in each turn */
+    bool presence; /* whether there is something, not what */
+    bool called;   /* a function that the waiting line calls */
+    bool made;     /* an object that is made anew: the call that makes it */
+    bool decides;  /* a condition: what a variable was at the compile may be later than its use */
     const struct stet_python_module *cancels_in; /* len() of this name is taken off again */
     uint32_t cancels;
     const struct stet_python_busy *busy;
@@ -115,6 +119,8 @@ struct stet_python_verdict stet_python_trail_ask(struct stet_python_trail *t, st
 /* The same with one more step in front of the path. */
 struct stet_python_verdict stet_python_trail_into(struct stet_python_trail *t, stet_python_ref n,
                                                   struct stet_python_part part);
+/* Is the expression the key of what is followed, in the comprehension that makes it? */
+bool stet_python_trail_is_key(const struct stet_python_trail *t, stet_python_ref n);
 /* The value of a condition. */
 struct stet_python_verdict stet_python_trail_test(struct stet_python_trail *t, stet_python_ref n);
 

@@ -596,6 +596,23 @@ static verdict of_leaves(struct stet_python_trail *t, stet_python_ref n)
     return v.how || v.itself ? v : stet_python_trail_of(t, stet_python_argument(m, n, 1));
 }
 
+/* getattr(x, "rate"), {k: getattr(x, k) for k in names}; any of its fields otherwise. */
+static verdict attribute_of(struct stet_python_trail *t, stet_python_ref n)
+{
+    const struct stet_python_module *m = t->x->frame->module;
+    stet_python_ref of = stet_python_argument(m, n, 0), name = stet_python_argument(m, n, 1);
+    struct stet_view text = name ? stet_python_string(&m->ast, name) : (struct stet_view){0};
+    verdict v;
+
+    if (stet_python_trail_is_key(t, name))
+        text = t->key;
+    if (text.len)
+        return stet_python_trail_into(t, of, (struct stet_python_part){PY_AT_FIELD, -1, text});
+    v = stet_python_trail_of(t, of);
+    v.guessed = true;
+    return v;
+}
+
 verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
 {
     const struct stet_python_module *m = t->x->frame->module;
@@ -612,6 +629,8 @@ verdict stet_python_trail_call(struct stet_python_trail *t, stet_python_ref n)
         return project_call(t, n, &c);
     if (c.transform && c.transform->kind == PY_PARTIAL && bound_by(t, n, &v))
         return v;
+    if (c.meaning == PY_MEANS_GETS_ATTRIBUTE && stet_python_argument(m, n, 0))
+        return attribute_of(t, n);
     if (c.meaning == PY_MEANS_TAKES_NEXT)
         return stet_python_trail_into(t, stet_python_argument(m, n, 0),
                                       (struct stet_python_part){PY_AT_EACH, -1, {0}});

@@ -75,7 +75,10 @@ static verdict looked_up(struct stet_python_trail *t, stet_python_ref n, stet_py
         return stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_INDEX, -1, {0}});
     item = stet_python_trail_into(t, value, each);
     if (item.how == PY_VARIES)
-        return item.counted ? stet_python_verdict_used(t, n, v) : item;
+        return item.counted || (item.listed && v.how == PY_VARIES &&
+                                t->called) /* what chooses one of them */
+                   ? stet_python_verdict_used(t, n, v)
+                   : item;
     /* one item of an array is not its size */
     if (t->aspect != PY_OF_VALUE)
         return item.how ? item : stet_python_verdict_at(t, n, PY_MAY_VARY);
@@ -137,6 +140,8 @@ verdict stet_python_trail_subscript(struct stet_python_trail *t, stet_python_ref
     if (k == PY_STRING)
         v = stet_python_trail_into(
             t, value, (struct stet_python_part){PY_AT_KEY, -1, stet_python_string(a, first)});
+    else if (stet_python_trail_is_key(t, first))
+        v = stet_python_trail_into(t, value, (struct stet_python_part){PY_AT_KEY, -1, t->key});
     else if (k == PY_TUPLE || (first && stet_python_next(a, first)))
         v = indexed(t, n, value, k == PY_TUPLE ? stet_python_child(a, first) : first);
     else if (k == PY_SLICE)

@@ -67,3 +67,19 @@ TEST(a_mask_in_a_field_selects_where_it_is_used)
            "    x = obs[env.alive]  # here\n    step(x)  # call\n",
            "x", PY_OF_SIZE);
 }
+
+TEST(the_key_of_a_comprehension_is_the_key_that_is_looked_up)
+{
+    static const char *const bodies[] = {
+        "for i in range(6):\n    n = rng.integers(3, 9)  # here\n"
+        "    rows = {'a': np.zeros(4), 'b': np.zeros((n, 2)), 'c': np.zeros((i, 2))}\n"
+        "    x = {k: jnp.asarray(rows[k]) for k in ('a', 'b')}\n    step(x)  # call\n",
+        "@dataclasses.dataclass\nclass Rows:\n    a: object\n    b: object\n"
+        "    def inputs(self):\n"
+        "        return {f.name: getattr(self, f.name) for f in dataclasses.fields(self)}\n"
+        "for i in range(6):\n    n = rng.integers(3, 9)  # here\n"
+        "    x = Rows(np.zeros((i, 3)), np.zeros((n, 2))).inputs()\n    step(x)  # call\n",
+    };
+
+    EACH(bodies, "x['b']", PY_OF_SIZE);
+}
