@@ -1,0 +1,54 @@
+import jax
+import jax.numpy as jnp
+import optax
+
+FRAME = 1 / 30
+opt = optax.rmsprop(2e-3)
+
+
+def new_brain(key, n_in=6, n_hidden=24, n_out=2):
+    a, b = jax.random.split(key)
+    return {"in": jax.random.normal(a, (n_in, n_hidden)) * 0.3, "out": jax.random.normal(b, (n_hidden, n_out)) * 0.3}
+
+
+def think(brain, me, foe):
+    x = jnp.concatenate([me, foe[:2]], -1)
+    return jnp.tanh(jnp.tanh(x @ brain["in"]) @ brain["out"])
+
+
+@jax.jit
+def simulate(pos, vel, chunks):
+    h = FRAME / chunks
+
+    def substep(_, body):
+        pos, vel = body
+        spring = -4.0 * pos
+        vel = (vel + h * spring) * (1.0 - 0.4 * h)
+        return pos + h * vel, vel
+
+    return jax.lax.fori_loop(0, chunks, substep, (pos, vel))
+
+
+def bout(brain, rival, me, foe):
+    def tick(carry, _):
+        m, f = carry
+        am, af = think(brain, m, f), think(rival, f, m)
+        m = jnp.concatenate([m[:2] + FRAME * m[2:], m[2:] + FRAME * am])
+        f = jnp.concatenate([f[:2] + FRAME * f[2:], f[2:] + FRAME * af])
+        return (m, f), -jnp.sum((m[:2] - f[:2]) ** 2)
+
+    _, gain = jax.lax.scan(tick, (me, foe), None, length=12)
+    return gain.mean()
+
+
+@jax.jit
+def learn(brain, opt_state, rivals, present, spawn):
+    def objective(b):
+        def versus(rival):
+            return jax.vmap(lambda s: bout(b, rival, s[0], s[1]))(spawn).mean()
+
+        return -jnp.sum(jax.vmap(versus)(rivals) * present) / jnp.sum(present)
+
+    value, grads = jax.value_and_grad(objective)(brain)
+    step, opt_state = opt.update(grads, opt_state, brain)
+    return optax.apply_updates(brain, step), opt_state, value

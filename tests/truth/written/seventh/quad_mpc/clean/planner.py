@@ -1,0 +1,73 @@
+from typing import NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from dynamics import rollout
+
+
+class Weights(NamedTuple):
+    pos: float = 4.0
+    vel: float = 0.05
+    effort: float = 0.02
+
+
+class Plan(NamedTuple):
+    controls: jax.Array
+    cost: jax.Array
+    slope: jax.Array
+
+
+def objective(plan, x0, ref, w):
+    xs = rollout(x0, plan)
+    return (w.pos * jnp.sum((xs[:, :2] - ref) ** 2)
+            + w.vel * jnp.sum(xs[:, 2:] ** 2)
+            + w.effort * jnp.sum(plan ** 2))
+
+
+@jax.jit
+def refine(plan, x0, ref, w, sweeps):
+    def sweep(_, carry):
+        plan, m = carry
+        g = jax.grad(objective)(plan, x0, ref, w)
+        m = 0.8 * m + g / (1e-6 + jnp.linalg.norm(g))
+        return plan - 0.15 * m, m
+
+    plan, _ = jax.lax.fori_loop(0, sweeps, sweep, (plan, jnp.zeros_like(plan)))
+    cost, g = jax.value_and_grad(objective)(plan, x0, ref, w)
+    return Plan(plan, cost, jnp.linalg.norm(g))
+
+
+class RecedingHorizon:
+    def __init__(self, route, lookahead=9):
+        route = np.asarray(route, np.float32)
+        self.route = np.concatenate([route, np.repeat(route[-1:], lookahead, 0)])
+        self.lookahead = lookahead
+        self.controls = np.zeros((lookahead, 2), np.float32)
+        self.effort = {"sweeps": 4, "calls": 0}
+        self.history = []
+
+    def window(self, k):
+        return self.route[k:k + self.lookahead]
+
+    def shifted(self, n):
+        rest = self.controls[1:]
+        tail = np.zeros((max(n - len(rest), 0), 2), np.float32)
+        return np.concatenate([rest[:n], tail])
+
+    def tune(self, plan):
+        per_stage = float(plan.cost) / len(plan.controls)
+        if per_stage > 1.2:
+            self.effort["sweeps"] = min(self.effort["sweeps"] + 4, 12)
+        elif per_stage < 0.4:
+            self.effort["sweeps"] = max(self.effort["sweeps"] - 4, 4)
+
+    def __call__(self, k, x):
+        ref = self.window(k)
+        plan = refine(self.shifted(len(ref)), x, ref, Weights(), self.effort["sweeps"])
+        self.tune(plan)
+        self.controls = np.asarray(plan.controls)
+        self.effort["calls"] += 1
+        self.history.append(float(plan.cost))
+        return self.controls[0]

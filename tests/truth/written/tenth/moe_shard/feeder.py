@@ -1,0 +1,63 @@
+from collections import deque
+from typing import NamedTuple
+
+import jax
+import numpy as np
+
+
+class Layout(NamedTuple):
+    capacity: int
+    rows: int
+
+
+class Corpus:
+    def __init__(self, vocab, rows, length, seed):
+        self.vocab, self.rows, self.length = vocab, rows, length
+        self.rng = np.random.default_rng(seed)
+
+    def batch(self):
+        start = self.rng.integers(0, self.vocab, (self.rows, 1))
+        tok = (start + 5 * np.arange(self.length + 1)) % self.vocab
+        n = self.rng.integers(self.length * 3 // 4, self.length + 1, self.rows)
+        live = (np.arange(self.length)[None] < n[:, None]).astype(np.float32)
+        return {"tokens": tok[:, :-1].astype(np.int32), "next": tok[:, 1:].astype(np.int32), "live": live}
+
+
+def plan(batch, experts, factor):
+    used = int(batch["live"].sum())
+    per_expert = -(-int(used * factor) // experts)
+    return Layout(capacity=-(-per_expert // 8) * 8, rows=len(batch["live"]))
+
+
+class HardRows:
+    def __init__(self, rows):
+        self.rows = rows
+        self.pool = deque(maxlen=64)
+
+    def note(self, batch, score):
+        host = {k: np.asarray(v) for k, v in batch.items()}
+        for i in np.argsort(-np.asarray(score))[:2]:
+            self.pool.append({k: v[i] for k, v in host.items()})
+
+    def ready(self):
+        return len(self.pool) >= self.rows
+
+    def pop(self):
+        picked = [self.pool.popleft() for _ in range(self.rows)]
+        return {k: np.stack([r[k] for r in picked]) for k in picked[0]}
+
+
+class Feeder:
+    def __init__(self, corpus, sharding, hard, experts, factor):
+        self.corpus, self.sharding, self.hard = corpus, sharding, hard
+        self.experts, self.factor = experts, factor
+
+    def __iter__(self):
+        while True:
+            if self.hard.ready():
+                batch = self.hard.pop()
+                yield batch, plan(batch, self.experts, self.factor)
+                continue
+            batch = self.corpus.batch()
+            layout = plan(batch, self.experts, self.factor)
+            yield jax.device_put(batch, self.sharding), layout
