@@ -331,6 +331,7 @@ static void add(struct stet_arena *arena, const struct table *t, const struct st
     m->from = words(arena, from);
     m->to = words(arena, to);
     m->numeric = number_of(from, &m->from_number) && number_of(to, &m->to_number);
+    m->length = from && to && from->kind == STET_VALUE_LENGTH && to->kind == STET_VALUE_LENGTH;
     m->one_sided = !is_present(from) || !is_present(to);
     m->flag = from && to && from->kind == STET_VALUE_BOOL && to->kind == STET_VALUE_BOOL;
     if (m->flag) {
@@ -548,6 +549,24 @@ const struct stet_moved *stet_explain_moved_holder(const struct stet_moved *move
                 stet_scalar_close(moved[i].from_number, from[how] + times[how] * values[0], 1e-6) &&
                 stet_scalar_close(moved[i].to_number, from[how] + times[how] * values[1], 1e-6))
                 return &moved[i];
+    return NULL;
+}
+
+const struct stet_moved *stet_explain_moved_maker(const struct stet_moved *moved, uint32_t count,
+                                                  const double *values)
+{
+    for (int sum = 0; sum < 2; sum++)
+        for (uint32_t i = 0; values && i < count; i++) {
+            double a = moved[i].from_number, b = moved[i].to_number;
+
+            if (!moved[i].numeric || a == b)
+                continue;
+            if (sum ? stet_scalar_close(values[0] + a, values[1] + b, 1e-5) ||
+                          stet_scalar_close(values[0] - a, values[1] - b, 1e-5)
+                    : a != 0 && b != 0 && values[0] != 0 &&
+                          stet_scalar_close(values[0] * b, values[1] * a, 1e-5))
+                return &moved[i];
+        }
     return NULL;
 }
 

@@ -236,6 +236,8 @@ enum stet_python_role {
     PY_KTH = 512,            /* which element is taken */
     PY_ONLY_FIRST = 1024,    /* the later numbers are elements */
     PY_ONLY_KEYWORDS = 2048, /* those without a keyword are elements */
+    PY_ADDS = 4096,          /* the result is larger than its first argument */
+    PY_SIZED_MORE = PY_SIZED | PY_ADDS,
     PY_SIZED_BY_FIRST = PY_SIZED | PY_ONLY_FIRST,
     PY_SIZED_BY_KEYWORD = PY_SIZED | PY_ONLY_KEYWORDS,
 };

@@ -25,6 +25,7 @@ void stet_python_sources_release(struct stet_python_sources *s)
     STET_VEC_RELEASE(&s->reads);
     stet_map_release(&s->made_answers);
     STET_VEC_RELEASE(&s->made);
+    STET_VEC_RELEASE(&s->ways.stops);
     stet_python_parser_free(s->parser);
     *s = (struct stet_python_sources){0};
 }

@@ -52,6 +52,7 @@ struct stet_python_frame {
     uint32_t bound; /* parameters that the object, or a class, takes */
     uint32_t seen;  /* a frame of the observed stack: its number, + 1 */
     bool mapped;    /* the call is map(function, items): parameters are items of its arguments */
+    bool tree;      /* the call is jax.tree.map(function, tree): parameters are leaves of them */
 };
 
 struct stet_python_active;
