@@ -26,7 +26,7 @@ static unsigned doubt(const struct stet_lanes *l)
 
     for (uint32_t i = 0; i < h->finding_count; i++)
         n += h->findings[i].cause != STET_CAUSE_NONE && !h->findings[i].benign &&
-             !h->findings[i].facts.past;
+             stet_session_row_event(&h->findings[i]) == STET_EVENT_AGAIN;
     for (size_t i = 0; l->has_torch && i < l->torch.compile_count; i++)
         n += l->torch.compiles[i].failures != STET_TORCH_NONE;
     if (n)

@@ -31,10 +31,12 @@ static void row_text(struct stet_buf *out, const struct stet_run *run,
     else
         stet_buf_printf(out, "%8" PRIu64 "  %9s  ", t->all.compiles + t->torch_compiles, cell.ptr);
     stet_buf_release(&cell);
+    stet_text_duration(&cell, t->all.wait_ns);
     if (t->explained)
-        stet_buf_printf(out, "%10" PRIu64 "  ", t->all.recompiles);
+        stet_buf_printf(out, "%10" PRIu64 "  %9s  ", t->all.recompiles, cell.ptr);
     else
-        stet_buf_printf(out, "%10s  ", "-");
+        stet_buf_printf(out, "%10s  %9s  ", "-", "-");
+    stet_buf_release(&cell);
     stet_buf_printf(out, "%10" PRIu64 "  %s\n", t->all.executions, run->command);
 }
 
@@ -51,8 +53,8 @@ static int list(enum stet_format format, struct stet_runs *runs, struct stet_led
         stet_json_cstr(&j, "schema", "stet.runs/1");
         stet_json_array(&j, "runs");
     } else if (runs->count) {
-        stet_buf_printf(&out, "%-22s  %-9s  %8s  %9s  %10s  %10s  %s\n", "RUN", "OUTCOME",
-                        "COMPILES", "TIME", "RECOMPILES", "EXECUTIONS", "COMMAND");
+        stet_buf_printf(&out, "%-22s  %-9s  %8s  %9s  %10s  %9s  %10s  %s\n", "RUN", "OUTCOME",
+                        "COMPILES", "COMPILER", "RECOMPILES", "WAITED", "EXECUTIONS", "COMMAND");
     }
     for (size_t i = 0; i < runs->count; i++) {
         struct stet_run_totals t;

@@ -132,7 +132,9 @@ void stet_contract_explain(struct stet_violation *v, struct stet_session *x, uin
     v->step_known = s->step_known;
     v->trigger = (struct stet_line){s->trigger.file, s->trigger.function, s->trigger.line};
     stet_hash_format(s->program, v->program);
-    if (f && f->cause != STET_CAUSE_NONE) {
+    /* The cause of a first compile is about its time and explains no argument. */
+    if (f && f->cause != STET_CAUSE_NONE &&
+        !(v->argument.len && stet_session_row_event(f) == STET_EVENT_FIRST)) {
         stet_session_row(row, &x->history, f);
         v->cause = row->recompile.cause;
         v->fix = row->recompile.fix;
@@ -183,12 +185,12 @@ enum stet_rc stet_contract_check_compile(struct stet_contract_check *k,
         rc = STET_OK;
     } else if (rc == STET_OK &&
                (broken || stet_contract_is_stranger(&seen, s, &b) || is_late(c, b.family, s, &b))) {
-        stet_contract_explain(&v, x, sighting, b.number, &row);
         v.clause = b.clause;
         v.line = b.line;
         v.family = seen.family;
         v.argument = b.argument;
         v.what = stet_view_str(b.what);
+        stet_contract_explain(&v, x, sighting, b.number, &row);
         rc = stet_contract_check_add(k, &v, err);
     }
     stet_arena_release(&arena);

@@ -86,8 +86,8 @@ static void one_text(struct stet_buf *out, const struct stet_violation *v,
                         "  batches  stet.canonical(loader, contract=\"%.*s\") makes them keep it: "
                         "stet help batches\n",
                         STET_FMT(c->file));
-    if (v->cause != STET_CAUSE_NONE)
-        stet_buf_printf(out, "  more     stet help %s\n", stet_cause_id(v->cause));
+    stet_buf_printf(out, "  more     stet help %s\n",
+                    v->cause == STET_CAUSE_NONE ? "contract" : stet_cause_id(v->cause));
 }
 
 static void totals(struct stet_buf *out, const struct stet_contract_check *k,

@@ -46,8 +46,10 @@ static void answer_by(struct stet_account_tally *t, const struct stet_story *s)
 
     if (own != STET_QUESTION_NONE && !t->answers[own].count)
         take_evidence(&t->answers[own], s->cause, s->lead.evidence);
-    if (own != STET_QUESTION_NONE)
+    if (own != STET_QUESTION_NONE) {
         t->answers[own].count += s->count;
+        t->answers[own].by[s->cause] += s->count;
+    }
     done[own] = done[STET_QUESTION_NONE] = true;
     for (uint32_t i = 0; i < s->also.count; i++) {
         enum stet_cause cause = s->also.items[i];
@@ -74,10 +76,26 @@ bool stet_answer_yes(const struct stet_answer *a)
     return a->count || a->beside;
 }
 
+/* The cause of the most expensive story first; counts only where there are several causes. */
+static void causes_text(struct stet_buf *out, const struct stet_answer *a)
+{
+    if (a->by[a->cause] == a->count) {
+        stet_buf_str(out, stet_cause_id(a->cause));
+        return;
+    }
+    stet_buf_printf(out, "%" PRIu64 " %s", a->by[a->cause], stet_cause_id(a->cause));
+    for (int c = 0; c < STET_CAUSES; c++)
+        if (a->by[c] && c != (int)a->cause)
+            stet_buf_printf(out, ", %" PRIu64 " %s", a->by[c], stet_cause_id((enum stet_cause)c));
+}
+
 void stet_answer_text(struct stet_buf *out, const struct stet_answer *a)
 {
-    if (a->count)
-        stet_buf_printf(out, "%" PRIu64 "× (%s)", a->count, stet_cause_id(a->cause));
+    if (a->count) {
+        stet_buf_printf(out, "%" PRIu64 "× (", a->count);
+        causes_text(out, a);
+        stet_buf_char(out, ')');
+    }
     if (a->beside)
         stet_buf_printf(out, "%s%" PRIu64 "× beside another cause", a->count ? ", " : "",
                         a->beside);

@@ -54,9 +54,10 @@ struct stet_account {
 
 /* The answer to one question: the stories whose cause answers it, so that its count is theirs. */
 struct stet_answer {
-    uint64_t count;        /* recompiles of stories whose first cause answers it with yes */
-    uint64_t beside;       /* of other stories that have such a cause beside their first one */
-    enum stet_cause cause; /* of the most expensive of these stories */
+    uint64_t count;           /* recompiles of stories whose first cause answers it with yes */
+    uint64_t beside;          /* of other stories that have such a cause beside their first one */
+    uint64_t by[STET_CAUSES]; /* `count` by cause */
+    enum stet_cause cause;    /* of the most expensive of these stories */
     char evidence[256];
 };
 
@@ -79,8 +80,8 @@ enum stet_rc stet_account_tally(const struct stet_account *a, struct stet_accoun
 /* Answers the questions of a tally. */
 void stet_account_answer(struct stet_account_tally *t, const struct stet_stories *stories);
 bool stet_answer_yes(const struct stet_answer *a);
-/* Appends how often and by which cause: "2× (last-batch), 1× beside another cause"; nothing for
- * no. */
+/* Appends how often and by which causes: "2× (last-batch), 1× beside another cause",
+ * "9× (7 shape-drift, 2 last-batch)"; nothing for no. */
 void stet_answer_text(struct stet_buf *out, const struct stet_answer *a);
 
 /* Appends "8 recompiles, 2 graph breaks", or "0 recompiles" when there is nothing. */

@@ -49,7 +49,7 @@ static size_t convert_changes(const struct stet_finding *f, struct stet_session_
 
 /* A program without an earlier version in this run was compiled for the first time, unless an
  * earlier run had it and what is below it changed. */
-static enum stet_row_event event_of(const struct stet_finding *f)
+enum stet_row_event stet_session_row_event(const struct stet_finding *f)
 {
     if (f->outside)
         return STET_EVENT_OUTSIDE;
@@ -71,7 +71,7 @@ void stet_session_row(struct stet_session_row *row, const struct stet_history *h
         stet_hash_format(a->program, row->against);
     row->recompile = (struct stet_recompile){
         .lane = STET_LANE_XLA,
-        .event = event_of(f),
+        .event = stet_session_row_event(f),
         .process = s->process,
         .compile = s->index,
         .rank = s->rank,

@@ -89,6 +89,7 @@ struct stet_session_row {
     char program[STET_HASH_TEXT], against[STET_HASH_TEXT];
 };
 
+enum stet_row_event stet_session_row_event(const struct stet_finding *f);
 void stet_session_row(struct stet_session_row *row, const struct stet_history *h,
                       const struct stet_finding *f);
 /* Makes the account of an explained run. The session must outlive it. */

@@ -108,8 +108,8 @@ class Explain(unittest.TestCase):
 
     def test_a_short_batch_that_closes_each_pass_is_the_last_batch(self):  # M11; when it comes first, nothing can know that yet
         self.assertRegex(self.text, r"\nlast-batch: train compiled again at step 2,")
-        for text in (LIVE, self.text):  # 1 last-batch and 2 of evaluate; the answer has the name of those that waited longer
-            self.assertRegex(text, r"Did input shapes change\? +yes, 3× \((last-batch|shape-drift)\)")
+        for text in (LIVE, self.text):  # those that waited longer first
+            self.assertRegex(text, r"Did input shapes change\? +yes, 3× \((1 last-batch, 2 shape-drift|2 shape-drift, 1 last-batch)\)")
 
     def test_a_count_so_far_has_its_wait_in_a_unit_that_shows_it(self):
         live = run("many").stderr
@@ -162,6 +162,24 @@ class Contract(unittest.TestCase):
         out = stet("check")
         self.assertNotIn("identical-rehash", out.stdout)
         self.assertEqual(out.returncode, 0, out.stdout)
+
+
+    def test_a_contract_counts_recompiles_as_explain_does(self):  # M20
+        out = stet("contract", "init", "--output", "drift.contract", DRIFT)
+        self.assertIn("this run recompiled 9 times", out.stderr)
+
+    def test_a_size_in_a_first_compile_is_not_explained_by_when_it_came(self):
+        path = os.path.join(DIR, "drift.contract")
+        stet("contract", "init", "--force", "--output", path, DRIFT)
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        self.assertIn("{5,6,7}", text)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text.replace("{5,6,7}", "{6,7}"))
+        out = stet("check", "--contract", path, DRIFT).stdout
+        self.assertIn("dims of evaluate: dimension 0 of x is 5, allowed is {6,7}\n", out)
+        self.assertNotIn("hidden-branch", out)
+        self.assertIn("\n  more     stet help contract\n", out)
 
 
 class Runs(unittest.TestCase):
