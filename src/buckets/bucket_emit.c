@@ -49,8 +49,8 @@ static void python_line(struct stet_buf *out, const struct stet_buckets_set *s)
                       "    return int(BUCKETS[at])\n\n\n"
                       "def pad(array, axis, fill=0):\n"
                       "    \"\"\"`array`, padded along `axis` to its bucket.\"\"\"\n"
-                      "    more = bucket(array.shape[axis]) - array.shape[axis]\n"
-                      "    width = [(0, more if k == axis else 0) for k in range(array.ndim)]\n"
+                      "    width = [(0, 0)] * array.ndim\n"
+                      "    width[axis] = (0, bucket(array.shape[axis]) - array.shape[axis])\n"
                       "    return np.pad(array, width, constant_values=fill)\n");
 }
 
@@ -69,7 +69,13 @@ static void python_shapes(struct stet_buf *out, const struct stet_buckets_set *s
                       "    holds = np.flatnonzero((BUCKETS >= np.asarray(sizes)).all(axis=1))\n"
                       "    if not len(holds):\n"
                       "        raise ValueError(f\"{tuple(sizes)} fits into no bucket\")\n"
-                      "    return tuple(BUCKETS[holds[0]].tolist())\n");
+                      "    return tuple(BUCKETS[holds[0]].tolist())\n\n\n"
+                      "def pad(array, axes, fill=0):\n"
+                      "    \"\"\"`array`, padded along `axes` to its bucket.\"\"\"\n"
+                      "    width = [(0, 0)] * array.ndim\n"
+                      "    for axis, size in zip(axes, bucket([array.shape[k] for k in axes])):\n"
+                      "        width[axis] = (0, size - array.shape[axis])\n"
+                      "    return np.pad(array, width, constant_values=fill)\n");
 }
 
 /* ---- vLLM on TPUs ---- */

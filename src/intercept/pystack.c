@@ -24,8 +24,10 @@
  * machine the walking thread may not have run at all. It needs a core and no lock of the host, so
  * the call waits for it first, as long as a starved thread may take: without the stack the compile
  * could not be explained. The call also waits for a GIL whose holder may only lack a core: as long
- * as another thread of the process is able to run, and STARVED_MS at most. */
-enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 4 };
+ * as another thread of the process is able to run, and STARVED_MS at most. LOOKS_MAX limits the
+ * threads that a host which never releases the GIL makes wait; programs that compile in a pool of
+ * threads need one for each of these. */
+enum { GRACE_MS = 10, SHORT_GRACE_MS = 1, BEGIN_MS = 5000, STARVED_MS = 500, LOOKS_MAX = 32 };
 
 /* How far the walk is. */
 enum part {

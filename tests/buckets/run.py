@@ -75,6 +75,14 @@ def contract_and_program(f):
     (f.path / "buckets.py").unlink()
 
 
+def a_module_of_shapes(f):
+    """It pads several axes, and counts them from the end too."""
+    (f.path / "shapes").write_text("8x512 10\n8x100 40\n4x50 10\n")
+    module = f.stet("buckets", "--lengths=shapes", "--programs=2", "--emit=python")
+    use = "x = pad(np.ones((4, 2, 50)), (0, -1), fill=7)\nassert x.shape == (8, 2, 100) and x.sum() == 400 + 7 * 1200, x"
+    subprocess.run([PYTHON, "-c", module + use], check=True, timeout=300)
+
+
 def forms(f):
     f.train([8, 16, 32, 8, 16])
     assert f.functions()[0]["form"] == "powers-of-two"
@@ -92,6 +100,7 @@ def main():
         f = Folder(folder)
         sizes_that_came(f)
         contract_and_program(f)
+        a_module_of_shapes(f)
         forms(f)
     print("fine")
 

@@ -40,7 +40,7 @@ def main():
     for length in map(int, sys.argv[1:]):
         tokens = rng.integers(0, VOCAB, size=(BATCH, length)).astype(np.int32)
         mask = np.ones((BATCH, length), np.float32)
-        params, loss = train_step(params, pad(tokens, 1), pad(mask, 1))
+        params, loss = train_step(params, pad(tokens, 1), pad(mask, -1))
         loss.block_until_ready()
     print("loss %.4f" % float(loss))
 

@@ -30,6 +30,11 @@ for python in "${pythons[@]}"; do
         want "$python: late, compiles" 3 "$(count compile_end)"
         want "$python: late, stacks" 3 "$(count compile_stack '"waits":1')"
         want "$python: late, lines" 1 "$(count stack '"line":14,"function":"step"')"
+        rm -rf "$STET_DIR"
+        FAKE_COMPILE_MS=0 STET_TEST_LATE_THREADS=200 preload "$python" "$here/together.py" \
+            "$LIB/libguest_driver.so" "$fake" 16 > out || fail "$python: together"
+        want "$python: together, compiles" 16 "$(count compile_end)"
+        want "$python: together, stacks" 16 "$(count compile_stack '"waits":1')"
         # The lock is not free again before the compile is over: the first one has no values of its frames, and the
         # next ones are read without releasing it.
         rm -rf "$STET_DIR"
