@@ -68,6 +68,10 @@ bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
 bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
 /* depth += 1, and depth -= 1 in the same function: it returns to what it was (rules_torch.c). */
 bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
+/* if error < tolerance: break — does the loop need the value in order to end? (rules_sync.c) */
+bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n);
+/* Does the function bound the number, as code for torch.export does (rules_sync.c)? */
+bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);
