@@ -121,8 +121,8 @@ static bool asks_absent(struct stet_flow_walk *w, stet_python_ref test)
     return stet_flow_is_parameter(w, name); /* of a function around this one */
 }
 
-/* The parameter of this function that the branch needs: if flag, if x is not None. Its default takes
- * the other way. 0 for none. */
+/* The parameter of this function that the branch needs: if flag, if x is not None. Its default, where
+ * it has one, takes the other way. 0 for none. */
 static uint64_t needs_given(struct stet_flow_walk *w, stet_python_ref test)
 {
     const struct stet_python_ast *a = w->ast;
@@ -154,10 +154,10 @@ static uint64_t needs_given(struct stet_flow_walk *w, stet_python_ref test)
         if (stet_python_kind(a, value) != other &&
             !(other == PY_FALSE && stet_python_kind(a, value) == PY_NONE_))
             return 0;
-        for (uint32_t i = 0; i < f->param_count && f->first_bit + i < FLOW_BITS; i++)
-            if (stet_view_eq(f->params[i], stet_python_text(a, test)))
-                return (uint64_t)1 << (f->first_bit + i);
     }
+    for (uint32_t i = 0; i < f->param_count && f->first_bit + i < FLOW_BITS; i++)
+        if (stet_view_eq(f->params[i], stet_python_text(a, test)))
+            return (uint64_t)1 << (f->first_bit + i);
     return 0;
 }
 
@@ -206,6 +206,26 @@ static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
     if (b)
         b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
     return b != NULL;
+}
+
+/* The other way of `if isinstance(x, Tensor)`. */
+static void run_otherwise(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref way)
+{
+    stet_python_ref of = stet_flow_checked_array(w, test);
+    uint32_t name = of ? stet_python_name(w->ast, of) : 0;
+    struct stet_flow_binding *b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
+    struct stet_flow_value before = b ? b->value : (struct stet_flow_value){0};
+    uint32_t at = b ? b->at : 0;
+
+    if (b)
+        excludes_tensor(w, test);
+    if (stet_python_kind(w->ast, way) == PY_ELIF)
+        stet_flow_run_if(w, way);
+    else
+        stet_flow_run_block(w, stet_python_field(w->ast, way, PY_FIELD_BODY));
+    b = b ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL; /* the scope may have grown */
+    if (b)
+        b->value = b->at == at ? before : stet_flow_join(before, b->value);
 }
 
 /* if not isinstance(n, int): raise — it is one in what follows. */
@@ -297,10 +317,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
                      (stet_python_kind(a, c) == PY_ELSE &&
                       stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
             w->quiet += silent;
-            if (stet_python_kind(a, c) == PY_ELIF)
-                stet_flow_run_if(w, c);
-            else
-                stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
+            run_otherwise(w, test, c);
             w->quiet -= silent;
             w->guard = outer_guard;
             break;

@@ -58,6 +58,7 @@ static void pass_arguments(struct stet_flow_walk *w, stet_python_ref call, struc
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
         struct stet_flow_value v;
         struct stet_flow_arg *arg = &c->args[c->arg_count];
+        stet_python_ref given;
 
         if (stet_python_kind(a, n) == PY_COMMENT)
             continue;
@@ -65,8 +66,11 @@ static void pass_arguments(struct stet_flow_walk *w, stet_python_ref call, struc
             c->spreads = true;
             break;
         }
-        v = stet_flow_value_of(w, stet_python_argument_value(w->module, n));
-        *arg = (struct stet_flow_arg){.position = -1};
+        given = stet_python_argument_value(w->module, n);
+        v = stet_flow_value_of(w, given);
+        *arg = (struct stet_flow_arg){.position = -1,
+                                      .nothing = stet_python_kind(a, given) == PY_FALSE ||
+                                                 stet_python_kind(a, given) == PY_NONE_};
         if (stet_python_kind(a, n) == PY_KEYWORD_ARGUMENT)
             arg->name = stet_arena_copy(
                 &w->out->arena, stet_python_text(a, stet_python_field(a, n, PY_FIELD_NAME)));

@@ -263,3 +263,48 @@ bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block)
     }
     return true;
 }
+
+/* The name in table[key], if it is one of the module's. */
+static uint32_t table_of(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_kind(a, n) == PY_SUBSCRIPT
+                        ? stet_python_name(a, stet_python_field(a, n, PY_FIELD_VALUE))
+                        : 0;
+
+    return name && stet_flow_scope_find(&w->fns[0].scope, name) ? name : 0;
+}
+
+static bool is_read_before(const struct stet_flow_walk *w, stet_python_ref body,
+                           stet_python_ref target, uint32_t table)
+{
+    for (stet_python_ref c = body; c < target && stet_flow_spend(w); c++)
+        if (stet_python_name(w->ast, c) == table)
+            return true;
+    return false;
+}
+
+bool stet_flow_keeps_result(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = w->fns[fn].body, last = 0;
+    uint32_t result, table;
+
+    if (stet_python_kind(a, body) != PY_BLOCK)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, body); c; c = stet_python_next(a, c))
+        last = stet_python_kind(a, c) == PY_COMMENT ? last : c;
+    last = stet_python_kind(a, last) == PY_RETURN ? stet_python_child(a, last) : 0;
+    result = last ? stet_python_name(a, last) : 0;
+    for (stet_python_ref c = body; last && stet_flow_within(w, c, body); c++) {
+        stet_python_ref left =
+            a->nodes[c].kind == PY_ASSIGNMENT ? stet_python_field(a, c, PY_FIELD_LEFT) : 0;
+
+        if (!left || !(table = table_of(w, left)) || !is_read_before(w, body, left, table))
+            continue;
+        if (table_of(w, last) == table ||
+            (result && stet_python_name(a, stet_python_field(a, c, PY_FIELD_RIGHT)) == result))
+            return true;
+    }
+    return false;
+}

@@ -357,6 +357,7 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     w->statement = f->node;
     w->depth++;
     bind_parameters(w, fn);
+    f->memoized |= fn && stet_flow_keeps_result(w, fn);
     w->quiet = f->memoized; /* it runs once for its arguments, not in each step */
     if (fn && stet_python_kind(w->ast, f->node) == PY_LAMBDA)
         f->returns = stet_flow_eval(w, f->body);

@@ -149,7 +149,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);
 
-        given |= bit;
+        given |= a->nothing ? 0 : bit;
         if ((a->deps & live) && !(python & bit) && !(a->guess && (f->number_mask & bit)))
             tensors |= bit;
         if (c->lanes & FLOW_JAX)

@@ -71,7 +71,8 @@ static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
         stet_buf_text(out, c->args[i].name);
         stet_buf_varint(out, c->args[i].deps);
         stet_buf_varint(out, c->args[i].static_deps);
-        stet_buf_varint(out, (uint64_t)c->args[i].varies | (uint64_t)c->args[i].guess << 1);
+        stet_buf_varint(out, (uint64_t)c->args[i].varies | (uint64_t)c->args[i].guess << 1 |
+                                 (uint64_t)c->args[i].nothing << 2);
     }
 }
 
@@ -177,6 +178,7 @@ static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct 
         bits = stet_reader_small(r);
         c->args[i].varies = bits & 1;
         c->args[i].guess = bits & 2;
+        c->args[i].nothing = bits & 4;
     }
 }
 

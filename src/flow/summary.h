@@ -67,6 +67,7 @@ struct stet_flow_arg {
     uint64_t static_deps; /* parameters it passes on as Python values */
     bool varies;          /* another Python value at each turn of a loop */
     bool guess;           /* nothing but a tensor among arguments shows that it is one */
+    bool nothing;         /* the words False or None */
 };
 
 struct stet_flow_call {

@@ -272,6 +272,9 @@ stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_pyt
 stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps);
 
 /* Does the block leave the function or the turn of the loop at its end? */
+/* Does a function return what it put into a table of the module, under a key that it looked for
+ * before? Then it runs once for each key (conditions.c). */
+bool stet_flow_keeps_result(const struct stet_flow_walk *w, uint32_t fn);
 bool stet_flow_leaves(const struct stet_flow_walk *w, stet_python_ref block);
 /* Does the block run only on the way to an error? Nothing that a step pays for is in it. */
 bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block);

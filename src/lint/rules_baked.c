@@ -339,6 +339,8 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
         fn = w->fns[fn].parent;
     if (!fn || !is_compiled(w, fn))
         return;
+    if (w->fns[fn].jit && w->out->fns[fn].is_method && !lint_takes_self_static(w, fn))
+        return; /* the object is an argument: what it holds is traced, or compared in each call */
     name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))

@@ -75,6 +75,14 @@ static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
                                        ? stet_flow_value_of(w, c)
                                        : (struct stet_flow_value){0};
 
+        if (stet_flow_value_of(w, c).kind == FLOW_V_SHAPE) { /* x.shape[0], wherever x is */
+            uint32_t end = a->nodes[c].end;
+
+            while (c + 1 < a->count && a->nodes[c + 1].start < end)
+                c++;
+            continue;
+        }
+
         if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
             return false;
         host |= v.kind == FLOW_V_TENSOR && (v.f.traits & FLOW_TRAIT_HOST);

@@ -200,7 +200,8 @@ static bool makes_others(const struct stet_flow_walk *w, stet_python_ref call,
     operand = stet_python_bare(a, operand);
     for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT &&
-            mentions_turn(w, stet_python_field(a, c, PY_FIELD_VALUE)))
+            (mentions_turn(w, stet_python_field(a, c, PY_FIELD_VALUE)) ||
+             lint_follows_loop(w, stet_python_field(a, c, PY_FIELD_VALUE))))
             return true;
     for (stet_python_ref c = operand; stet_flow_within(w, c, operand); c++)
         if (stet_python_name(a, c) && is_made_by_turn(w, stet_python_name(a, c)))
@@ -247,7 +248,7 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
     struct stet_flow_value v = stet_flow_value_of(w, n);
     uint8_t lane = v.kind == FLOW_V_JITTED ? w->jits[v.index].lane : FLOW_JAX;
 
-    if (!operand || bakes_bound(w, operand))
+    if (!operand || bakes_bound(w, operand) || lint_in_compiled(w))
         return;
     if (lane != FLOW_JAX) { /* torch compiles code once, whatever wraps it; other numbers anew */
         bool lambda = stet_python_kind(w->ast, stet_python_bare(w->ast, operand)) == PY_LAMBDA;

@@ -24,9 +24,19 @@ static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
     return false;
 }
 
+/* Is it a list or another object of Python, as far as its name shows? */
+static bool is_object(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_flow_binding *b =
+        stet_python_name(w->ast, n) ? stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n))
+                                    : NULL;
+
+    return b && b->value.kind <= FLOW_V_PYTHON;
+}
+
 /* Does this use of an array compute something: not x[i] alone, nor rows.append(x[i])? An array as an
  * index gathers. */
-static bool computes(const struct stet_flow_walk *w, stet_python_ref use)
+static bool computes(struct stet_flow_walk *w, stet_python_ref use)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
@@ -35,7 +45,7 @@ static bool computes(const struct stet_flow_walk *w, stet_python_ref use)
         switch (stet_python_kind(a, up)) {
         case PY_SUBSCRIPT:
             if (below != stet_python_field(a, up, PY_FIELD_VALUE))
-                return true;
+                return !is_object(w, stet_python_field(a, up, PY_FIELD_VALUE));
             break;
         case PY_LIST:
         case PY_TUPLE:
@@ -257,6 +267,33 @@ static bool has_fixed_rows(const struct stet_flow_walk *w, stet_python_ref n)
     return array && array->role & PY_SIZED && stet_flow_value_of(w, n).deps == FLOW_ALWAYS;
 }
 
+/* Is it decorated as a kernel, or is it the first argument where one is made? */
+static bool is_kernel(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_function *f = &w->fns[fn];
+
+    for (stet_python_ref c = f->decorated ? stet_python_child(a, f->decorated) : 0; c;
+         c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR && stet_flow_means(w, c, PY_MEANS_KERNEL))
+            return true;
+    for (stet_python_ref c = 1; f->name && c < a->count && stet_flow_spend(w); c++)
+        if (a->nodes[c].kind == PY_CALL &&
+            stet_python_call_meaning(w->module, c) == PY_MEANS_KERNEL &&
+            lint_holds_name(w, stet_python_argument(w->module, c, 0), f->name))
+            return true;
+    return false;
+}
+
+/* A kernel is written out by hand: its loops are short, and no program of XLA's. */
+static bool in_kernel(const struct stet_flow_walk *w)
+{
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent)
+        if (is_kernel(w, fn))
+            return true;
+    return false;
+}
+
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
@@ -271,11 +308,13 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
-    if (range && !lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
-                                        v.kind == FLOW_V_TENSOR ? v.deps : 0))
+    if (!lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
+                               range && v.kind == FLOW_V_TENSOR ? v.deps : 0))
         return; /* it fills lists and tables of the host, and makes no program longer */
     if (range &&
         (turns_differ(w, n) || holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
+        return;
+    if ((w->facts & FLOW_USES_JIT) && in_kernel(w))
         return;
     if (range && v.deps)
         counted_loop(w, right, v);

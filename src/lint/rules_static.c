@@ -12,6 +12,21 @@ static bool is_static_name(const struct stet_flow_jit *j, struct stet_view name)
     return false;
 }
 
+bool lint_takes_self_static(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_flow_jit *j = &w->jits[w->fns[fn].jit - 1];
+
+    return (j->static_positions & 1) || is_static_name(j, w->out->fns[fn].params[0]);
+}
+
+bool lint_in_compiled(const struct stet_flow_walk *w)
+{
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent)
+        if (w->fns[fn].jit && w->jits[w->fns[fn].jit - 1].lane == FLOW_JAX)
+            return true;
+    return false;
+}
+
 /* Calls `look` for each argument in a static place. */
 static void each_static(struct stet_flow_walk *w, stet_python_ref call,
                         void (*look)(struct stet_flow_walk *, stet_python_ref call,
@@ -145,6 +160,8 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
 
 void rule_static_varies(struct stet_flow_walk *w, stet_python_ref n)
 {
+    if (lint_in_compiled(w))
+        return; /* the caller's program contains each of them */
     each_static(w, n, look_varies);
     lint_fed_static(w, n);
 }
@@ -217,8 +234,7 @@ void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
     if (fn == FLOW_NONE || !w->fns[fn].jit || !w->out->fns[fn].is_method)
         return;
     j = &w->jits[w->fns[fn].jit - 1];
-    if (j->lane != FLOW_JAX ||
-        (!(j->static_positions & 1) && !is_static_name(j, w->out->fns[fn].params[0])))
+    if (j->lane != FLOW_JAX || !lint_takes_self_static(w, fn))
         return;
     if (takes_class(w, fn))
         return; /* one program for all objects */

@@ -302,8 +302,8 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
         return true;
     if (effect == PY_GIVES_HOSTED && is_read_next(w, n))
         return true; /* x.cpu().numpy() is reported as a whole */
-    if (effect == PY_GIVES_HOSTED)
-        lanes &= (uint8_t)~FLOW_MODULE; /* torch.compile has an operation that copies */
+    if (effect == PY_GIVES_HOSTED) /* torch.compile has an operation that copies */
+        lanes &= (uint8_t)~(FLOW_MODULE | FLOW_TORCH);
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
         report_sync(w, n, lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
     else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&

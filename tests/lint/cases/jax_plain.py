@@ -6,6 +6,7 @@ import flax
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jax.experimental import pallas as pl
 
 _warned = False
 _kinds = []
@@ -240,4 +241,73 @@ def failing(x, table):
         print("table", np.asarray(table))  # clean: traced-print
         raise ValueError("no table") from error
     print("x", x)  # expect: traced-print
+    return y
+
+
+@jax.tree_util.register_pytree_node_class
+class Lens:
+    """An object that is an argument: nothing of it is baked in."""
+
+    def __init__(self, radius=1.0, fixed=False):
+        self.radius = radius
+        self.fixed = fixed
+
+    def tree_flatten(self):
+        return (self.radius,), self.fixed
+
+    def fix(self, radius):
+        self.fixed = True
+        self.radius = radius
+
+    @jax.jit
+    def bend(self, x):
+        return x * self.radius if self.fixed else x  # clean: self-value
+
+    @functools.partial(jax.jit, static_argnums=0)
+    def turn(self, x):  # expect: static-self
+        return x * self.radius  # expect: self-value
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def plane(x, i):
+    return x * i
+
+
+@jax.jit
+def planes(x):
+    for i in range(4):
+        x = plane(x, i)  # clean: static-argument
+    return x
+
+
+def separate(x):
+    for i in range(4):
+        x = plane(x, i)  # expect: static-argument
+    return x
+
+
+def stacked(params, shardings, groups):
+    for name, count in groups:
+
+        def stack(*layers):
+            return jnp.stack(layers)
+
+        run = jax.jit(stack, out_shardings=shardings[name])  # expect: fresh-jit (note)
+        params[name] = run(*params[name][:count])
+
+
+@functools.partial(jax.jit, static_argnums=1)
+def cleared(x, rows):
+    @pl.kernel(out_shape=x)
+    def clear(source, target):
+        for i in range(rows):  # clean: python-loop
+            target[i] = jnp.zeros_like(source[i])
+
+    def copy(source, target):
+        for i in range(rows):  # clean: python-loop
+            target[i] = source[i] * 2
+
+    y = clear(x) + pl.pallas_call(copy, out_shape=x)(x)
+    for i in range(rows):  # expect: python-loop (note)
+        y = y + jnp.sin(x * i)
     return y

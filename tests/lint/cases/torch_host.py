@@ -1,8 +1,12 @@
 """Functions of modules that work on the host, and other code that a module's users do not compile."""
+import functools
 import os
 import random
 
 import torch
+from flash_attn.flash_attn_interface import flash_attn_varlen_func
+from padding import prepared
+from scipy.optimize import linear_sum_assignment
 from torch import nn
 from torchvision.transforms import functional as pictures
 
@@ -268,3 +272,279 @@ def shown(x: torch.Tensor):
     show(x)
     print("after")  # expect: traced-print
     return x + 1
+
+
+class Searching(nn.Module):
+    """A search needs the value in order to end. That alone is no finding of a module."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        for _ in range(8):
+            x = self.head(x)
+            if x.abs().max() < 1e-3:  # clean: value-branch
+                break
+            error = x.norm().item()  # clean: host-sync
+            if error < 1e-6:
+                return x
+        return x
+
+
+class Halved(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        if x.abs().max() > 8:  # expect: value-branch
+            x = x / 2
+        return self.head(x)
+
+
+class Copied(nn.Module):
+    """A copy to the host is an operation; what NumPy and SciPy do with it is not."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        y = self.head(x).cpu()  # clean: host-sync
+        rows, _ = linear_sum_assignment(y)  # expect: host-sync
+        z = x.cpu().numpy()  # expect: host-sync
+        return rows, z
+
+
+class Converted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, fill=0.0):
+        fill = float(fill) if isinstance(fill, torch.Tensor) else fill  # clean: host-sync
+        scale = float(x.sum()) if x.dim() else 1.0  # expect: host-sync
+        return self.head(x) + fill * scale
+
+
+class Lists(nn.Module):
+    """Turns that only fill lists."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+        self.parts = nn.ModuleList([nn.Linear(8, 8)])
+
+    def forward(self, x: torch.Tensor, order: torch.Tensor):
+        rows = []
+        for i in range(x.shape[0]):  # clean: python-loop
+            rows.append([x[i], i])
+        for i in range(x.shape[0]):  # expect: python-loop
+            rows.append(x[i] * 2)
+        chosen = []
+        parts = list(self.parts)
+        for index in order:  # clean: python-loop
+            chosen.append(parts[index])
+        return rows, chosen
+
+
+class Flagged(nn.Module):
+    """A flag that nothing compiled gives has its default."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def merge(self, x: torch.Tensor, safe=False, limit=None):
+        if safe:
+            if not x.isfinite().all():  # clean: value-branch
+                raise ValueError("not finite")
+        if limit is not None:
+            self.check(x)
+        return x
+
+    def check(self, x: torch.Tensor):
+        return x.max().item()  # clean: host-sync
+
+    def joined(self, x: torch.Tensor, last):
+        if last:
+            return x.max().item()  # clean: host-sync
+        return x
+
+    def ended(self, x: torch.Tensor, last):
+        if last:
+            return x.max().item()  # expect: host-sync
+        return x
+
+    def guard(self, x: torch.Tensor, safe=False):
+        if safe and not x.isfinite().all():  # expect: value-branch
+            x = x * 0
+        return x
+
+    def forward(self, x: torch.Tensor):
+        self.joined(x, last=False)
+        self.ended(x, self.training)
+        return self.guard(self.merge(self.head(x)), safe=True)
+
+
+def bounds(x):
+    if isinstance(x, torch.Tensor):
+        low = x.min()
+    else:
+        low = float(x.min())  # clean: host-sync
+    return low + float(x.max())  # expect: host-sync
+
+
+class Bounded(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        return self.head(x) - bounds(x)
+
+
+class Sized(nn.Module):
+    """Tensors of sizes, made on the host."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        count = int(torch.tensor(x.shape[:-1]).prod())  # clean: host-sync
+        sizes = torch.Tensor([part.shape for part in x.split(2)])
+        if (torch.ceil(torch.max(sizes, dim=0)[0] / 8) * 8 - sizes).sum() == 0:  # clean: value-branch
+            x = x.reshape(count, -1)
+        lengths = torch.tensor(x.shape, device=x.device)
+        return self.head(x), lengths.tolist()  # expect: host-sync
+
+
+class Named(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.topk = Experts()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, k: torch.Tensor):
+        checking = not torch.compiler.is_compiling()
+        if checking and x.isnan().any():  # clean: value-branch
+            raise ValueError("not a number")
+        y = self.topk(x, k)  # clean: topk-k
+        values, _ = x.topk(int(k.max()))  # expect: topk-k, host-sync
+        return self.head(y) + values
+
+
+@functools.lru_cache
+def probes(device):
+    return torch.ones(2, device=device).sum().item() == 2  # clean: host-sync
+
+
+_known = {}
+_seen = {}
+
+
+def measures(device):
+    return torch.ones(2, device=device).sum().item() == 2  # clean: host-sync
+
+
+def works(device):
+    found = _known.get(device)
+    if found is not None:
+        return found
+    found = measures(device) and torch.ones(3, device=device).sum().item() == 3  # clean: host-sync
+    _known[device] = found
+    return found
+
+
+def counted(device):
+    found = torch.ones(3, device=device).sum().item() == 3  # expect: host-sync
+    _seen[device] = found
+    return found
+
+
+class Probing(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, lengths: torch.Tensor):
+        for t in range(lengths.max()):
+            if t == 0:  # clean: value-branch
+                x = x + 1
+        if probes("cuda") or works("cuda") or counted("cuda"):
+            x = self.head(x)
+        return x
+
+
+@torch.jit.script
+def scripted(x: torch.Tensor, n: torch.Tensor):
+    return x[: int(n)]  # clean: host-sync
+
+
+class Scripted(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor, n: torch.Tensor, batch: dict):
+        first = batch.get("first")  # clean: optional-key
+        if n.max() < 0 or n.min() < 0:  # expect: value-branch
+            x = x + first["x"]
+        return scripted(self.head(x), n)
+
+
+def slowly(f):
+    limit = torch._dynamo.config.cache_size_limit
+    try:
+        torch._dynamo.config.cache_size_limit = 64  # clean: recompile-limit
+        return f()
+    finally:
+        torch._dynamo.config.cache_size_limit = limit
+
+
+def moved(x: torch.Tensor, extra):
+    if extra > 0:  # clean: value-branch
+        x = x[:, :-extra]
+    return x
+
+
+class Unpadded(nn.Module):
+    """Nothing shows that `extra` is a tensor, and its use shows that it is none."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(8, 8)
+
+    def forward(self, x: torch.Tensor):
+        x, extra = prepared(x)
+        return moved(self.head(x), extra)
+
+
+class Scaled(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.scale = torch.ones(())
+
+    def forward(self, x: torch.Tensor):
+        return x * self.scale  # clean: self-value
+
+
+def convert(count):
+    made = []
+    for _ in range(count):
+        one = Scaled()
+        one.scale = torch.zeros(())
+        made.append(one)
+    return made
+
+
+class Equal(nn.Module):
+    """Rows that are all as long as the padded ones."""
+
+    def forward(self, q: torch.Tensor, starts: torch.Tensor):
+        rows, length = q.shape[:2]
+        even = torch.arange(0, (rows + 1) * length, step=length, device=q.device)
+        first = flash_attn_varlen_func(q, q, q, even, even, length, length)  # clean: varlen
+        return first + flash_attn_varlen_func(q, q, q, starts, starts, length, length)  # expect: varlen
