@@ -196,14 +196,13 @@ static struct stet_flow_facts reshaped(struct stet_flow_walk *w, stet_python_ref
                                        stet_python_ref first, struct stet_flow_facts f)
 {
     struct stet_flow_facts made_so = {0};
-    stet_python_ref attribute =
-        stet_python_kind(w->ast, first) == PY_ATTRIBUTE
-            ? stet_python_field(w->ast, first, PY_FIELD_ATTRIBUTE)
-            : 0;
+    stet_python_ref attribute = stet_python_kind(w->ast, first) == PY_ATTRIBUTE
+                                    ? stet_python_field(w->ast, first, PY_FIELD_ATTRIBUTE)
+                                    : 0;
 
     if (first && (dtype_of(w, first) ||
-                  (attribute && stet_python_library_attribute(stet_python_text(
-                                    w->ast, attribute)) == PY_GIVES_TYPE))) {
+                  (attribute && stet_python_library_attribute(
+                                    stet_python_text(w->ast, attribute)) == PY_GIVES_TYPE))) {
         f.dims = f.rows = 0; /* x.view(dtype) */
         f.dtype = dtype_of(w, first);
         return f;

@@ -121,8 +121,8 @@ static bool asks_absent(struct stet_flow_walk *w, stet_python_ref test)
     return stet_flow_is_parameter(w, name); /* of a function around this one */
 }
 
-/* The parameter of this function that the branch needs: if flag, if x is not None. Its default, where
- * it has one, takes the other way. 0 for none. */
+/* The parameter of this function that the branch needs: if flag, if x is not None. Its default,
+ * where it has one, takes the other way. 0 for none. */
 static uint64_t needs_given(struct stet_flow_walk *w, stet_python_ref test)
 {
     const struct stet_python_ast *a = w->ast;

@@ -156,7 +156,7 @@ static struct stet_flow_value returned(struct stet_flow_walk *w, stet_python_ref
     }
     if (!w->fns[callee].yields)
         v.flags = (uint8_t)(v.flags & ~FLOW_CHANGES); /* its own loops are done */
-    if (!deps && sizes) { /* computed from sizes alone */
+    if (!deps && sizes) {                             /* computed from sizes alone */
         v.kind = FLOW_V_SHAPE;
         deps = sizes;
     }
@@ -211,7 +211,8 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
         break;
     case PY_GIVES_SIZE: /* of a shape: the rank; of a list or a dict: its parts, not their sizes */
         given = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
-        if (given.kind == FLOW_V_SHAPE || (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE) ||
+        if (given.kind == FLOW_V_SHAPE ||
+            (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE) ||
             may_be_list(w, stet_python_argument(w->module, n, 0), given))
             v = (struct stet_flow_value){.kind = FLOW_V_PYTHON,
                                          .f = {.traits = FLOW_TRAIT_MEASURE}};
@@ -320,8 +321,7 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
 static bool makes_of_list(const struct stet_flow_walk *w, stet_python_ref call,
                           struct stet_view dotted)
 {
-    enum stet_python_kind k =
-        stet_python_kind(w->ast, stet_python_argument(w->module, call, 0));
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_argument(w->module, call, 0));
 
     return stet_python_library_type(dotted) == PY_GIVES_DEVICE &&
            (k == PY_LIST || k == PY_TUPLE || k == PY_LIST_COMPREHENSION);

@@ -91,9 +91,9 @@ static bool is_own_class(const struct stet_flow_walk *w, stet_python_ref type)
     if (dotted.len)
         return !stet_flow_is_library(dotted) &&
                stet_python_library_type(dotted) == PY_GIVES_NOTHING_KNOWN;
-    return name && stet_python_kind(w->ast, stet_python_defined(
-                                                m, stet_python_function_around(m, type), name)) ==
-                       PY_CLASS;
+    return name &&
+           stet_python_kind(w->ast, stet_python_defined(m, stet_python_function_around(m, type),
+                                                        name)) == PY_CLASS;
 }
 
 stet_python_ref stet_flow_checked_object(const struct stet_flow_walk *w, stet_python_ref test)

@@ -197,7 +197,8 @@ static void start(struct linker *l)
             if (lane != PY_LANE_NONE)
                 reach(l, (struct stet_flow_place){f, i},
                       lane == PY_LANE_TORCH ? FLOW_MODULE : FLOW_FLAX, s->fns[i].tensor_mask, 0,
-                      UINT64_MAX, (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
+                      UINT64_MAX,
+                      (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
         }
     }
 }

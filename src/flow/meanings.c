@@ -298,7 +298,7 @@ static bool decorates_by_value(const struct stet_flow_walk *w, stet_python_ref d
         return !call || !is_false(w, stet_python_keyword(w->module, call, STET_VIEW("frozen")));
     case PY_MEANS_FROZEN:
         return call && (asks_for(w, call, STET_VIEW("frozen")) ||
-                asks_for(w, call, STET_VIEW("unsafe_hash")));
+                        asks_for(w, call, STET_VIEW("unsafe_hash")));
     default:
         return false;
     }

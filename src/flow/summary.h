@@ -80,8 +80,8 @@ struct stet_flow_call {
     struct stet_view how; /* "jax.jit", for the message */
     bool all_tensors;     /* every parameter not static is a tensor */
     bool in_loop;
-    bool compiled; /* what is called is the compiled function, not the plain one */
-    bool spreads;  /* it may give every parameter: f(*args), or f itself is passed on */
+    bool compiled;  /* what is called is the compiled function, not the plain one */
+    bool spreads;   /* it may give every parameter: f(*args), or f itself is passed on */
     uint64_t asked; /* parameters of the caller without which it does not come to this call */
     uint64_t static_positions;
     struct stet_view *static_names;

@@ -343,9 +343,8 @@ static bool maps_to_arrays(struct stet_flow_walk *w, stet_python_ref mapped)
     char room[160];
 
     if (f.kind != FLOW_V_FN)
-        return f.kind == FLOW_V_JITTED ||
-               stet_python_is_device(
-                   stet_python_library(stet_python_imported(w->module, mapped, room)));
+        return f.kind == FLOW_V_JITTED || stet_python_is_device(stet_python_library(
+                                              stet_python_imported(w->module, mapped, room)));
     if (w->fns[f.index].progress == FLOW_NOT_YET && w->depth < 60)
         stet_flow_run_function(w, f.index);
     return w->fns[f.index].returns.kind == FLOW_V_TENSOR &&

@@ -359,10 +359,10 @@ static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
     v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT);
     if (is_hosted(l) || is_hosted(r))
-        v.f.traits |= (l.kind == FLOW_V_TENSOR && !is_hosted(l)) ||
-                              (r.kind == FLOW_V_TENSOR && !is_hosted(r))
-                          ? 0
-                          : FLOW_TRAIT_HOST;
+        v.f.traits |=
+            (l.kind == FLOW_V_TENSOR && !is_hosted(l)) || (r.kind == FLOW_V_TENSOR && !is_hosted(r))
+                ? 0
+                : FLOW_TRAIT_HOST;
     if ((l.f.flags | r.f.flags) & FLOW_F_DEVICE)
         v.f.flags |= FLOW_F_DEVICE | FLOW_F_EAGER;
     return v;

@@ -46,6 +46,9 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
                                                     : 0;
     if (type)
         role = stet_flow_annotated(w, type);
+    if (role == FLOW_ROLE_TENSOR &&
+        (stet_python_kind(a, value) == PY_FALSE || stet_python_kind(a, value) == PY_TRUE))
+        role = FLOW_ROLE_PYTHON; /* flag: Tensor | None = False */
     if (role == FLOW_ROLE_TENSOR && (w->facts & FLOW_USES_PICTURES) &&
         stet_flow_used_as_image(w, fn, stet_python_name(a, name)) &&
         !stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)))

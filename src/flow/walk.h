@@ -206,12 +206,12 @@ enum stet_flow_fact {
     FLOW_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
     FLOW_USES_JIT = 256,
     FLOW_MARKS_DYNAMIC = 512,
-    FLOW_FEEDS_BATCHES = 1024, /* a training loop, not one prompt */
-    FLOW_USES_TPU = 2048,      /* PyTorch on the device "tpu": operations there are programs */
-    FLOW_USES_PROCESS = 4096,  /* it asks for the number of its process */
-    FLOW_USES_PICTURES = 8192, /* it works on pictures of the host */
+    FLOW_FEEDS_BATCHES = 1024,   /* a training loop, not one prompt */
+    FLOW_USES_TPU = 2048,        /* PyTorch on the device "tpu": operations there are programs */
+    FLOW_USES_PROCESS = 4096,    /* it asks for the number of its process */
+    FLOW_USES_PICTURES = 8192,   /* it works on pictures of the host */
     FLOW_ASKS_VARIABLES = 16384, /* it reads variables of the environment */
-    FLOW_ASSERTS = 32768, /* it bounds numbers of a graph: torch._check */
+    FLOW_ASSERTS = 32768,        /* it bounds numbers of a graph: torch._check */
 };
 
 /* The whole analysis of an indexed module: fills `out`, and calls the listener for each event. */

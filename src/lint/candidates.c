@@ -124,7 +124,7 @@ struct lint_candidate *lint_reported_since(const struct stet_flow_walk *w, unsig
     for (uint32_t i = s->candidate_count; i-- > first;)
         if (s->candidates[i].rule == rule)
             return s->candidates[i].line > stet_python_at(w->ast, place)->row ? &s->candidates[i]
-                                                                             : NULL;
+                                                                              : NULL;
     return NULL;
 }
 

@@ -37,7 +37,8 @@ static bool needs_value(const struct lint_candidate *c)
 
 /* If the function itself is compiled, does it use a number of the function around it, instead of an
  * argument of its own? */
-static bool is_of_closure(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
+static bool is_of_closure(const struct lint_linking *l, uint32_t file,
+                          const struct lint_candidate *c)
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     uint32_t nest = l->files[file].code.fns[c->fn].nest;
@@ -78,7 +79,8 @@ static bool would_fail(const struct lint_linking *l, uint32_t file, const struct
 
 /* Does the function need a value where tracing would fail? Then it runs on the host, and what it
  * does with arrays makes no program. */
-static bool runs_on_host(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
+static bool runs_on_host(const struct lint_linking *l, uint32_t file,
+                         const struct lint_candidate *c)
 {
     const struct lint_summary *s = &l->files[file];
     const struct stet_flow_state *nest = &l->linked.states[file][s->code.fns[c->fn].nest];
@@ -137,7 +139,8 @@ bool lint_holds(const struct lint_linking *l, uint32_t file, const struct lint_c
 
 /* A module is compiled only by some of its users. A static argument that no call varies costs one
  * program. */
-static unsigned severity(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
+static unsigned severity(const struct lint_linking *l, uint32_t file,
+                         const struct lint_candidate *c)
 {
     unsigned of_rule = lint_rule_table[c->rule].severity;
     uint32_t outer = l->files[file].code.fns[c->fn].nest;

@@ -335,8 +335,7 @@ enum stet_rc stet_lint_run(struct stet_lint_result *r, const struct stet_lint_op
     enum stet_rc rc = begin(r, err);
 
     if (rc == STET_OK)
-        rc = o->stdin_path ? run_text(r, o, r->inside, err)
-                           : run_files(r, o, r->inside, err);
+        rc = o->stdin_path ? run_text(r, o, r->inside, err) : run_files(r, o, r->inside, err);
     if (rc != STET_OK)
         stet_lint_release(r);
     else

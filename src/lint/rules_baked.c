@@ -212,12 +212,14 @@ static bool is_reassigned(const struct stet_flow_walk *w, uint32_t name)
 {
     const struct stet_python_module *m = w->module;
 
-    for (uint32_t i = w->global_writes[name] ? m->first_binding[name] : 0;
-         i && stet_flow_spend(w); i = m->bindings.items[i - 1].next) {
+    for (uint32_t i = w->global_writes[name] ? m->first_binding[name] : 0; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
         stet_python_ref function = stet_python_function_around(m, b->target);
 
-        if (!b->attribute && function && !asks_unset(w, function, name))
+        if (!b->attribute && function && !asks_unset(w, function, name) &&
+            stet_python_kind(w->ast, b->target) != PY_SUBSCRIPT &&
+            stet_python_kind(w->ast, m->parents[b->target]) != PY_SUBSCRIPT) /* a table's item */
             return true;
     }
     return false;
@@ -331,6 +333,7 @@ bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name
 void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_binding *b;
     uint32_t fn = w->fn, name;
 
     if (stet_python_kind(a, n) != PY_ATTRIBUTE || outside_value(w, n))
@@ -342,6 +345,9 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
     if (w->fns[fn].jit && w->out->fns[fn].is_method && !lint_takes_self_static(w, fn))
         return; /* the object is an argument: what it holds is traced, or compared in each call */
     name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    b = stet_flow_scope_find(&w->classes[w->fns[fn].owner].attributes, name);
+    if (b && b->value.kind == FLOW_V_JITTED)
+        return; /* who makes it anew wants it compiled anew */
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
         return;

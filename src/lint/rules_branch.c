@@ -100,10 +100,9 @@ static bool makes_part(const struct stet_flow_walk *w, stet_python_ref call)
 
     if (dotted.len)
         return stet_view_starts(dotted, "torch.nn.") || !stet_flow_is_library(dotted);
-    own = stet_python_name(w->ast, f)
-              ? stet_python_defined(m, stet_python_function_around(m, call),
-                                    stet_python_name(w->ast, f))
-              : 0;
+    own = stet_python_name(w->ast, f) ? stet_python_defined(m, stet_python_function_around(m, call),
+                                                            stet_python_name(w->ast, f))
+                                      : 0;
     return stet_python_kind(w->ast, own) == PY_CLASS;
 }
 
@@ -116,9 +115,9 @@ static bool is_layer(const struct stet_flow_walk *w)
 
     while (fn && w->fns[fn].owner == FLOW_NONE)
         fn = w->fns[fn].parent;
-    init = fn ? stet_python_method(w->module, w->classes[w->fns[fn].owner].node,
-                                   STET_VIEW("__init__"))
-              : 0;
+    init =
+        fn ? stet_python_method(w->module, w->classes[w->fns[fn].owner].node, STET_VIEW("__init__"))
+           : 0;
     for (stet_python_ref c = init; init && stet_flow_within(w, c, init); c++)
         if (stet_python_kind(w->ast, c) == PY_CALL && makes_part(w, c))
             return true;
@@ -167,8 +166,7 @@ static bool branches_on_value(struct stet_flow_walk *w, stet_python_ref n)
     switch (stet_python_kind(a, n)) {
     case PY_BOOLEAN:
         return branches_on_value(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
-               (!is_checked(w, n) &&
-                branches_on_value(w, stet_python_field(a, n, PY_FIELD_RIGHT)));
+               (!is_checked(w, n) && branches_on_value(w, stet_python_field(a, n, PY_FIELD_RIGHT)));
     case PY_NOT:
         return branches_on_value(w, stet_python_child(a, n));
     case PY_COMPARISON:

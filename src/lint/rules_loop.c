@@ -34,8 +34,8 @@ static bool is_object(struct stet_flow_walk *w, stet_python_ref n)
     return b && b->value.kind <= FLOW_V_PYTHON;
 }
 
-/* Does this use of an array compute something: not x[i] alone, nor rows.append(x[i])? An array as an
- * index gathers. */
+/* Does this use of an array compute something: not x[i] alone, nor rows.append(x[i])? An array as
+ * an index gathers. */
 static bool computes(struct stet_flow_walk *w, stet_python_ref use)
 {
     const struct stet_python_module *m = w->module;

@@ -220,7 +220,8 @@ static void add_method(struct stet_flow_walk *w, struct lint_candidate *c)
     uint64_t others = (c->deps >> 32) + 1;
 
     c->deps = others << 32 | (c->deps & UINT32_MAX);
-    c->what = stet_arena_printf(&w->out->arena, "%.*s and %" PRIu64
+    c->what = stet_arena_printf(&w->out->arena,
+                                "%.*s and %" PRIu64
                                 " other method%s of its class are compiled once per object",
                                 STET_FMT(first), others, others > 1 ? "s" : "");
 }

@@ -247,9 +247,9 @@ static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lan
         lanes &= (uint8_t)~FLOW_MODULE;
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
                            "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),
-               w->loops && lint_decides_end(w, n)   ? LINT_PART
-               : w->branches && !w->step_loops ? LINT_MINOR_STEP
-                                               : LINT_FULL);
+               w->loops && lint_decides_end(w, n) ? LINT_PART
+               : w->branches && !w->step_loops    ? LINT_MINOR_STEP
+                                                  : LINT_FULL);
 }
 
 /* Between compiled steps: operations on a step's result that are their own small programs, read
@@ -301,7 +301,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
     if (sync_eager(w, n, v))
         return true;
     if (effect == PY_GIVES_HOSTED && is_read_next(w, n))
-        return true; /* x.cpu().numpy() is reported as a whole */
+        return true;               /* x.cpu().numpy() is reported as a whole */
     if (effect == PY_GIVES_HOSTED) /* torch.compile has an operation that copies */
         lanes &= (uint8_t)~(FLOW_MODULE | FLOW_TORCH);
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))

@@ -498,8 +498,9 @@ void rule_recompile_limit(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
     long value = right ? stet_python_integer(w->module, right) : -1;
 
-    if (value > 8 && stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT)) ==
-                         PY_MEANS_RECOMPILE_LIMIT &&
+    if (value > 8 &&
+        stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT)) ==
+            PY_MEANS_RECOMPILE_LIMIT &&
         !is_restored(w, n))
         lint_report(w, LINT_RULE_recompile_limit, n, 0, LINT_ANY, 0, "the limit is raised to %ld",
                     value);

@@ -311,3 +311,23 @@ def cleared(x, rows):
     for i in range(rows):  # expect: python-loop (note)
         y = y + jnp.sin(x * i)
     return y
+
+
+class Likelihood:
+    """What a setter compiles anew is compiled anew on purpose."""
+
+    def __init__(self, data):
+        self.data = data
+        self.inner = jax.jit(self._inner)
+        self.outer = jax.jit(self._outer)
+
+    def update(self, data):
+        self.data = data
+        self.inner = jax.jit(self._inner)
+        self.outer = jax.jit(self._outer)
+
+    def _inner(self, x):
+        return x - self.data  # expect: self-value (note)
+
+    def _outer(self, x):
+        return self.inner(x)  # clean: self-value
