@@ -242,6 +242,7 @@ static int lint(struct stet_args *args, const struct lint_args *a, const struct 
     struct stet_lint_options o = {.paths = args->count ? args->values : all,
                                   .path_count = args->count ? args->count : 1,
                                   .rules = on,
+                                  .apart = a->run != NULL,
                                   .excludes = excludes,
                                   .threads = (unsigned)threads};
     int severity = severity_of(a->severity ? a->severity : c->severity), code;

@@ -196,7 +196,17 @@ static struct stet_flow_facts reshaped(struct stet_flow_walk *w, stet_python_ref
                                        stet_python_ref first, struct stet_flow_facts f)
 {
     struct stet_flow_facts made_so = {0};
+    stet_python_ref attribute = stet_python_kind(w->ast, first) == PY_ATTRIBUTE
+                                    ? stet_python_field(w->ast, first, PY_FIELD_ATTRIBUTE)
+                                    : 0;
 
+    if (first && (dtype_of(w, first) ||
+                  (attribute && stet_python_library_attribute(
+                                    stet_python_text(w->ast, attribute)) == PY_GIVES_TYPE))) {
+        f.dims = f.rows = 0; /* x.view(dtype) */
+        f.dtype = dtype_of(w, first);
+        return f;
+    }
     if (first && stet_python_kind(w->ast, first) == PY_TUPLE)
         read_shape(w, &made_so, first);
     else
@@ -259,6 +269,12 @@ static struct stet_flow_facts method(struct stet_flow_walk *w, stet_python_ref c
     return f;
 }
 
+/* What torch makes of it is in the memory of the host, unless a device is named. */
+static bool is_of_numbers(enum stet_flow_value_kind kind)
+{
+    return kind == FLOW_V_PYTHON || kind == FLOW_V_SHAPE;
+}
+
 /* The facts of a result of the array libraries' functions. */
 static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref call,
                                       struct stet_view dotted)
@@ -284,6 +300,8 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         stet_python_ref dtype = stet_python_keyword(w->module, call, STET_VIEW("dtype"));
 
         f = stet_flow_value_of(w, first).f;
+        if (stet_view_starts(dotted, "torch.") && is_of_numbers(stet_flow_value_of(w, first).kind))
+            f.traits |= FLOW_TRAIT_HOST;
         if (elsewhere || stet_view_starts(dotted, "jax."))
             f.traits = (uint8_t)(f.traits & ~FLOW_TRAIT_HOST);
         f.flags &= (uint16_t)~FLOW_F_NUMBER;
@@ -301,7 +319,10 @@ static struct stet_flow_facts through(struct stet_flow_walk *w, stet_python_ref 
         host |= v.f.traits & FLOW_TRAIT_HOST;
         elsewhere |= v.kind == FLOW_V_TENSOR && !(v.f.traits & FLOW_TRAIT_HOST);
     }
-    host |= how == PY_MEANS_DRAWS_ARRAY && stet_view_starts(dotted, "torch.");
+    host |= stet_view_starts(dotted, "torch.") &&
+            (how == PY_MEANS_DRAWS_ARRAY ||
+             (stet_python_library_type(dotted) == PY_GIVES_DEVICE && first &&
+              is_of_numbers(stet_flow_value_of(w, first).kind)));
     f.traits = host && !elsewhere ? FLOW_TRAIT_HOST : 0;
     if (!stet_view_starts(dotted, "jax.") && !(w->facts & FLOW_USES_TPU))
         f.flags &= (uint16_t)~FLOW_F_DEVICE;

@@ -13,7 +13,8 @@ static bool is_negated(const struct stet_flow_walk *w, stet_python_ref n)
     if (stet_python_kind(a, n) == PY_BOOLEAN)
         return is_negated(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
                is_negated(w, stet_python_field(a, n, PY_FIELD_RIGHT));
-    return false;
+    n = stet_flow_local_value(w, n);
+    return stet_python_kind(a, n) == PY_NOT && stet_flow_means(w, n, PY_MEANS_COMPILING);
 }
 
 void stet_flow_condition(struct stet_flow_walk *w, stet_python_ref n)
@@ -84,7 +85,14 @@ static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_pyt
     struct stet_flow_value before = b ? b->value : (struct stet_flow_value){.kind = FLOW_V_UNKNOWN};
     uint32_t name = b ? b->name : 0, at = b ? b->at : 0;
 
-    if (b && container)
+    if (!of && (of = stet_flow_checked_object(w, test))) {
+        b = stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(w->ast, of));
+        before = b ? b->value : before;
+        name = b ? b->name : 0;
+        at = b ? b->at : 0;
+        if (b)
+            b->value = (struct stet_flow_value){.from = before.from};
+    } else if (b && container)
         b->value.flags |= b->value.kind == FLOW_V_TENSOR ? FLOW_TREE | FLOW_WEAK : 0;
     else if (b)
         b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = before.from};
@@ -96,7 +104,7 @@ static void run_checked(struct stet_flow_walk *w, stet_python_ref test, stet_pyt
 }
 
 /* `if p is None` of a parameter: its caller gave nothing. */
-static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
+static bool asks_absent(struct stet_flow_walk *w, stet_python_ref test)
 {
     const struct stet_python_ast *a = w->ast;
     stet_python_ref name;
@@ -110,7 +118,47 @@ static bool asks_absent(const struct stet_flow_walk *w, stet_python_ref test)
     for (uint32_t i = 0; i < w->out->fns[w->fn].param_count; i++)
         if (stet_view_eq(w->out->fns[w->fn].params[i], stet_python_text(a, name)))
             return true;
-    return false;
+    return stet_flow_is_parameter(w, name); /* of a function around this one */
+}
+
+/* The parameter of this function that the branch needs: if flag, if x is not None. Its default,
+ * where it has one, takes the other way. 0 for none. */
+static uint64_t needs_given(struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_fn *f = &w->out->fns[w->fn];
+    stet_python_ref list = w->fns[w->fn].parameters;
+    enum stet_python_kind other = PY_FALSE;
+    const struct stet_flow_binding *b;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_BOOLEAN && stet_python_at(a, test)->op == 'a')
+        return needs_given(w, stet_python_field(a, test, PY_FIELD_LEFT)) |
+               needs_given(w, stet_python_field(a, test, PY_FIELD_RIGHT));
+    if (stet_python_kind(a, test) == PY_COMPARISON && stet_python_at(a, test)->op == 't') {
+        test = stet_python_child(a, test);
+        if (stet_python_kind(a, stet_python_next(a, test)) != PY_NONE_)
+            return 0;
+        other = PY_NONE_;
+    }
+    b = stet_python_name(a, test)
+            ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(a, test))
+            : NULL;
+    if (!b || b->writes != 1)
+        return 0;
+    for (stet_python_ref c = list ? stet_python_child(a, list) : 0; c; c = stet_python_next(a, c)) {
+        stet_python_ref value = stet_python_field(a, c, PY_FIELD_VALUE);
+
+        if (!value || stet_python_name(a, stet_python_field(a, c, PY_FIELD_NAME)) != b->name)
+            continue;
+        if (stet_python_kind(a, value) != other &&
+            !(other == PY_FALSE && stet_python_kind(a, value) == PY_NONE_))
+            return 0;
+    }
+    for (uint32_t i = 0; i < f->param_count && f->first_bit + i < FLOW_BITS; i++)
+        if (stet_view_eq(f->params[i], stet_python_text(a, test)))
+            return (uint64_t)1 << (f->first_bit + i);
+    return 0;
 }
 
 /* A test of the alternatives `a or b or c`, or the only one. */
@@ -160,6 +208,43 @@ static bool excludes_tensor(struct stet_flow_walk *w, stet_python_ref test)
     return b != NULL;
 }
 
+/* The other way of `if isinstance(x, Tensor)`. */
+static void run_otherwise(struct stet_flow_walk *w, stet_python_ref test, stet_python_ref way)
+{
+    stet_python_ref of = stet_flow_checked_array(w, test);
+    uint32_t name = of ? stet_python_name(w->ast, of) : 0;
+    struct stet_flow_binding *b = name ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL;
+    struct stet_flow_value before = b ? b->value : (struct stet_flow_value){0};
+    uint32_t at = b ? b->at : 0;
+
+    if (b)
+        excludes_tensor(w, test);
+    if (stet_python_kind(w->ast, way) == PY_ELIF)
+        stet_flow_run_if(w, way);
+    else
+        stet_flow_run_block(w, stet_python_field(w->ast, way, PY_FIELD_BODY));
+    b = b ? stet_flow_scope_find(&w->fns[w->fn].scope, name) : NULL; /* the scope may have grown */
+    if (b)
+        b->value = b->at == at ? before : stet_flow_join(before, b->value);
+}
+
+/* if not isinstance(n, int): raise — it is one in what follows. */
+static void note_checked(struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    struct stet_flow_binding *b = NULL;
+    stet_python_ref of = 0;
+    bool container = false;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) == PY_NOT)
+        of = stet_flow_checked_host(w, stet_python_child(a, test), &container);
+    if (of && !container)
+        b = stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(a, of));
+    if (b)
+        b->value = (struct stet_flow_value){.kind = FLOW_V_PYTHON, .from = b->value.from};
+}
+
 /* if is_compiling() or isinstance(x, Tensor): return — what follows in this block runs otherwise.
  */
 void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
@@ -171,8 +256,10 @@ void stet_flow_after_if(struct stet_flow_walk *w, stet_python_ref n)
         !stet_flow_leaves(w, stet_python_field(a, n, PY_FIELD_CONSEQUENCE)))
         return;
     w->quiet += any_alternative(w, test, is_compiling);
+    w->asked += stet_flow_asks_variable(w, test);
     any_alternative(w, test, guards_rest);
     any_alternative(w, test, excludes_tensor);
+    note_checked(w, test);
 }
 
 void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
@@ -181,8 +268,10 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref test = stet_python_field(a, n, PY_FIELD_CONDITION);
     bool about_compiling = stet_flow_means(w, test, PY_MEANS_COMPILING);
     bool negated = about_compiling && is_negated(w, test), once = guards_once(w, test);
+    bool asked = stet_flow_asks_variable(w, test);
     bool periodic, silent, open = w->if_open, closed = stet_python_child_of(a, n, PY_ELSE);
     uint32_t if_start = w->if_start, branch_start = w->branch_start;
+    uint64_t given = w->given;
     bool unless = false;
     uint32_t outer_guard = w->guard, guard = outer_guard ? 0 : stet_flow_guard(w, test, &unless);
     uint32_t denial = guard ? stet_flow_denial(w, guard) : 0;
@@ -198,6 +287,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
     periodic =
         stet_flow_every_n(w, test, &deps) || stet_flow_asks_rank(w, test) || counts_turns(w, test);
     w->branches++;
+    w->asked += asked;
     w->periodic += periodic;
     for (stet_python_ref c = stet_python_child(a, n); c; c = stet_python_next(a, c)) {
         if (stet_python_kind(a, n) == PY_IF) { /* an elif belongs to its if */
@@ -212,7 +302,9 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
             w->quiet += silent;
             w->once += once;
             w->absent += asks_absent(w, test);
+            w->given |= needs_given(w, test);
             run_checked(w, test, c);
+            w->given = given;
             w->absent -= asks_absent(w, test);
             w->once -= once;
             w->quiet -= silent;
@@ -225,10 +317,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
                      (stet_python_kind(a, c) == PY_ELSE &&
                       stet_flow_fails(w, stet_python_field(a, c, PY_FIELD_BODY)));
             w->quiet += silent;
-            if (stet_python_kind(a, c) == PY_ELIF)
-                stet_flow_run_if(w, c);
-            else
-                stet_flow_run_block(w, stet_python_field(a, c, PY_FIELD_BODY));
+            run_otherwise(w, test, c);
             w->quiet -= silent;
             w->guard = outer_guard;
             break;
@@ -237,6 +326,7 @@ void stet_flow_run_if(struct stet_flow_walk *w, stet_python_ref n)
         }
     }
     w->periodic -= periodic;
+    w->asked -= asked;
     w->branches--;
     w->if_start = if_start;
     w->branch_start = branch_start;

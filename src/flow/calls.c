@@ -33,7 +33,9 @@ struct stet_flow_call *stet_flow_add_call(struct stet_flow_walk *w, stet_python_
                                  .in_loop = w->loops != 0,
                                  .line = stet_python_at(w->ast, at)->row + 1,
                                  .how = stet_view_str(how),
-                                 .guard = w->guard};
+                                 .guard = w->guard,
+                                 .spreads = true,
+                                 .asked = w->given};
     return c;
 }
 
@@ -52,16 +54,23 @@ static void pass_arguments(struct stet_flow_walk *w, stet_python_ref call, struc
     c->args = STET_NEW_ARRAY(&w->out->arena, struct stet_flow_arg, count + 1);
     if (!c->args)
         return;
+    c->spreads = false;
     for (stet_python_ref n = stet_python_child(a, args); n; n = stet_python_next(a, n)) {
         struct stet_flow_value v;
         struct stet_flow_arg *arg = &c->args[c->arg_count];
+        stet_python_ref given;
 
         if (stet_python_kind(a, n) == PY_COMMENT)
             continue;
-        if (stet_python_kind(a, n) == PY_LIST_SPLAT || stet_python_kind(a, n) == PY_DICT_SPLAT)
+        if (stet_python_kind(a, n) == PY_LIST_SPLAT || stet_python_kind(a, n) == PY_DICT_SPLAT) {
+            c->spreads = true;
             break;
-        v = stet_flow_value_of(w, stet_python_argument_value(w->module, n));
-        *arg = (struct stet_flow_arg){.position = -1};
+        }
+        given = stet_python_argument_value(w->module, n);
+        v = stet_flow_value_of(w, given);
+        *arg = (struct stet_flow_arg){.position = -1,
+                                      .nothing = stet_python_kind(a, given) == PY_FALSE ||
+                                                 stet_python_kind(a, given) == PY_NONE_};
         if (stet_python_kind(a, n) == PY_KEYWORD_ARGUMENT)
             arg->name = stet_arena_copy(
                 &w->out->arena, stet_python_text(a, stet_python_field(a, n, PY_FIELD_NAME)));
@@ -71,6 +80,7 @@ static void pass_arguments(struct stet_flow_walk *w, stet_python_ref call, struc
             arg->deps = v.deps;
         else if (v.kind == FLOW_V_PYTHON)
             arg->static_deps = v.deps;
+        arg->guess = v.flags & FLOW_GUESS;
         arg->varies =
             v.kind <= FLOW_V_PYTHON && (v.flags & (w->step_loops ? FLOW_STEPS : FLOW_VARIES));
         c->arg_count++;
@@ -144,7 +154,9 @@ static struct stet_flow_value returned(struct stet_flow_walk *w, stet_python_ref
             deps |= stet_flow_value_of(w, arg).deps;
         }
     }
-    if (!deps && sizes) { /* computed from sizes alone */
+    if (!w->fns[callee].yields)
+        v.flags = (uint8_t)(v.flags & ~FLOW_CHANGES); /* its own loops are done */
+    if (!deps && sizes) {                             /* computed from sizes alone */
         v.kind = FLOW_V_SHAPE;
         deps = sizes;
     }
@@ -168,6 +180,20 @@ bool stet_flow_is_library(struct stet_view dotted)
     return stet_python_library(dotted) != PY_GIVES_NOTHING_KNOWN;
 }
 
+/* What a function of another file returned, a field of a structure, or one of several names for the
+ * parts of an argument: nothing shows that it is an array and no list of them. */
+static bool may_be_list(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v)
+{
+    uint32_t name = stet_python_name(w->ast, n), i = name ? w->module->first_binding[name] : 0;
+
+    if (v.kind != FLOW_V_TENSOR || !(v.flags & FLOW_WEAK))
+        return false;
+    if (v.flags & (FLOW_GUESS | FLOW_FIELD))
+        return true;
+    return i && !w->module->bindings.items[i - 1].next &&
+           w->module->bindings.items[i - 1].position >= 0;
+}
+
 /* int(), len(), range() and similar; true when it is one of them. */
 static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct stet_view name,
                          struct stet_flow_value *out)
@@ -185,7 +211,9 @@ static bool call_builtin(struct stet_flow_walk *w, stet_python_ref n, struct ste
         break;
     case PY_GIVES_SIZE: /* of a shape: the rank; of a list or a dict: its parts, not their sizes */
         given = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
-        if (given.kind == FLOW_V_SHAPE || (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE))
+        if (given.kind == FLOW_V_SHAPE ||
+            (given.kind == FLOW_V_TENSOR && given.flags & FLOW_TREE) ||
+            may_be_list(w, stet_python_argument(w->module, n, 0), given))
             v = (struct stet_flow_value){.kind = FLOW_V_PYTHON,
                                          .f = {.traits = FLOW_TRAIT_MEASURE}};
         v.kind = v.kind == FLOW_V_TENSOR ? FLOW_V_SHAPE : v.kind;
@@ -289,12 +317,23 @@ static struct stet_flow_value call_method(struct stet_flow_walk *w, stet_python_
     }
 }
 
+/* torch.Tensor([rows, columns]); torch.Tensor(rows, columns) makes an array of these sizes. */
+static bool makes_of_list(const struct stet_flow_walk *w, stet_python_ref call,
+                          struct stet_view dotted)
+{
+    enum stet_python_kind k = stet_python_kind(w->ast, stet_python_argument(w->module, call, 0));
+
+    return stet_python_library_type(dotted) == PY_GIVES_DEVICE &&
+           (k == PY_LIST || k == PY_TUPLE || k == PY_LIST_COMPREHENSION);
+}
+
 /* A function of jax, torch or numpy; true when it is one. */
 static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct stet_view dotted,
                          struct stet_flow_value *out)
 {
     struct stet_view last = stet_python_callee(w->module, n);
-    struct stet_flow_value args = of_arguments(w, n);
+    struct stet_flow_value args = of_arguments(w, n),
+                           first = stet_flow_value_of(w, stet_python_argument(w->module, n, 0));
     enum stet_python_effect effect = stet_python_library(dotted);
 
     if (effect == PY_GIVES_SCALAR && stet_python_compares(last))
@@ -305,6 +344,13 @@ static bool call_library(struct stet_flow_walk *w, stet_python_ref n, struct ste
         if (stet_python_library_meaning(dotted) == PY_MEANS_SUMS_AXIS &&
             stet_python_kind(w->ast, stet_python_argument(w->module, n, 0)) == PY_INTEGER) {
             *out = python; /* the number of devices along the axis */
+            return true;
+        }
+        if (args.kind == FLOW_V_SHAPE && stet_view_starts(dotted, "torch.") &&
+            !stet_python_keyword(w->module, n, STET_VIEW("device")) &&
+            (stet_python_library_meaning(dotted) == PY_MEANS_CONVERTS ||
+             makes_of_list(w, n, dotted) || (first.f.traits & FLOW_TRAIT_HOST))) {
+            *out = args; /* torch.tensor(x.shape): sizes, in the memory of the host */
             return true;
         }
         *out = (struct stet_flow_value){.kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS};
@@ -429,13 +475,15 @@ static struct stet_flow_value call_attribute(struct stet_flow_walk *w, stet_pyth
 static struct stet_flow_value call_jitted(struct stet_flow_walk *w, stet_python_ref n, uint32_t jit)
 {
     uint32_t fn = w->jits[jit].fn;
+    struct stet_flow_call *c = NULL;
 
     if (fn != FLOW_NONE && w->fns[fn].progress == FLOW_NOT_YET && w->depth < 60)
         stet_flow_run_function(w, fn);
     if (w->jits[jit].fn != FLOW_NONE && !w->jits[jit].shifted)
-        pass_arguments(
-            w, n,
-            stet_flow_add_call(w, n, w->jits[jit].fn, (struct stet_view){0}, FLOW_NONE, 0, ""));
+        c = stet_flow_add_call(w, n, w->jits[jit].fn, (struct stet_view){0}, FLOW_NONE, 0, "");
+    if (c)
+        c->compiled = true;
+    pass_arguments(w, n, c);
     return (struct stet_flow_value){.kind = FLOW_V_TENSOR,
                                     .deps = FLOW_ALWAYS,
                                     .flags = FLOW_WEAK | FLOW_TREE,

@@ -80,6 +80,36 @@ stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_pyth
     return *container || is == PY_GIVES_HOST ? of : 0;
 }
 
+/* A class of this file, or of another one that is no library's. */
+static bool is_own_class(const struct stet_flow_walk *w, stet_python_ref type)
+{
+    const struct stet_python_module *m = w->module;
+    char room[160];
+    struct stet_view dotted = stet_python_imported(m, type, room);
+    uint32_t name = stet_python_name(w->ast, type);
+
+    if (dotted.len)
+        return !stet_flow_is_library(dotted) &&
+               stet_python_library_type(dotted) == PY_GIVES_NOTHING_KNOWN;
+    return name &&
+           stet_python_kind(w->ast, stet_python_defined(m, stet_python_function_around(m, type),
+                                                        name)) == PY_CLASS;
+}
+
+stet_python_ref stet_flow_checked_object(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref of, type;
+
+    test = stet_python_bare(a, test);
+    if (stet_python_kind(a, test) != PY_CALL ||
+        stet_python_call_meaning(w->module, test) != PY_MEANS_CHECKS_TYPE)
+        return 0;
+    of = stet_python_argument(w->module, test, 0);
+    type = stet_python_bare(a, stet_python_argument(w->module, test, 1));
+    return stet_python_name(a, of) && type && is_own_class(w, type) ? of : 0;
+}
+
 /* Is the type, or one of several, an array on a device? */
 static bool names_array(const struct stet_flow_walk *w, stet_python_ref type)
 {
@@ -191,6 +221,26 @@ bool stet_flow_leaves(const struct stet_flow_walk *w, stet_python_ref block)
     }
 }
 
+/* raise …, assert False, torch._assert(False, …) */
+static bool raises(const struct stet_flow_walk *w, stet_python_ref statement)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref first = stet_python_child(a, statement);
+
+    switch (stet_python_kind(a, statement)) {
+    case PY_RAISE:
+        return true;
+    case PY_ASSERT:
+        return stet_python_kind(a, first) == PY_FALSE;
+    case PY_EXPRESSION_STATEMENT:
+        return stet_python_kind(a, first) == PY_CALL &&
+               stet_python_call_meaning(w->module, first) == PY_MEANS_ASSERTS &&
+               stet_python_kind(a, stet_python_argument(w->module, first, 0)) == PY_FALSE;
+    default:
+        return false;
+    }
+}
+
 bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block)
 {
     const struct stet_python_ast *a = w->ast;
@@ -198,7 +248,7 @@ bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block)
 
     while (last && stet_python_next(a, last))
         last = stet_python_next(a, last);
-    if (stet_python_kind(a, last) != PY_RAISE)
+    if (!last || !raises(w, last))
         return false;
     for (stet_python_ref c = block; stet_flow_within(w, c, block); c++) {
         switch (a->nodes[c].kind) {
@@ -212,4 +262,49 @@ bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block)
         }
     }
     return true;
+}
+
+/* The name in table[key], if it is one of the module's. */
+static uint32_t table_of(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_kind(a, n) == PY_SUBSCRIPT
+                        ? stet_python_name(a, stet_python_field(a, n, PY_FIELD_VALUE))
+                        : 0;
+
+    return name && stet_flow_scope_find(&w->fns[0].scope, name) ? name : 0;
+}
+
+static bool is_read_before(const struct stet_flow_walk *w, stet_python_ref body,
+                           stet_python_ref target, uint32_t table)
+{
+    for (stet_python_ref c = body; c < target && stet_flow_spend(w); c++)
+        if (stet_python_name(w->ast, c) == table)
+            return true;
+    return false;
+}
+
+bool stet_flow_keeps_result(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = w->fns[fn].body, last = 0;
+    uint32_t result, table;
+
+    if (stet_python_kind(a, body) != PY_BLOCK)
+        return false;
+    for (stet_python_ref c = stet_python_child(a, body); c; c = stet_python_next(a, c))
+        last = stet_python_kind(a, c) == PY_COMMENT ? last : c;
+    last = stet_python_kind(a, last) == PY_RETURN ? stet_python_child(a, last) : 0;
+    result = last ? stet_python_name(a, last) : 0;
+    for (stet_python_ref c = body; last && stet_flow_within(w, c, body); c++) {
+        stet_python_ref left =
+            a->nodes[c].kind == PY_ASSIGNMENT ? stet_python_field(a, c, PY_FIELD_LEFT) : 0;
+
+        if (!left || !(table = table_of(w, left)) || !is_read_before(w, body, left, table))
+            continue;
+        if (table_of(w, last) == table ||
+            (result && stet_python_name(a, stet_python_field(a, c, PY_FIELD_RIGHT)) == result))
+            return true;
+    }
+    return false;
 }

@@ -186,6 +186,7 @@ static void run_assert(struct stet_flow_walk *w, stet_python_ref n)
 static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
+    bool fails;
 
     w->statement = n;
     switch (stet_python_kind(a, n)) {
@@ -227,8 +228,15 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
         stet_flow_run_block(
             w, stet_python_kind(a, n) == PY_BLOCK ? n : stet_python_field(a, n, PY_FIELD_BODY));
         break;
-    case PY_TRY:
     case PY_EXCEPT:
+        fails = stet_flow_fails(w, stet_python_child_of(a, n, PY_BLOCK));
+        w->quiet += fails;
+        w->branches++;
+        stet_flow_run_block(w, n);
+        w->branches--;
+        w->quiet -= fails;
+        break;
+    case PY_TRY:
     case PY_FINALLY:
     case PY_ELSE:
     case PY_MATCH:
@@ -258,7 +266,7 @@ static void run_statement(struct stet_flow_walk *w, stet_python_ref n)
 /* Statements among the children; also of try, match and what the parser could not place. */
 void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
 {
-    uint32_t outer, quiet = w->quiet, guard = w->guard;
+    uint32_t outer, quiet = w->quiet, guard = w->guard, asked = w->asked;
 
     if (w->depth >= 120 || (!block && w->fn))
         return;
@@ -272,6 +280,7 @@ void stet_flow_run_block(struct stet_flow_walk *w, stet_python_ref block)
     w->block_end = outer;
     w->quiet = quiet;
     w->guard = guard;
+    w->asked = asked;
 }
 
 /* Parameters as values: their callers decide whether they are tensors. */
@@ -341,17 +350,22 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     f->progress = FLOW_RUNNING;
     w->fn = fn;
     w->loops = w->branches = w->step_loops = w->quiet = w->once = w->absent = w->guard = 0;
-    w->periodic = w->no_grad = w->if_start = w->branch_start = 0;
+    w->periodic = w->no_grad = w->if_start = w->branch_start = w->asked = 0;
     w->loop = w->outer_loop = 0;
+    w->given = 0;
     w->ends_step = false;
     w->statement = f->node;
     w->depth++;
     bind_parameters(w, fn);
+    f->memoized |= fn && stet_flow_keeps_result(w, fn);
+    w->quiet = f->memoized; /* it runs once for its arguments, not in each step */
     if (fn && stet_python_kind(w->ast, f->node) == PY_LAMBDA)
         f->returns = stet_flow_eval(w, f->body);
     else
         stet_flow_run_block(w, f->body);
     f->progress = FLOW_DONE;
+    if (fn)
+        stet_flow_tell(w, FLOW_ON_END, f->node);
     run_inner(w, fn);
     w->fn = outer.fn;
     w->loops = outer.loops;
@@ -361,6 +375,8 @@ void stet_flow_run_function(struct stet_flow_walk *w, uint32_t fn)
     w->quiet = outer.quiet;
     w->guard = outer.guard;
     w->once = outer.once;
+    w->asked = outer.asked;
+    w->given = outer.given;
     w->absent = outer.absent;
     w->periodic = outer.periodic;
     w->no_grad = outer.no_grad;

@@ -148,14 +148,30 @@ static uint32_t imported_facts(struct stet_view target)
     return facts;
 }
 
+static uint32_t facts_of_meaning(enum stet_python_meaning meaning)
+{
+    switch (meaning) {
+    case PY_MEANS_MARKS_DYNAMIC:
+        return FLOW_MARKS_DYNAMIC;
+    case PY_MEANS_ASSERTS:
+        return FLOW_ASSERTS;
+    case PY_MEANS_PICTURES:
+        return FLOW_USES_PICTURES;
+    case PY_MEANS_ENVIRONMENT:
+    case PY_MEANS_READS_VARIABLE:
+        return FLOW_ASKS_VARIABLES;
+    default:
+        return 0;
+    }
+}
+
 /* What the use of an imported name shows about the file. */
 static uint32_t named_facts(struct stet_flow_walk *w, stet_python_ref n)
 {
     char room[160];
     struct stet_view dotted = stet_python_imported(w->module, stet_flow_whole_name(w, n), room);
     const struct stet_python_transform *t = stet_python_transform(dotted);
-    uint32_t facts =
-        stet_python_library_meaning(dotted) == PY_MEANS_MARKS_DYNAMIC ? FLOW_MARKS_DYNAMIC : 0;
+    uint32_t facts = facts_of_meaning(stet_python_library_meaning(dotted));
 
     if (t && t->kind == PY_JITS)
         facts |= t->lane == PY_LANE_TORCH ? FLOW_USES_COMPILE | FLOW_USES_JIT : FLOW_USES_JIT;

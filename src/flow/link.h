@@ -28,13 +28,15 @@ struct stet_flow_state {
     uint64_t varying; /* given another Python value at each turn of a loop */
     uint64_t rooted;  /* static arguments of the compiled function itself */
     uint64_t own;     /* all its parameters: traced, or reported as static arguments */
+    uint64_t given;   /* parameters that a traced call gives; the others have their defaults */
     bool repeated;    /* called in a loop outside of traced code */
     struct stet_flow_why why;
 };
 
 struct stet_flow_file {
     const struct stet_flow_summary *code;
-    bool asks_calls; /* `varying` and `repeated` are needed for its functions */
+    bool asks_calls;   /* `varying` and `repeated` are needed for its functions */
+    const bool *stops; /* by function: tracing ends there; NULL for none */
 };
 
 struct stet_flow_linked {

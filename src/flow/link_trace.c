@@ -19,20 +19,24 @@ static void enqueue(struct linker *l, struct stet_flow_place p)
 /* Tracing reaches a function, with these arguments and from this place. It is repeated only if
  * something is new. */
 static void reach(struct linker *l, struct stet_flow_place p, uint8_t lanes, uint64_t tensors,
-                  uint64_t statics, struct stet_flow_why why)
+                  uint64_t statics, uint64_t given, struct stet_flow_why why)
 {
     const struct stet_flow_summary *s = l->files[p.file].code;
     struct stet_flow_state *fn = &l->states[p.file][p.fn];
     struct stet_flow_state *nest = &l->states[p.file][s->fns[p.fn].nest];
     uint64_t new_tensors = tensors & ~nest->tensors, new_statics = statics & ~nest->statics;
 
-    if (s->fns[p.fn].disabled || (!(lanes & ~fn->lanes) && !new_tensors && !new_statics))
+    if (s->fns[p.fn].disabled ||
+        (!(lanes & ~fn->lanes) && !new_tensors && !new_statics && !(given & ~nest->given)))
         return;
     if (!fn->lanes)
         fn->why = why;
     fn->lanes |= lanes;
     nest->tensors |= tensors;
     nest->statics |= statics;
+    nest->given |= given;
+    if (l->files[p.file].stops && l->files[p.file].stops[p.fn])
+        return;
     enqueue(l, p);
     /* Nested functions see the parameters too. */
     for (uint32_t f = p.fn + 1; (new_tensors || new_statics) && f < s->fn_count; f++) {
@@ -120,11 +124,13 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
         c->caller == FLOW_NONE ? NULL : &l->states[file][s->fns[c->caller].nest];
     uint8_t lanes = c->lanes ? c->lanes : caller ? caller->lanes : 0;
     uint64_t live = FLOW_ALWAYS | (nest ? nest->tensors : 0), tensors = 0, statics = 0, python;
+    uint64_t given = c->lanes || c->spreads || c->all_tensors ? UINT64_MAX : 0;
     struct stet_flow_place p;
     const struct stet_flow_fn *f;
     struct stet_flow_why why = {{FLOW_NONE, 0}, file, c->line, c->how};
 
-    if (!lanes || (c->guard && l->guards[file][c->guard - 1]))
+    if (!lanes || (c->guard && l->guards[file][c->guard - 1]) ||
+        (nest && !c->lanes && (c->asked & ~nest->given)))
         return;
     p = stet_flow_linker_callee(l, file, c);
     if (p.file == FLOW_NONE)
@@ -143,7 +149,8 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);
 
-        if ((a->deps & live) && !(python & bit))
+        given |= a->nothing ? 0 : bit;
+        if ((a->deps & live) && !(python & bit) && !(a->guess && (f->number_mask & bit)))
             tensors |= bit;
         if (c->lanes & FLOW_JAX)
             l->states[p.file][f->nest].own |= bit; /* differentiated, or mapped over */
@@ -153,7 +160,7 @@ static void apply(struct linker *l, uint32_t file, const struct stet_flow_call *
         if (nest && (a->static_deps & nest->statics))
             statics |= bit;
     }
-    reach(l, p, lanes, tensors, statics, why);
+    reach(l, p, lanes, tensors, statics, given, why);
 }
 
 /* The framework that calls a method when it calls its object; PY_LANE_NONE for all other
@@ -190,6 +197,7 @@ static void start(struct linker *l)
             if (lane != PY_LANE_NONE)
                 reach(l, (struct stet_flow_place){f, i},
                       lane == PY_LANE_TORCH ? FLOW_MODULE : FLOW_FLAX, s->fns[i].tensor_mask, 0,
+                      UINT64_MAX,
                       (struct stet_flow_why){{FLOW_NONE, 0}, f, s->fns[i].line, STET_VIEW("")});
         }
     }
@@ -259,9 +267,11 @@ static bool vary_by(struct linker *l, uint32_t file, const struct stet_flow_call
         return false;
     f = &l->files[p.file].code->fns[p.fn];
     to = &l->states[p.file][f->nest];
-    /* Code that is not compiled calls a part of compiled code: that call compiles nothing. */
-    plain = !traced && l->states[p.file][p.fn].lanes &&
-            l->states[p.file][p.fn].why.caller.file != FLOW_NONE;
+    /* Code that is not compiled calls a part of compiled code, or the plain function of which
+     * jax.vmap(f) or jax.jit(f) made another: that call compiles nothing. */
+    plain = !traced && !c->lanes && l->states[p.file][p.fn].lanes &&
+            (l->states[p.file][p.fn].why.caller.file != FLOW_NONE ||
+             (!c->compiled && !f->compiled && l->states[p.file][p.fn].why.how.len));
     for (uint32_t i = 0; !plain && i < c->arg_count; i++) {
         const struct stet_flow_arg *a = &c->args[i];
         uint64_t bit = bit_given(f, a);

@@ -190,6 +190,8 @@ static struct stet_flow_value loop_value(struct stet_flow_walk *w, stet_python_r
                                            : PY_MEANS_NOTHING_KNOWN;
     bool strides = meaning == PY_MEANS_COUNTS && leaves_rest(w, right);
 
+    if (meaning == PY_MEANS_COUNTS && stet_flow_is_strong(v) && !holds_step(w, n))
+        v.kind = FLOW_V_HOST; /* range(lengths.max()) reads it, and counts in Python */
     if (v.kind == FLOW_V_TENSOR && v.deps) {
         /* A step loop's batches are tensors, whatever the loader is. */
         if (!(v.deps & FLOW_ALWAYS) && holds_step(w, n))

@@ -20,8 +20,11 @@ stet_python_ref stet_flow_whole_name(const struct stet_flow_walk *w, stet_python
 const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk *w,
                                                      stet_python_ref call)
 {
+    stet_python_ref object = stet_python_callee_object(w->module, call);
     char room[160];
 
+    if (object && stet_python_self_class(w->module, object))
+        return NULL; /* self.topk(x): a part of the user's object */
     return stet_python_array(stet_python_library_callee(w->module, call, room));
 }
 
@@ -83,14 +86,36 @@ static bool fetched_means(const struct stet_flow_walk *w, stet_python_ref n,
            stet_python_library_meaning(stet_view_of(whole, (size_t)len)) == meaning;
 }
 
-/* A name of this file: `tracing = torch.jit.is_tracing`, or a function. */
+stet_python_ref stet_flow_local_value(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    uint32_t name = stet_python_name(w->ast, n);
+    stet_python_ref value = 0;
+
+    for (uint32_t i = name && w->fn ? m->first_binding[name] : 0; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (b->attribute || b->scope != w->fns[w->fn].node)
+            continue;
+        if (value || b->how != PY_BIND_VALUE || b->position >= 0)
+            return 0;
+        value = b->value;
+    }
+    return value;
+}
+
+/* A name of this file or function: `tracing = torch.jit.is_tracing`, or a function. */
 static bool own_name_means(const struct stet_flow_walk *w, stet_python_ref n,
                            enum stet_python_meaning meaning, unsigned depth)
 {
     const struct stet_python_module *m = w->module;
     uint32_t name = stet_python_name(w->ast, n), first = name ? m->first_binding[name] : 0;
     const struct stet_python_binding *b = first ? &m->bindings.items[first - 1] : NULL;
+    stet_python_ref local = depth <= DEEPEST ? stet_flow_local_value(w, n) : 0;
 
+    if (local) /* checking = not torch.compiler.is_compiling() */
+        return any_means(w, local, meaning, depth + 1);
     if (!b || b->next || b->scope || b->attribute || depth > DEEPEST)
         return false;
     if (b->how == PY_BIND_FUNCTION)
@@ -152,6 +177,37 @@ bool stet_flow_denies(const struct stet_flow_walk *w, stet_python_ref function,
             return true;
     }
     return false;
+}
+
+static bool reads_variable(const struct stet_flow_walk *w, stet_python_ref range, unsigned depth)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    char room[160];
+
+    for (stet_python_ref c = range; depth <= 1 && stet_flow_within(w, c, range); c++) {
+        stet_python_ref own;
+
+        if (a->nodes[c].kind != PY_IDENTIFIER || a->nodes[c].field == PY_FIELD_ATTRIBUTE)
+            continue;
+        switch (stet_python_library_meaning(
+            stet_python_imported(m, stet_flow_whole_name(w, c), room))) {
+        case PY_MEANS_ENVIRONMENT:
+        case PY_MEANS_READS_VARIABLE:
+            return true;
+        default:
+            break;
+        }
+        own = stet_python_defined(m, 0, stet_python_name(a, c));
+        if (stet_python_kind(a, own) == PY_FUNCTION && reads_variable(w, own, depth + 1))
+            return true;
+    }
+    return false;
+}
+
+bool stet_flow_asks_variable(const struct stet_flow_walk *w, stet_python_ref test)
+{
+    return (w->facts & FLOW_ASKS_VARIABLES) && test && reads_variable(w, test, 0);
 }
 
 /* The dotted name of a function of another file that the condition calls; empty for none. */
@@ -235,13 +291,14 @@ static bool decorates_by_value(const struct stet_flow_walk *w, stet_python_ref d
         call = f;
         f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION);
     }
+    if (call && is_false(w, stet_python_keyword(w->module, call, STET_VIEW("eq"))))
+        return false;
     switch (stet_python_library_meaning(stet_python_imported(w->module, f, room))) {
-    case PY_MEANS_BY_VALUE:
-        return true;
+    case PY_MEANS_BY_VALUE: /* @flax.struct.dataclass, unless frozen=False takes the hash away */
+        return !call || !is_false(w, stet_python_keyword(w->module, call, STET_VIEW("frozen")));
     case PY_MEANS_FROZEN:
-        return call && !is_false(w, stet_python_keyword(w->module, call, STET_VIEW("eq"))) &&
-               (asks_for(w, call, STET_VIEW("frozen")) ||
-                asks_for(w, call, STET_VIEW("unsafe_hash")));
+        return call && (asks_for(w, call, STET_VIEW("frozen")) ||
+                        asks_for(w, call, STET_VIEW("unsafe_hash")));
     default:
         return false;
     }

@@ -29,6 +29,23 @@ static void add_move(struct stet_flow_walk *w, uint32_t object, uint32_t attribu
     }
 }
 
+/* Is the object another one at each turn: made in the loop, or what it runs over? */
+static bool is_of_turn(const struct stet_flow_walk *w, uint32_t object, stet_python_ref loop)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (uint32_t i = loop && object ? m->first_binding[object] : 0; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+
+        if (!b->attribute && a->nodes[b->target].start >= a->nodes[loop].start &&
+            a->nodes[b->target].end <= a->nodes[loop].end)
+            return true;
+    }
+    return false;
+}
+
 /* `object.attribute = …` outside of the object's own methods, in a loop or by it. */
 static void note_binding(struct stet_flow_walk *w, const struct stet_python_binding *b)
 {
@@ -39,7 +56,8 @@ static void note_binding(struct stet_flow_walk *w, const struct stet_python_bind
         (b->how != PY_BIND_ELEMENT && !stet_python_loop_around(m, b->target)))
         return;
     object = stet_python_field(w->ast, b->target, PY_FIELD_OBJECT);
-    if (!stet_python_self_class(m, object))
+    if (!stet_python_self_class(m, object) &&
+        !is_of_turn(w, stet_python_name(w->ast, object), stet_python_loop_around(m, b->target)))
         add_move(w, stet_python_name(w->ast, object), b->name);
 }
 

@@ -21,11 +21,11 @@ static bool is_array_function(struct stet_flow_walk *w, stet_python_ref call)
     struct stet_view dotted = stet_python_imported(w->module, function, room);
     struct stet_view last = stet_python_library_callee(w->module, call, called_room);
     const struct stet_python_array *array = stet_python_array(last);
+    enum stet_python_meaning meaning = stet_python_library_meaning(dotted);
 
     return dotted.len && last.len && stet_python_is_device(stet_python_library(dotted)) &&
-           stet_python_library_meaning(dotted) != PY_MEANS_CONVERTS &&
-           stet_python_library_meaning(dotted) != PY_MEANS_ASSEMBLES && last.ptr[0] >= 'a' &&
-           !(array && array->first == 0);
+           meaning != PY_MEANS_CONVERTS && meaning != PY_MEANS_ASSEMBLES &&
+           meaning != PY_MEANS_PICTURES && last.ptr[0] >= 'a' && !(array && array->first == 0);
 }
 
 /* self.layer(x): a module that is an attribute is called with a tensor. */
@@ -190,6 +190,25 @@ bool stet_flow_used_as_image(struct stet_flow_walk *w, uint32_t fn, uint32_t nam
         used |= meaning == PY_MEANS_PICTURES;
     }
     return used;
+}
+
+bool stet_flow_used_as_number(struct stet_flow_walk *w, uint32_t fn, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref body = w->fns[fn].body;
+
+    for (stet_python_ref n = body; body && name && stet_flow_within(w, n, body); n++) {
+        stet_python_ref up = stet_python_name(a, n) == name ? w->module->parents[n] : 0;
+
+        while (stet_python_kind(a, up) == PY_UNARY || stet_python_kind(a, up) == PY_BINARY)
+            up = w->module->parents[up];
+        if (stet_python_kind(a, up) == PY_SLICE)
+            return true;
+        if (stet_python_kind(a, up) == PY_ARGUMENTS &&
+            stet_python_call_meaning(w->module, w->module->parents[up]) == PY_MEANS_COUNTS)
+            return true;
+    }
+    return false;
 }
 
 /* x > 0, ~y, torch.isnan(x) */

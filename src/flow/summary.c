@@ -42,9 +42,10 @@ static void put_fn(struct stet_buf *out, const struct stet_flow_fn *f)
     stet_buf_varint(out, f->python_mask);
     stet_buf_varint(out, f->tensor_mask);
     stet_buf_varint(out, f->scalar_mask);
+    stet_buf_varint(out, f->number_mask);
     stet_buf_varint(out, (uint64_t)f->disabled | (uint64_t)f->is_method << 1 |
                              (uint64_t)f->nested << 2 | (uint64_t)f->asks_compiling << 3 |
-                             (uint64_t)f->denies_compiling << 4);
+                             (uint64_t)f->denies_compiling << 4 | (uint64_t)f->compiled << 5);
 }
 
 static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
@@ -57,7 +58,9 @@ static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
     stet_buf_varint(out, c->lanes);
     stet_buf_varint(out, c->line);
     stet_buf_text(out, c->how);
-    stet_buf_varint(out, (uint64_t)c->all_tensors | (uint64_t)c->in_loop << 1);
+    stet_buf_varint(out, (uint64_t)c->all_tensors | (uint64_t)c->in_loop << 1 |
+                             (uint64_t)c->compiled << 2 | (uint64_t)c->spreads << 3);
+    stet_buf_varint(out, c->asked);
     stet_buf_varint(out, c->static_positions);
     stet_buf_varint(out, c->static_name_count);
     for (uint32_t i = 0; i < c->static_name_count; i++)
@@ -68,7 +71,8 @@ static void put_call(struct stet_buf *out, const struct stet_flow_call *c)
         stet_buf_text(out, c->args[i].name);
         stet_buf_varint(out, c->args[i].deps);
         stet_buf_varint(out, c->args[i].static_deps);
-        stet_buf_varint(out, c->args[i].varies);
+        stet_buf_varint(out, (uint64_t)c->args[i].varies | (uint64_t)c->args[i].guess << 1 |
+                                 (uint64_t)c->args[i].nothing << 2);
     }
 }
 
@@ -134,12 +138,14 @@ static void get_fn(struct stet_flow_summary *s, struct stet_reader *r, struct st
     f->python_mask = stet_reader_varint(r);
     f->tensor_mask = stet_reader_varint(r);
     f->scalar_mask = stet_reader_varint(r);
+    f->number_mask = stet_reader_varint(r);
     bits = stet_reader_varint(r);
     f->disabled = bits & 1;
     f->is_method = bits & 2;
     f->nested = bits & 4;
     f->asks_compiling = bits & 8;
     f->denies_compiling = bits & 16;
+    f->compiled = bits & 32;
 }
 
 static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct stet_flow_call *c)
@@ -157,6 +163,9 @@ static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct 
     bits = stet_reader_small(r);
     c->all_tensors = bits & 1;
     c->in_loop = bits & 2;
+    c->compiled = bits & 4;
+    c->spreads = bits & 8;
+    c->asked = stet_reader_varint(r);
     c->static_positions = stet_reader_varint(r);
     c->static_names = get_texts(s, r, &c->static_name_count);
     c->arg_count = stet_reader_count(r);
@@ -166,7 +175,10 @@ static void get_call(struct stet_flow_summary *s, struct stet_reader *r, struct 
         c->args[i].name = stet_reader_text(r);
         c->args[i].deps = stet_reader_varint(r);
         c->args[i].static_deps = stet_reader_varint(r);
-        c->args[i].varies = stet_reader_small(r) != 0;
+        bits = stet_reader_small(r);
+        c->args[i].varies = bits & 1;
+        c->args[i].guess = bits & 2;
+        c->args[i].nothing = bits & 4;
     }
 }
 

@@ -49,7 +49,9 @@ struct stet_flow_fn {
     uint64_t python_mask;     /* of the nest's bits: parameters that can't be tensors */
     uint64_t tensor_mask;     /* annotated or used as tensors */
     uint64_t scalar_mask;     /* annotated as int or float */
+    uint64_t number_mask;     /* used as a bound or a count: probably numbers of Python */
     bool disabled;            /* not traced: a decorator says so, or it takes a picture */
+    bool compiled;            /* a decorator compiles it: each call of its name is compiled */
     bool is_method;
     bool nested;
     bool asks_compiling;   /* returns whether this code is being compiled */
@@ -64,6 +66,8 @@ struct stet_flow_arg {
     uint64_t deps;
     uint64_t static_deps; /* parameters it passes on as Python values */
     bool varies;          /* another Python value at each turn of a loop */
+    bool guess;           /* nothing but a tensor among arguments shows that it is one */
+    bool nothing;         /* the words False or None */
 };
 
 struct stet_flow_call {
@@ -76,6 +80,9 @@ struct stet_flow_call {
     struct stet_view how; /* "jax.jit", for the message */
     bool all_tensors;     /* every parameter not static is a tensor */
     bool in_loop;
+    bool compiled;  /* what is called is the compiled function, not the plain one */
+    bool spreads;   /* it may give every parameter: f(*args), or f itself is passed on */
+    uint64_t asked; /* parameters of the caller without which it does not come to this call */
     uint64_t static_positions;
     struct stet_view *static_names;
     uint32_t static_name_count;

@@ -336,6 +336,39 @@ bool stet_flow_maps_to_host(const struct stet_flow_walk *w, stet_python_ref call
     }
 }
 
+/* Does the function that jax.tree.map applies make arrays, whatever is in the trees? */
+static bool maps_to_arrays(struct stet_flow_walk *w, stet_python_ref mapped)
+{
+    struct stet_flow_value f = stet_flow_value_of(w, mapped);
+    char room[160];
+
+    if (f.kind != FLOW_V_FN)
+        return f.kind == FLOW_V_JITTED || stet_python_is_device(stet_python_library(
+                                              stet_python_imported(w->module, mapped, room)));
+    if (w->fns[f.index].progress == FLOW_NOT_YET && w->depth < 60)
+        stet_flow_run_function(w, f.index);
+    return w->fns[f.index].returns.kind == FLOW_V_TENSOR &&
+           (w->fns[f.index].returns.deps & FLOW_ALWAYS);
+}
+
+/* What jax.tree.map gives: arrays where there are some in a tree. A tree of Python numbers stays
+ * one: jax.tree.map(lambda n: n // 2, sizes). */
+static struct stet_flow_value mapped_trees(struct stet_flow_walk *w, stet_python_ref call)
+{
+    stet_python_ref mapped = stet_python_argument(w->module, call, 0), tree;
+    struct stet_flow_value all = {0};
+
+    if (stet_flow_maps_to_host(w, call))
+        return (struct stet_flow_value){.kind = FLOW_V_PYTHON};
+    for (unsigned i = 1; (tree = stet_python_argument(w->module, call, i)); i++)
+        all = stet_flow_join(all, stet_flow_value_of(w, tree));
+    all.flags = stet_flow_is_strong(all) ? FLOW_WEAK : FLOW_WEAK | FLOW_TREE;
+    if (mapped && maps_to_arrays(w, mapped))
+        all = (struct stet_flow_value){
+            .kind = FLOW_V_TENSOR, .deps = FLOW_ALWAYS, .flags = all.flags};
+    return all.kind == FLOW_V_TENSOR ? all : (struct stet_flow_value){0};
+}
+
 bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct stet_view dotted,
                          struct stet_flow_value *out)
 {
@@ -353,8 +386,8 @@ bool stet_flow_transform(struct stet_flow_walk *w, stet_python_ref call, struct 
     case PY_TRACES:
     case PY_MAPS:
         *out = trace_all(w, call, t);
-        if (t->kind == PY_MAPS && stet_flow_maps_to_host(w, call))
-            *out = (struct stet_flow_value){.kind = FLOW_V_PYTHON};
+        if (t->kind == PY_MAPS)
+            *out = mapped_trees(w, call);
         return true;
     case PY_PARTIAL: {
         struct operand o = operand_of(w, stet_python_argument(w->module, call, 0), room);
@@ -421,6 +454,7 @@ void stet_flow_decorators(struct stet_flow_walk *w, uint32_t fn)
             trace(w, c, &o, &j, t, options);
             j = read_jit(w, options, fn, lane_of(t));
             w->fns[fn].jit = add_jit(w, j) + 1;
+            w->out->fns[fn].compiled = true;
             if (t->lane == PY_LANE_TORCH)
                 w->facts |= FLOW_USES_COMPILE;
         } else if (t->kind == PY_TRACES) {

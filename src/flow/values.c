@@ -337,6 +337,12 @@ static bool is_literal_items(const struct stet_flow_walk *w, stet_python_ref n)
     return kind == PY_TUPLE || kind == PY_LIST;
 }
 
+/* Was it made in the memory of the host? */
+static bool is_hosted(struct stet_flow_value v)
+{
+    return v.f.traits & FLOW_TRAIT_HOST;
+}
+
 static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref left = stet_python_field(w->ast, n, PY_FIELD_LEFT);
@@ -352,6 +358,11 @@ static struct stet_flow_value eval_binary(struct stet_flow_walk *w, stet_python_
         v.flags = (uint8_t)(v.flags & ~FLOW_BOOL);
     v.f = l.f.rank || l.f.dtype || l.f.flags ? l.f : r.f;
     v.f.flags &= (uint16_t)~(FLOW_F_NUMBER | FLOW_F_OBJECT);
+    if (is_hosted(l) || is_hosted(r))
+        v.f.traits |=
+            (l.kind == FLOW_V_TENSOR && !is_hosted(l)) || (r.kind == FLOW_V_TENSOR && !is_hosted(r))
+                ? 0
+                : FLOW_TRAIT_HOST;
     if ((l.f.flags | r.f.flags) & FLOW_F_DEVICE)
         v.f.flags |= FLOW_F_DEVICE | FLOW_F_EAGER;
     return v;
@@ -389,6 +400,7 @@ static struct stet_flow_value eval_yield(struct stet_flow_walk *w, stet_python_r
     if (value) {
         struct stet_flow_value v = stet_flow_eval(w, value);
 
+        w->fns[w->fn].yields = true;
         stet_flow_note_return(w, value, v);
     }
     return unknown;

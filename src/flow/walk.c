@@ -46,9 +46,17 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
                                                     : 0;
     if (type)
         role = stet_flow_annotated(w, type);
+    if (role == FLOW_ROLE_TENSOR &&
+        (stet_python_kind(a, value) == PY_FALSE || stet_python_kind(a, value) == PY_TRUE))
+        role = FLOW_ROLE_PYTHON; /* flag: Tensor | None = False */
+    if (role == FLOW_ROLE_TENSOR && (w->facts & FLOW_USES_PICTURES) &&
+        stet_flow_used_as_image(w, fn, stet_python_name(a, name)) &&
+        !stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)))
+        role = FLOW_ROLE_IMAGE; /* transforms of torchvision take both, and say so of none */
     if (role == FLOW_ROLE_UNKNOWN && value)
         role = role_of_default(a, value);
-    if (role == FLOW_ROLE_UNKNOWN && stet_flow_used_as_image(w, fn, stet_python_name(a, name)))
+    if (role == FLOW_ROLE_UNKNOWN && (w->facts & FLOW_USES_PICTURES) &&
+        stet_flow_used_as_image(w, fn, stet_python_name(a, name)))
         role = FLOW_ROLE_IMAGE;
     if (role == FLOW_ROLE_UNKNOWN && (stet_flow_used_as_tensor(w, fn, stet_python_name(a, name)) ||
                                       stet_flow_used_as_mask(w, fn, stet_python_name(a, name))))
@@ -65,6 +73,8 @@ static void add_parameter(struct stet_flow_walk *w, uint32_t fn, struct stet_flo
         f->scalar_mask |= bit;
     if (role == FLOW_ROLE_TENSOR)
         f->tensor_mask |= bit;
+    if (role == FLOW_ROLE_UNKNOWN && stet_flow_used_as_number(w, fn, stet_python_name(a, name)))
+        f->number_mask |= bit;
     if (type && role == FLOW_ROLE_UNKNOWN)
         f->types[f->param_count] =
             stet_arena_copy(&w->out->arena, stet_flow_annotated_class(w, type, room));

@@ -102,6 +102,7 @@ struct stet_flow_function {
     uint8_t returned, item_count;
     uint32_t jit;  /* index + 1 of its own jit when a decorator makes one */
     bool memoized; /* lru_cache and the like: runs once per argument */
+    bool yields;   /* a generator */
 };
 
 /* What a parameter is, from its type, its default or its uses. */
@@ -136,6 +137,7 @@ enum stet_flow_event {
     FLOW_ON_WITH = 256,
     FLOW_ON_JIT = 512, /* a call that makes a compiled function */
     FLOW_ON_FUNCTION = 1024,
+    FLOW_ON_END = 2048, /* a function whose statements have been visited */
 };
 
 struct stet_flow_walk;
@@ -177,6 +179,8 @@ struct stet_flow_walk {
     uint32_t quiet;      /* inside code that is not traced */
     uint32_t guard;      /* number of the guard around it, from 1; 0 for none */
     uint32_t absent;     /* where a parameter is None */
+    uint32_t asked;      /* under a condition on a variable of the environment */
+    uint64_t given;      /* parameters without which it does not come here, as `if flag` asks */
     uint32_t once;       /* guarded by "if it does not exist yet" */
     uint32_t periodic;   /* inside `if step % n == 0` or a branch of one rank */
     uint32_t no_grad;
@@ -202,9 +206,12 @@ enum stet_flow_fact {
     FLOW_COMPILES_OPTIMIZER = 128, /* the optimizer's step itself is compiled */
     FLOW_USES_JIT = 256,
     FLOW_MARKS_DYNAMIC = 512,
-    FLOW_FEEDS_BATCHES = 1024, /* a training loop, not one prompt */
-    FLOW_USES_TPU = 2048,      /* PyTorch on the device "tpu": operations there are programs */
-    FLOW_USES_PROCESS = 4096,  /* it asks for the number of its process */
+    FLOW_FEEDS_BATCHES = 1024,   /* a training loop, not one prompt */
+    FLOW_USES_TPU = 2048,        /* PyTorch on the device "tpu": operations there are programs */
+    FLOW_USES_PROCESS = 4096,    /* it asks for the number of its process */
+    FLOW_USES_PICTURES = 8192,   /* it works on pictures of the host */
+    FLOW_ASKS_VARIABLES = 16384, /* it reads variables of the environment */
+    FLOW_ASSERTS = 32768,        /* it bounds numbers of a graph: torch._check */
 };
 
 /* The whole analysis of an indexed module: fills `out`, and calls the listener for each event. */
@@ -242,6 +249,8 @@ bool stet_flow_used_as_tensor(struct stet_flow_walk *w, uint32_t fn, uint32_t na
 bool stet_flow_draws(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 /* … as a picture of the host, and as nothing else */
 bool stet_flow_used_as_image(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
+/* … as a bound of a slice or a count of a loop */
+bool stet_flow_used_as_number(struct stet_flow_walk *w, uint32_t fn, uint32_t name);
 /* Finds the names that hold compiled functions, for the functions above. */
 void stet_flow_note_compiled(struct stet_flow_walk *w);
 /* … or as a mask: ~m, m.any(), where(m, …), masked_fill(m, …), or a call in the file passes one */
@@ -254,6 +263,8 @@ bool stet_flow_asks_rank(struct stet_flow_walk *w, stet_python_ref n);
  * *container: it is a list or a dictionary, which may hold arrays. */
 stet_python_ref stet_flow_checked_host(const struct stet_flow_walk *w, stet_python_ref test,
                                        bool *container);
+/* The name that the condition requires to be an object of a class of the project's own; or 0. */
+stet_python_ref stet_flow_checked_object(const struct stet_flow_walk *w, stet_python_ref test);
 /* The name that the condition requires to be an array: isinstance(x, torch.Tensor); or 0. */
 stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_python_ref test);
 /* Returns `step % n` somewhere in a condition, or 0. If step does not count by itself, *deps are
@@ -261,6 +272,9 @@ stet_python_ref stet_flow_checked_array(const struct stet_flow_walk *w, stet_pyt
 stet_python_ref stet_flow_every_n(struct stet_flow_walk *w, stet_python_ref n, uint64_t *deps);
 
 /* Does the block leave the function or the turn of the loop at its end? */
+/* Does a function return what it put into a table of the module, under a key that it looked for
+ * before? Then it runs once for each key (conditions.c). */
+bool stet_flow_keeps_result(const struct stet_flow_walk *w, uint32_t fn);
 bool stet_flow_leaves(const struct stet_flow_walk *w, stet_python_ref block);
 /* Does the block run only on the way to an error? Nothing that a step pays for is in it. */
 bool stet_flow_fails(const struct stet_flow_walk *w, stet_python_ref block);
@@ -274,12 +288,17 @@ const struct stet_python_array *stet_flow_array_call(const struct stet_flow_walk
 /* Does something inside n, or a function of this file that it names, have this meaning? */
 bool stet_flow_means(const struct stet_flow_walk *w, stet_python_ref n,
                      enum stet_python_meaning meaning);
+/* The value that this function gives once to a name; 0 for all other names. */
+stet_python_ref stet_flow_local_value(const struct stet_flow_walk *w, stet_python_ref n);
 /* Does this function return whether something has this meaning: returns is_compiling()? */
 bool stet_flow_returns(const struct stet_flow_walk *w, stet_python_ref function,
                        enum stet_python_meaning meaning);
 /* … or the opposite: returns not is_compiling()? */
 bool stet_flow_denies(const struct stet_flow_walk *w, stet_python_ref function,
                       enum stet_python_meaning meaning);
+/* Does the condition, or a function of this file that it calls, read a variable of the environment?
+ */
+bool stet_flow_asks_variable(const struct stet_flow_walk *w, stet_python_ref test);
 /* The guard in the condition `not f()`, where f is a function of another file; *negated is false
  * for `f()`. Returns its number, or 0. */
 uint32_t stet_flow_guard(struct stet_flow_walk *w, stet_python_ref test, bool *negated);

@@ -10,8 +10,35 @@
 /* A file while it is walked. */
 struct making {
     struct lint_summary *out;
-    size_t room; /* of candidates */
+    size_t room;           /* of candidates */
+    struct stet_map lines; /* function -> how many of its lines cut the graph, and the last one */
 };
+
+enum { LINE_BITS = 20, LINE_MASK = (1 << LINE_BITS) - 1, MOST_LINES = 1000 };
+
+bool lint_cuts_graph(const struct lint_candidate *c)
+{
+    return (c->lanes & FLOW_MODULE) &&
+           (c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
+            c->rule == LINT_RULE_mask_gather);
+}
+
+static void count_line(struct making *m, const struct lint_candidate *c)
+{
+    uint32_t old = stet_map_get(&m->lines, c->fn), line = c->line & LINE_MASK;
+    uint32_t count = old == STET_MAP_NONE ? 0 : old >> LINE_BITS;
+
+    if (lint_cuts_graph(c) && (!count || (old & LINE_MASK) != line) && count < MOST_LINES)
+        stet_map_put(&m->lines, c->fn, (count + 1) << LINE_BITS | line);
+}
+
+unsigned lint_lines_cutting(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct making *m = w->listener->context;
+    uint32_t found = stet_map_get(&m->lines, fn);
+
+    return found == STET_MAP_NONE ? 0 : found >> LINE_BITS;
+}
 
 /* Returns the line without leading blanks, cut to a readable length. */
 static struct stet_view source_line(const struct stet_python_ast *a, uint32_t row)
@@ -76,13 +103,29 @@ struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet
         .fn = w->fn,
         .guard = lanes ? w->guard : 0,
         .deps = deps,
+        .asked = lanes ? w->given : 0,
         .line = node->row + 1,
         .column = stet_python_column(w->ast, node->start),
         .end_line = stet_python_row(w->ast, node->end) + 1,
         .end_column = stet_python_column(w->ast, node->end),
         .what = stet_arena_copy(&s->code.arena, stet_view_str(text)),
         .source = stet_arena_copy(&s->code.arena, source_line(w->ast, node->row))};
+    count_line(m, c);
     return c;
+}
+
+struct lint_candidate *lint_reported_since(const struct stet_flow_walk *w, unsigned rule,
+                                           stet_python_ref place)
+{
+    const struct making *m = w->listener->context;
+    const struct lint_summary *s = m->out;
+    uint32_t first = s->candidate_count > 64 ? s->candidate_count - 64 : 0;
+
+    for (uint32_t i = s->candidate_count; i-- > first;)
+        if (s->candidates[i].rule == rule)
+            return s->candidates[i].line > stet_python_at(w->ast, place)->row ? &s->candidates[i]
+                                                                              : NULL;
+    return NULL;
 }
 
 bool lint_reported(const struct stet_flow_walk *w, unsigned rule, enum lint_mode mode,
@@ -112,6 +155,9 @@ enum stet_rc lint_summary_make(struct lint_summary *out, const struct stet_pytho
     *out = (struct lint_summary){0};
     lint_rules_prepare();
     rc = stet_flow_walk_file(&out->code, module, &listener, err);
+    if (m.lines.failed)
+        out->code.arena.failed = true;
+    stet_map_release(&m.lines);
     if (rc != STET_OK) {
         stet_mem_free(out->candidates);
         return rc;
@@ -142,6 +188,7 @@ static void put_candidate(struct stet_buf *out, const struct lint_candidate *c)
     stet_buf_varint(out, c->fn);
     stet_buf_varint(out, c->guard);
     stet_buf_varint(out, c->deps);
+    stet_buf_varint(out, c->asked);
     stet_buf_varint(out, c->line);
     stet_buf_varint(out, c->column);
     stet_buf_varint(out, c->end_line);
@@ -175,6 +222,7 @@ static void get_candidate(struct stet_reader *r, struct lint_candidate *c)
     c->fn = stet_reader_small(r);
     c->guard = stet_reader_small(r);
     c->deps = stet_reader_varint(r);
+    c->asked = stet_reader_varint(r);
     c->line = stet_reader_small(r);
     c->column = stet_reader_small(r);
     c->end_line = stet_reader_small(r);

@@ -23,6 +23,7 @@ enum lint_minor {
     LINT_MINOR,
     LINT_MINOR_ONCE, /* unless its function is called in a loop */
     LINT_MINOR_STEP, /* where only a lazy step calls its function, in some turns perhaps */
+    LINT_PART,       /* the same; in a module only as one line of a host-function */
 };
 
 struct lint_edit {
@@ -38,6 +39,7 @@ struct lint_candidate {
     uint32_t fn;
     uint32_t guard; /* of its file's summary, from 1: dropped if that asks for compiling */
     uint64_t deps;
+    uint64_t asked; /* parameters that a traced call must give, or it does not come here */
     uint32_t line, column, end_line, end_column; /* from 1; columns in bytes */
     struct stet_view what;                       /* one sentence about this place */
     struct stet_view source;                     /* the line, trimmed */
@@ -78,9 +80,20 @@ enum stet_rc lint_summary_read(struct lint_summary *s, struct stet_view bytes, u
 struct lint_candidate *lint_report(struct stet_flow_walk *w, unsigned rule, stet_python_ref at,
                                    uint8_t lanes, enum lint_mode mode, uint64_t deps,
                                    const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+/* The last candidate of this rule, among the last few, if it is at or after this place; or NULL. */
+struct lint_candidate *lint_reported_since(const struct stet_flow_walk *w, unsigned rule,
+                                           stet_python_ref place);
 /* Is one of the last few candidates of this rule, mode and deps? */
 bool lint_reported(const struct stet_flow_walk *w, unsigned rule, enum lint_mode mode,
                    uint64_t deps);
+
+/* The lines of a function that need values, from which on all its findings are one: it works on the
+ * host (host_functions.c). */
+enum { LINT_HOST_LINES = 3 };
+/* Does it cut the graph of a module, because the values of a tensor are needed? */
+bool lint_cuts_graph(const struct lint_candidate *c);
+/* The number of lines in which candidates of this function do. */
+unsigned lint_lines_cutting(const struct stet_flow_walk *w, uint32_t fn);
 
 /* Gives what lint_report returned a fix of its own: a literal. */
 static inline void lint_advise(struct lint_candidate *c, const char *fix)

@@ -1,22 +1,12 @@
 /* Selects the candidates that hold, once it is known which functions are traced, in the order of
  * their lines. */
-#include "lint/findings.h"
+#include "lint/linking.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "lint/rules.h"
 
 #include <stdlib.h>
-
-struct linking {
-    const struct lint_summary *files;
-    const char *const *paths;
-    size_t file_count;
-    struct stet_flow_linked linked;
-    struct stet_arena *arena;
-    uint64_t steps;
-    bool failed;
-};
 
 /* The parameters of a nest that are arrays by their annotation or by what is done with them. */
 static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nest)
@@ -29,7 +19,7 @@ static uint64_t surely_arrays(const struct stet_flow_summary *code, uint32_t nes
 }
 
 /* Is it traced by JAX alone, and not compiled itself? */
-static bool would_fail_at(const struct linking *l, uint32_t file, uint32_t fn)
+static bool would_fail_at(const struct lint_linking *l, uint32_t file, uint32_t fn)
 {
     const struct stet_flow_state *state = &l->linked.states[file][fn];
 
@@ -40,14 +30,15 @@ static bool would_fail_at(const struct linking *l, uint32_t file, uint32_t fn)
 static bool needs_value(const struct lint_candidate *c)
 {
     return c->rule == LINT_RULE_value_branch || c->rule == LINT_RULE_host_sync ||
-           c->rule == LINT_RULE_size_from_value ||
+           c->rule == LINT_RULE_size_from_value || c->rule == LINT_RULE_mask_gather ||
            (c->minor == LINT_FULL && c->mode == LINT_TENSOR &&
             (c->rule == LINT_RULE_slice_start || c->rule == LINT_RULE_topk_k));
 }
 
 /* If the function itself is compiled, does it use a number of the function around it, instead of an
  * argument of its own? */
-static bool is_of_closure(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+static bool is_of_closure(const struct lint_linking *l, uint32_t file,
+                          const struct lint_candidate *c)
 {
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
     uint32_t nest = l->files[file].code.fns[c->fn].nest;
@@ -61,7 +52,7 @@ static bool is_of_closure(const struct linking *l, uint32_t file, const struct l
  * one calls works: it gets something else there, a number or None, unless the code shows that it is
  * an array. Far from the compiled one, and where a module is all that is seen, it always works. The
  * same holds for dictionaries: those far from the step are the library's own. */
-static bool would_fail(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+static bool would_fail(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_summary *code = &l->files[file].code;
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn];
@@ -88,7 +79,8 @@ static bool would_fail(const struct linking *l, uint32_t file, const struct lint
 
 /* Does the function need a value where tracing would fail? Then it runs on the host, and what it
  * does with arrays makes no program. */
-static bool runs_on_host(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+static bool runs_on_host(const struct lint_linking *l, uint32_t file,
+                         const struct lint_candidate *c)
 {
     const struct lint_summary *s = &l->files[file];
     const struct stet_flow_state *nest = &l->linked.states[file][s->code.fns[c->fn].nest];
@@ -105,13 +97,23 @@ static bool runs_on_host(const struct linking *l, uint32_t file, const struct li
     return false;
 }
 
-static bool holds(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+/* In a function that works on the host, its one finding holds and no other that needs tracing; if
+ * each line is a finding of its own, that one does not. A search that ends when it has found
+ * something is not reported for that alone. */
+static bool is_folded(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
+{
+    if (c->minor == LINT_PART && l->hosts && l->linked.states[file][c->fn].lanes == FLOW_MODULE)
+        return true;
+    return (c->lanes && lint_hosts_has(l, file, c->fn)) != (c->rule == LINT_RULE_host_function);
+}
+
+bool lint_holds(const struct lint_linking *l, uint32_t file, const struct lint_candidate *c)
 {
     const struct stet_flow_fn *f = &l->files[file].code.fns[c->fn];
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][f->nest];
 
-    if (c->guard && l->linked.guards[file][c->guard - 1])
+    if ((c->guard && l->linked.guards[file][c->guard - 1]) || (c->asked & ~nest->given))
         return false;
     if (c->lanes && (!(fn->lanes & c->lanes) || would_fail(l, file, c) || runs_on_host(l, file, c)))
         return false;
@@ -137,14 +139,18 @@ static bool holds(const struct linking *l, uint32_t file, const struct lint_cand
 
 /* A module is compiled only by some of its users. A static argument that no call varies costs one
  * program. */
-static unsigned severity(const struct linking *l, uint32_t file, const struct lint_candidate *c)
+static unsigned severity(const struct lint_linking *l, uint32_t file,
+                         const struct lint_candidate *c)
 {
     unsigned of_rule = lint_rule_table[c->rule].severity;
     uint32_t outer = l->files[file].code.fns[c->fn].nest;
     const struct stet_flow_state *fn = &l->linked.states[file][c->fn],
                                  *nest = &l->linked.states[file][outer];
 
-    if (c->minor == LINT_MINOR || (c->minor == LINT_MINOR_STEP && fn->lanes == FLOW_XLA) ||
+    if (c->rule == LINT_RULE_rank_branch && c->lanes && fn->lanes == FLOW_TORCH)
+        return LINT_SEV_NOTE; /* each process compiles for itself there */
+    if (c->minor == LINT_MINOR ||
+        ((c->minor == LINT_MINOR_STEP || c->minor == LINT_PART) && fn->lanes == FLOW_XLA) ||
         (c->minor == LINT_MINOR_ONCE && !fn->repeated) ||
         (c->mode == LINT_STATIC && !(c->deps & nest->varying)))
         return LINT_SEV_NOTE;
@@ -153,8 +159,16 @@ static unsigned severity(const struct linking *l, uint32_t file, const struct li
     return of_rule;
 }
 
+static struct stet_view class_of(const struct lint_linking *l, struct stet_flow_place method)
+{
+    const struct stet_flow_summary *s = &l->files[method.file].code;
+    uint32_t index = s->fns[method.fn].class_index;
+
+    return index == FLOW_NONE ? STET_VIEW("?") : s->classes[index].name;
+}
+
 /* Returns "train_step, compiled by jax.jit (train.py:30)". */
-static struct stet_view words(struct linking *l, uint32_t file, uint32_t fn)
+static struct stet_view words(struct lint_linking *l, uint32_t file, uint32_t fn)
 {
     struct stet_flow_place p = {file, fn};
     const struct stet_flow_why *w = &l->linked.states[file][fn].why;
@@ -169,13 +183,18 @@ static struct stet_view words(struct linking *l, uint32_t file, uint32_t fn)
     base = strrchr(l->paths[w->file], '/');
     base = base ? base + 1 : l->paths[w->file];
     if (!w->how.len && p.file == file && p.fn == fn)
-        return stet_arena_printf(l->arena, "%.*s of a module", STET_FMT(name));
+        return stet_arena_printf(l->arena, "%.*s of the module %.*s", STET_FMT(name),
+                                 STET_FMT(class_of(l, p)));
     if (!w->how.len)
-        return stet_arena_printf(l->arena, "%.*s, called from %.*s of a module (%s:%u)",
-                                 STET_FMT(name), STET_FMT(root), base, w->line);
-    if (p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s, called from %.*s of the module %.*s (%s:%u)",
+                                 STET_FMT(name), STET_FMT(root), STET_FMT(class_of(l, p)), base,
+                                 w->line);
+    if (p.file == file && p.fn == fn && w->file == file)
         return stet_arena_printf(l->arena, "%.*s, compiled by %.*s (line %u)", STET_FMT(name),
                                  STET_FMT(w->how), w->line);
+    if (p.file == file && p.fn == fn)
+        return stet_arena_printf(l->arena, "%.*s, compiled by %.*s (%s:%u)", STET_FMT(name),
+                                 STET_FMT(w->how), base, w->line);
     return stet_arena_printf(l->arena, "%.*s, called from %.*s, compiled by %.*s (%s:%u)",
                              STET_FMT(name), STET_FMT(root), STET_FMT(w->how), base, w->line);
 }
@@ -207,7 +226,7 @@ static void identify(struct stet_lint_finding *f, struct stet_map *seen)
     stet_hash_format(stet_hash_mix_u64(h, earlier), f->id);
 }
 
-static void identify_all(struct linking *l, struct stet_lint_finding *first, size_t count)
+static void identify_all(struct lint_linking *l, struct stet_lint_finding *first, size_t count)
 {
     struct stet_map seen = {0};
 
@@ -217,7 +236,7 @@ static void identify_all(struct linking *l, struct stet_lint_finding *first, siz
     stet_map_release(&seen);
 }
 
-static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_finding *out,
+static void find_in_file(struct lint_linking *l, uint32_t file, struct stet_lint_finding *out,
                          size_t *count)
 {
     const struct lint_summary *s = &l->files[file];
@@ -228,7 +247,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
         const struct lint_candidate *c = &s->candidates[i];
         uint8_t lanes = l->linked.states[file][c->fn].lanes;
 
-        if (!holds(l, file, c))
+        if (is_folded(l, file, c) || !lint_holds(l, file, c))
             continue;
         first[here++] = (struct stet_lint_finding){
             .path = l->paths[file],
@@ -238,7 +257,7 @@ static void find_in_file(struct linking *l, uint32_t file, struct stet_lint_find
             .column = c->column,
             .end_line = c->end_line,
             .end_column = c->end_column,
-            .what = c->what,
+            .what = c->rule == LINT_RULE_host_function ? l->hosts[file].text[c->fn] : c->what,
             .traced = c->lanes && lanes ? words(l, file, c->fn) : (struct stet_view){0},
             .source = c->source,
             .fix = c->fix.len ? c->fix : stet_view_str(lint_rule_table[c->rule].fix),
@@ -266,7 +285,7 @@ static bool asks_calls(const struct lint_summary *s)
     return false;
 }
 
-static enum stet_rc link_code(struct linking *l, struct stet_err *err)
+static enum stet_rc link_code(struct lint_linking *l, struct stet_err *err)
 {
     struct stet_flow_file *files = stet_mem_calloc(l->file_count + 1, sizeof *files);
     enum stet_rc rc;
@@ -274,7 +293,8 @@ static enum stet_rc link_code(struct linking *l, struct stet_err *err)
     if (!files)
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
     for (size_t f = 0; f < l->file_count; f++)
-        files[f] = (struct stet_flow_file){&l->files[f].code, asks_calls(&l->files[f])};
+        files[f] = (struct stet_flow_file){&l->files[f].code, asks_calls(&l->files[f]),
+                                           l->hosts ? l->hosts[f].stops : NULL};
     rc = stet_flow_link(&l->linked, files, l->file_count, err);
     stet_mem_free(files);
     return rc;
@@ -282,11 +302,17 @@ static enum stet_rc link_code(struct linking *l, struct stet_err *err)
 
 enum stet_rc lint_findings_link(struct stet_lint_result *r, struct stet_arena *arena,
                                 const struct lint_summary *files, const char *const *paths,
-                                size_t file_count, struct stet_err *err)
+                                size_t file_count, bool apart, struct stet_err *err)
 {
-    struct linking l = {.files = files, .paths = paths, .file_count = file_count, .arena = arena};
+    struct lint_linking l = {
+        .files = files, .paths = paths, .file_count = file_count, .arena = arena};
     enum stet_rc rc = link_code(&l, err);
     size_t most = 1;
+
+    if (rc == STET_OK && !apart && lint_hosts_find(&l)) {
+        stet_flow_linked_release(&l.linked);
+        rc = link_code(&l, err);
+    }
 
     r->findings = NULL;
     r->finding_count = 0;
@@ -296,7 +322,8 @@ enum stet_rc lint_findings_link(struct stet_lint_result *r, struct stet_arena *a
         r->findings = stet_mem_calloc(most, sizeof *r->findings);
     for (uint32_t f = 0; r->findings && f < file_count; f++)
         find_in_file(&l, f, r->findings, &r->finding_count);
-    r->steps = l.linked.steps + l.steps;
+    r->steps = l.linked.steps;
+    lint_hosts_release(&l);
     stet_flow_linked_release(&l.linked);
     if (!r->findings || l.failed || arena->failed) {
         stet_mem_free(r->findings);

@@ -8,9 +8,10 @@
 #include "lint/lint.h"
 
 /* The findings of all files, in the order of files and lines, and the number of steps taken. Their
- * texts are in the summaries and in `arena`; the result owns the array. */
+ * texts are in the summaries and in `arena`; the result owns the array. `apart`: also the lines of
+ * functions that work on the host are findings of their own. */
 enum stet_rc lint_findings_link(struct stet_lint_result *r, struct stet_arena *arena,
                                 const struct lint_summary *files, const char *const *paths,
-                                size_t file_count, struct stet_err *err);
+                                size_t file_count, bool apart, struct stet_err *err);
 
 #endif

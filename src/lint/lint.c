@@ -230,10 +230,12 @@ static void keep_wanted(struct stet_lint_result *r, const bool *rules)
     r->finding_count = kept;
 }
 
-static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in, struct stet_err *err)
+static enum stet_rc link_all(struct stet_lint_result *r, struct inside *in,
+                             const struct stet_lint_options *o, struct stet_err *err)
 {
-    enum stet_rc rc =
-        lint_findings_link(r, &in->arena, in->summaries, in->files.paths, in->files.count, err);
+    bool apart = o->apart || (o->rules && !o->rules[LINT_RULE_host_function]);
+    enum stet_rc rc = lint_findings_link(r, &in->arena, in->summaries, in->files.paths,
+                                         in->files.count, apart, err);
 
     r->files = in->files.count;
     for (size_t i = 0; i < in->files.count; i++) {
@@ -287,12 +289,14 @@ static enum stet_rc run_files(struct stet_lint_result *r, const struct stet_lint
     r->bytes = atomic_load(&j.bytes);
     if (atomic_load(&j.failed))
         return stet_fail(err, STET_NO_MEMORY, "out of memory");
-    return link_all(r, in, err);
+    return link_all(r, in, o, err);
 }
 
-static enum stet_rc run_text(struct stet_lint_result *r, struct inside *in, const char *path,
-                             struct stet_view text, struct stet_err *err)
+static enum stet_rc run_text(struct stet_lint_result *r, const struct stet_lint_options *o,
+                             struct inside *in, struct stet_err *err)
 {
+    const char *path = o->stdin_path;
+    struct stet_view text = o->stdin_text;
     struct stet_python_parser *p = stet_python_parser_new();
     enum stet_rc rc;
 
@@ -311,7 +315,7 @@ static enum stet_rc run_text(struct stet_lint_result *r, struct inside *in, cons
         return rc;
     in->files.count = in->summary_count = 1;
     r->bytes = text.len;
-    return link_all(r, in, err);
+    return link_all(r, in, o, err);
 }
 
 static enum stet_rc begin(struct stet_lint_result *r, struct stet_err *err)
@@ -331,8 +335,7 @@ enum stet_rc stet_lint_run(struct stet_lint_result *r, const struct stet_lint_op
     enum stet_rc rc = begin(r, err);
 
     if (rc == STET_OK)
-        rc = o->stdin_path ? run_text(r, r->inside, o->stdin_path, o->stdin_text, err)
-                           : run_files(r, o, r->inside, err);
+        rc = o->stdin_path ? run_text(r, o, r->inside, err) : run_files(r, o, r->inside, err);
     if (rc != STET_OK)
         stet_lint_release(r);
     else

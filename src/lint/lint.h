@@ -38,6 +38,7 @@ struct stet_lint_options {
     const char *stdin_path; /* not NULL: one file from `stdin_text`, named so */
     struct stet_view stdin_text;
     bool *rules;     /* stet_lint_rule_count() of them: which are on; NULL for all */
+    bool apart;      /* each line of a host-function is a finding of its own */
     char **excludes; /* path endings or folder names */
     size_t exclude_count;
     const char *cache_folder; /* NULL: none */

@@ -11,7 +11,7 @@ const struct lint_rule lint_rule_table[LINT_RULES] = {
 #undef RULE
 };
 
-enum { EVENTS = 11 };
+enum { EVENTS = 12 };
 
 /* The rules of each event, ending with LINT_RULES. Names are read too often to call every rule. */
 static uint8_t rules_on[EVENTS][LINT_RULES + 1];

@@ -61,6 +61,12 @@ stet_python_ref lint_slice_length(const struct stet_flow_walk *w, stet_python_re
 /* Does it touch an array, or call the array libraries? `numbers` are parameters that are none
  * (rules_loop.c). */
 bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers);
+/* Of a method that a decorator compiles: is self a static argument? Else it is a tree of arrays
+ * (rules_static.c). */
+bool lint_takes_self_static(const struct stet_flow_walk *w, uint32_t fn);
+/* Is this place in a function that a decorator of JAX compiles? What it calls becomes part of that
+ * program, compiled or not (rules_static.c). */
+bool lint_in_compiled(const struct stet_flow_walk *w);
 /* Is a variable of a loop around this place in it? (rules_size.c) */
 bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
 /* Is the attribute changed by a method in terms of itself (self.n += 1, self.rate *= 0.9) or in a
@@ -68,6 +74,10 @@ bool lint_follows_loop(const struct stet_flow_walk *w, stet_python_ref n);
 bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name);
 /* depth += 1, and depth -= 1 in the same function: it returns to what it was (rules_torch.c). */
 bool lint_is_undone(const struct stet_flow_walk *w, stet_python_ref n);
+/* if error < tolerance: break — does the loop need the value in order to end? (rules_sync.c) */
+bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n);
+/* Does the function bound the number, as code for torch.export does (rules_sync.c)? */
+bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name);
 /* Numbers that shape a lazy graph (rules_lazy.c). */
 void lint_shaped_call(struct stet_flow_walk *w, stet_python_ref call);
 void lint_shaped_subscript(struct stet_flow_walk *w, stet_python_ref n);

@@ -113,25 +113,52 @@ static bool keeps_changing(const struct stet_flow_walk *w, uint32_t name)
     return false;
 }
 
-/* if not warned: warned = True — the program does not depend on it, or it is made once. */
+/* if not warned: warned = True, or if warned: return … warned = True — the program does not depend
+ * on it, or it is made once. If the branch can only fail, it does not depend on it either. */
 static bool guards_itself(const struct stet_flow_walk *w, stet_python_ref n, uint32_t name)
 {
     const struct stet_python_module *m = w->module;
     const struct stet_python_ast *a = w->ast;
-    stet_python_ref test = n;
+    stet_python_ref test = n, branch, range;
 
     while (test && stet_python_kind(a, m->parents[test]) != PY_IF &&
            stet_python_kind(a, m->parents[test]) != PY_BLOCK)
         test = m->parents[test];
     if (!test || stet_python_field(a, m->parents[test], PY_FIELD_CONDITION) != test)
         return false;
+    branch = stet_python_field(a, m->parents[test], PY_FIELD_CONSEQUENCE);
+    if (stet_flow_fails(w, branch))
+        return true;
+    range = stet_flow_leaves(w, branch) ? m->parents[m->parents[test]] : m->parents[test];
     for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
          i = m->bindings.items[i - 1].next) {
         const struct stet_python_binding *b = &m->bindings.items[i - 1];
 
-        if (!b->attribute && stet_flow_within(w, b->target, m->parents[test]) &&
+        if (!b->attribute && stet_flow_within(w, b->target, range) &&
             stet_python_at(a, b->target)->start > stet_python_at(a, test)->start)
             return true;
+    }
+    return false;
+}
+
+/* saved = flag … flag = saved: does the function give the global its old value back? */
+static bool restores(const struct stet_flow_walk *w, uint32_t name, stet_python_ref function)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        uint32_t saved = b->how == PY_BIND_VALUE ? stet_python_name(a, b->value) : 0;
+
+        if (!saved || stet_python_function_around(m, b->target) != function)
+            continue;
+        for (uint32_t k = m->first_binding[saved]; k && stet_flow_spend(w);
+             k = m->bindings.items[k - 1].next)
+            if (stet_python_function_around(m, m->bindings.items[k - 1].target) == function &&
+                stet_python_name(a, m->bindings.items[k - 1].value) == name)
+                return true;
     }
     return false;
 }
@@ -144,16 +171,58 @@ static bool counts_depth(const struct stet_flow_walk *w, uint32_t name)
 
     for (uint32_t i = m->first_binding[name]; i && stet_flow_spend(w);
          i = m->bindings.items[i - 1].next) {
-        stet_python_ref statement = m->parents[m->bindings.items[i - 1].target];
+        stet_python_ref target = m->bindings.items[i - 1].target, statement = m->parents[target];
+        stet_python_ref function = stet_python_function_around(m, target);
 
-        if (m->bindings.items[i - 1].attribute ||
-            !stet_python_function_around(m, m->bindings.items[i - 1].target))
+        if (m->bindings.items[i - 1].attribute || !function)
             continue;
-        if (stet_python_kind(w->ast, statement) != PY_AUGMENTED || !lint_is_undone(w, statement))
+        if (!restores(w, name, function) &&
+            (stet_python_kind(w->ast, statement) != PY_AUGMENTED || !lint_is_undone(w, statement)))
             return false;
         undone = true;
     }
     return undone;
+}
+
+/* if flag is None, if not flag */
+static bool asks_unset(const struct stet_flow_walk *w, stet_python_ref function, uint32_t name)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = function; stet_flow_within(w, c, function); c++) {
+        stet_python_ref test =
+            stet_python_kind(a, c) == PY_IF ? stet_python_field(a, c, PY_FIELD_CONDITION) : 0;
+
+        for (stet_python_ref t = test; test && stet_flow_within(w, t, test); t++) {
+            char op = a->nodes[t].op;
+
+            if ((stet_python_kind(a, t) == PY_NOT ||
+                 (stet_python_kind(a, t) == PY_COMPARISON && (op == 's' || op == 't'))) &&
+                stet_python_name(a, stet_python_child(a, t)) == name)
+                return true;
+        }
+    }
+    return false;
+}
+
+/* Do functions give the global another value, again and again? One that is None at first and set by
+ * the first that asks for it has one value from then on. One whose items change is not reassigned.
+ */
+static bool is_reassigned(const struct stet_flow_walk *w, uint32_t name)
+{
+    const struct stet_python_module *m = w->module;
+
+    for (uint32_t i = w->global_writes[name] ? m->first_binding[name] : 0; i && stet_flow_spend(w);
+         i = m->bindings.items[i - 1].next) {
+        const struct stet_python_binding *b = &m->bindings.items[i - 1];
+        stet_python_ref function = stet_python_function_around(m, b->target);
+
+        if (!b->attribute && function && !asks_unset(w, function, name) &&
+            stet_python_kind(w->ast, b->target) != PY_SUBSCRIPT &&
+            stet_python_kind(w->ast, m->parents[b->target]) != PY_SUBSCRIPT) /* a table's item */
+            return true;
+    }
+    return false;
 }
 
 void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
@@ -170,7 +239,7 @@ void rule_global_value(struct stet_flow_walk *w, stet_python_ref n)
     }
     b = stet_flow_scope_find(&w->fns[0].scope, name);
     if (!b || b->value.kind > FLOW_V_PYTHON ||
-        (!w->global_writes[name] && !(b->value.flags & FLOW_VARIES)) || guards_itself(w, n, name) ||
+        (!is_reassigned(w, name) && !(b->value.flags & FLOW_VARIES)) || guards_itself(w, n, name) ||
         counts_depth(w, name))
         return;
     lint_minor(lint_report(w, LINT_RULE_global_value, n, FLOW_JAX | FLOW_TORCH, LINT_ANY, 0,
@@ -264,6 +333,7 @@ bool lint_steps_on(const struct stet_flow_walk *w, uint32_t owner, uint32_t name
 void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_binding *b;
     uint32_t fn = w->fn, name;
 
     if (stet_python_kind(a, n) != PY_ATTRIBUTE || outside_value(w, n))
@@ -272,7 +342,12 @@ void rule_self_value(struct stet_flow_walk *w, stet_python_ref n)
         fn = w->fns[fn].parent;
     if (!fn || !is_compiled(w, fn))
         return;
+    if (w->fns[fn].jit && w->out->fns[fn].is_method && !lint_takes_self_static(w, fn))
+        return; /* the object is an argument: what it holds is traced, or compared in each call */
     name = stet_python_name(a, stet_python_field(a, n, PY_FIELD_ATTRIBUTE));
+    b = stet_flow_scope_find(&w->classes[w->fns[fn].owner].attributes, name);
+    if (b && b->value.kind == FLOW_V_JITTED)
+        return; /* who makes it anew wants it compiled anew */
     if (stet_flow_method(w, w->fns[fn].owner, name) != FLOW_NONE ||
         !(stet_flow_attribute_moves(w, w->fns[fn].owner, name) & FLOW_KEEPS_MOVING))
         return;

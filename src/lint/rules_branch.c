@@ -71,14 +71,68 @@ static bool is_on_host(const struct stet_flow_walk *w, stet_python_ref n)
     bool host = false;
 
     for (stet_python_ref c = n; stet_flow_within(w, c, n); c++) {
-        struct stet_flow_value v =
-            stet_python_name(a, c) ? stet_flow_value_of(w, c) : (struct stet_flow_value){0};
+        struct stet_flow_value v = stet_python_name(a, c) || stet_python_kind(a, c) == PY_CALL
+                                       ? stet_flow_value_of(w, c)
+                                       : (struct stet_flow_value){0};
+
+        if (stet_flow_value_of(w, c).kind == FLOW_V_SHAPE) { /* x.shape[0], wherever x is */
+            uint32_t end = a->nodes[c].end;
+
+            while (c + 1 < a->count && a->nodes[c + 1].start < end)
+                c++;
+            continue;
+        }
 
         if (stet_flow_is_strong(v) && !(v.f.traits & FLOW_TRAIT_HOST))
             return false;
         host |= v.kind == FLOW_V_TENSOR && (v.f.traits & FLOW_TRAIT_HOST);
     }
     return host;
+}
+
+/* Does the call make a part of a model: a class of torch.nn, of this file, or of another one? */
+static bool makes_part(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    const struct stet_python_module *m = w->module;
+    stet_python_ref f = stet_python_field(w->ast, call, PY_FIELD_FUNCTION), own;
+    char room[160];
+    struct stet_view dotted = stet_python_imported(m, f, room);
+
+    if (dotted.len)
+        return stet_view_starts(dotted, "torch.nn.") || !stet_flow_is_library(dotted);
+    own = stet_python_name(w->ast, f) ? stet_python_defined(m, stet_python_function_around(m, call),
+                                                            stet_python_name(w->ast, f))
+                                      : 0;
+    return stet_python_kind(w->ast, own) == PY_CLASS;
+}
+
+/* Has the module weights or parts that have? One without is no layer of a model: it prepares data
+ * on the host, and what it draws there is no part of a program. */
+static bool is_layer(const struct stet_flow_walk *w)
+{
+    uint32_t fn = w->fn;
+    stet_python_ref init;
+
+    while (fn && w->fns[fn].owner == FLOW_NONE)
+        fn = w->fns[fn].parent;
+    init =
+        fn ? stet_python_method(w->module, w->classes[w->fns[fn].owner].node, STET_VIEW("__init__"))
+           : 0;
+    for (stet_python_ref c = init; init && stet_flow_within(w, c, init); c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL && makes_part(w, c))
+            return true;
+    return !init;
+}
+
+/* The lanes that a branch on this value matters to. */
+static uint8_t lanes_branching(const struct stet_flow_walk *w, stet_python_ref n,
+                               struct stet_flow_value v)
+{
+    uint8_t lanes = is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v);
+
+    if (v.deps == FLOW_ALWAYS && is_on_host(w, n) && !is_layer(w))
+        lanes &= (uint8_t)~FLOW_MODULE;
+    return lanes;
 }
 
 /* def f(x=unset): if x == unset — asks whether the caller gave it. No array is a default. */
@@ -102,7 +156,8 @@ static bool asks_for_default(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
-void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
+/* Reports the first part of a condition that needs a value: the others are read with it. */
+static bool branches_on_value(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_ast *a = w->ast;
     struct stet_flow_value v;
@@ -110,13 +165,10 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     n = stet_python_bare(a, n);
     switch (stet_python_kind(a, n)) {
     case PY_BOOLEAN:
-        rule_value_branch(w, stet_python_field(a, n, PY_FIELD_LEFT));
-        if (!is_checked(w, n))
-            rule_value_branch(w, stet_python_field(a, n, PY_FIELD_RIGHT));
-        return;
+        return branches_on_value(w, stet_python_field(a, n, PY_FIELD_LEFT)) ||
+               (!is_checked(w, n) && branches_on_value(w, stet_python_field(a, n, PY_FIELD_RIGHT)));
     case PY_NOT:
-        rule_value_branch(w, stet_python_child(a, n));
-        return;
+        return branches_on_value(w, stet_python_child(a, n));
     case PY_COMPARISON:
     case PY_CALL:
     case PY_IDENTIFIER:
@@ -125,26 +177,33 @@ void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
     case PY_UNARY:
         break;
     default:
-        return;
+        return false;
     }
     v = stet_flow_value_of(w, n);
     if (v.kind == FLOW_V_HOST && (v.f.flags & FLOW_F_DEVICE) && chooses_program(w)) {
         lint_report(w, LINT_RULE_value_branch, n, 0, LINT_ANY, 0,
                     "`%.*s` waits for the device, and decides which program runs",
                     STET_FMT(lint_quote(w, n)));
-        return;
+        return true;
     }
     if (!stet_flow_is_tensor(v) || (v.flags & (FLOW_GUESS | FLOW_TREE)))
-        return;
+        return false;
     if ((v.flags & FLOW_WEAK) && (stet_python_kind(a, n) != PY_COMPARISON ||
                                   !compared_with_number(w, n) || reads_field(w, n)))
-        return;
+        return false;
     if ((w->step_loops && is_on_host(w, n)) || asks_for_default(w, n))
-        return;
-    lint_report(w, LINT_RULE_value_branch, n,
-                is_on_host(w, n) ? FLOW_TRACED & ~FLOW_XLA : lint_needing_lanes(v), LINT_TENSOR,
-                v.deps, "Python branches on `%.*s`, which depends on the values of a tensor",
-                STET_FMT(lint_quote(w, n)));
+        return false;
+    lint_minor(lint_report(w, LINT_RULE_value_branch, n, lanes_branching(w, n, v), LINT_TENSOR,
+                           v.deps,
+                           "Python branches on `%.*s`, which depends on the values of a tensor",
+                           STET_FMT(lint_quote(w, n))),
+               w->loops && lint_decides_end(w, n) ? LINT_PART : LINT_FULL);
+    return true;
+}
+
+void rule_value_branch(struct stet_flow_walk *w, stet_python_ref n)
+{
+    branches_on_value(w, n);
 }
 
 /* Does the function use an item of the object, other than to ask whether it is there? */
@@ -163,6 +222,41 @@ static bool uses_items(const struct stet_flow_walk *w, stet_python_ref object)
             return true;
     }
     return !name;
+}
+
+/* x = batch.get("x"), and x is then used as if it were always there: it is. */
+static bool is_always_there(const struct stet_flow_walk *w, stet_python_ref get)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref assign = m->parents[get], fn = w->fns[w->fn].node, left;
+    bool used = false;
+
+    if (stet_python_argument(m, get, 1) || stet_python_kind(a, assign) != PY_ASSIGNMENT)
+        return false;
+    left = stet_python_field(a, assign, PY_FIELD_LEFT);
+    for (stet_python_ref c = fn; stet_python_name(a, left) && stet_flow_within(w, c, fn); c++) {
+        if (stet_python_name(a, c) != stet_python_name(a, left) || c == left ||
+            a->nodes[c].field == PY_FIELD_ATTRIBUTE)
+            continue;
+        switch (stet_python_kind(a, m->parents[c])) {
+        case PY_ATTRIBUTE:
+        case PY_SUBSCRIPT:
+        case PY_BINARY:
+            used = true;
+            break;
+        case PY_COMPARISON:
+        case PY_NOT:
+        case PY_BOOLEAN:
+        case PY_IF:
+        case PY_ELIF:
+        case PY_CONDITIONAL:
+            return false; /* a test */
+        default:
+            break;
+        }
+    }
+    return used;
 }
 
 static void report_key(struct stet_flow_walk *w, stet_python_ref at, stet_python_ref object,
@@ -195,7 +289,7 @@ void rule_optional_key(struct stet_flow_walk *w, stet_python_ref n)
     if (stet_python_kind(a, n) == PY_CALL) {
         lint_fed_keys(w, n);
         if (stet_python_argument(w->module, n, 0) &&
-            stet_python_call_meaning(w->module, n) == PY_MEANS_LOOKS_UP)
+            stet_python_call_meaning(w->module, n) == PY_MEANS_LOOKS_UP && !is_always_there(w, n))
             report_key(w, n, stet_python_callee_object(w->module, n),
                        stet_python_argument(w->module, n, 0));
         return;

@@ -349,6 +349,8 @@ static void look_short(struct stet_flow_walk *w, const struct feed *f)
     if (!(f->v.f.flags & FLOW_F_SHORT) || !w->loops || (f->jit && f->jit->dynamic) ||
         (f->v.f.traits & FLOW_TRAIT_LIST))
         return;
+    if (w->loop && lint_reported_since(w, LINT_RULE_last_batch, w->loop))
+        return; /* one rest, whatever takes it */
     if (f->v.f.rows)
         lint_report(w, LINT_RULE_last_batch, f->arg, 0, LINT_ANY, 0,
                     "`%.*s` is shorter in the last turn: %u", STET_FMT(lint_quote(w, f->arg)),

@@ -200,11 +200,32 @@ static bool makes_others(const struct stet_flow_walk *w, stet_python_ref call,
     operand = stet_python_bare(a, operand);
     for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c))
         if (stet_python_kind(a, c) == PY_KEYWORD_ARGUMENT &&
-            mentions_turn(w, stet_python_field(a, c, PY_FIELD_VALUE)))
+            (mentions_turn(w, stet_python_field(a, c, PY_FIELD_VALUE)) ||
+             lint_follows_loop(w, stet_python_field(a, c, PY_FIELD_VALUE))))
             return true;
     for (stet_python_ref c = operand; stet_flow_within(w, c, operand); c++)
         if (stet_python_name(a, c) && is_made_by_turn(w, stet_python_name(a, c)))
             return true;
+    return false;
+}
+
+/* kernel = make_kernel(block); jit(lambda x: kernel(x)) — what a call of this function compiles is
+ * another function, which a factory made of its arguments. */
+static bool calls_made_function(struct stet_flow_walk *w, stet_python_ref operand)
+{
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref c = operand; operand && stet_flow_within(w, c, operand); c++) {
+        const struct stet_flow_binding *b =
+            stet_python_name(a, c) && a->nodes[c].field == PY_FIELD_FUNCTION
+                ? stet_flow_scope_find(&w->fns[w->fn].scope, stet_python_name(a, c))
+                : NULL;
+        stet_python_ref made = b ? b->value.from : 0;
+
+        if (stet_python_kind(a, made) == PY_CALL && b->value.kind != FLOW_V_JITTED &&
+            stet_python_argument_count(w->module, made))
+            return true;
+    }
     return false;
 }
 
@@ -225,12 +246,22 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
     stet_python_ref operand = stet_python_argument(w->module, n, 0);
     bool in_loop = w->loops && !w->once && !(w->fn && w->fns[w->fn].memoized);
     struct stet_flow_value v = stet_flow_value_of(w, n);
+    uint8_t lane = v.kind == FLOW_V_JITTED ? w->jits[v.index].lane : FLOW_JAX;
 
-    if (!operand || bakes_bound(w, operand))
+    if (!operand || bakes_bound(w, operand) || lint_in_compiled(w))
         return;
-    if (in_loop && !is_collected(w) &&
-        (is_fresh(w, operand) || (v.kind == FLOW_V_JITTED && w->jits[v.index].lane == FLOW_TORCH &&
-                                  !is_found_by_turn(w, operand)))) {
+    if (lane != FLOW_JAX) { /* torch compiles code once, whatever wraps it; other numbers anew */
+        bool lambda = stet_python_kind(w->ast, stet_python_bare(w->ast, operand)) == PY_LAMBDA;
+
+        if (in_loop && lane == FLOW_TORCH && !is_collected(w) &&
+            (lambda ? lint_follows_loop(w, operand)
+                    : mentions_turn(w, operand) && !is_found_by_turn(w, operand)))
+            lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
+                        "`%.*s` compiles another function at each turn of the loop",
+                        STET_FMT(lint_quote(w, n)));
+        return;
+    }
+    if (in_loop && !is_collected(w) && is_fresh(w, operand)) {
         lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_ANY, 0,
                                "`%.*s` is made anew at each turn of the loop",
                                STET_FMT(lint_quote(w, n))),
@@ -247,9 +278,10 @@ void rule_fresh_jit(struct stet_flow_walk *w, stet_python_ref n)
                                STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name)),
                    LINT_MINOR_ONCE);
     else if (w->fn && !w->once && !w->fns[w->fn].memoized && is_used_here_only(w, n))
-        lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_REPEATED, 0,
-                    "`%.*s` is made anew at each call of %.*s, which a loop calls",
-                    STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name));
+        lint_minor(lint_report(w, LINT_RULE_fresh_jit, n, 0, LINT_REPEATED, 0,
+                               "`%.*s` is made anew at each call of %.*s, which a loop calls",
+                               STET_FMT(lint_quote(w, n)), STET_FMT(w->out->fns[w->fn].name)),
+                   calls_made_function(w, operand) ? LINT_MINOR : LINT_FULL);
 }
 
 const struct stet_flow_jit *lint_called_jit(struct stet_flow_walk *w, stet_python_ref call,

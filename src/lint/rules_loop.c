@@ -24,6 +24,57 @@ static bool runs_over_keys(const struct stet_flow_walk *w, stet_python_ref loop)
     return false;
 }
 
+/* Is it a list or another object of Python, as far as its name shows? */
+static bool is_object(struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_flow_binding *b =
+        stet_python_name(w->ast, n) ? stet_flow_lookup(w, w->fn, stet_python_name(w->ast, n))
+                                    : NULL;
+
+    return b && b->value.kind <= FLOW_V_PYTHON;
+}
+
+/* Does this use of an array compute something: not x[i] alone, nor rows.append(x[i])? An array as
+ * an index gathers. */
+static bool computes(struct stet_flow_walk *w, stet_python_ref use)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+
+    for (stet_python_ref below = use, up = m->parents[use];; below = up, up = m->parents[up]) {
+        switch (stet_python_kind(a, up)) {
+        case PY_SUBSCRIPT:
+            if (below != stet_python_field(a, up, PY_FIELD_VALUE))
+                return !is_object(w, stet_python_field(a, up, PY_FIELD_VALUE));
+            break;
+        case PY_LIST:
+        case PY_TUPLE:
+        case PY_DICTIONARY:
+        case PY_PAIR:
+        case PY_PARENTHESIZED:
+        case PY_EXPRESSION_LIST:
+            break;
+        case PY_ARGUMENTS:
+            up = m->parents[up];
+            switch (stet_python_call_meaning(m, up)) {
+            case PY_MEANS_ADDS_ITEM:
+            case PY_MEANS_ADDS_ITEMS:
+            case PY_MEANS_INSERTS_ITEM:
+                return false;
+            default:
+                return true;
+            }
+        case PY_ASSIGNMENT:
+            return below != stet_python_field(a, up, PY_FIELD_RIGHT);
+        case PY_EXPRESSION_STATEMENT:
+        case PY_FOR:
+            return false;
+        default:
+            return true;
+        }
+    }
+}
+
 bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint64_t numbers)
 {
     const struct stet_python_ast *a = w->ast;
@@ -35,7 +86,7 @@ bool lint_makes_operations(struct stet_flow_walk *w, stet_python_ref body, uint6
                 ? stet_flow_lookup(w, w->fn, stet_python_name(a, c))
                 : NULL;
 
-        if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers))
+        if (b && b->value.kind == FLOW_V_TENSOR && (b->value.deps & ~numbers) && computes(w, c))
             return true;
         if (a->nodes[c].kind == PY_CALL && lint_array_library(w, c, room).len)
             return true;
@@ -157,10 +208,37 @@ static bool holds_library_loop(const struct stet_flow_walk *w, stet_python_ref b
     return false;
 }
 
+/* for i in range(len(x)): x[i] += 1 — a list: no array of JAX is changed so. */
+static bool changes_items(const struct stet_flow_walk *w, stet_python_ref range)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref loop = m->parents[range];
+    stet_python_ref body =
+        stet_python_kind(a, loop) == PY_FOR ? stet_python_field(a, loop, PY_FIELD_BODY) : 0;
+
+    for (stet_python_ref c = body; body && stet_flow_within(w, c, body); c++) {
+        stet_python_ref left = a->nodes[c].kind == PY_ASSIGNMENT || a->nodes[c].kind == PY_AUGMENTED
+                                   ? stet_python_field(a, c, PY_FIELD_LEFT)
+                                   : 0;
+        uint32_t name = stet_python_kind(a, left) == PY_SUBSCRIPT
+                            ? stet_python_name(a, stet_python_field(a, left, PY_FIELD_VALUE))
+                            : 0;
+
+        if (name && lint_holds_name(w, stet_python_field(a, range, PY_FIELD_ARGUMENTS), name))
+            return true;
+    }
+    return false;
+}
+
 /* A loop over range(): how often its body is part of the program. */
 static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct stet_flow_value v)
 {
     stet_python_ref to = stet_python_argument(w->module, range, 1);
+    uint8_t lanes = walks_in_parts(w, range) ? FLOW_JAX | FLOW_FLAX : FLOW_TRACED;
+
+    if (changes_items(w, range))
+        lanes &= (uint8_t)~(FLOW_JAX | FLOW_FLAX);
 
     if (v.kind != FLOW_V_SHAPE && v.kind != FLOW_V_HOST) {
         lint_report(w, LINT_RULE_python_loop, range, FLOW_JAX | FLOW_TORCH | FLOW_XLA, LINT_STATIC,
@@ -173,9 +251,8 @@ static void counted_loop(struct stet_flow_walk *w, stet_python_ref range, struct
         return;
     /* PyTorch has no other loop for the parts; JAX has lax.map. Each shape has a program of its own
      * anyway. */
-    lint_minor(lint_report(w, LINT_RULE_python_loop, range,
-                           walks_in_parts(w, range) ? FLOW_JAX | FLOW_FLAX : FLOW_TRACED,
-                           LINT_TENSOR, v.deps, "the loop is unrolled `%.*s` times, which %s",
+    lint_minor(lint_report(w, LINT_RULE_python_loop, range, lanes, LINT_TENSOR, v.deps,
+                           "the loop is unrolled `%.*s` times, which %s",
                            STET_FMT(lint_quote(w, range)),
                            v.kind == FLOW_V_SHAPE ? "follows the shape" : "is a value read back"),
                v.kind == FLOW_V_SHAPE ? LINT_MINOR : LINT_FULL);
@@ -188,6 +265,33 @@ static bool has_fixed_rows(const struct stet_flow_walk *w, stet_python_ref n)
         stet_python_kind(w->ast, n) == PY_CALL ? stet_flow_array_call(w, n) : NULL;
 
     return array && array->role & PY_SIZED && stet_flow_value_of(w, n).deps == FLOW_ALWAYS;
+}
+
+/* Is it decorated as a kernel, or is it the first argument where one is made? */
+static bool is_kernel(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_python_ast *a = w->ast;
+    const struct stet_flow_function *f = &w->fns[fn];
+
+    for (stet_python_ref c = f->decorated ? stet_python_child(a, f->decorated) : 0; c;
+         c = stet_python_next(a, c))
+        if (stet_python_kind(a, c) == PY_DECORATOR && stet_flow_means(w, c, PY_MEANS_KERNEL))
+            return true;
+    for (stet_python_ref c = 1; f->name && c < a->count && stet_flow_spend(w); c++)
+        if (a->nodes[c].kind == PY_CALL &&
+            stet_python_call_meaning(w->module, c) == PY_MEANS_KERNEL &&
+            lint_holds_name(w, stet_python_argument(w->module, c, 0), f->name))
+            return true;
+    return false;
+}
+
+/* A kernel is written out by hand: its loops are short, and no program of XLA's. */
+static bool in_kernel(const struct stet_flow_walk *w)
+{
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent)
+        if (is_kernel(w, fn))
+            return true;
+    return false;
 }
 
 void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
@@ -204,11 +308,13 @@ void rule_python_loop(struct stet_flow_walk *w, stet_python_ref n)
                         "`%.*s` is another count in each step", STET_FMT(lint_quote(w, right)));
         return;
     }
-    if (range && !lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
-                                        v.kind == FLOW_V_TENSOR ? v.deps : 0))
+    if (!lint_makes_operations(w, stet_python_field(a, n, PY_FIELD_BODY),
+                               range && v.kind == FLOW_V_TENSOR ? v.deps : 0))
         return; /* it fills lists and tables of the host, and makes no program longer */
     if (range &&
         (turns_differ(w, n) || holds_library_loop(w, stet_python_field(a, n, PY_FIELD_BODY))))
+        return;
+    if ((w->facts & FLOW_USES_JIT) && in_kernel(w))
         return;
     if (range && v.deps)
         counted_loop(w, right, v);

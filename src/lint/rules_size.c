@@ -15,30 +15,72 @@ struct stet_view lint_array_library(struct stet_flow_walk *w, stet_python_ref ca
     return is_array_library(dotted) ? dotted : STET_VIEW("");
 }
 
+/* Does the call bring its object to the host: x.tolist(), x.cpu(); or one value of it, x.item(), if
+ * no name is between? */
+static bool reads_back(const struct stet_flow_walk *w, stet_python_ref call, bool named)
+{
+    char room[160];
+    enum stet_python_effect effect =
+        stet_python_callee_object(w->module, call)
+            ? stet_python_library_method(stet_python_library_callee(w->module, call, room))
+            : PY_GIVES_NOTHING_KNOWN;
+
+    return effect == PY_GIVES_ARRAYS || effect == PY_GIVES_HOSTED ||
+           (effect == PY_GIVES_SCALAR && !named);
+}
+
+static bool is_read_back(const struct stet_flow_walk *w, stet_python_ref n, unsigned depth);
+
+/* Is each use of the name in this function read back, or a part of something that is? */
+static bool are_read_back(const struct stet_flow_walk *w, stet_python_ref target, unsigned depth)
+{
+    stet_python_ref fn = w->fns[w->fn].node;
+    uint32_t name = stet_python_name(w->ast, target);
+    bool used = false;
+
+    for (stet_python_ref c = fn; name && depth < 4 && stet_flow_within(w, c, fn); c++) {
+        if (stet_python_name(w->ast, c) != name || c == target ||
+            w->ast->nodes[c].field == PY_FIELD_ATTRIBUTE)
+            continue;
+        if (!is_read_back(w, c, depth + 1))
+            return false;
+        used = true;
+    }
+    return used;
+}
+
 /* mask.nonzero().flatten().tolist(): numbers of Python, so that no array has this size. host-sync
- * reports it. */
-static bool is_read_back(const struct stet_flow_walk *w, stet_python_ref n)
+ * reports it. The same through names: found = mask.nonzero(); pairs = torch.stack([found, found]);
+ * pairs.tolist(). */
+static bool is_read_back(const struct stet_flow_walk *w, stet_python_ref n, unsigned depth)
 {
     const struct stet_python_ast *a = w->ast;
-    char room[160];
 
-    for (stet_python_ref up = w->module->parents[n];
-         stet_python_kind(a, up) == PY_ATTRIBUTE || stet_python_kind(a, up) == PY_CALL;
-         up = w->module->parents[up]) {
-        enum stet_python_effect effect =
-            stet_python_kind(a, up) == PY_CALL && stet_python_callee_object(w->module, up)
-                ? stet_python_library_method(stet_python_library_callee(w->module, up, room))
-                : PY_GIVES_NOTHING_KNOWN;
-
-        if (effect == PY_GIVES_ARRAYS || effect == PY_GIVES_SCALAR || effect == PY_GIVES_HOSTED)
-            return true;
+    for (stet_python_ref up = w->module->parents[n];; up = w->module->parents[up]) {
+        switch (stet_python_kind(a, up)) {
+        case PY_CALL:
+            if (reads_back(w, up, depth != 0))
+                return true;
+            break;
+        case PY_ASSIGNMENT:
+            return are_read_back(w, stet_python_field(a, up, PY_FIELD_LEFT), depth);
+        case PY_ATTRIBUTE:
+        case PY_SUBSCRIPT:
+        case PY_ARGUMENTS:
+        case PY_BINARY:
+        case PY_LIST:
+        case PY_TUPLE:
+        case PY_PARENTHESIZED:
+            break;
+        default:
+            return false;
+        }
     }
-    return false;
 }
 
 static void report_gather(struct stet_flow_walk *w, stet_python_ref n, bool library, uint64_t deps)
 {
-    if (is_read_back(w, n))
+    if (is_read_back(w, n, 0))
         return;
     lint_report(w, LINT_RULE_mask_gather, n, FLOW_TRACED, library ? LINT_ANY : LINT_TENSOR, deps,
                 "the size of `%.*s` depends on values", STET_FMT(lint_quote(w, n)));
@@ -238,9 +280,13 @@ void rule_size_from_value(struct stet_flow_walk *w, stet_python_ref n)
             continue; /* the bounds are not sizes */
         if (v.kind == FLOW_V_HOST && v.deps && !is_captured(w, value ? value : c, v)) {
             /* In JAX, a field of a tree that becomes a size is a Python number. */
-            lint_report(w, LINT_RULE_size_from_value, n,
-                        v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED,
-                        LINT_TENSOR, v.deps, "`%.*s` is a size and comes from a tensor's value",
+            uint8_t lanes =
+                v.flags & FLOW_WEAK ? FLOW_TRACED & ~(FLOW_JAX | FLOW_FLAX) : FLOW_TRACED;
+
+            if (lint_is_asserted(w, stet_python_name(w->ast, value ? value : c)))
+                lanes &= (uint8_t)~FLOW_MODULE;
+            lint_report(w, LINT_RULE_size_from_value, n, lanes, LINT_TENSOR, v.deps,
+                        "`%.*s` is a size and comes from a tensor's value",
                         STET_FMT(lint_quote(w, value ? value : c)));
             return;
         }
@@ -384,6 +430,24 @@ void rule_capacity_leak(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(stet_python_text(a, left)));
 }
 
+/* starts = torch.arange(0, (n + 1) * length, length): all rows are as long as the padded ones. */
+static bool has_equal_rows(struct stet_flow_walk *w, stet_python_ref call)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref args = stet_python_field(a, call, PY_FIELD_ARGUMENTS);
+
+    for (stet_python_ref c = args ? stet_python_child(a, args) : 0; c; c = stet_python_next(a, c)) {
+        uint32_t name = stet_python_name(a, stet_python_argument_value(w->module, c));
+        const struct stet_flow_binding *b = name ? stet_flow_lookup(w, w->fn, name) : NULL;
+        stet_python_ref made = b ? b->value.from : 0;
+
+        if (stet_python_kind(a, made) == PY_CALL &&
+            stet_python_call_meaning(w->module, made) == PY_MEANS_SPACED)
+            return true;
+    }
+    return false;
+}
+
 void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
 {
     const struct stet_python_array *array = stet_flow_array_call(w, n);
@@ -398,7 +462,8 @@ void rule_varlen(struct stet_flow_walk *w, stet_python_ref n)
                         STET_FMT(lint_quote(w, n)));
         return;
     }
-    if (stet_python_call_meaning(w->module, n) == PY_MEANS_PACKS)
+    if (stet_python_call_meaning(w->module, n) == PY_MEANS_PACKS && !has_equal_rows(w, n) &&
+        !(w->fn && lint_reported_since(w, LINT_RULE_varlen, w->fns[w->fn].node))) /* one layout */
         lint_report(w, LINT_RULE_varlen, n, FLOW_TRACED, LINT_ANY, 0,
                     "`%.*s` takes its layout from the lengths in the batch",
                     STET_FMT(lint_quote(w, n)));

@@ -1,12 +1,29 @@
 /* Rules about static arguments: their values, their hashes, and an object as one of them. */
 #include "lint/rules.h"
 
+#include <inttypes.h>
+
 static bool is_static_name(const struct stet_flow_jit *j, struct stet_view name)
 {
     for (uint32_t i = 0; i < j->static_name_count; i++) {
         if (stet_view_eq(j->static_names[i], name))
             return true;
     }
+    return false;
+}
+
+bool lint_takes_self_static(const struct stet_flow_walk *w, uint32_t fn)
+{
+    const struct stet_flow_jit *j = &w->jits[w->fns[fn].jit - 1];
+
+    return (j->static_positions & 1) || is_static_name(j, w->out->fns[fn].params[0]);
+}
+
+bool lint_in_compiled(const struct stet_flow_walk *w)
+{
+    for (uint32_t fn = w->fn; fn; fn = w->fns[fn].parent)
+        if (w->fns[fn].jit && w->jits[w->fns[fn].jit - 1].lane == FLOW_JAX)
+            return true;
     return false;
 }
 
@@ -143,6 +160,8 @@ static void look_varies(struct stet_flow_walk *w, stet_python_ref call, stet_pyt
 
 void rule_static_varies(struct stet_flow_walk *w, stet_python_ref n)
 {
+    if (lint_in_compiled(w))
+        return; /* the caller's program contains each of them */
     each_static(w, n, look_varies);
     lint_fed_static(w, n);
 }
@@ -193,21 +212,43 @@ static bool takes_class(const struct stet_flow_walk *w, uint32_t fn)
     return false;
 }
 
+/* Another method of the same class: one decision, and one finding. `deps`, which need no tracing
+ * here, hold the first method and, above that, the number of others. */
+static void add_method(struct stet_flow_walk *w, struct lint_candidate *c)
+{
+    struct stet_view first = w->out->fns[c->deps & UINT32_MAX].name;
+    uint64_t others = (c->deps >> 32) + 1;
+
+    c->deps = others << 32 | (c->deps & UINT32_MAX);
+    c->what = stet_arena_printf(&w->out->arena,
+                                "%.*s and %" PRIu64
+                                " other method%s of its class are compiled once per object",
+                                STET_FMT(first), others, others > 1 ? "s" : "");
+}
+
 void rule_static_self(struct stet_flow_walk *w, stet_python_ref n)
 {
-    uint32_t fn = stet_flow_fn_at(w, n);
+    uint32_t fn = stet_flow_fn_at(w, n), owner;
+    struct lint_candidate *c;
     const struct stet_flow_jit *j;
 
     if (fn == FLOW_NONE || !w->fns[fn].jit || !w->out->fns[fn].is_method)
         return;
     j = &w->jits[w->fns[fn].jit - 1];
-    if (j->lane != FLOW_JAX ||
-        (!(j->static_positions & 1) && !is_static_name(j, w->out->fns[fn].params[0])))
+    if (j->lane != FLOW_JAX || !lint_takes_self_static(w, fn))
         return;
     if (takes_class(w, fn))
         return; /* one program for all objects */
-    if (w->fns[fn].owner != FLOW_NONE && stet_flow_compares_by_value(w, w->fns[fn].owner))
+    owner = w->fns[fn].owner;
+    if (owner != FLOW_NONE && stet_flow_compares_by_value(w, owner))
         return;
-    lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",
-                STET_FMT(w->out->fns[fn].name));
+    if (owner != FLOW_NONE &&
+        (c = lint_reported_since(w, LINT_RULE_static_self, w->classes[owner].node))) {
+        add_method(w, c);
+        return;
+    }
+    c = lint_report(w, LINT_RULE_static_self, n, 0, LINT_ANY, 0, "%.*s is compiled once per object",
+                    STET_FMT(w->out->fns[fn].name));
+    if (c)
+        c->deps = fn;
 }

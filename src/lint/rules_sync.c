@@ -71,6 +71,19 @@ static bool is_returned(const struct stet_flow_walk *w, stet_python_ref n)
                PY_GIVES_ARRAYS;
 }
 
+/* float(x) if isinstance(x, Tensor) else x */
+static bool converts_or_keeps(const struct stet_flow_walk *w, stet_python_ref conditional,
+                              stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref yes = stet_python_child(a, conditional), test = stet_python_next(a, yes);
+    stet_python_ref no = test ? stet_python_next(a, test) : 0;
+    stet_python_ref of = test ? stet_flow_checked_array(w, stet_python_bare(a, test)) : 0;
+
+    return of && no && a->nodes[n].end <= a->nodes[yes].end &&
+           stet_python_name(a, no) == stet_python_name(a, of);
+}
+
 /* if isinstance(x, Tensor): x = x.cpu().numpy() — a conversion, for a caller that wants one. */
 static bool converts_itself(const struct stet_flow_walk *w, stet_python_ref n)
 {
@@ -80,6 +93,8 @@ static bool converts_itself(const struct stet_flow_walk *w, stet_python_ref n)
 
     for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_FUNCTION;
          up = m->parents[up]) {
+        if (stet_python_kind(a, up) == PY_CONDITIONAL && converts_or_keeps(w, up, n))
+            return true;
         if (stet_python_kind(a, up) == PY_ASSIGNMENT)
             left = stet_python_field(a, up, PY_FIELD_LEFT);
         if (left && (stet_python_kind(a, up) == PY_IF || stet_python_kind(a, up) == PY_ELIF)) {
@@ -128,31 +143,141 @@ static bool becomes_text(const struct stet_flow_walk *w, stet_python_ref n)
     return false;
 }
 
+/* The target that the value goes to: error = float(x) + 1. 0 for none. */
+static stet_python_ref assigned_to(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n];
+
+    while (up && stet_python_kind(a, up) != PY_ASSIGNMENT && stet_python_kind(a, up) != PY_BLOCK &&
+           stet_python_kind(a, up) != PY_LAMBDA)
+        up = w->module->parents[up];
+    return stet_python_kind(a, up) == PY_ASSIGNMENT ? stet_python_field(a, up, PY_FIELD_LEFT) : 0;
+}
+
+/* Does the block end the loop, or the function with it? */
+static bool ends_loop(const struct stet_flow_walk *w, stet_python_ref block)
+{
+    for (stet_python_ref c = block; block && stet_flow_within(w, c, block); c++)
+        if (w->ast->nodes[c].kind == PY_BREAK || w->ast->nodes[c].kind == PY_RETURN)
+            return true;
+    return false;
+}
+
+bool lint_decides_end(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    uint32_t name = stet_python_name(a, assigned_to(w, n));
+
+    for (stet_python_ref c = w->outer_loop; w->outer_loop && stet_flow_within(w, c, w->outer_loop);
+         c++) {
+        stet_python_ref test = 0;
+
+        if (a->nodes[c].kind == PY_IF || a->nodes[c].kind == PY_WHILE)
+            test = stet_python_field(a, c, PY_FIELD_CONDITION);
+        if (!test || !(name ? lint_holds_name(w, test, name)
+                            : a->nodes[n].start >= a->nodes[test].start &&
+                                  a->nodes[n].end <= a->nodes[test].end))
+            continue;
+        if (a->nodes[c].kind == PY_WHILE ||
+            ends_loop(w, stet_python_field(a, c, PY_FIELD_CONSEQUENCE)))
+            return true;
+    }
+    return false;
+}
+
+/* torch._check(n > 0), or a function of this file that does so for its arguments. */
+static bool asserts(const struct stet_flow_walk *w, stet_python_ref call)
+{
+    struct stet_flow_value f =
+        stet_flow_value_of(w, stet_python_field(w->ast, call, PY_FIELD_FUNCTION));
+    stet_python_ref range = f.kind == FLOW_V_FN ? w->fns[f.index].node : 0;
+
+    if (stet_python_call_meaning(w->module, call) == PY_MEANS_ASSERTS)
+        return true;
+    for (stet_python_ref c = range; range && stet_flow_within(w, c, range); c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL &&
+            stet_python_call_meaning(w->module, c) == PY_MEANS_ASSERTS)
+            return true;
+    return false;
+}
+
+bool lint_is_asserted(const struct stet_flow_walk *w, uint32_t name)
+{
+    stet_python_ref fn = w->fns[w->fn].node;
+
+    for (stet_python_ref c = fn; name && (w->facts & FLOW_ASSERTS) && stet_flow_within(w, c, fn);
+         c++)
+        if (stet_python_kind(w->ast, c) == PY_CALL &&
+            lint_holds_name(w, stet_python_field(w->ast, c, PY_FIELD_ARGUMENTS), name) &&
+            asserts(w, c))
+            return true;
+    return false;
+}
+
+/* n = x.item() … torch._check(n > 0), or torch.cond(x.item(), …): written for torch.export, which
+ * keeps the number a symbol. */
+static bool is_symbol(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_module *m = w->module;
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref left = assigned_to(w, n);
+    char room[160];
+
+    for (stet_python_ref up = m->parents[n]; up && stet_python_kind(a, up) != PY_BLOCK;
+         up = m->parents[up])
+        if (stet_python_kind(a, up) == PY_CALL &&
+            stet_view_is(stet_python_imported(m, stet_python_field(a, up, PY_FIELD_FUNCTION), room),
+                         "torch.cond"))
+            return true;
+    for (stet_python_ref c = left; left && stet_flow_within(w, c, left); c++)
+        if (lint_is_asserted(w, stet_python_name(a, c)))
+            return true;
+    return false;
+}
+
 static void report_sync(struct stet_flow_walk *w, stet_python_ref n, uint8_t lanes,
                         enum lint_mode mode, uint64_t deps)
 {
-    if (w->step_loops && w->periodic)
-        return; /* not at every step: logging-branch reports it */
+    if ((w->step_loops && w->periodic) || w->asked)
+        return; /* not at every step: logging-branch reports it; a debug switch: the user asks */
     if (is_in_message_of_branch(w, n))
         return;
-    if (becomes_text(w, n) || is_returned(w, n) || converts_itself(w, n))
+    if (becomes_text(w, n) || is_returned(w, n) || converts_itself(w, n) || is_symbol(w, n))
         lanes &= (uint8_t)~FLOW_MODULE;
     lint_minor(lint_report(w, LINT_RULE_host_sync, n, lanes, mode, deps,
                            "`%.*s` needs the values of a tensor", STET_FMT(lint_quote(w, n))),
-               w->branches && !w->step_loops ? LINT_MINOR_STEP : LINT_FULL);
+               w->loops && lint_decides_end(w, n) ? LINT_PART
+               : w->branches && !w->step_loops    ? LINT_MINOR_STEP
+                                                  : LINT_FULL);
 }
 
 /* Between compiled steps: operations on a step's result that are their own small programs, read
  * back. */
 static bool sync_eager(struct stet_flow_walk *w, stet_python_ref n, struct stet_flow_value v)
 {
-    if (!w->loops || w->periodic || !(v.f.flags & FLOW_F_EAGER) ||
+    if (!w->loop || w->periodic || !(v.f.flags & FLOW_F_EAGER) ||
         !(w->facts & (FLOW_USES_JAX | FLOW_USES_TPU)))
         return false;
-    lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
-                "`%.*s` computes between the compiled steps and waits for it",
-                STET_FMT(lint_quote(w, n)));
+    lint_minor(lint_report(w, LINT_RULE_host_sync, n, 0, LINT_ANY, 0,
+                           "`%.*s` computes between the compiled steps and waits for it",
+                           STET_FMT(lint_quote(w, n))),
+               lint_decides_end(w, n) ? LINT_MINOR : LINT_FULL);
     return true;
+}
+
+/* x.cpu().numpy(): is the next method of the copy one that reads it? */
+static bool is_read_next(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref up = w->module->parents[n], call = up ? w->module->parents[up] : 0;
+    char room[160];
+    enum stet_python_effect effect;
+
+    if (stet_python_kind(a, up) != PY_ATTRIBUTE || stet_python_kind(a, call) != PY_CALL)
+        return false;
+    effect = stet_python_library_method(stet_python_library_callee(w->module, call, room));
+    return effect == PY_GIVES_SCALAR || effect == PY_GIVES_ARRAYS || effect == PY_GIVES_HOSTED;
 }
 
 /* x.item(), x.tolist(), x.cpu(), x.numpy(), x.to("cpu") */
@@ -164,6 +289,7 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
     enum stet_python_effect effect =
         stet_python_library_method(stet_python_library_callee(w->module, n, room));
     struct stet_flow_value v;
+    uint8_t lanes = FLOW_TRACED;
 
     if (!object)
         return false;
@@ -174,11 +300,15 @@ static bool sync_method(struct stet_flow_walk *w, stet_python_ref n)
         return false;
     if (sync_eager(w, n, v))
         return true;
+    if (effect == PY_GIVES_HOSTED && is_read_next(w, n))
+        return true;               /* x.cpu().numpy() is reported as a whole */
+    if (effect == PY_GIVES_HOSTED) /* torch.compile has an operation that copies */
+        lanes &= (uint8_t)~(FLOW_MODULE | FLOW_TORCH);
     if (v.kind == FLOW_V_TENSOR && v.deps && !(v.flags & FLOW_TREE))
-        report_sync(w, n, lanes_reading(v), LINT_TENSOR, v.deps);
+        report_sync(w, n, lanes_reading(v) & lanes, LINT_TENSOR, v.deps);
     else if (effect != PY_GIVES_ARRAYS && !first && v.kind == FLOW_V_UNKNOWN &&
              (w->facts & (FLOW_USES_TORCH | FLOW_USES_JAX)))
-        report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
+        report_sync(w, n, lanes, LINT_ANY, 0);
     return true;
 }
 
@@ -201,7 +331,14 @@ static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
             ? stet_python_library(dotted)
             : stet_python_library_method(stet_python_library_callee(w->module, n, called_room));
 
-    if (effect == PY_GIVES_WAITS || (dotted.len && effect == PY_GIVES_ARRAYS)) {
+    if (effect == PY_GIVES_WAITS && !w->asked && !(w->step_loops && w->periodic)) {
+        lint_report(w, LINT_RULE_host_sync, n, FLOW_TRACED, LINT_ANY, 0,
+                    "`%.*s` waits until the device has finished", STET_FMT(lint_quote(w, n)));
+        return true;
+    }
+    if (effect == PY_GIVES_WAITS)
+        return true;
+    if (dotted.len && effect == PY_GIVES_ARRAYS) {
         report_sync(w, n, FLOW_TRACED, LINT_ANY, 0);
         return true;
     }
@@ -212,7 +349,8 @@ static bool sync_function(struct stet_flow_walk *w, stet_python_ref n)
     }
     if (asks_no_value(dotted) || stet_view_starts(dotted, "numpy.random."))
         return true; /* traced-side-effect reports the random numbers */
-    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.")) {
+    if (stet_view_starts(dotted, "numpy.") || stet_view_starts(dotted, "math.") ||
+        stet_view_starts(dotted, "scipy.")) {
         for (unsigned i = 0; stet_python_argument(w->module, n, i); i++) {
             struct stet_flow_value v = stet_flow_value_of(w, stet_python_argument(w->module, n, i));
 
@@ -333,6 +471,8 @@ void rule_traced_print(struct stet_flow_walk *w, stet_python_ref n)
 
     if (!print && !(deps && stet_python_callee_object(w->module, n) && logs(w, n)))
         return;
+    if (w->asked)
+        return; /* a debug switch: the user asks for it */
     if (deps)
         offer_debug_print(w, n,
                           lint_report(w, LINT_RULE_traced_print, n, FLOW_TRACED, LINT_TENSOR, deps,

@@ -328,12 +328,25 @@ static bool is_made_empty(const struct stet_flow_walk *w)
     return false;
 }
 
+/* state = model.state_dict() … model.load_state_dict(state): the tensors that it has, or had. */
+static bool loads_own_state(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref made = stet_flow_local_value(w, stet_python_argument(w->module, n, 0));
+    stet_python_ref of = stet_python_callee_object(w->module, n);
+
+    return stet_python_kind(a, made) == PY_CALL && of &&
+           stet_view_eq(stet_python_text(a, stet_python_callee_object(w->module, made)),
+                        stet_python_text(a, of));
+}
+
 void rule_load_assign(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref assign = stet_python_keyword(w->module, n, STET_VIEW("assign"));
 
     if (!assign || !(w->facts & FLOW_USES_XLA) || stet_python_kind(w->ast, assign) != PY_TRUE ||
-        stet_python_call_meaning(w->module, n) != PY_MEANS_LOADS_STATE || is_made_empty(w))
+        stet_python_call_meaning(w->module, n) != PY_MEANS_LOADS_STATE || is_made_empty(w) ||
+        loads_own_state(w, n))
         return;
     offer_replace(w,
                   lint_report(w, LINT_RULE_load_assign, n, 0, LINT_ANY, 0,
@@ -465,13 +478,30 @@ void rule_dynamic_padding(struct stet_flow_walk *w, stet_python_ref n)
                     STET_FMT(stet_python_callee(w->module, n)));
 }
 
+/* saved = config.limit … config.limit = saved: the function takes the change back. */
+static bool is_restored(const struct stet_flow_walk *w, stet_python_ref n)
+{
+    const struct stet_python_ast *a = w->ast;
+    stet_python_ref fn = w->fn ? w->fns[w->fn].node : 0;
+    struct stet_view target = stet_python_text(a, stet_python_field(a, n, PY_FIELD_LEFT));
+
+    for (stet_python_ref c = fn; fn && stet_flow_within(w, c, fn); c++)
+        if (c != n && a->nodes[c].kind == PY_ASSIGNMENT &&
+            stet_python_name(a, stet_python_field(a, c, PY_FIELD_RIGHT)) &&
+            stet_view_eq(stet_python_text(a, stet_python_field(a, c, PY_FIELD_LEFT)), target))
+            return true;
+    return false;
+}
+
 void rule_recompile_limit(struct stet_flow_walk *w, stet_python_ref n)
 {
     stet_python_ref right = stet_python_field(w->ast, n, PY_FIELD_RIGHT);
     long value = right ? stet_python_integer(w->module, right) : -1;
 
-    if (value > 8 && stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT)) ==
-                         PY_MEANS_RECOMPILE_LIMIT)
+    if (value > 8 &&
+        stet_python_meaning(w->module, stet_python_field(w->ast, n, PY_FIELD_LEFT)) ==
+            PY_MEANS_RECOMPILE_LIMIT &&
+        !is_restored(w, n))
         lint_report(w, LINT_RULE_recompile_limit, n, 0, LINT_ANY, 0, "the limit is raised to %ld",
                     value);
 }

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-enum { VERSION = 5, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
+enum { VERSION = 7, HEAD = 8 + 8 + 16 + 8, ROW = 32 };
 
 /* A file that was built or installed again has another time of change. The date of the build is not
  * part of it: the same source makes the same program. */

@@ -91,6 +91,7 @@ enum stet_python_meaning {
     PY_MEANS_SEEDS,          /* fixes which random numbers come, if its argument does */
     PY_MEANS_KEEPS_STATE,    /* reads or writes the state of a random generator */
     PY_MEANS_ACTS_ON_HOST,   /* waits, reads a clock or writes a file */
+    PY_MEANS_ASSERTS,        /* raises unless its first argument is true; also in a graph */
     /* Of a container. */
     PY_MEANS_ADDS_ITEM,    /* adds its first argument */
     PY_MEANS_INSERTS_ITEM, /* adds its second argument */

@@ -41,7 +41,7 @@ static void check_link(const struct lint_summary *s, struct stet_view text)
     struct stet_arena arena;
 
     stet_arena_init(&arena, (size_t)64 << 20);
-    CHECK(lint_findings_link(&r, &arena, s, &path, 1, &err) == STET_OK);
+    CHECK(lint_findings_link(&r, &arena, s, &path, 1, false, &err) == STET_OK);
     check_findings(&r, text);
     stet_mem_free(r.findings);
     stet_arena_release(&arena);

@@ -466,6 +466,8 @@ def optional(params, x, padded):
 def last(params, x, order):
     for at in range(0, ODD, BATCH):
         step(params, x[at : at + BATCH])  # expect: last-batch
+        step(params, x[at : at + BATCH] * 2)  # clean: last-batch
+    for at in range(0, ODD, BATCH):
         rows = order[at : at + BATCH]
         step(params, x[rows])  # expect: last-batch
     for at in range(0, len(x), BATCH):

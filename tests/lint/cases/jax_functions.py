@@ -112,7 +112,7 @@ class Trainer:
         return params * lr  # clean: self-value
 
     @partial(jax.jit, static_argnames=("self",))
-    def other(self, x):  # expect: static-self
+    def other(self, x):  # clean: static-self
         return x * self.momentum  # expect: self-value
 
 
@@ -125,16 +125,30 @@ class Model:
     def a(self, x):  # expect: static-self
         return x * self.width  # clean: self-value
 
+    @partial(jax.jit, static_argnums=0)
+    def twice(self, x):  # clean: static-self
+        return x * 2
+
+    def _apply(self, x):
+        return x * self.width  # clean: self-value
+
+
+class Numbered:
     @partial(jax.jit, static_argnums=(0, 2))
     def b(self, x, n):  # expect: static-self
         return x * n
 
+
+class Named:
     @functools.partial(jax.jit, static_argnames=("self", "n"))
     def c(self, x, n):  # expect: static-self
         return x * n
 
-    def _apply(self, x):
-        return x * self.width  # clean: self-value
+
+class Alone:
+    @functools.partial(jax.jit, static_argnames=("self",))
+    def d(self, x):  # expect: static-self
+        return x
 
 
 class Hashed:

@@ -81,8 +81,11 @@ def compile_again(models, x):
         each = torch.compile(model)  # clean: fresh-jit
         each(x)
     for _ in range(3):
-        fast_model = torch.compile(models[0])  # expect: fresh-jit
+        fast_model = torch.compile(models[0])  # clean: fresh-jit
         fast_model(x)
+    for factor in (2, 3):
+        torch.compile(lambda v: v * factor)(x)  # expect: fresh-jit
+        torch.compile(lambda v: v + 1)(x)  # clean: fresh-jit
     compiled = [torch.compile(m) for m in models]  # clean: fresh-jit
     return compiled
 

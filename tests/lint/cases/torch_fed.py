@@ -296,7 +296,7 @@ def pieces(loaded):
     for x in torch.chunk(samples, 4):
         score(x)  # expect: last-batch
     for x, y in zip(samples.split(BATCH), labels.split(BATCH)):
-        score(x, y)  # expect: last-batch, last-batch
+        score(x, y)  # expect: last-batch
     for i, x in enumerate(torch.tensor_split(torch.ones(size=(10, 3)), 4)):
         score(x)  # expect: last-batch
         dynamic(x)  # clean: last-batch

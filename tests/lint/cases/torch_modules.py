@@ -61,9 +61,9 @@ class Net(nn.Module):
 class Attention(nn.Module):
     def forward(self, query: torch.Tensor, attention_mask: torch.Tensor, cu_seqlens=None):
         q, idx, cu = unpad_input(query, attention_mask)  # expect: varlen
-        out = flash_attn_varlen_func(q, q, q, cu, cu)  # expect: varlen
-        packed = nn.utils.rnn.pack_padded_sequence(out, cu)  # expect: varlen
-        other = self.varlen(out)
+        out = flash_attn_varlen_func(q, q, q, cu, cu)  # clean: varlen
+        packed = self.packed(out, cu)
+        other = self.varlen(out), self.unpadded(out)
         if not torch.jit.is_tracing() and (query > 0).all():  # clean: value-branch
             query = query + 1
         if torch.compiler.is_compiling():
@@ -72,9 +72,14 @@ class Attention(nn.Module):
             print(query.max().item())  # clean: host-sync, traced-print
         return packed, idx, other
 
+    def packed(self, out, lengths):
+        return nn.utils.rnn.pack_padded_sequence(out, lengths)  # expect: varlen
+
     def varlen(self, q):
-        a = flash_attn_varlen_func(q, q, q, None, None)  # expect: varlen
-        return a, unpad_input(q, None)  # expect: varlen
+        return flash_attn_varlen_func(q, q, q, None, None)  # expect: varlen
+
+    def unpadded(self, q):
+        return unpad_input(q, None)  # expect: varlen
 
     @torch.compiler.disable
     def outside(self, x):
