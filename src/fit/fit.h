@@ -100,6 +100,7 @@ struct stet_fit {
     struct stet_fit_topology topology;
     uint64_t limit; /* of memory, for one device; 0: not known */
     char plugin[PATH_MAX], work[STET_FIT_WORK], id[64];
+    char target[STET_FIT_WORK_FILE]; /* a description that the plugin itself has; or empty */
     struct stet_warm_run warm;
     bool warmed;
     struct stet_fit_program *programs; /* in the order of the plan */

@@ -21,7 +21,5 @@ enum stet_rc stet_fit_leave_out(struct stet_fit *fit, struct stet_err *err);
  * next. Failures only mean that there is nothing to compare with. */
 void stet_fit_history(struct stet_fit *fit, const struct stet_run *run,
                       const struct stet_runs *runs);
-/* The file of a fit in a run's folder: fit-v6e_2x4.json. */
-void stet_fit_history_path(char *out, size_t room, const char *folder, const char *topology);
 
 #endif

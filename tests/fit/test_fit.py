@@ -215,6 +215,13 @@ class Fit(support.Case):
         self.assertEqual(sum(t["bytes"] for t in step["temporaries"]), step["temporaries_peak"])
         self.assertLessEqual(step["temporaries_peak"], step["memory"]["temporaries"])
         self.assertLessEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored", "was stored"})
+        # the plugin describes GPUs itself
+        words = ("--topology=1x1x1", "--plugin", plugin, "--zeros")
+        verdict = self.json(*words, "--target=b200", "--", self.python, support.FLIP, "--batch", "8192")
+        self.assertEqual((verdict["verdict"], verdict["topology"]["kind"], verdict["since"]), ("fits", "NVIDIA B200", None))
+        self.assertEqual(verdict["topology"]["memory_bytes"], 191514411008 * 3 // 4)
+        self.fit(*words, "--target=h100", "--", self.python, "-c", "pass", status=3)
+        self.assertIn("--target h100 may be NVIDIA H100 80GB HBM3", self.err)
 
     def test_a_program_that_libtpu_does_not_support(self):
         verdict = self.json("--topology=v6e:1x1", "--zeros", "--", self.python, "-c", UNSUPPORTED, status=1)
