@@ -200,8 +200,7 @@ static bool is_declared(const struct stet_finding *f)
     return false;
 }
 
-/* A static argument: the line that decides its value, unless that is not certain. Then the line
- * that makes it static is the one to edit. */
+/* A static argument: the line that decides its value, or else the line that makes it static. */
 static bool declared(struct stet_history *h, struct stet_finding *f)
 {
     struct stet_place at;
@@ -211,7 +210,7 @@ static bool declared(struct stet_history *h, struct stet_finding *f)
         return false;
     stet_explain_decided(h, f);
     stet_lines_weigh(h, f);
-    if (f->source.line && f->source_sure == STET_SURE_CERTAIN)
+    if (f->source.line && f->source_sure >= STET_SURE_LIKELY)
         return true;
     if (stet_explain_jitted(h, f, STET_JIT_NOW, &at, &sure))
         return at_line(f, at, sure ? STET_SURE_CERTAIN : STET_SURE_LIKELY);
