@@ -10,6 +10,7 @@
 #include "fit/fit_launch.h"
 #include "fit/fit_oracle.h"
 #include "fit/fit_plugin.h"
+#include "fit/fit_target.h"
 #include "launch/cpu.h"
 #include "ledger/run_steps.h"
 
@@ -159,14 +160,18 @@ static void look_back(struct stet_fit *fit)
     stet_ledger_runs_close(&runs);
 }
 
-static enum stet_rc make(struct stet_fit *fit, const struct stet_fit_options *o,
-                         struct stet_err *err)
+static enum stet_rc make(struct stet_fit *fit, struct stet_fit_options *o, struct stet_err *err)
 {
     char pose[STET_FIT_WORK_FILE];
     enum stet_rc rc = make_folder(fit, err);
 
     if (rc == STET_OK)
         rc = find_plugin(fit, o, err);
+    if (rc == STET_OK && o->target && !stet_fs_exists(o->target)) {
+        snprintf(fit->target, sizeof fit->target, "%s/target", fit->work);
+        rc = stet_fit_target_write(fit->plugin, o->target, fit->target, err);
+        o->target = fit->target;
+    }
     snprintf(pose, sizeof pose, "%s/pose", fit->work);
     if (rc == STET_OK)
         rc = stet_fit_topology_ask(&fit->topology, fit->plugin, o->topology, o->target, pose, err);
@@ -186,6 +191,7 @@ static enum stet_rc make(struct stet_fit *fit, const struct stet_fit_options *o,
 enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o,
                           struct stet_err *err)
 {
+    struct stet_fit_options options = *o;
     struct stet_contract contract;
     enum stet_rc rc;
 
@@ -193,7 +199,7 @@ enum stet_rc stet_fit_run(struct stet_fit *fit, const struct stet_fit_options *o
     stet_arena_init(&fit->arena, (size_t)1 << 30);
     if (o->contract && (rc = stet_gate_contract_read(&contract, o->contract, err)) != STET_OK)
         return rc; /* before the command runs for nothing */
-    rc = make(fit, o, err);
+    rc = make(fit, &options, err);
     if (rc == STET_OK && o->zeros)
         stet_session_readbacks(&fit->readbacks, &fit->warm.ran.digests[0], NULL);
     if (rc == STET_OK && o->contract)

@@ -70,7 +70,8 @@ struct stet_fit_program {
     uint64_t beside;  /* in use beside its arguments when it ran, at most */
     uint64_t exceeds; /* bytes above what a device has; 0 if it fits */
     uint64_t executions;
-    uint64_t wall_ns, cpu_ns; /* of its compile; 0 if it was not compiled */
+    struct stet_hash function; /* its name and the line that called it; 0 if not known */
+    uint64_t wall_ns, cpu_ns;  /* of its compile; 0 if it was not compiled */
     enum stet_warm_end end;
     struct stet_view error;      /* the compiler's whole message, or empty */
     struct stet_fit_line *lines; /* the largest first */
@@ -99,6 +100,7 @@ struct stet_fit {
     struct stet_fit_topology topology;
     uint64_t limit; /* of memory, for one device; 0: not known */
     char plugin[PATH_MAX], work[STET_FIT_WORK], id[64];
+    char target[STET_FIT_WORK_FILE]; /* a description that the plugin itself has; or empty */
     struct stet_warm_run warm;
     bool warmed;
     struct stet_fit_program *programs; /* in the order of the plan */
@@ -111,9 +113,11 @@ struct stet_fit {
     uint64_t peak_bytes, exceeds;
     size_t failed, unknown;
     uint64_t compile_cpu_ns, compile_wall_ns;
-    /* One step of the loop: programs that ran as often as it. */
+    /* One step of the loop: programs that ran as often as it. Without a loop, one execution of the
+     * largest program, `step_alone`. */
     bool step_known;
     uint64_t steps;
+    const struct stet_fit_program *step_alone;
     double step_flops, step_memory, step_wire, step_bound_s;
     struct stet_footprint_traffic step_traffic[STET_COLLECTIVES];
     struct stet_readbacks readbacks; /* with zeros */

@@ -271,8 +271,13 @@ static void count_executions(const struct stet_run_digest *d, struct stet_fit_pr
         for (size_t i = 0; i < d->processes[k].compile_count; i++) {
             const struct stet_compile_event *c = &d->processes[k].compiles[i];
 
-            if (stet_hash_eq(c->program, p->item->program))
-                n += c->executions;
+            if (!stet_hash_eq(c->program, p->item->program))
+                continue;
+            n += c->executions;
+            if (c->trigger.line && stet_hash_is_zero(p->function))
+                p->function = stet_hash_mix_u64(
+                    stet_hash_mix(stet_hash_bytes(c->name), stet_hash_bytes(c->trigger.file)),
+                    c->trigger.line);
         }
         if (n > p->executions) /* each rank runs it as often */
             p->executions = n;
@@ -303,44 +308,6 @@ static void sum_up(struct stet_fit *fit)
                        : fit->unknown || fit->count == 0 ? STET_FIT_UNKNOWN
                                                          : STET_FIT_FITS;
     fit->compile_wall_ns = fit->warm.wall_ns;
-}
-
-/* A program that ran once per step, or a whole number of times, is part of the step. */
-static void make_step(struct stet_fit *fit)
-{
-    for (size_t i = 0; i < fit->warm.ran.digests[0].process_count; i++) {
-        const struct stet_process_digest *d = &fit->warm.ran.digests[0].processes[i];
-
-        if (d->steps_known && d->steps > fit->steps)
-            fit->steps = d->steps;
-    }
-    /* without known steps, a step is the program that ran most of all that computed something */
-    for (size_t i = 0; !fit->steps && i < fit->count; i++) {
-        const struct stet_fit_program *p = &fit->programs[i];
-
-        if (p->read && p->executions > 1 && fit->peak && p == fit->peak)
-            fit->steps = p->executions;
-    }
-    for (size_t i = 0; fit->steps && i < fit->count; i++) {
-        const struct stet_fit_program *p = &fit->programs[i];
-        double times = (double)(uint64_t)((double)p->executions / (double)fit->steps + 0.5);
-
-        if (!p->read || times < 1)
-            continue;
-        fit->step_known = true;
-        fit->step_flops += times * p->footprint.flops;
-        fit->step_memory += times * p->footprint.memory_bytes;
-        fit->step_bound_s += times * stet_fit_bound(p);
-        for (int c = 0; c < STET_COLLECTIVES; c++) {
-            const struct stet_footprint_traffic *t = &p->footprint.traffic[c];
-
-            fit->step_traffic[c].sites += t->sites;
-            fit->step_traffic[c].times += times * t->times;
-            fit->step_traffic[c].payload += times * t->payload;
-            fit->step_traffic[c].wire += times * t->wire;
-            fit->step_wire += times * t->wire;
-        }
-    }
 }
 
 enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
@@ -375,6 +342,6 @@ enum stet_rc stet_fit_collect(struct stet_fit *fit, struct stet_err *err)
         advise(fit, &fit->programs[i]);
     }
     sum_up(fit);
-    make_step(fit);
+    stet_fit_step_make(fit);
     return STET_OK;
 }

@@ -1,4 +1,4 @@
-/* Fits are kept in the folders of their runs. The last one of the same script for the same topology
+/* Fits are kept in the folders of their runs. The last one of the same script for the same devices
  * shows what made a program grow. */
 #include "fit/fit_internal.h"
 
@@ -11,11 +11,15 @@
 
 enum { MOST_HISTORY = 64 << 20 };
 
-void stet_fit_history_path(char *out, size_t room, const char *folder, const char *topology)
+/* The file of a fit in a run's folder: fit-v6e_2x4.json, or fit-1x1x1-NVIDIA_H200.json, because the
+ * topology of GPUs does not say their kind. */
+static void path_of(char *out, size_t room, const char *folder, const struct stet_fit_topology *t)
 {
+    bool named = strcmp(t->platform, "tpu") == 0;
     size_t at;
 
-    snprintf(out, room, "%s/fit-%s.json", folder, topology);
+    snprintf(out, room, "%s/fit-%s%s%s.json", folder, t->name, named ? "" : "-",
+             named ? "" : t->kind);
     for (at = strlen(folder) + 1; out[at]; at++) {
         if (out[at] == ':' || out[at] == '/' || out[at] == ' ')
             out[at] = '_';
@@ -127,7 +131,7 @@ static bool read_last(struct stet_fit *fit, const struct stet_run *run,
 
         if (r->started_ns >= run->started_ns || !stet_ledger_run_is_of_same_script(r, run))
             continue;
-        stet_fit_history_path(path, sizeof path, r->folder, fit->topology.name);
+        path_of(path, sizeof path, r->folder, &fit->topology);
         if (!stet_fs_is_plain(path) ||
             stet_file_open_small(&f, path, MOST_HISTORY, NULL) != STET_OK)
             continue;
@@ -148,7 +152,7 @@ void stet_fit_history(struct stet_fit *fit, const struct stet_run *run,
 
     read_last(fit, run, runs);
     stet_fit_json(&out, fit);
-    stet_fit_history_path(path, sizeof path, run->folder, fit->topology.name);
+    path_of(path, sizeof path, run->folder, &fit->topology);
     if (!out.failed && stet_fs_write(path, stet_buf_as_view(&out), &err) != STET_OK)
         stet_say_err(&err);
     stet_buf_release(&out);

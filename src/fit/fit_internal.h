@@ -11,6 +11,8 @@ void stet_fit_account_read(struct stet_fit *fit, const char *folder);
 /* Temporaries by line, the largest first. */
 enum stet_rc stet_fit_lines_make(struct stet_fit *fit, struct stet_fit_program *p,
                                  struct stet_err *err);
+/* After the verdicts: what one step costs. */
+void stet_fit_step_make(struct stet_fit *fit);
 /* For qsort over costs. */
 int stet_fit_costlier_first(const void *a, const void *b);
 /* With `lines`: compiles the program that took longest again, with parts of it left out. */
@@ -19,7 +21,5 @@ enum stet_rc stet_fit_leave_out(struct stet_fit *fit, struct stet_err *err);
  * next. Failures only mean that there is nothing to compare with. */
 void stet_fit_history(struct stet_fit *fit, const struct stet_run *run,
                       const struct stet_runs *runs);
-/* The file of a fit in a run's folder: fit-v6e_2x4.json. */
-void stet_fit_history_path(char *out, size_t room, const char *folder, const char *topology);
 
 #endif

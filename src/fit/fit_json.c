@@ -188,6 +188,8 @@ static void put_step(struct stet_json *j, const struct stet_fit *fit)
     }
     stet_json_object(j, "step");
     stet_json_uint(j, "steps", fit->steps);
+    if (fit->step_alone)
+        stet_json_cstr(j, "program", fit->step_alone->item->name);
     stet_json_number(j, "flops", fit->step_flops);
     stet_json_number(j, "memory_traffic_bytes", fit->step_memory);
     stet_json_number(j, "sent_bytes", fit->step_wire);

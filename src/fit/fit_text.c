@@ -356,7 +356,10 @@ static void put_step(struct stet_buf *out, const struct stet_fit *fit)
 {
     if (!fit->step_known)
         return;
-    stet_buf_printf(out, "\neach of %" PRIu64 " steps, on one device: ", fit->steps);
+    if (fit->step_alone)
+        stet_buf_printf(out, "\n%s once, on one device: ", fit->step_alone->item->name);
+    else
+        stet_buf_printf(out, "\neach of %" PRIu64 " steps, on one device: ", fit->steps);
     put_flops(out, fit->step_flops);
     stet_buf_str(out, ", ");
     put_double(out, fit->step_memory);

@@ -64,6 +64,24 @@ def step(x):
 
 step(x)
 """
+AGAIN = """
+import sys
+import jax, jax.numpy as jnp, numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+rows = NamedSharding(Mesh(np.array(jax.devices()), ("x",)), P("x"))
+square = jax.device_put(np.ones((256, 256), np.float32), rows)
+x = jax.jit(lambda a: a @ a, out_shardings=rows)(square)  # before the loop
+
+
+@jax.jit
+def step(x, rate):
+    return jax.lax.with_sharding_constraint(x @ x.sum(0) * rate + x, rows)
+
+
+for rate in [0.5, np.float32(0.5), np.float32(0.25)][:int(sys.argv[1])]:  # the second one is of another type
+    x = step(x, rate)
+"""
 
 
 def children_of(pid):
@@ -171,6 +189,19 @@ class Fit(support.Case):
         self.assertAlmostEqual(step["flops"] / expected, 1, delta=0.05)
         self.assertEqual([r["decides_line"] is not None for r in verdict["read_as_zeros"]], [True])
 
+    def test_a_step_that_is_compiled_again_is_one_step(self):
+        for steps in (1, 2, 3):
+            verdict = self.json("--topology=v6e:2x4", "--quick", "--", self.python, "-c", AGAIN, str(steps))
+            versions = [p for p in verdict["programs"] if p["program"] == "jit_step"]
+            self.assertEqual(len(versions), 1 if steps == 1 else 2)
+            for whole, part in ((verdict["step"], versions[0]), (verdict["step"], versions[-1])):
+                self.assertEqual((whole["steps"], whole["flops"]), (steps, part["flops"]))
+                self.assertEqual([(c["kind"], c["times"], c["bytes"]) for c in whole["collectives"]],
+                                 [(c["kind"], c["times"], c["bytes"]) for c in part["collectives"]])
+            self.assertTrue(verdict["step"]["collectives"])
+            self.assertEqual(verdict["step"].get("program"), "jit_step" if steps == 1 else None)
+        self.assertIn("each of 3 steps, on one device", self.fit("--topology=v6e:2x4", "--quick"))
+
     def test_a_gpu_that_is_not_there(self):
         plugin = self.plugin("cuda", "jax_plugins/xla_cuda*/xla_cuda_plugin.so")
         verdict = self.json("--topology=1x1x1", "--target", support.TARGET, "--plugin", plugin, "--zeros", "--", self.python,
@@ -184,6 +215,13 @@ class Fit(support.Case):
         self.assertEqual(sum(t["bytes"] for t in step["temporaries"]), step["temporaries_peak"])
         self.assertLessEqual(step["temporaries_peak"], step["memory"]["temporaries"])
         self.assertLessEqual({p["compile"]["store"] for p in verdict["programs"]}, {"stored", "was stored"})
+        # the plugin describes GPUs itself
+        words = ("--topology=1x1x1", "--plugin", plugin, "--zeros")
+        verdict = self.json(*words, "--target=b200", "--", self.python, support.FLIP, "--batch", "8192")
+        self.assertEqual((verdict["verdict"], verdict["topology"]["kind"], verdict["since"]), ("fits", "NVIDIA B200", None))
+        self.assertEqual(verdict["topology"]["memory_bytes"], 191514411008 * 3 // 4)
+        self.fit(*words, "--target=h100", "--", self.python, "-c", "pass", status=3)
+        self.assertIn("--target h100 may be NVIDIA H100 80GB HBM3", self.err)
 
     def test_a_program_that_libtpu_does_not_support(self):
         verdict = self.json("--topology=v6e:1x1", "--zeros", "--", self.python, "-c", UNSUPPORTED, status=1)
