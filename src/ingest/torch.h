@@ -158,7 +158,7 @@ struct stet_torch_process {
     int64_t rank; /* -1 if unknown */
     struct stet_view torch_version;
     uint32_t source;
-    bool traced; /* by records of a trace, not only by lines that TORCH_LOGS printed */
+    bool traced;       /* by records of a trace, not only by lines that TORCH_LOGS printed */
     bool backend_used; /* Inductor has compiled a graph, or begun to */
 };
 

@@ -14,6 +14,7 @@ enum {
     STET_POD_REPORTED = 3, /* differences that are told per scope: later ones follow from these */
     STET_POD_FAN = 32,     /* children of a rank in the tree of a scope */
     STET_POD_TELLING = 8,  /* differences that wait for the other rank's program */
+    STET_POD_HEARD = 32,   /* reports or news that are read at once: a channel may never end */
 };
 
 /* An entry of this rank, and what is known about it. */
@@ -48,6 +49,7 @@ struct stet_pod_peer {
     uint32_t count_count;
     struct stet_pod_state state;
     bool known;               /* a batch was read */
+    bool awaited, alive;      /* its next batch was not there; one came after that */
     uint64_t read_ns;         /* when the last one was read */
     uint64_t moved_ns;        /* when one last showed something new */
     uint64_t asked, asked_ns; /* batch + 1 that was asked for, and when */
@@ -117,6 +119,13 @@ bool stet_pod_member_read(struct stet_pod_member *m, struct stet_pod_peer *p, ui
 struct stet_pod_peer *stet_pod_member_peer(struct stet_pod_member *m, int64_t rank);
 /* Asks a rank for its next batch; once for each. */
 void stet_pod_member_ask(struct stet_pod_member *m, struct stet_pod_peer *p, uint64_t now);
+
+/* Reads a message of `kind` into *message; *bytes are in it. False if there is none, or it is
+ * damaged. */
+bool stet_pod_member_get(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         uint32_t wait_ms, struct stet_buf *message, struct stet_view *bytes);
+void stet_pod_member_put(struct stet_pod_member *m, const char *key, enum stet_pod_message kind,
+                         struct stet_view bytes);
 
 /* Publishes entries, answers ranks that ask, reads their reports. */
 void stet_pod_member_lead(struct stet_pod_member *m, uint64_t now);

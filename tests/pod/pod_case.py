@@ -38,9 +38,10 @@ class Case(unittest.TestCase):
     @classmethod
     def begin(cls, *options):
         """The process that forks ranks."""
-        cls.events, cls.out = cls.dir + "/events", cls.dir + "/out"
+        folder = tempfile.mkdtemp(dir=cls.dir)
+        cls.events, cls.out = folder + "/events", folder + "/out"
         os.makedirs(cls.out)
-        cls.stderr = open(cls.dir + "/stderr", "w+")
+        cls.stderr = open(folder + "/stderr", "w+")
         cls.addClassCleanup(cls.stderr.close)
         cls.run_ = subprocess.Popen([cls.stet_path, "run", "--cpu", "--no-store", "--json-events=" + cls.events, *options, "--",
                                      cls.PYTHON, str(HERE / "jobs.py"), cls.out], env=cls.env, stdin=subprocess.PIPE,
@@ -51,8 +52,8 @@ class Case(unittest.TestCase):
 
     @classmethod
     def finish(cls):
-        cls.run_.stdin.close()
-        cls.run_.stdout.close()
+        for pipe in (cls.run_.stdin, cls.run_.stdout):
+            pipe.close()
         cls.run_.wait(120)
 
     def start(self, script, way, ranks, **variables):

@@ -5,8 +5,11 @@
  *                                       processes (FAKE_PROCESSES, FAKE_PROCESS); ODD: this rank's
  *                                       program of that number is another
  *
+ * POD_STAY_MS: how long it stays after that; POD_STAY_UNTIL: until this file exists.
+ *
  * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie
- * (other values than were written, and values for keys that were not). Prints the time of each
+ * (other values than were written, and values for keys that were not), huge (every value has 64
+ * MB). POD_DIE=RANK:NUMBER: this rank kills itself before that program. Prints the time of each
  * compile. */
 #include "harness.h"
 
@@ -311,13 +314,18 @@ static PJRT_Error *get_within(const char *key, size_t key_size, int ms, PJRT_Cal
     if (!is_sound()) {
         if (store_is("dead"))
             return fail(make, PJRT_Error_Code_UNAVAILABLE);
-        if (!store_is("lie"))
+        if (!store_is("lie") && !store_is("huge"))
             return fail(make, PJRT_Error_Code_NOT_FOUND);
+        if (store_is("huge")) {
+            *size = (size_t)64 << 20;
+            *value = calloc(1, *size);
+            return NULL;
+        }
         *value = malloc(200);
         *size = 200;
         for (int i = 0; i < 200; i++)
             (*value)[i] = (char)rand();
-        memcpy(*value, "STETPOD\1\1", 9);
+        memcpy(*value, "STETPOD\2\1", 9);
         return NULL;
     }
     if (!ask(&h, key, "", &out, value))
@@ -430,7 +438,10 @@ static int rank(int argc, char **argv)
     struct harness h;
     long count = argc > 3 ? atol(argv[3]) : 1, odd = argc > 4 ? atol(argv[4]) : -1;
     double *ms = calloc((size_t)count + 1, sizeof *ms), begin;
-    const char *stay = getenv("POD_STAY_MS");
+    const char *die = getenv("POD_DIE"), *own = getenv("FAKE_PROCESS");
+    bool dies = die && own && atol(die) == atol(own) && strchr(die, ':');
+    long dies_at = dies ? atol(strchr(die, ':') + 1) : 0;
+    const char *stay = getenv("POD_STAY_MS"), *until = getenv("POD_STAY_UNTIL");
     PJRT_NamedValue place[2] = {number("node_id", getenv("FAKE_PROCESS")),
                                 number("num_nodes", getenv("FAKE_PROCESSES"))};
     ARGS(PJRT_Client_Create, args, .create_options = place, .num_options = 2);
@@ -449,6 +460,8 @@ static int rank(int argc, char **argv)
     h.client = args.client;
     begin = now_ms();
     for (long i = 0; i < count; i++) {
+        if (dies && i == dies_at)
+            raise(SIGKILL);
         if (!compile_and_run(&h, i, i == odd, &ms[i])) {
             printf("{\"failed\":%ld,\"why\":\"%s\"}\n", i, h.text);
             return 1;
@@ -456,6 +469,8 @@ static int rank(int argc, char **argv)
     }
     if (stay)
         poll(NULL, 0, atoi(stay));
+    while (until && access(until, F_OK) != 0)
+        poll(NULL, 0, 20);
     printf("{\"compile_ms\":[");
     for (long i = 0; i < count; i++)
         printf("%s%.3f", i ? "," : "", ms[i]);

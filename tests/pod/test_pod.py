@@ -99,14 +99,32 @@ class Differ(Case):
             self.assertEqual(self.divergences(), [])
 
 
+class Service(Case):
+    """A coordination service of JAX that is dead, slow or lying, as the channel. Each job has a run of its own."""
+
+    def job(self, how, policy):
+        """The losses, and what the summary says about comparing."""
+        self.begin()
+        name = self.start("job.py", "clean", 2, STET_RANKS_CHANNEL="jax", SERVICE=how, STET_ON_DIVERGENCE=policy,
+                          STET_RANKS_WAIT_MS="1000")
+        self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
+        losses = {l for r in range(2) for l in self.output(name, r).splitlines() if l.startswith("loss ")}
+        self.assertEqual([d for d in self.divergences() if d["certain"]], [])
+        self.finish()
+        return losses, json.loads(self.stet("explain", "--format=json").stdout)["comparing"]
+
     def test_a_faulty_coordination_service_changes_nothing(self):
         losses = set()
-        for how in ("sound", "dead", "slow", "lie") if LONG else ("sound", "dead", "lie"):
-            with self.subTest(how):
-                name = self.start("job.py", "clean", 2, STET_RANKS_CHANNEL="jax", SERVICE=how)
-                self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
-                losses.update(l for r in range(2) for l in self.output(name, r).splitlines() if l.startswith("loss "))
-                self.assertEqual([d for d in self.divergences() if d["certain"]], [])
+        ways = [(h, p) for h in ("sound", "dead", "slow", "lie") for p in ("warn", "fail")]
+        for how, policy in ways if LONG else (("sound", "fail"), ("dead", "warn"), ("lie", "fail")):
+            with self.subTest(how=how, policy=policy):
+                found, comparing = self.job(how, policy)
+                losses |= found
+                self.assertEqual((comparing["channel"], comparing["stopped"] > 0), ("jax", how != "sound"), comparing)
+                if policy == "warn":
+                    self.assertEqual(comparing["waited_s"], 0)
+                if LONG:
+                    print(f"\njax {how}, {policy}: waited {comparing['waited_s']:.1f} s; {comparing['why']}", end="", flush=True)
         self.assertEqual(len(losses), 1, losses)
 
 

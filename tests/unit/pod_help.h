@@ -22,8 +22,10 @@ struct board {
         size_t size;
     } *items;
     size_t count, room;
-    bool dead;    /* every call fails */
-    bool garbled; /* every value is read wrongly */
+    bool dead;     /* every call fails */
+    bool garbled;  /* every value is read wrongly */
+    bool endless;  /* every key has a value */
+    int dead_puts; /* so many writes of a log fail */
     uint64_t slow_ms;
     uint64_t log_gets; /* requests for a rank's log */
 };
@@ -52,7 +54,7 @@ static enum stet_rc board_put(void *self, const char *key, struct stet_view valu
 {
     (void)self;
     stet_clock_advance(board.slow_ms * 1000000);
-    if (board.dead)
+    if (board.dead || (board.dead_puts && !strncmp(key, "log/", 4) && board.dead_puts--))
         return stet_fail(err, STET_IO, "the board is gone");
     if (board_find(key) < board.count)
         return STET_REFUSED;
@@ -77,6 +79,10 @@ static enum stet_rc board_get(void *self, const char *key, uint32_t wait_ms, str
     stet_clock_advance(board.slow_ms * 1000000);
     if (board.dead)
         return stet_fail(err, STET_IO, "the board is gone");
+    if (board.endless) {
+        stet_buf_str(out, "STETPOD\2\4 some value that no rank wrote");
+        return STET_OK;
+    }
     if (i == board.count)
         return STET_NOT_FOUND;
     stet_buf_add(out, board.items[i].value, board.items[i].size);
@@ -86,7 +92,7 @@ static enum stet_rc board_get(void *self, const char *key, uint32_t wait_ms, str
 }
 
 static struct stet_pod_channel_kind board_kind = {
-    .word = "board", .value_most = 1 << 20, .whole = true, .put = board_put, .get = board_get};
+    .word = "board", .value_most = 1 << 20, .put = board_put, .get = board_get};
 
 /* ---- the ranks ---- */
 
@@ -179,7 +185,7 @@ static void job(size_t count)
                                            rank_keep, rank_flags,      rank_verdict,  rank_joined};
 
         *r = (struct rank){0};
-        stet_pod_channel_init(&r->channel, &board_kind, NULL, "");
+        stet_pod_channel_init(&r->channel, &board_kind, NULL, "", STET_POD_REACH_JOB);
         stet_pod_member_new(&r->member, (int64_t)i, (int64_t)count, &r->channel, &timing, &host,
                             NULL);
     }

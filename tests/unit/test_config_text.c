@@ -46,8 +46,8 @@ TEST(settings_that_differ_are_listed_once)
     EXPECT(moves[0].to.ptr == NULL);
     EXPECT(stet_view_is(moves[1].name, "i[c]") && stet_view_is(moves[1].from, "3"));
     EXPECT(stet_view_is(moves[1].to, "4"));
-    EXPECT_INT(2, stet_config_text_compare((struct stet_view){0}, STET_VIEW("i[a]=1\ni[b]=2"),
-                                           moves, 2));
+    EXPECT_INT(
+        2, stet_config_text_compare((struct stet_view){0}, STET_VIEW("i[a]=1\ni[b]=2"), moves, 2));
     EXPECT(stet_view_is(moves[1].to, "2") && !moves[1].from.ptr);
 }
 

@@ -1,0 +1,33 @@
+"""What the tests with light ranks share: a job over the fake plugin under `stet run`, and its account."""
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+BUILD = os.path.abspath(sys.argv[1])
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.dir = tempfile.mkdtemp(prefix="stet-pod-")
+        self.addCleanup(shutil.rmtree, self.dir, ignore_errors=True)
+        self.env = {k: v for k, v in os.environ.items() if not k.startswith(("STET_", "JAX_", "POD_"))}
+        self.env.update(STET_STATE_DIR=self.dir + "/state", HOME=self.dir)
+
+    def job(self, store, ranks, count, *odd, **variables):
+        """Returns what each rank printed, and the account of the run."""
+        command = [BUILD + "/bin/stet", "run", "--no-store", "--", sys.executable, HERE / "light.py", BUILD + "/bin/pod_rank",
+                   BUILD + "/lib/libfake_pjrt.so", store, str(ranks), str(count), *odd]
+        done = subprocess.run(command, env=dict(self.env, **variables), capture_output=True, text=True, cwd=self.dir)
+        self.stderr = done.stderr
+        explained = subprocess.run([BUILD + "/bin/stet", "explain", "--format=json"], env=self.env, capture_output=True, text=True,
+                                   cwd=self.dir)
+        self.assertIn(explained.returncode, (0, 1), explained.stderr)
+        account = json.loads(explained.stdout)
+        self.code, self.explained = done.returncode, explained.returncode
+        return [json.loads(line) for line in done.stdout.splitlines()], account
