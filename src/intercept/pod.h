@@ -44,6 +44,8 @@ PJRT_Error *stet_intercept_pod_refuse(struct stet_pod_turn *t);
 bool stet_intercept_pod_differs(struct stet_pod_turn *t);
 /* The framework loaded an executable from a cache of its own. */
 void stet_intercept_pod_loaded(void);
+/* Does it run on the devices of several processes? */
+bool stet_intercept_pod_is_joint(uint32_t executable);
 /* On the writer thread: an executable was started. */
 void stet_intercept_pod_ran(uint64_t executable);
 /* Time that compiles waited for other ranks. */

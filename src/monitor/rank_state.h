@@ -19,11 +19,16 @@ struct stet_rank_state {
     int64_t rank; /* -1 when not known */
     uint64_t pid; /* 0: there is no process */
     const char *host;
-    struct stet_view program; /* the last that it started; or that it compiles; may be empty */
-    uint64_t runs;            /* of that program, when it was started */
-    uint64_t behind;          /* other ranks that have started it less often */
-    int64_t behind_rank;      /* one of them: the one with the fewest... */
-    uint64_t behind_runs;     /* ...and how many */
+    struct stet_view program;  /* the last that it started; or that it compiles; may be empty */
+    uint64_t runs;             /* of that program, when it was started */
+    uint64_t behind;           /* other ranks that have started it less often */
+    int64_t behind_rank;       /* one of them: the one with the fewest... */
+    uint64_t behind_runs;      /* ...and how many */
+    bool finished_known;       /* of programs that several processes run */
+    struct stet_view finished; /* the last one to finish; may be empty */
+    struct stet_view pending;  /* started and not finished: the oldest; may be empty */
+    uint64_t pending_count;    /* executions */
+    uint64_t pending_ns;       /* since the oldest was started */
     bool at_least; /* it could not write its last executions: the counts are lower bounds */
     uint64_t executions, wait_ns, memory, memory_peak;
     bool steps_known;

@@ -105,6 +105,8 @@ static void still_rank(struct stet_page *p, const struct stet_top *t,
     stet_page_right(p, STET_STYLE_PLAIN, rank_text(&a, s->rank), 5);
     stet_page_printf(p, STET_STYLE_WARN, "  %-10s", stet_monitor_rank_word(s->kind));
     if (s->line) {
+        if (!s->now)
+            stet_page_printf(p, STET_STYLE_FAINT, "last compile ");
         stet_buf_printf(&place, "%.*s:%" PRIu64,
                         STET_FMT(stet_path_below(stet_view_str(s->file), t->attach->run.cwd)),
                         s->line);
@@ -132,7 +134,7 @@ static void still_rows(const struct stet_top *t, struct stet_page *p)
 
     if (!t->still.count)
         return;
-    label(p, "still");
+    label(p, "stalled");
     stet_page_printf(p, STET_STYLE_BAD, "for %s", duration(&a, t->still_ns));
     stet_monitor_rank_hang(&hang, &t->still);
     stet_monitor_rank_hang_text(&text, &hang);

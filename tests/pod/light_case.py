@@ -9,6 +9,9 @@ import tempfile
 import unittest
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "agent"))
+from servers import wait_for  # noqa: E402, F401
+
 BUILD = os.path.abspath(sys.argv[1])
 
 

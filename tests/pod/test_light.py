@@ -1,11 +1,15 @@
 """Ranks over the fake plugin: jobs of many processes, ranks that differ, and ranks that are killed.
 
 usage: test_light.py BUILD_DIR [TEST…]     POD_RANKS=512 in the environment: so many processes, and a table of what they cost"""
+import json
 import os
+import pathlib
+import subprocess
 import sys
+import threading
 import unittest
 
-from light_case import Case
+from light_case import BUILD, Case, wait_for
 
 RANKS = int(os.environ.get("POD_RANKS", "12"))
 
@@ -34,6 +38,24 @@ class Light(Case):
         self.assertEqual([(c["from"], c["to"]) for c in d["changes"]], [("5.5", "5.75")])
         self.assertTrue(d["odd_known"])
         self.assertEqual((self.explained, len(account["divergences"])), (1, 1))
+
+    def ranks(self):
+        out = subprocess.run([BUILD + "/bin/stet", "ranks", "--format=json"], env=self.env, capture_output=True, text=True)
+        return json.loads(out.stdout)["ranks"] if out.returncode == 0 else []
+
+    def test_programs_that_have_finished_are_counted(self):
+        """A plugin that does not say when something has finished changes nothing: it is not known then."""
+        for fail, known in (("", (0, "step3")), ("PJRT_Event_OnReady:1+", (None, None))):
+            with self.subTest(fail):
+                over, done = f"{self.dir}/over{len(fail)}", []
+                job = threading.Thread(target=lambda: done.append(self.job("serve", 3, 4, POD_STAY_UNTIL=over, FAKE_FAIL=fail)))
+                job.start()
+                seen = wait_for(lambda: [(r["executions"], r["pending_executions"], r["finished_program"]) for r in self.ranks()
+                                         if r["rank"] is not None] == [(4, *known)] * 3)
+                pathlib.Path(over).touch()
+                job.join()
+                self.assertTrue(seen, done)
+                self.assertEqual([len(r["compile_ms"]) for r in done[0][0][:-1]], [4, 4, 4])
 
     def test_a_rank_that_is_killed_is_waited_for_once(self):
         """Rank 1 ends without a word before its third program; the others go on, over each channel."""

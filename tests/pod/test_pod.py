@@ -153,14 +153,18 @@ class Hang(Case):
             states.clear()
             states.update(self.ranks()[0])
             return len(states) == len(ways) + 1 and states[0]["kind"] == "device" and all(
-                states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways))
+                states[i + 1]["kind"] == self.KINDS[w] for i, w in enumerate(ways)) and all(
+                s["age_ns"] > 2e9 for s in states.values())  # all that they did is written
 
         self.until(as_expected, lambda: json.dumps({r: [s["kind"], s["line"]] for r, s in states.items()}) + "".join(self.output(name, r) for r in range(7)))
         for i, way in enumerate(ways):
             if way != "dead":  # it has no line
                 at = states[i + 1]["line"]
                 self.assertEqual((at["file"], at["line"]), LINES["here: " + way])
+                if way != "stop":  # it could not write what it did last
+                    self.assertEqual((states[i + 1]["pending_executions"], states[i + 1]["finished_program"]), (0, "train_step"))
         self.assertEqual(states[0]["line"]["line"], LINES["here: device"][1])
+        self.assertEqual((states[0]["pending_executions"], states[0]["pending_program"]), (1, "train_step"))
         self.ended(name, kill=True)
 
     def test_what_holds_a_job_up_is_said_first(self):
@@ -168,7 +172,16 @@ class Hang(Case):
         hang = self.until(lambda: (lambda r, h: h if len(r) == 3 and h.get("kind") else None)(*self.ranks()))
         self.assertEqual((hang["kind"], hang["ranks"], hang["waiting"]), ("host code", [2], 2))
         text = self.stet("ranks").stdout
-        self.assertIn("rank 2 is in host code and has not come; 2 ranks wait for it", text)
+        self.assertIn(f"hang.py:{LINES['here: loop'][1]} and has not come; 2 ranks wait for it in train_step\n", text)
+        self.assertIn("ranks 0 and 1  device: waits for a program, at\n", text)
+        self.ended(name, kill=True)
+
+    def test_a_rank_that_waits_in_c_code_waits_for_its_program(self):
+        name = self.start("hang.py", "lock", 2, BLOCK="1")
+        states = self.until(lambda: (lambda r: r if len(r) == 2 and r[0]["kind"] == "device" else None)(self.ranks()[0]),
+                            lambda: self.stet("ranks").stdout)
+        self.assertEqual((states[0]["line"]["line"], states[0]["innermost"]), (LINES["here: block"][1], None))
+        self.assertEqual((states[1]["kind"], states[1]["line"]["line"]), ("waiting", LINES["here: lock"][1]))
         self.ended(name, kill=True)
 
     def test_a_rank_that_never_comes_is_named_with_its_line(self):
