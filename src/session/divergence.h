@@ -58,6 +58,9 @@ void stet_divergence_make(struct stet_divergence *out, const struct stet_diverge
 uint64_t stet_divergence_key(const struct stet_process_digest *p,
                              const struct stet_agreement_event *a);
 
+/* What to do about it; a literal. */
+const char *stet_divergence_fix(const struct stet_divergence *d);
+
 struct stet_divergences {
     struct stet_arena arena;
     struct stet_divergence *items; /* certain ones first */

@@ -53,6 +53,7 @@ void stet_divergence_json(struct stet_json *j, const struct stet_divergence *d)
         causes_json(j, d);
         stet_recompile_line_json(j, "trigger", &d->trigger);
         stet_recompile_line_json(j, "other_trigger", &d->other_trigger);
+        stet_json_cstr(j, "fix", stet_divergence_fix(d));
         ranks_json(j, "like_rank", d->like_rank, d->like_rank_count);
         ranks_json(j, "like_other", d->like_other, d->like_other_count);
     } else {

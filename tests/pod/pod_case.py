@@ -43,6 +43,7 @@ class Case(unittest.TestCase):
         os.makedirs(cls.out)
         cls.stderr = open(folder + "/stderr", "w+")
         cls.addClassCleanup(cls.stderr.close)
+        pathlib.Path(cls.events).touch()
         cls.run_ = subprocess.Popen([cls.stet_path, "run", "--cpu", "--no-store", "--json-events=" + cls.events, *options, "--",
                                      cls.PYTHON, str(HERE / "jobs.py"), cls.out], env=cls.env, stdin=subprocess.PIPE,
                                     stdout=subprocess.PIPE, stderr=cls.stderr, text=True, cwd=cls.dir)

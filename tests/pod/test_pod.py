@@ -11,7 +11,7 @@ import unittest
 from pod_case import Case, marks
 
 Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
-LINES = marks("job.py", "lib2/layers.py", "hang.py")
+LINES = marks("job.py", "lib2/layers.py", "hang.py", "apart.py")
 LONG = os.environ.get("POD_LONG") == "1"
 
 
@@ -97,6 +97,23 @@ class Differ(Case):
                 self.assertIn("evaluated ", self.output(name, 0))  # by rank 0 alone
             self.assertEqual(len(losses), 1, losses)
             self.assertEqual(self.divergences(), [])
+
+
+class Apart(Case):
+    """apart.py: ranks that have no device in common, so that nothing must be the same on all of them."""
+
+    def test_what_one_rank_compiles_alone_is_not_reported_and_a_constant_is_named(self):
+        for way, named in (("clean", []), ("constant", [("differs", "baked-constant", False, 2, 0, "train_step")])):
+            with self.subTest(way):
+                self.begin()
+                name = self.start("apart.py", way, 3, EVENTS=self.events)
+                self.assertEqual(self.ended(name), [0] * 3, self.output(name, 0))
+                self.finish()
+                account = json.loads(self.stet("explain", "--format=json").stdout)
+                found = account["divergences"]
+                self.assertEqual([(d["finding"], d["class"], d["certain"], d["rank"], d["other"], d["function"]) for d in found], named)
+                self.assertEqual([(r["class"], r["function"]) for r in account["recompiles"] if not r["benign"]], [])
+                self.assertEqual([d["origin"]["line"] for d in found], [LINES["here: apart"][1]] * len(named))
 
 
 class Service(Case):
