@@ -38,9 +38,32 @@ class Light(Case):
         self.assertEqual([(c["from"], c["to"]) for c in d["changes"]], [("5.5", "5.75")])
         self.assertTrue(d["odd_known"])
         self.assertEqual((self.explained, len(account["divergences"])), (1, 1))
+        self.assertIn("stet: 1 difference between ranks; `stet explain` prints it first\n", self.stderr)
+        self.check_report(d)
+        self.check_diff()
+
+    def check_report(self, d):
+        """The headline is the difference, with its own fix; its section comes first."""
+        self.stet("report", f"--output={self.dir}/page.html")
+        page = pathlib.Path(self.dir + "/page.html").read_text()
+        head = page[page.index("<h1>"):page.index('<nav class="sections"')]
+        self.assertIn(f"Rank {RANKS - 1} compiled another step than rank 0", head)
+        self.assertIn("<b>Fix: </b>" + d["fix"], head)
+        self.assertIn("Decide the value on one rank", d["fix"])
+
+    def check_diff(self):
+        """Two ranks of a run, as two runs."""
+        other, same = self.stet("diff", "@0", f"@{RANKS - 1}"), self.stet("diff", "@0", "@1")
+        self.assertIn("constant in multiply  5.5 -> 5.75", other.stdout)
+        self.assertIn("nothing moved", same.stdout)
+        self.assertEqual((other.returncode, same.returncode), (1, 0))
+        self.assertIn("has no rank", self.stet("diff", "@0", f"@{RANKS}").stderr)
+
+    def stet(self, *words):
+        return subprocess.run([BUILD + "/bin/stet", *words], env=self.env, capture_output=True, text=True)
 
     def ranks(self):
-        out = subprocess.run([BUILD + "/bin/stet", "ranks", "--format=json"], env=self.env, capture_output=True, text=True)
+        out = self.stet("ranks", "--format=json")
         return json.loads(out.stdout)["ranks"] if out.returncode == 0 else []
 
     def test_programs_that_have_finished_are_counted(self):
