@@ -176,7 +176,8 @@ static bool is_alike(const struct stet_rank_state *a, const struct stet_rank_sta
            !strcmp(a->inner_file, b->inner_file) && stet_view_eq(a->program, b->program) &&
            a->runs == b->runs && a->executions == b->executions && a->steps == b->steps &&
            a->pending_count == b->pending_count && a->behind == b->behind &&
-           a->blocked_in == b->blocked_in && !a->seen_s == !b->seen_s;
+           a->blocked_in == b->blocked_in && a->remote == b->remote &&
+           (!a->remote || !strcmp(a->host, b->host));
 }
 
 /* "ranks 0 to 6, 8 and 9"; they are in order. */
@@ -222,7 +223,7 @@ static void put_group(struct stet_buf *out, const struct stet_rank_state *s, siz
     if (count == 1 && s->pid)
         stet_buf_printf(out, s->rank >= 0 ? " (process %llu)" : "process %llu",
                         (unsigned long long)s->pid);
-    if (s->seen_s)
+    if (s->remote)
         stet_buf_printf(out, " on %s, %llu s ago", s->host, (unsigned long long)s->seen_s);
     stet_buf_printf(out, "  %s", stet_monitor_rank_word(s->kind));
     put_kind(out, s);

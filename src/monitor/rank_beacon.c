@@ -202,6 +202,7 @@ bool stet_monitor_beacon_read(const char *folder, struct stet_rank_state *s)
     stet_file_close(&file);
     json_array_foreach(json_object_get(root, "ranks"), i, one) found = found || take_state(one, s);
     json_decref(root);
+    s->remote = found;
     if (found)
         s->seen_s = (uint64_t)(time(NULL) - st.st_mtim.tv_sec);
     return found;

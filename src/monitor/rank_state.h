@@ -42,7 +42,8 @@ struct stet_rank_state {
     uint64_t line;
     char inner_file[256], inner_function[96]; /* "" if it is the user's own */
     uint64_t inner_line;
-    uint64_t seen_s;        /* on another host: how many seconds ago it was looked at there */
+    bool remote;            /* on another host, where it was looked at... */
+    uint64_t seen_s;        /* ...so many seconds ago */
     const char *blocked_in; /* WAITING: what it waits for in the kernel; NULL when not known */
 };
 

@@ -5,10 +5,13 @@ usage: test_pod.py BUILD_DIR PYTHON     a Python with JAX; POD_LONG=1 in the env
                                         to name each difference"""
 import json
 import os
+import signal
+import socket
+import subprocess
 import sys
 import unittest
 
-from pod_case import Case, marks
+from pod_case import HERE, Case, marks
 
 Case.BUILD, Case.PYTHON = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
 LINES = marks("job.py", "lib2/layers.py", "hang.py", "apart.py")
@@ -209,6 +212,43 @@ class Hang(Case):
         self.assertEqual((d["other_at"]["file"], d["other_at"]["line"]), LINES["here: loader"])
         self.assertEqual(d["last_program"], "train_step")
         self.ended(name, kill=True)
+
+
+class Elsewhere(Case):
+    """A job on two hosts that see one state folder, with a `stet run` on each, looked at from a third."""
+
+    def on(self, host):
+        return dict(self.env, OTHER_HOST=host, LD_PRELOAD=self.BUILD + "/lib/libother_host.so")
+
+    def test_ranks_of_other_hosts_are_shown_with_kind_and_line(self):
+        runs = []
+        with socket.socket() as s:
+            s.bind(("127.0.0.1", 0))
+            port = s.getsockname()[1]
+        for rank, host in enumerate(("alpha", "beta")):
+            env = dict(self.on(host), POD_RANK=str(rank), POD_WORLD="2", POD_PORT=str(port), STET_RANKS_CHANNEL="jax")
+            runs.append(subprocess.Popen([self.stet_path, "run", "--cpu", "--no-store", "--quiet", "--", self.PYTHON, str(HERE / "hang.py"),
+                                          "loop"], env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=self.dir,
+                                         start_new_session=True))
+            self.addCleanup(self.kill, runs[-1])
+
+        def ranks():
+            out = subprocess.run([self.stet_path, "ranks", "--format=json"], env=self.on("gamma"), capture_output=True, text=True)
+            return {r["rank"]: r for r in json.loads(out.stdout)["ranks"]} if out.returncode == 0 else {}
+
+        found = self.until(lambda: (lambda r: r if [r[k]["kind"] for k in sorted(r)] == ["device", "host code"] else None)(ranks()),
+                           lambda: json.dumps(ranks(), indent=1))
+        self.assertEqual([found[k]["host"] for k in (0, 1)], ["alpha", "beta"])
+        self.assertEqual((found[1]["line"]["file"], found[1]["line"]["line"]), LINES["here: loop"])
+        self.assertEqual(found[0]["line"]["line"], LINES["here: device"][1])
+        self.assertEqual(found[0]["pending_program"], "train_step")
+        text = subprocess.run([self.stet_path, "ranks"], env=self.on("gamma"), capture_output=True, text=True).stdout
+        self.assertRegex(text, r"rank 1 \(process \d+\) on beta, \d+ s ago  host code: Python runs, at\n    \S*hang.py:")
+
+    @staticmethod
+    def kill(run):
+        os.killpg(run.pid, signal.SIGKILL)
+        run.wait()
 
 
 if __name__ == "__main__":
