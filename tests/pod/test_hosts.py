@@ -19,6 +19,9 @@ from servers import Nginx, Proxy, Redis, wait_for  # noqa: E402
 
 BUILD = os.path.abspath(sys.argv[1])
 STET = BUILD + "/bin/stet"
+STAYING = """local n = 0
+for _, key in ipairs(redis.call('keys', '*')) do if redis.call('pttl', key) < 0 then n = n + 1 end end
+return n"""
 PATIENT = "?connect=30s&timeout=60s"  # the machine may be slow
 
 
@@ -100,8 +103,11 @@ class Hosts(unittest.TestCase):
 
     def test_ranks_that_share_a_redis_are_compared_launch_after_launch(self):
         """All launches have one name: the messages of the first are still there when the second begins."""
-        variables = self.agent(self.server(Redis).url + PATIENT)
+        redis = self.server(Redis)
+        variables = self.agent(redis.url + PATIENT)
         self.check_named(self.launch("2", **variables), "agent")
+        self.assertNotEqual(redis.ask("DBSIZE"), b":0\r\n")
+        self.assertEqual(redis.ask("EVAL", STAYING, 0), b":0\r\n")  # all messages are removed some time
         self.check_named(self.launch("2", **variables), "agent")
         self.check_refused(self.launch("2", **variables, STET_ON_DIVERGENCE="fail"))
         hosts = self.launch(**variables, STET_ON_DIVERGENCE="fail")
