@@ -195,10 +195,10 @@ static int ask(int argc, char **argv, const struct stet_store *s, const struct s
 /* Until it is killed. */
 static int message(const char *socket, const char *name, const char *text)
 {
-    const struct stet_message question = {
-        .kind = text ? STET_MESSAGE_JOB_PUT : STET_MESSAGE_JOB_GET,
-        .key = stet_hash_bytes(stet_view_str(name)),
-        .text = stet_view_str(text)};
+    const struct stet_message question = {.kind =
+                                              text ? STET_MESSAGE_JOB_PUT : STET_MESSAGE_JOB_GET,
+                                          .key = stet_hash_bytes(stet_view_str(name)),
+                                          .text = stet_view_str(text)};
     uint64_t until = stet_wire_now_ms() + 60000;
     struct stet_err err = STET_ERR_INIT;
     struct stet_message answer;
