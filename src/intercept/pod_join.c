@@ -86,7 +86,7 @@ void stet_intercept_pod_join(struct stet_plugin *p, PJRT_Client *client, uint32_
     pthread_mutex_lock(&stet_pod.lock);
     if (!stet_pod.running) { /* also after an earlier client of this process has gone */
         stet_pod.set = s;
-        /* Outside a job, jaxlib does not set these fields at all. */
+        /* Outside a job, jaxlib leaves these fields unset: they are not NULL (docs/abi.md). */
         stet_pod.has_kv =
             option(args, "num_nodes") > 1 && stet_intercept_pod_kv_init(&stet_pod.kv, args);
         stet_pod.client = stet_pod.has_kv ? id : 0;

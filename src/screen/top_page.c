@@ -142,9 +142,12 @@ static void still_rows(const struct stet_top *t, struct stet_page *p)
         stet_page_printf(p, STET_STYLE_BAD, ": %.*s", STET_FMT(stet_buf_as_view(&text)));
     stet_page_line(p);
     stet_buf_release(&text);
-    for (size_t i = 0; i < t->still.count && i < RANKS_MOST && (int)i < room; i++) {
-        if (t->rank == STET_ALL_RANKS || t->rank == t->still.items[i].rank)
-            still_rank(p, t, &t->still.items[i]);
+    room = room < RANKS_MOST ? room : RANKS_MOST;
+    for (size_t i = 0; i < t->still.count && room > 0; i++) {
+        if (t->rank != STET_ALL_RANKS && t->rank != t->still.items[i].rank)
+            continue;
+        still_rank(p, t, &t->still.items[i]);
+        room--;
     }
 }
 

@@ -28,7 +28,7 @@ PATIENT = "?connect=30s&timeout=60s"  # the machine may be slow
 class Host:
     """One `stet run` with some ranks of a job, its state and its agent."""
 
-    def __init__(self, folder, name, ranks, world, count, odd, **variables):
+    def __init__(self, folder, name, ranks, world, count, odd, store=False, **variables):
         self.dir, self.events = f"{folder}/{name}", f"{folder}/{name}/events"
         os.makedirs(self.dir, exist_ok=True)
         self.env = {k: v for k, v in os.environ.items() if not k.startswith(("STET_", "JAX_", "POD_", "LIGHT_"))}
@@ -37,7 +37,7 @@ class Host:
         if os.path.exists(self.events):
             os.remove(self.events)
         self.process = subprocess.Popen(
-            [STET, "run", "--no-store", "--json-events=" + self.events, "--", sys.executable, HERE / "light.py",
+            [STET, "run", *([] if store else ["--no-store"]), "--json-events=" + self.events, "--", sys.executable, HERE / "light.py",
              BUILD + "/bin/pod_rank", BUILD + "/lib/libfake_pjrt.so", "none", str(world), str(count), *odd],
             env=self.env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=self.dir)
 
@@ -125,6 +125,18 @@ class Hosts(unittest.TestCase):
         variables = dict(STET_RANKS_CHANNEL="folder", STET_RANKS_DIR=self.dir + "/share")
         self.check_named(self.launch("2", **variables), "folder")
         self.check_refused(self.launch("2", **variables, STET_ON_DIVERGENCE="fail"))
+
+    def test_a_program_is_compiled_once_for_the_whole_job(self):
+        """Where compiles do not wait for each other, as with libtpu. While one rank compiles, the others wait, and load it."""
+        once = dict(store=True, FAKE_PLATFORM="tpu", FAKE_COMPILE_MS="300", STET_TRUST="any")
+        hosts = self.launch(**once, STET_TIERS=self.server(Redis).url + PATIENT, STET_AGENT_WAIT="60s")
+        self.let_go()
+        by = [h.finish()[1]["store"]["from"] for h in hosts]
+        self.assertEqual(sum(b["compiled"] for b in by), 4, by)
+        self.assertEqual(sum(sum(b.values()) for b in by), 16, by)
+        alone = Host(self.dir, "alone", "0,1,2,3", 4, 4, (), **once, STET_AGENT="on", STET_AGENT_WAIT="60s")
+        self.addCleanup(alone.stop_agent)
+        self.assertEqual(alone.finish()[1]["store"]["from"], {"compiled": 4, "agent": 12})
 
     def check_unharmed(self, hosts, stopped):
         self.let_go()
