@@ -255,6 +255,8 @@ void stet_cli_ranks_text(struct stet_buf *out, const struct stet_monitor_attach 
             n++;
         put_group(out, &s->items[i], n);
     }
+    if (s->left_out)
+        stet_buf_printf(out, "%zu more processes are not shown: there are too many\n", s->left_out);
     if (!s->count)
         stet_buf_str(out, "no process of it has loaded a plugin\n");
 }

@@ -10,7 +10,7 @@
 #include "monitor/live.h"
 
 enum {
-    STET_PULSE_PROCESSES = 256, /* live.c follows as many */
+    STET_PULSE_PROCESSES = STET_LIVE_PROCESSES,
     STET_PULSE_DEVICES = 1024,
     STET_PULSE_FAMILIES = 512,
     STET_PULSE_CELLS = 1024,

@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { WATCH_MS = 250 };
+enum { WATCH_MS = 250, MISSING_MOST = 256 };
 
 const char *stet_monitor_rank_word(enum stet_rank_kind kind)
 {
@@ -321,7 +321,7 @@ static int in_order(const void *a, const void *b)
     return x->rank < y->rank ? -1 : x->rank > y->rank;
 }
 
-/* Ranks that the launcher has and no journal. At most STET_PULSE_PROCESSES are listed. */
+/* Ranks that the launcher has and no journal; at most MISSING_MOST are listed. */
 static void add_missing(struct stet_rank_states *s, size_t room)
 {
     size_t seen = s->count;
@@ -389,7 +389,8 @@ static bool is_replaced(const struct look *old, const struct look *looks, size_t
 enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
                                      const struct stet_monitor_attach *a, struct stet_err *err)
 {
-    size_t n = a->pulse->process_count, room = n + STET_PULSE_PROCESSES;
+    size_t n = a->pulse->process_count, room = n + MISSING_MOST;
+    size_t all = stet_live_digest(a->live)->process_count;
     struct look *looks = stet_mem_calloc(n + 1, sizeof *looks);
     uint64_t now_ns;
 
@@ -413,7 +414,8 @@ enum stet_rc stet_monitor_ranks_look(struct stet_rank_states *out,
             out->world = looks[i].digest->world > 1 ? looks[i].digest->world : 0;
         out->count++;
     }
-    if (a->running)
+    out->left_out = all > n ? all - n : 0;
+    if (a->running && !out->left_out)
         add_missing(out, room);
     qsort(out->items, out->count, sizeof *out->items, in_order);
     stet_mem_free(looks);

@@ -50,7 +50,8 @@ struct stet_rank_state {
 struct stet_rank_states {
     struct stet_rank_state *items; /* the slowest and the missing first */
     size_t count;
-    int64_t world; /* processes of the job by its launcher; 0 when not known */
+    int64_t world;   /* processes of the job by its launcher; 0 when not known */
+    size_t left_out; /* processes of the run that are not followed: there are too many */
 };
 
 /* Takes a quarter of a second, in which it sees which threads run. Texts are borrowed from `a`. */
