@@ -338,6 +338,8 @@ void stet_divergence_make(struct stet_divergence *out, const struct stet_diverge
 
     *out = (struct stet_divergence){
         .finding = a->finding,
+        .job = p->job,
+        .pid = p->pid,
         .certain = a->certain,
         .went_on = a->went_on,
         .rank = p->rank,

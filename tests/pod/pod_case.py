@@ -96,8 +96,13 @@ class Case(unittest.TestCase):
             f.seek(self.seen)
             return [json.loads(line) for line in f.read().splitlines() if line.endswith("}")]
 
-    def divergences(self):
+    def written(self):
+        """Differences that were written since the job was started, of any job of the run."""
         return [d for e in self.new_events() if e.get("event") == "divergence" for d in e["divergences"]]
+
+    def divergences(self):
+        """Those of the job: what ranks of an earlier one found may be written after they have ended."""
+        return [d for d in self.written() if d["pid"] in self.pids]
 
     def until(self, what, why=lambda: ""):
         """The limit only ends a test that would hang."""

@@ -80,6 +80,27 @@ class Differ(Case):
                 self.check(self.differ("constant", 2, STET_RANKS_CHANNEL=channel, STET_RANKS_DIR=self.dir + "/share"),
                            "constant", 1)
 
+    def test_a_difference_that_is_written_late_says_of_which_job_it_is(self):
+        """`stet run` stands still while ranks of a job differ, and writes it when the next job runs."""
+        self.run_.send_signal(signal.SIGSTOP)
+        try:
+            name = self.start("job.py", "constant", 2, STEPS="1000000")
+            of = self.pids
+
+            def found():
+                explained = self.stet("explain", "--format=json").stdout
+                return [d for d in json.loads(explained or "{}").get("divergences", []) if d["pid"] in of]
+
+            job = self.until(found)[0]["job"]
+            self.ended(name, kill=True)
+            name = self.start("job.py", "clean", 2)
+            self.assertEqual(self.ended(name), [0, 0], self.output(name, 0))
+        finally:
+            self.run_.send_signal(signal.SIGCONT)
+        late = self.until(self.written)
+        self.assertEqual(({d["job"] for d in late}, {d["pid"] for d in late} <= set(of)), ({job}, True), late)
+        self.assertEqual(self.divergences(), [])
+
     def test_a_compile_that_differs_is_refused_on_all_ranks(self):
         name = self.start("job.py", "constant", 3, STET_ON_DIVERGENCE="fail")
         codes = self.ended(name)
