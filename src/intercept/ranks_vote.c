@@ -301,7 +301,7 @@ static char hold(const struct stet_ranks *r, struct stet_hash what, bool have, b
         outcome = NONE;
     } else {
         outcome = b->outcome;
-        if (b->silent)
+        if (b->silent || (b->strict && outcome == NONE)) /* another rank waited in vain */
             give_up();
     }
     stet_intercept_pod_waited(stet_journal_now() - begin);
