@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "pod/member.h"
+#include "pod/pod_launch.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -202,7 +203,8 @@ static void start(size_t count)
         ranks[i] = (struct rank){0};
         all[i] = (uint32_t)i;
         stet_pod_channel_init(&ranks[i].channel, &board, NULL, "stet/3/", STET_POD_REACH_JOB);
-        if (stet_pod_member_new(&ranks[i].member, (int64_t)i, (int64_t)count, &ranks[i].channel,
+        if (stet_pod_launch_join(&ranks[i].channel, (int64_t)i, NULL) != STET_OK ||
+            stet_pod_member_new(&ranks[i].member, (int64_t)i, (int64_t)count, &ranks[i].channel,
                                 &timing, &host, NULL) != STET_OK)
             exit(3);
     }

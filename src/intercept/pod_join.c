@@ -102,11 +102,17 @@ static bool may_use(const char *word)
     return !stet_pod.set.only[0] || !strcmp(stet_pod.set.only, word);
 }
 
+/* False: another process has this rank. */
 static bool use(const struct stet_pod_channel_kind *kind, void *self, const char *prefix,
                 enum stet_pod_reach reach)
 {
+    struct stet_err err = STET_ERR_INIT;
+
     stet_pod_channel_init(&stet_pod.channel, kind, self, prefix, reach);
-    return true;
+    if (stet_pod_launch_join(&stet_pod.channel, stet_pod.set.rank, &err) == STET_OK)
+        return true;
+    snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
+    return false;
 }
 
 static bool try_kv(void)
@@ -140,19 +146,12 @@ static bool state_folder(char *out, size_t room)
            snprintf(out, room, "%.*s", (int)(runs - stet_layer.dir), stet_layer.dir) < (int)room;
 }
 
-/* Of a channel that has messages of earlier launches. */
-static bool is_joined(struct stet_err *err)
-{
-    return stet_pod_launch_join(&stet_pod.channel, stet_pod.set.rank, err) == STET_OK;
-}
-
 static bool open_folder(const char *path, enum stet_pod_reach reach)
 {
     struct stet_err err = STET_ERR_INIT;
 
-    if (stet_pod_folder_open(&stet_pod.folder, path, &err) == STET_OK &&
-        use(&stet_pod_folder_kind, &stet_pod.folder, "", reach) && is_joined(&err))
-        return true;
+    if (stet_pod_folder_open(&stet_pod.folder, path, &err) == STET_OK)
+        return use(&stet_pod_folder_kind, &stet_pod.folder, "", reach);
     snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
     return false;
 }
@@ -201,17 +200,13 @@ static bool try_run_folder(void)
 
 static bool try_agent(void)
 {
-    struct stet_err err = STET_ERR_INIT;
     char prefix[48], job[STET_HASH_TEXT];
 
     if (!may_use("agent") || !stet_remote_has_agent() || stet_hash_is_zero(stet_pod.set.place.job))
         return false;
     stet_hash_format(stet_pod.set.place.job, job);
     snprintf(prefix, sizeof prefix, "%s/", job);
-    if (use(&stet_pod_agent_kind, NULL, prefix, STET_POD_REACH_ALL) && is_joined(&err))
-        return true;
-    snprintf(stet_pod.why, sizeof stet_pod.why, "%.150s", err.text);
-    return false;
+    return use(&stet_pod_agent_kind, NULL, prefix, STET_POD_REACH_ALL);
 }
 
 void stet_intercept_pod_write_job(struct stet_hash job, const char *why)

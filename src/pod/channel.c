@@ -17,7 +17,7 @@ void stet_pod_channel_init(struct stet_pod_channel *c, const struct stet_pod_cha
 }
 
 /* One thread sets the reason; others may come at the same time. */
-static void give_up(struct stet_pod_channel *c, const char *why)
+void stet_pod_channel_give_up(struct stet_pod_channel *c, const char *why)
 {
     if (atomic_exchange(&c->giving_up, true))
         return;
@@ -34,15 +34,16 @@ static void note(struct stet_pod_channel *c, bool trouble, const char *why)
     }
     atomic_fetch_add(&c->traffic.failures, 1);
     if (atomic_fetch_add(&c->troubles, 1) + 1 == TROUBLES_MOST)
-        give_up(c, why);
+        stet_pod_channel_give_up(c, why);
 }
 
 void stet_pod_channel_damaged(struct stet_pod_channel *c, enum stet_rc rc)
 {
     if (atomic_fetch_add(&c->traffic.damaged, 1) + 1 < DAMAGED_MOST)
         return;
-    give_up(c, rc == STET_UNSUPPORTED ? "other ranks run another version of Stet"
-                                      : "the channel returns other values than were written");
+    stet_pod_channel_give_up(c, rc == STET_UNSUPPORTED
+                                    ? "other ranks run another version of Stet"
+                                    : "the channel returns other values than were written");
 }
 
 /* Counts a call that began at `begin_ns`. */

@@ -10,6 +10,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/hash.h"
 
 #include <stdatomic.h>
 
@@ -37,14 +38,15 @@ enum stet_pod_reach {
      * messages of an earlier launch may be here. */
     STET_POD_REACH_SOME,
     STET_POD_REACH_ALL, /* all processes of the job have this one, and earlier launches may have */
-    STET_POD_REACH_JOB, /* all processes of the job have it, and nothing else ever had */
+    STET_POD_REACH_JOB, /* all processes of the job have it, and it holds nothing older */
 };
 
 struct stet_pod_channel {
     const struct stet_pod_channel_kind *kind;
     void *self;
     enum stet_pod_reach reach;
-    char prefix[48]; /* before every key */
+    char prefix[48];      /* before every key */
+    struct stet_hash job; /* of pod_launch.h; zero if not known */
     struct stet_pod_traffic traffic;
     _Atomic unsigned troubles; /* in a row */
     atomic_bool giving_up, given_up, closed;
@@ -62,6 +64,8 @@ enum stet_rc stet_pod_channel_put(struct stet_pod_channel *c, const char *key,
                                   struct stet_view value);
 enum stet_rc stet_pod_channel_get(struct stet_pod_channel *c, const char *key, uint32_t wait_ms,
                                   struct stet_buf *out);
+/* Nothing if it was given up before. */
+void stet_pod_channel_give_up(struct stet_pod_channel *c, const char *why);
 /* Was it given up or closed? */
 bool stet_pod_channel_is_over(const struct stet_pod_channel *c);
 /* A value that no rank wrote in this form was read. After several the channel is given up. */

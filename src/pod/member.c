@@ -330,23 +330,6 @@ static uint32_t next_look(struct stet_pod_member *m, uint64_t now)
     return soonest;
 }
 
-/* The first rank gives the job a name. */
-static void name_job(struct stet_pod_member *m, const char *self)
-{
-    struct stet_buf text = STET_BUF_INIT;
-    struct stet_hash job =
-        stet_hash_mix_u64(stet_hash_bytes(stet_view_str(self)), stet_clock_wall_ns());
-    char own[STET_HASH_TEXT];
-
-    stet_hash_format(job, own);
-    if (stet_pod_channel_put(m->channel, "job", stet_view_str(own)) == STET_REFUSED &&
-        (stet_pod_channel_get(m->channel, "job", 0, &text) != STET_OK ||
-         !stet_hash_parse(stet_buf_as_view(&text), &job)))
-        job = (struct stet_hash){0};
-    stet_buf_release(&text);
-    m->host.joined(m->host.context, job);
-}
-
 /* A process that inherited the variables of a rank is not that rank: the first one that comes is.
  */
 static bool is_own_rank(struct stet_pod_member *m)
@@ -359,9 +342,23 @@ static bool is_own_rank(struct stet_pod_member *m)
     snprintf(key, sizeof key, "rank/%lld", (long long)m->rank);
     stet_pod_launch_claim(text);
     m->doubled = stet_pod_channel_put(m->channel, key, stet_view_str(text)) == STET_REFUSED;
-    if (!m->doubled)
-        name_job(m, text);
+    if (m->doubled)
+        stet_pod_launch_contest(m->channel, m->rank);
+    else
+        m->host.joined(m->host.context, m->channel->job);
     return !m->doubled;
+}
+
+void stet_pod_member_say(struct stet_pod_member *m, const struct stet_pod_verdict *v)
+{
+    bool contested = stet_pod_launch_is_contested(m->channel, m->rank) ||
+                     stet_pod_launch_is_contested(m->channel, v->other);
+
+    for (size_t i = 0; i < v->missing_count && i < STET_POD_MISSED; i++)
+        contested = contested || stet_pod_launch_is_contested(m->channel, v->missing[i]);
+    m->contested = m->contested || contested;
+    if (!contested)
+        m->host.verdict(m->host.context, v);
 }
 
 uint64_t stet_pod_member_open(struct stet_pod_member *m)
@@ -390,7 +387,10 @@ bool stet_pod_member_was_here(struct stet_pod_member *m, int64_t rank)
 
 const char *stet_pod_member_apart(const struct stet_pod_member *m)
 {
-    return m->doubled    ? "another process has this rank"
+    return m->doubled ? "another process has this rank"
+           : m->contested
+               ? "two processes say that they are the same rank: one may be of an earlier "
+                 "launch"
            : m->unshared ? "a rank that must compile the same does not answer in this channel: not "
                            "all ranks share it"
                          : NULL;

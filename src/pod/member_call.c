@@ -238,7 +238,7 @@ static void tell_missing(struct stet_pod_member *m, struct stet_pod_record *r, u
     }
     m->call.after_ns = now - r->since_ns;
     r->called = DONE;
-    m->host.verdict(m->host.context, &m->call);
+    stet_pod_member_say(m, &m->call);
 }
 
 static void lead_call(struct stet_pod_member *m, const struct stet_pod_scope *s,

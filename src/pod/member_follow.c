@@ -346,7 +346,7 @@ uint32_t stet_pod_member_tell(struct stet_pod_member *m, bool at_once)
         ask_witnesses(m, v);
         take_flags(m, v);
         v->after_ns = now - m->telling[i].since_ns;
-        m->host.verdict(m->host.context, v);
+        stet_pod_member_say(m, v);
     }
     m->telling_count = kept;
     return kept ? AGAIN_MS : UINT32_MAX;
@@ -426,7 +426,7 @@ static void tell_late(struct stet_pod_member *m, const struct stet_pod_peer *p,
                               !stet_pod_member_was_here(m, p->rank)))
         m->unshared = true;
     else
-        m->host.verdict(m->host.context, &v);
+        stet_pod_member_say(m, &v);
 }
 
 /* A program that several processes run together: all of them compile it, at the same place. Only

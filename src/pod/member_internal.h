@@ -77,6 +77,7 @@ struct stet_pod_member {
     uint64_t reports, news;             /* read, and written, as a leader */
     bool flags_given, claimed, doubled; /* doubled: another process has this rank */
     bool unshared;                      /* a leader was never seen in this channel */
+    bool contested;                     /* a finding was dropped: stet_pod_launch_contest */
     struct stet_pod_verdict call;       /* of the roll call in progress */
     struct stet_pod_peer peers[STET_POD_PEERS];
     /* Differences that will be told when the other rank's program is here, or at the latest at
@@ -99,6 +100,9 @@ const struct stet_pod_scope *stet_pod_member_scope_of(const struct stet_pod_memb
                                                       struct stet_hash hash);
 int64_t stet_pod_member_leader(const struct stet_pod_member *m, const struct stet_pod_entry *e);
 bool stet_pod_member_leads(const struct stet_pod_member *m);
+
+/* Tells the host, unless two processes say that they are one of the ranks. */
+void stet_pod_member_say(struct stet_pod_member *m, const struct stet_pod_verdict *v);
 
 /* Has this rank ever been here? In a channel that all processes of the job use, a rank that was not
  * has not come; in others it may use another one. */

@@ -140,7 +140,7 @@ static void hear(struct stet_pod_member *m, int64_t leader, const struct stet_po
     stet_pod_member_take(m, &p->own, FETCH_MS);
     v.after_ns = now - since;
     memcpy(v.flags, p->flags, sizeof v.flags);
-    m->host.verdict(m->host.context, &v);
+    stet_pod_member_say(m, &v);
 }
 
 void stet_pod_member_hear(struct stet_pod_member *m, int64_t leader, uint64_t *next)

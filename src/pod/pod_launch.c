@@ -1,6 +1,8 @@
 /* See pod_launch.h. */
 #include "pod/pod_launch.h"
 
+#include "base/clock.h"
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -17,8 +19,9 @@ struct claim {
     long long started_s;
 };
 
-/* proc(5): field 22 of /proc/<pid>/stat. 0 if there is no such process, or it has ended. */
-static unsigned long long start_of(long pid)
+/* proc(5), /proc/<pid>/stat: when it started, and its parent. 0 if there is no such process, or it
+ * has ended. */
+static unsigned long long start_of(long pid, long *parent)
 {
     char path[64], line[1024], state = 'X', *at;
     unsigned long long ticks = 0;
@@ -30,10 +33,10 @@ static unsigned long long start_of(long pid)
         return 0;
     at = fgets(line, sizeof line, f) ? strrchr(line, ')') : NULL;
     fclose(f);
-    if (!at ||
-        sscanf(at + 1,
-               " %c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d %*d %llu",
-               &state, &ticks) != 2)
+    if (!at || sscanf(at + 1,
+                      " %c %ld %*d %*d %*d %*d %*u %*u %*u %*u %*u %*u %*u %*d %*d %*d %*d %*d "
+                      "%*d %llu",
+                      &state, parent, &ticks) != 3)
         return 0;
     return state == 'Z' || state == 'X' ? 0 : ticks;
 }
@@ -42,8 +45,10 @@ static void own_claim(struct claim *c)
 {
     long per_second = sysconf(_SC_CLK_TCK);
     struct timespec wall = {0}, boot = {0};
+    long parent;
 
-    *c = (struct claim){.pid = (long)getpid(), .ticks = start_of((long)getpid())};
+    *c = (struct claim){.pid = (long)getpid()};
+    c->ticks = start_of(c->pid, &parent);
     gethostname(c->host, sizeof c->host - 1);
     clock_gettime(CLOCK_REALTIME, &wall);
     clock_gettime(CLOCK_BOOTTIME, &boot);
@@ -60,15 +65,12 @@ void stet_pod_launch_claim(char out[STET_POD_CLAIM])
              c.started_s);
 }
 
-static bool get_claim(struct stet_pod_channel *c, uint32_t launch, int64_t rank, struct claim *out)
+static bool get_claim(struct stet_pod_channel *c, const char *key, struct claim *out)
 {
     struct stet_buf text = STET_BUF_INIT;
-    char key[STET_POD_KEY];
-    bool there;
+    bool there = stet_pod_channel_get(c, key, 0, &text) == STET_OK;
 
     *out = (struct claim){0};
-    snprintf(key, sizeof key, "%u/rank/%lld", launch, (long long)rank);
-    there = stet_pod_channel_get(c, key, 0, &text) == STET_OK;
     if (there && (!text.len || sscanf(text.ptr, "%79s %ld %llu %lld", out->host, &out->pid,
                                       &out->ticks, &out->started_s) != 4)) {
         stet_pod_channel_damaged(c, STET_BAD_INPUT);
@@ -78,9 +80,35 @@ static bool get_claim(struct stet_pod_channel *c, uint32_t launch, int64_t rank,
     return there;
 }
 
+static bool get_claim_in(struct stet_pod_channel *c, uint32_t launch, int64_t rank,
+                         struct claim *out)
+{
+    char key[STET_POD_KEY];
+
+    snprintf(key, sizeof key, "%u/rank/%lld", launch, (long long)rank);
+    return get_claim(c, key, out);
+}
+
 static bool runs_here(const struct claim *c, const struct claim *own)
 {
-    return !strcmp(c->host, own->host) && c->pid > 0 && c->ticks && start_of(c->pid) == c->ticks;
+    long parent;
+
+    return !strcmp(c->host, own->host) && c->pid > 0 && c->ticks &&
+           start_of(c->pid, &parent) == c->ticks;
+}
+
+/* Is it this process, or one that this one descends from? */
+static bool is_above(const struct claim *c, const struct claim *own)
+{
+    enum { DEPTH_MOST = 64 };
+    long pid = own->pid, parent = 0;
+
+    for (int i = 0; i < DEPTH_MOST && pid > 0 && runs_here(c, own); i++) {
+        if (pid == c->pid)
+            return true;
+        pid = start_of(pid, &parent) ? parent : 0;
+    }
+    return false;
 }
 
 static bool has_ended(const struct claim *c, const struct claim *own)
@@ -134,30 +162,129 @@ static bool is_over(struct stet_pod_channel *c, uint32_t launch, int64_t rank,
     struct claim claim;
 
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        if (others[i] >= 0 && others[i] != rank && get_claim(c, launch, others[i], &claim) &&
+        if (others[i] >= 0 && others[i] != rank && get_claim_in(c, launch, others[i], &claim) &&
             has_ended(&claim, own))
             return true;
     }
     return false;
 }
 
-enum stet_rc stet_pod_launch_join(struct stet_pod_channel *c, int64_t rank, struct stet_err *err)
+/* Puts it before every key. */
+static enum stet_rc enter(struct stet_pod_channel *c, const char *launch, struct stet_err *err)
+{
+    size_t len = strlen(c->prefix);
+
+    if (snprintf(c->prefix + len, sizeof c->prefix - len, "%s/", launch) >=
+        (int)(sizeof c->prefix - len))
+        return stet_fail(err, STET_LIMIT, "the name of the job is too long");
+    return STET_OK;
+}
+
+static enum stet_rc join_numbered(struct stet_pod_channel *c, int64_t rank, struct stet_err *err)
 {
     uint32_t launch = count_launches(c);
     struct claim own, claim;
-    char key[STET_POD_KEY], prefix[sizeof c->prefix];
+    char key[STET_POD_KEY], number[16];
+    bool doubled = false;
+    enum stet_rc rc;
 
     own_claim(&own);
-    if (launch && get_claim(c, launch - 1, rank, &claim)) {
-        if (runs_here(&claim, &own))
-            return stet_fail(err, STET_REFUSED, "another process has this rank");
-    } else if (launch && !is_over(c, launch - 1, rank, &own)) {
+    if (launch && get_claim_in(c, launch - 1, rank, &claim))
+        doubled = runs_here(&claim, &own);
+    else if (launch && !is_over(c, launch - 1, rank, &own))
         launch--;
-    }
     snprintf(key, sizeof key, "launch/%u", launch);
+    snprintf(number, sizeof number, "%u", doubled ? launch - 1 : launch);
+    if (!doubled)
+        stet_pod_channel_put(c, key, STET_VIEW("1"));
+    rc = enter(c, number, err);
+    if (rc != STET_OK || !doubled)
+        return rc;
+    stet_pod_launch_contest(c, rank);
+    return stet_fail(err, STET_REFUSED, "another process has this rank");
+}
+
+/* ---- names ---- */
+
+static struct stet_hash new_name(void)
+{
+    char text[STET_POD_CLAIM];
+
+    stet_pod_launch_claim(text);
+    return stet_hash_mix_u64(stet_hash_bytes(stet_view_str(text)), stet_clock_wall_ns());
+}
+
+/* The first process that comes gives the launch its name. */
+static void name_launch(struct stet_pod_channel *c)
+{
+    enum { TRIES = 8 }; /* of a channel that fails now and then */
+    struct stet_buf text = STET_BUF_INIT;
+    struct stet_hash own = new_name();
+    char own_text[STET_HASH_TEXT];
+
+    stet_hash_format(own, own_text);
+    for (int i = 0; i < TRIES && stet_hash_is_zero(c->job); i++) {
+        enum stet_rc rc;
+
+        text.len = 0;
+        rc = stet_pod_channel_get(c, "job", 0, &text);
+        if (rc == STET_OK && !stet_hash_parse(stet_buf_as_view(&text), &c->job))
+            stet_pod_channel_damaged(c, STET_BAD_INPUT);
+        else if (rc == STET_NOT_FOUND &&
+                 stet_pod_channel_put(c, "job", stet_view_str(own_text)) == STET_OK)
+            c->job = own;
+    }
+    stet_buf_release(&text);
+}
+
+enum stet_rc stet_pod_launch_join(struct stet_pod_channel *c, int64_t rank, struct stet_err *err)
+{
+    enum { DIGITS = 16 };
+    char name[STET_HASH_TEXT];
+    enum stet_rc rc = STET_OK;
+
+    if (c->reach != STET_POD_REACH_JOB)
+        rc = join_numbered(c, rank, err);
+    if (rc == STET_OK)
+        name_launch(c);
+    if (rc != STET_OK || c->reach != STET_POD_REACH_JOB)
+        return rc;
+    if (stet_hash_is_zero(c->job)) /* others may have a name, and wait for this rank */
+        stet_pod_channel_give_up(c, "the channel fails now and then");
+    stet_hash_format(c->job, name);
+    name[DIGITS] = '\0';
+    return enter(c, name, err);
+}
+
+/* ---- two processes with one rank ---- */
+
+static void contest_key(char out[STET_POD_KEY], int64_t rank)
+{
+    snprintf(out, STET_POD_KEY, "twice/%lld", (long long)rank);
+}
+
+void stet_pod_launch_contest(struct stet_pod_channel *c, int64_t rank)
+{
+    struct claim own, first;
+    char key[STET_POD_KEY];
+
+    own_claim(&own);
+    snprintf(key, sizeof key, "rank/%lld", (long long)rank);
+    if (get_claim(c, key, &first) && is_above(&first, &own))
+        return;
+    contest_key(key, rank);
     stet_pod_channel_put(c, key, STET_VIEW("1"));
-    snprintf(prefix, sizeof prefix, "%s", c->prefix);
-    if (snprintf(c->prefix, sizeof c->prefix, "%.36s%u/", prefix, launch) >= (int)sizeof c->prefix)
-        return stet_fail(err, STET_LIMIT, "the name of the job is too long");
-    return STET_OK;
+}
+
+bool stet_pod_launch_is_contested(struct stet_pod_channel *c, int64_t rank)
+{
+    struct stet_buf value = STET_BUF_INIT;
+    char key[STET_POD_KEY];
+    bool is;
+
+    contest_key(key, rank);
+    is = stet_pod_channel_get(c, key, 0, &value) == STET_OK &&
+         stet_view_is(stet_buf_as_view(&value), "1");
+    stet_buf_release(&value);
+    return is;
 }

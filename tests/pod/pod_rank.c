@@ -7,6 +7,7 @@
  *
  * POD_RUNS: runs each program so many more times, and prints what one run took.
  * POD_STAY_MS: how long it stays after that; POD_STAY_UNTIL: until this file exists.
+ * POD_PAUSE=FILE: makes FILE before its last program, and goes on when FILE is gone.
  *
  * STORE: a socket; none; dead (every call fails), slow (takes 3 s), hang (never returns), lie
  * (other values than were written, and values for keys that were not), huge (every value has 64
@@ -447,6 +448,16 @@ static bool compile_and_run(struct harness *h, long number, bool odd, double *ms
     return in && harness_execute(h, loaded, &in, 1, &out) && run_again(h, loaded, in);
 }
 
+static void pause_at(const char *path)
+{
+    FILE *f = fopen(path, "we");
+
+    if (f)
+        fclose(f);
+    while (access(path, F_OK) == 0)
+        poll(NULL, 0, 20);
+}
+
 static PJRT_NamedValue number(const char *name, const char *value)
 {
     return (PJRT_NamedValue){.struct_size = PJRT_NamedValue_STRUCT_SIZE,
@@ -466,6 +477,7 @@ static int rank(int argc, char **argv)
     bool dies = die && own && atol(die) == atol(own) && strchr(die, ':');
     long dies_at = dies ? atol(strchr(die, ':') + 1) : 0;
     const char *stay = getenv("POD_STAY_MS"), *until = getenv("POD_STAY_UNTIL");
+    const char *pause_file = getenv("POD_PAUSE");
     PJRT_NamedValue place[2] = {number("node_id", getenv("FAKE_PROCESS")),
                                 number("num_nodes", getenv("FAKE_PROCESSES"))};
     ARGS(PJRT_Client_Create, args, .create_options = place, .num_options = 2);
@@ -486,6 +498,8 @@ static int rank(int argc, char **argv)
     for (long i = 0; i < count; i++) {
         if (dies && i == dies_at)
             raise(SIGKILL);
+        if (pause_file && i == count - 1)
+            pause_at(pause_file);
         if (!compile_and_run(&h, i, i == odd, &ms[i])) {
             printf("{\"failed\":%ld,\"why\":\"%s\"}\n", i, h.text);
             return 1;

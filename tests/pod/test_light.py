@@ -9,7 +9,7 @@ import sys
 import threading
 import unittest
 
-from light_case import BUILD, Case, wait_for
+from light_case import BUILD, HERE, Case, wait_for
 
 RANKS = int(os.environ.get("POD_RANKS", "12"))
 
@@ -41,6 +41,15 @@ class Light(Case):
         self.assertIn("stet: 1 difference between ranks; `stet explain` prints it first\n", self.stderr)
         self.check_report(d)
         self.check_diff()
+
+    def test_a_process_of_an_earlier_launch_is_not_heard(self):
+        """The store of both has one address, as a coordinator's may have; straggler.py."""
+        done = subprocess.run([BUILD + "/bin/stet", "run", "--no-store", "--", sys.executable, HERE / "straggler.py",
+                               BUILD + "/bin/pod_rank", BUILD + "/lib/libfake_pjrt.so"], env=self.env, capture_output=True, text=True)
+        self.assertEqual([len(json.loads(line)["compile_ms"]) for line in done.stdout.splitlines()], [2, 2, 2], done.stderr)
+        account = json.loads(self.stet("explain", "--format=json").stdout)
+        self.assertEqual(account["divergences"], [])
+        self.assertEqual((account["comparing"]["processes"], account["comparing"]["channel"]), (4, "kv"), account["comparing"])
 
     def check_report(self, d):
         """The headline is the difference, with its own fix; its section comes first."""
